@@ -1,4 +1,4 @@
-//! Who called what, how often, with which outcome.
+//! Calls: counts by caller and action, and the latest ones with their outcomes.
 
 use crate::faults::CallHead;
 use crate::service::Service;
@@ -6,7 +6,7 @@ use foo_model::Timestamp;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Single calls kept for reading.
+/// How many of the latest calls are kept.
 const RECENT: usize = 1_000;
 
 /// Number of calls of one action.
@@ -21,15 +21,15 @@ pub struct CallCount {
 /// One call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CallRecord {
-    /// When, in virtual time.
+    /// Virtual time of the call.
     pub at: Timestamp,
-    /// Who called.
+    /// The caller: access key id, or name of an in-process cloud.
     pub caller: String,
-    /// In which region.
+    /// Its region.
     pub region: String,
-    /// Which service.
+    /// Its service.
     pub service: Service,
-    /// Which action.
+    /// Its action.
     pub action: String,
     /// `OK`, an error code, or `Dropped…`.
     pub outcome: String,

@@ -1,4 +1,4 @@
-//! The virtual clock: real time times a factor, or moved by hand.
+//! The virtual clock: it runs at a multiple of real time, or only advances on request.
 
 use foo_model::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -11,16 +11,16 @@ pub const STEPPED_START: Timestamp = Timestamp(1_767_225_600_000);
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "mode")]
 pub enum Pace {
-    /// Real time times `factor`.
+    /// It runs at `factor` times real time.
     Scaled {
         /// Virtual seconds per real second.
         factor: f64,
     },
-    /// Only when it is moved.
+    /// It only advances on request.
     Stepped,
 }
 
-/// A clock at a place in virtual time.
+/// A clock with its present virtual time.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     pace: Pace,
@@ -45,18 +45,18 @@ impl Clock {
         self.pace
     }
 
-    /// Moves virtual time on.
+    /// Advances virtual time.
     pub(crate) fn step(&mut self, by: Duration) {
         self.base = self.base.plus(by);
     }
 
-    /// Fixes the present moment, so that a copy can go on from it later.
+    /// Stops the clock at the present moment, so that a copy can continue from it later.
     pub(crate) fn hold(&mut self) {
         self.base = self.now();
         self.since = Instant::now();
     }
 
-    /// Lets a clock that was held go on from the moment it was held at.
+    /// Continues a stopped clock from the moment at which it was stopped.
     pub(crate) fn go_on(&mut self) {
         self.since = Instant::now();
     }
@@ -68,7 +68,7 @@ impl Clock {
     }
 }
 
-/// Factors that make no sense (negative, not a number, too large) leave time as it is.
+/// With an invalid factor (negative, not a number, too large) no time passes.
 fn scaled(real: Duration, factor: f64) -> Duration {
     Duration::try_from_secs_f64(real.as_secs_f64() * factor).unwrap_or(real)
 }

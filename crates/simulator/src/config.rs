@@ -1,4 +1,4 @@
-//! What a simulator is started with.
+//! The configuration at the start of a simulator.
 
 use crate::clock::{Pace, STEPPED_START};
 use crate::core::Settings;
@@ -8,7 +8,7 @@ use foo_model::Timestamp;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// How a simulator starts. Everything in it can be changed while it runs, except seed, account and address.
+/// The configuration at the start of a simulator. All of it can be changed later, except seed, account and address.
 #[derive(Clone, Debug)]
 pub struct SimulatorConfig {
     /// Seed of ids, delays and choices.
@@ -17,7 +17,7 @@ pub struct SimulatorConfig {
     pub pace: Pace,
     /// Where virtual time starts.
     pub start: Timestamp,
-    /// How regions behave.
+    /// Settings of its regions.
     pub settings: Settings,
     /// How calls are throttled.
     pub throttling: Throttling,
@@ -25,15 +25,15 @@ pub struct SimulatorConfig {
     pub account: String,
     /// Regions that exist from the start; others appear when they are first used.
     pub regions: Vec<String>,
-    /// Access keys that are known; as long as there is none, every signature is accepted.
+    /// Known access keys; as long as there is none, every signature is accepted.
     pub keys: Vec<AccessKey>,
-    /// Where to listen; port 0 takes a free one.
+    /// Address to listen on; port 0 chooses a free one.
     pub listen: SocketAddr,
 }
 
-/// The account of a simulator that is not told otherwise.
+/// The default account.
 pub const DEFAULT_ACCOUNT: &str = "123456789012";
-/// The region of a simulator that is not told otherwise.
+/// The default region.
 pub const DEFAULT_REGION: &str = "eu-central-1";
 
 impl Default for SimulatorConfig {
@@ -55,8 +55,8 @@ impl Default for SimulatorConfig {
 }
 
 impl SimulatorConfig {
-    /// For tests: time moves only by hand and starts at a fixed moment; no throttling, whose buckets would never
-    /// refill.
+    /// For tests: time starts at a fixed moment and only advances on request; no throttling, because its buckets
+    /// would never refill.
     pub fn stepped() -> Self {
         Self { pace: Pace::Stepped, start: STEPPED_START, throttling: Throttling::OFF, ..Self::default() }
     }
@@ -66,7 +66,7 @@ impl SimulatorConfig {
         Self { pace: Pace::Scaled { factor }, throttling: Throttling::OFF, ..Self::default() }
     }
 
-    /// The same with another seed.
+    /// This configuration with another seed.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self

@@ -1,4 +1,4 @@
-//! The control API: what tests and people do to the simulated world, as JSON over HTTP under `/_sim/`.
+//! The control API: reads and changes of the simulated world for tests and users, as JSON over HTTP under `/_sim/`.
 //!
 //! | method and path | what |
 //! |---|---|
@@ -19,26 +19,26 @@
 //! | POST `/_sim/snapshots/<name>/restore` | put everything back |
 //! | GET `/_sim/regions` | names of the regions there are |
 //! | GET `/_sim/regions/<r>/state` | everything in a region |
-//! | GET `/_sim/regions/<r>/groups`, `/groups/<name>`, `/activities/<group>` | groups; the diary of one |
+//! | GET `/_sim/regions/<r>/groups`, `/groups/<name>`, `/activities/<group>` | groups; the activities of one |
 //! | GET `/_sim/regions/<r>/instances`, `/nodes` | all instances; those that run, as kubelets |
 //! | GET, PUT `/_sim/regions/<r>/event-rules` | which events reach which queue ([`EventRule`](crate::core::sqs::delivery::EventRule)s) |
 //! | GET `/_sim/regions/<r>/events`, `/events/<n>` | the latest events; those after number n |
-//! | POST `/_sim/regions/<r>/events` | `{"source","detail_type","resources","detail"}`: tell one that nothing here causes |
-//! | POST `/_sim/regions/<r>/instances/<id>/kill` | end it in EC2 behind its group's back |
+//! | POST `/_sim/regions/<r>/events` | `{"source","detail_type","resources","detail"}`: publish one that the simulator does not cause |
+//! | POST `/_sim/regions/<r>/instances/<id>/kill` | terminate it in EC2, without a call to Auto Scaling |
 //! | POST `/_sim/regions/<r>/instances/<id>/recommend-rebalance`, `/interrupt` | what EC2 does to a spot instance |
 //! | POST `/_sim/regions/<r>/instances/<id>/schedule-event` | `{"code":"instance-retirement","in_seconds":n}` |
 //! | PUT `/_sim/regions/<r>/instances/<id>/root-volume` | `{"state":"Replacing"}` ([`RootVolume`]) or null |
 //! | PUT `/_sim/regions/<r>/capacity` | `{"zone","instance_type","limit":n or null}` |
 //! | PUT `/_sim/regions/<r>/parameters` | `{"name","value"}`: AWS publishes a parameter |
 //! | PUT `/_sim/regions/<r>/zones/<zone>` | `{"state":"Impaired"}` ([`ZoneState`]); `{"left_out_seconds":n}` |
-//! | GET, PUT `/_sim/regions/<r>/launch-faults` | what goes wrong with coming launches ([`LaunchMishap`](crate::core::mishaps::LaunchMishap)s) |
+//! | GET, PUT `/_sim/regions/<r>/launch-faults` | which future launches fail ([`LaunchMishap`](crate::core::mishaps::LaunchMishap)s) |
 //! | GET, PUT `/_sim/regions/<r>/vcpu-quotas` | `{"class","vcpus":n or null}` ([`QuotaClass`]) |
 //! | PATCH `/_sim/regions/<r>/images/<id>` | `{"boots":"Fails","available":false}` |
-//! | POST `/_sim/regions/<r>/network-interfaces`, `/load-balancers` | somebody makes one ([`NewInterface`](crate::core::network::NewInterface), [`NewLoadBalancer`](crate::core::network::NewLoadBalancer)); its id |
-//! | DELETE `/_sim/regions/<r>/network/<id>` | somebody deletes a part of a network by hand |
-//! | DELETE `/_sim/regions/<r>/network` | everything but zones goes: an empty region |
+//! | POST `/_sim/regions/<r>/network-interfaces`, `/load-balancers` | create one as another user ([`NewInterface`](crate::core::network::NewInterface), [`NewLoadBalancer`](crate::core::network::NewLoadBalancer)); its id |
+//! | DELETE `/_sim/regions/<r>/network/<id>` | delete a part of a network as another user |
+//! | DELETE `/_sim/regions/<r>/network` | remove everything except zones: an empty region |
 //! | GET `/_sim/regions/<r>/network` | everything in the region's networks |
-//! | GET, PUT `/_sim/regions/<r>/nat-faults` | which coming NAT gateways fail ([`NatMishap`](crate::core::network::NatMishap)s) |
+//! | GET, PUT `/_sim/regions/<r>/nat-faults` | which future NAT gateways fail ([`NatMishap`](crate::core::network::NatMishap)s) |
 //! | PUT `/_sim/regions/<r>/images`, `/types`, `/vpcs`, `/subnets`, `/security-groups` | add or replace one |
 //! | GET, PATCH `/_sim/regions/<r>/settings` | [`Settings`](crate::core::Settings) |
 
@@ -63,7 +63,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Where the control API begins.
+/// Prefix of the paths of the control API.
 pub(crate) const PREFIX: &str = "/_sim/";
 
 /// An answer of the control API.
@@ -164,7 +164,7 @@ pub(crate) fn answer(simulator: &Simulator, method: &Method, path: &str, body: &
 fn url_decode(path: &str) -> Vec<String> {
     path.split('/')
         .map(|segment| {
-            // A form parser decodes percent signs; plus signs, which it takes for spaces, are protected first.
+            // A form parser decodes percent signs. It would decode plus signs as spaces, so they are encoded first.
             let protected = segment.replace('+', "%2B").replace(['&', '='], "");
             url::form_urlencoded::parse(protected.as_bytes())
                 .next()
@@ -223,7 +223,7 @@ fn change_clock(simulator: &Simulator, body: &[u8]) -> Outcome {
     Ok(clock(simulator))
 }
 
-/// Faults that calls meet with.
+/// Fault rules for calls.
 fn of_faults(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) -> Outcome {
     match (method.as_str(), path) {
         ("GET", ["faults"]) => Ok(simulator
@@ -328,7 +328,7 @@ fn of_region(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8])
     }
 }
 
-/// What happens to one instance.
+/// Changes of one instance.
 fn of_instance(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8]) -> Outcome {
     match (method.as_str(), path) {
         ("POST", ["instances", id, "kill"]) => done(region.kill_instance(&InstanceId::from(*id))),
@@ -349,7 +349,7 @@ fn of_instance(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8
     }
 }
 
-/// Lays a change over what is there: members that it does not name stay, at every depth.
+/// Merges a change into a value: members that it does not contain stay, at every depth.
 fn lay_over(there: &mut Value, change: Value) {
     match (there, change) {
         (Value::Object(there), Value::Object(change)) => {
@@ -389,7 +389,7 @@ fn change_image(region: &RegionHandle, id: &str, body: &[u8]) -> Outcome {
     Ok(json!({}))
 }
 
-/// Settings that the change does not name stay.
+/// Changes settings; those that the request does not contain stay.
 fn change_settings(region: &RegionHandle, body: &[u8]) -> Outcome {
     let change: serde_json::Map<String, Value> = parse(body)?;
     let mut merged = value_of(region.settings())?;
@@ -398,7 +398,7 @@ fn change_settings(region: &RegionHandle, body: &[u8]) -> Outcome {
     done(region.change_settings(|current| *current = settings))
 }
 
-/// An instance type, of which the name is enough if it says the rest.
+/// The instance type of a request; the name is enough if the rest can be derived from it.
 fn type_of(body: &[u8]) -> Result<TypeInfo, Refusal> {
     let given: Value = parse(body)?;
     let only_name = given.as_object().is_some_and(|fields| fields.len() == 1);

@@ -1,4 +1,4 @@
-//! Faults on purpose: rules that make single calls fail, hang or lose their answer.
+//! Fault injection: rules that make single calls fail, hang or lose their answer.
 
 use crate::core::chance::Chance;
 use crate::core::error::AwsError;
@@ -6,7 +6,7 @@ use crate::probability::Probability;
 use crate::service::Service;
 use serde::{Deserialize, Serialize};
 
-/// A rule: which calls, how many of them, and what happens to them.
+/// A rule: which calls, how many of them, and their fault.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultRule {
@@ -19,26 +19,27 @@ pub struct FaultRule {
     /// Only calls of this caller (the access key id; for in-process clouds their caller name).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
-    /// Only calls whose parameters hold this text (a group's name, an id).
+    /// Only calls whose parameters contain this text (a group's name, an id).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub containing: Option<String>,
     /// Only calls that change something: neither Describe…, Get… nor List….
     #[serde(default)]
     pub changes: bool,
-    /// How many matching calls pass before the first one is hit.
+    /// How many matching calls succeed before the first one that fails.
     #[serde(default)]
     pub skip: u32,
-    /// How many calls are hit; all that follow if absent.
+    /// How many calls fail; all further ones if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u32>,
-    /// How likely a call that would be hit is hit; all are if absent. Those that are spared do not count.
+    /// Probability that a call fails that would fail by the fields above; 1 if absent. Calls that do not fail because
+    /// of it do not count for `times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probability: Option<Probability>,
-    /// What happens to them.
+    /// Their fault.
     pub fault: Fault,
 }
 
-/// What happens to a call.
+/// A fault of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Fault {
@@ -46,25 +47,25 @@ pub enum Fault {
     Error {
         /// AWS's error code.
         code: String,
-        /// HTTP status; 0 or absent: what AWS gives the code.
+        /// HTTP status; 0 or absent: AWS's status for the code.
         #[serde(default)]
         status: u16,
         /// The text.
         #[serde(default)]
         message: String,
     },
-    /// It is refused as AWS refuses what a policy does not allow.
+    /// It is refused as AWS refuses a call that no policy allows.
     Denied,
-    /// It is refused as AWS refuses what comes too fast.
+    /// It is refused as AWS refuses a call above the rate limit.
     Throttled,
     /// It is carried out after this real time.
     Delay {
         /// Milliseconds of real time.
         millis: u64,
     },
-    /// The connection breaks before it is carried out; the caller cannot tell.
+    /// The connection is reset before the call is carried out; the caller cannot know that it was not.
     DroppedBefore,
-    /// It is carried out, then the connection breaks.
+    /// It is carried out, then the connection is reset.
     DroppedAfter,
     /// It is not carried out, and no answer ever comes; the connection stays open.
     Hang,
@@ -72,7 +73,8 @@ pub enum Fault {
     HangAfter,
     /// It is carried out, but the connection ends in the middle of the answer's body.
     Truncated,
-    /// AWS cannot be reached at all. Over HTTP the same as [`Self::DroppedBefore`].
+    /// AWS cannot be reached, and the caller knows that the call was not carried out. Over HTTP the same as
+    /// [`Self::DroppedBefore`].
     Unreachable,
 }
 
@@ -92,7 +94,7 @@ impl FaultRule {
         }
     }
 
-    /// A rule for every call of everything.
+    /// A rule for every call of every service.
     pub fn on_everything(fault: Fault) -> Self {
         Self { action: None, ..Self::on("", fault) }
     }
@@ -102,31 +104,31 @@ impl FaultRule {
         Self { changes: true, ..Self::on_everything(fault) }
     }
 
-    /// The same for so many calls only.
+    /// This rule, for that many calls only.
     pub fn times(mut self, times: u32) -> Self {
         self.times = Some(times);
         self
     }
 
-    /// The same after so many calls have passed.
+    /// This rule, after that many calls have succeeded.
     pub fn after(mut self, skip: u32) -> Self {
         self.skip = skip;
         self
     }
 
-    /// The same for one caller only.
+    /// This rule, for one caller only.
     pub fn for_caller(mut self, caller: &str) -> Self {
         self.caller = Some(caller.to_owned());
         self
     }
 
-    /// The same for calls whose parameters hold a text.
+    /// This rule, for calls whose parameters contain a text.
     pub fn containing(mut self, text: &str) -> Self {
         self.containing = Some(text.to_owned());
         self
     }
 
-    /// The same, but each call is hit only with this probability.
+    /// This rule, with a probability for each call.
     pub fn with_probability(mut self, probability: Probability) -> Self {
         self.probability = Some(probability);
         self
@@ -144,7 +146,7 @@ impl FaultRule {
 /// What is known of a call before it is carried out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallHead<'a> {
-    /// Who calls: the access key id.
+    /// The caller: access key id, or name of an in-process cloud.
     pub(crate) caller: &'a str,
     /// The region.
     pub(crate) region: &'a str,
@@ -172,7 +174,7 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// No rules. The seed decides what rules with a probability hit.
+    /// No rules. The seed decides which calls rules with a probability hit.
     pub(crate) fn new(seed: u64) -> Self {
         Self { rules: Vec::new(), serial: 0, chance: Chance::new(seed, "faults") }
     }
@@ -198,7 +200,8 @@ impl Faults {
         self.rules.clone()
     }
 
-    /// The fault of the first rule that hits this call. Rules count the calls they match; one that is used up goes.
+    /// The fault of the first rule that hits this call. Rules count the calls that they match; a rule that is used up
+    /// is removed.
     pub(crate) fn strike(&mut self, call: &CallHead<'_>) -> Option<Fault> {
         let chance = &mut self.chance;
         let at = self.rules.iter_mut().position(|(_, rule)| {
@@ -248,7 +251,7 @@ pub(crate) fn denied(call: &CallHead<'_>, account: &str) -> AwsError {
     .status(403)
 }
 
-/// AWS's refusal of a call that comes too fast.
+/// AWS's refusal of a call above the rate limit.
 pub(crate) fn throttled(service: Service) -> AwsError {
     match service {
         Service::Ec2 => AwsError::new("RequestLimitExceeded", "Request limit exceeded.").status(503),

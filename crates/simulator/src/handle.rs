@@ -1,4 +1,4 @@
-//! The simulator as a server: it answers HTTP as long as its handle lives.
+//! The simulator as an HTTP server, which runs until its handle is dropped.
 
 use crate::config::SimulatorConfig;
 use crate::server;
@@ -25,7 +25,7 @@ impl Simulator {
         Self::new(config).serve().await
     }
 
-    /// Lets this simulator answer HTTP.
+    /// Starts an HTTP server for this simulator.
     ///
     /// # Errors
     /// The address cannot be bound.
@@ -43,7 +43,7 @@ impl Handle {
         format!("http://{}", self.address)
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

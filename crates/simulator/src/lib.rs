@@ -1,13 +1,13 @@
 //! An AWS in one process: Auto Scaling and EC2 state machines on a virtual clock, served over the AWS wire protocol.
 //!
-//! It refuses what AWS refuses, with AWS's error codes, and takes the time AWS takes.
+//! It refuses what AWS refuses, with AWS's error codes, and takes about as long as AWS does.
 //!
-//! * [`core`]: the state of a region and its laws; pure, stepped by calls and by time.
+//! * [`core`]: the state of a region and its rules; pure, changed by calls and by time.
 //! * `wire`: AWS's query protocols, so that any SDK can talk to it.
 //! * [`SimCloud`]: the same core behind the `foo_cloud` traits, without SDK and HTTP.
-//! * `world`: what stands before each call: clock, faults, throttling, counts.
-//! * `control`: all of that as JSON over HTTP, under `/_sim/`.
-//! * `page`: a picture of it all at `/`, for people.
+//! * `world`: the regions behind one lock, with clock, faults, throttling and call counts.
+//! * `control`: reads and changes of all of that as JSON over HTTP, under `/_sim/`.
+//! * `page`: the web page at `/`.
 //!
 //! ```
 //! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -114,7 +114,7 @@ async fn main() -> anyhow::Result<()> {
     let config = Flags::parse().config();
     let listen = config.listen;
     let handle = Simulator::start(config).await.with_context(|| format!("could not listen on {listen}"))?;
-    // Programs that start this one wait for this line.
+    // Programs that start the simulator wait for this line.
     let mut out = std::io::stdout();
     writeln!(out, "listening on {}", handle.endpoint())
         .and_then(|()| out.flush())

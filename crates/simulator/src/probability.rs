@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "f64", into = "f64")]
 pub struct Probability(f64);
 
-/// Why a number is no probability.
+/// The error for a number that is not a probability.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("{0} is not between 0 and 1")]
 pub struct NotAProbability(f64);
@@ -23,9 +23,9 @@ impl Probability {
         if (0.0..=1.0).contains(&number) { Ok(Self(number)) } else { Err(NotAProbability(number)) }
     }
 
-    /// Whether it comes true this time.
+    /// Draws: `true` with this probability.
     pub(crate) fn strikes(self, chance: &mut Chance) -> bool {
-        // 32 random bits are exact in an f64, so 0 never and 1 always comes true.
+        // 32 random bits are exact in an f64, so 0 is never true and 1 always is.
         let drawn = u32::try_from(chance.bits() >> 32).unwrap_or(u32::MAX);
         f64::from(drawn) < self.0 * 4_294_967_296.0
     }

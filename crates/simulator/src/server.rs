@@ -21,15 +21,15 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-/// Largest request body: far above anything AWS takes.
+/// Largest request body in bytes, far above AWS's own limits.
 const BODY_LIMIT: usize = 8 * 1024 * 1024;
 
-/// The connection is to be reset without an answer.
+/// Makes the server reset the connection without an answer.
 #[derive(Debug, thiserror::Error)]
 #[error("the connection is dropped on purpose")]
 struct Dropped;
 
-/// The connection is to end in the middle of an answer.
+/// Makes the server end the connection in the middle of an answer.
 #[derive(Debug, thiserror::Error)]
 #[error("the answer is cut off on purpose")]
 struct CutOff;
@@ -68,7 +68,7 @@ async fn connection(stream: TcpStream, simulator: Simulator) {
     let ended = std::future::poll_fn(|context| connection.poll_without_shutdown(context)).await;
     let mut stream = connection.into_parts().io.into_inner();
     let closed = match ended {
-        // Closing would look like an orderly end; what callers must survive is a reset (RST).
+        // A reset (RST) instead of an orderly end: callers must survive it.
         Err(error) if error.source().is_some_and(<dyn std::error::Error>::is::<Dropped>) => {
             stream.set_zero_linger()
         }
@@ -85,7 +85,7 @@ async fn connection(stream: TcpStream, simulator: Simulator) {
 
 async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Response<AnswerBody>, Dropped> {
     let (head, body) = request.into_parts();
-    // AWS's protocols never ask for a path of the page without parameters and without a signature.
+    // Requests of AWS's protocols to a path of the page have parameters or a signature.
     if head.method == Method::GET
         && head.uri.query().is_none()
         && !head.headers.contains_key(AUTHORIZATION)
@@ -138,7 +138,7 @@ async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Res
     }
 }
 
-/// An answer of AWS.
+/// An answer of AWS, with its request id.
 fn identified(
     status: u16,
     content_type: &'static str,
@@ -160,18 +160,18 @@ fn plain(status: StatusCode, content_type: &'static str, body: String) -> Respon
     response
 }
 
-/// How a body ends.
+/// The end of an answer's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// Where it said it would.
+    /// Complete.
     Whole,
-    /// Halfway; what was given out is first to be flushed.
+    /// In the middle, after hyper has flushed the first half.
     Cut,
-    /// Halfway, and it was.
+    /// In the middle; hyper has flushed the first half.
     CutAndFlushed,
 }
 
-/// A body that may end before the length it announced.
+/// A body that may be shorter than its Content-Length.
 struct AnswerBody {
     rest: Bytes,
     length: u64,
@@ -179,7 +179,7 @@ struct AnswerBody {
 }
 
 impl AnswerBody {
-    /// Leaves away the second half.
+    /// Removes the second half.
     fn cut(&mut self) {
         self.rest.truncate(self.rest.len() / 2);
         self.end = End::Cut;
@@ -207,7 +207,7 @@ impl Body for AnswerBody {
         match self.end {
             End::Whole => Poll::Ready(None),
             End::Cut => {
-                // hyper flushes when a body has nothing to give for now: without this pause all of it would be lost.
+                // hyper flushes when a body is pending: without this pause all of it would be lost.
                 self.end = End::CutAndFlushed;
                 context.waker().wake_by_ref();
                 Poll::Pending

@@ -1,4 +1,4 @@
-//! The services that are simulated.
+//! The simulated services.
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumIter, IntoEnumIterator as _};
@@ -37,7 +37,7 @@ impl Service {
         }
     }
 
-    /// The service of that name.
+    /// The service with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::iter().find(|service| service.name() == name)
     }

@@ -1,25 +1,25 @@
 //! Named snapshots of the whole simulated world, in memory: regions, time, faults, throttling and counts.
 //!
-//! The snapshots themselves are no part of the world: restoring one keeps the others.
+//! The snapshots themselves are not part of it: restoring one keeps the others.
 
 use crate::simulator::Simulator;
 
-/// Most snapshots kept at a time: each holds a copy of everything.
+/// Most snapshots at a time; each contains a copy of everything.
 pub const SNAPSHOT_LIMIT: usize = 32;
 
-/// Why there is no such snapshot.
+/// Why a snapshot cannot be taken or restored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
     /// No snapshot of that name was taken.
     #[error("there is no snapshot {0:?}")]
     Unknown(String),
-    /// There are [`SNAPSHOT_LIMIT`] already; one that is taken again replaces itself.
+    /// There are [`SNAPSHOT_LIMIT`] already. A snapshot with the name of an existing one replaces that.
     #[error("there are {SNAPSHOT_LIMIT} snapshots already")]
     TooMany,
 }
 
 impl Simulator {
-    /// Keeps a copy of the whole world under a name; an older one of that name is replaced.
+    /// Stores a copy of the whole world under a name, and replaces an older one of that name.
     ///
     /// # Errors
     /// [`SnapshotError::TooMany`].
@@ -34,7 +34,7 @@ impl Simulator {
         Ok(())
     }
 
-    /// Puts the world back to where it was; virtual time goes on from the moment of the snapshot.
+    /// Restores the world of a snapshot; virtual time continues from the moment of the snapshot.
     ///
     /// # Errors
     /// [`SnapshotError::Unknown`].
@@ -46,12 +46,12 @@ impl Simulator {
         Ok(())
     }
 
-    /// Forgets a snapshot; `false` if there was none of that name.
+    /// Removes a snapshot; `false` if it is unknown.
     pub fn drop_snapshot(&self, name: &str) -> bool {
         self.world.snapshots.lock().remove(name).is_some()
     }
 
-    /// Names of the snapshots there are.
+    /// Names of the existing snapshots.
     pub fn snapshot_names(&self) -> Vec<String> {
         self.world.snapshots.lock().keys().cloned().collect()
     }

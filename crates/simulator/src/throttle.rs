@@ -1,7 +1,8 @@
 //! AWS's token buckets, refilled in virtual time.
 //!
 //! EC2's sizes are published (EC2 Developer Guide, "Request throttling for the Amazon EC2 API"); Auto Scaling has one
-//! bucket for all actions whose size is not **(A)**, and neither are those of Elastic Load Balancing and Service Quotas **(A)**.
+//! bucket for all actions, of unpublished size **(A)**. The sizes of Elastic Load Balancing and Service Quotas are
+//! unpublished, too **(A)**.
 
 use crate::service::Service;
 use foo_model::Timestamp;
@@ -11,9 +12,9 @@ use std::collections::BTreeMap;
 /// Size and refill of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BucketSize {
-    /// Most tokens it holds: calls that can be made at once.
+    /// Capacity in tokens: calls that can be made at once.
     pub burst: f64,
-    /// Tokens that come back each second of virtual time.
+    /// Tokens that are added per second of virtual time.
     pub per_second: f64,
 }
 
@@ -41,7 +42,7 @@ pub enum Ec2Throttling {
 }
 
 impl Throttling {
-    /// No call is ever throttled.
+    /// No throttling.
     pub const OFF: Self = Self { autoscaling: None, rare: None, ec2: Ec2Throttling::Off };
 }
 

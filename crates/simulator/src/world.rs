@@ -1,4 +1,4 @@
-//! Everything behind one lock: the regions, the clock, and what stands before each call.
+//! The whole state behind one lock: regions, clock, faults, throttling and call counts.
 
 use crate::calls::Calls;
 use crate::clock::Clock;
@@ -46,7 +46,7 @@ impl Snapshots {
     }
 }
 
-/// What stands before a call.
+/// What faults and throttling do to a call.
 #[derive(Debug)]
 pub(crate) enum Gate {
     /// It is carried out, after this wait.
@@ -55,32 +55,32 @@ pub(crate) enum Gate {
     AnswerLost,
     /// It is carried out, but its answer ends in the middle.
     Truncated,
-    /// It is carried out, but its answer never comes.
+    /// It is carried out, but its answer never comes; the connection stays open.
     Silence,
-    /// It is not carried out, and nothing ever happens.
+    /// It is not carried out and gets no answer; the connection stays open.
     Hangs,
     /// It is not carried out and gets this answer.
     Refused(AwsError),
-    /// It is not carried out and gets no answer; the caller cannot tell.
+    /// It is not carried out, and the connection is reset; the caller cannot know that it was not.
     Dropped,
-    /// It is not carried out, and the caller knows.
+    /// It is not carried out, and the caller knows that.
     Unreachable,
 }
 
-/// What becomes of the answer to a call that is carried out.
+/// What happens to the answer of a call that is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// It arrives.
-    Whole,
+    Complete,
     /// It is lost.
     Lost,
     /// Only its beginning arrives.
     Truncated,
-    /// It never comes, and nobody says so.
+    /// It never comes, and the connection stays open.
     Never,
 }
 
-/// Regions a caller can make by naming them; more would be a mistake or a fuzzer.
+/// Most regions: callers create regions by naming them, and more would be a mistake or a fuzzer.
 const REGION_LIMIT: usize = 64;
 
 impl World {
@@ -105,19 +105,20 @@ impl World {
         Self { inner: Mutex::new(inner), snapshots: Snapshots::default(), config }
     }
 
-    /// The state. A thread that panicked while it held the lock does not take the others with it.
+    /// Locks the state, also after a thread panicked with the lock.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Works on a region at the present time, for tests and the control API: no fault, no throttle, no count.
+    /// Calls `work` with a region at the present time, for tests and the control API: without faults, throttling and
+    /// counts.
     pub(crate) fn in_region<T>(&self, region: &str, work: impl FnOnce(&mut Region) -> T) -> AwsResult<T> {
         let mut inner = self.lock();
         let region = inner.region(&self.config, region)?;
         Ok(work(region))
     }
 
-    /// Decides what happens to a call, and counts it if that is already known.
+    /// Decides what happens to a call, and counts it if it is not carried out.
     pub(crate) fn gate(&self, call: &CallHead<'_>) -> Gate {
         let mut inner = self.lock();
         let now = inner.clock.now();
@@ -170,7 +171,7 @@ impl World {
         }
     }
 
-    /// Carries out a call that the gate let pass, and counts it.
+    /// Carries out a call that passed the gate, and counts it.
     pub(crate) fn carry_out<T>(
         &self,
         call: &CallHead<'_>,
@@ -184,7 +185,7 @@ impl World {
         })
     }
 
-    /// The same for calls that are not about a region.
+    /// Carries out a call that is not limited to a region, and counts it.
     pub(crate) fn carry_out_anywhere<T>(
         &self,
         call: &CallHead<'_>,
@@ -205,7 +206,7 @@ impl World {
         result
     }
 
-    /// Counts a call that was refused before anything else looked at it.
+    /// Counts a call that was refused because of its signature.
     pub(crate) fn record_refusal(&self, call: &CallHead<'_>, error: &AwsError) {
         let mut inner = self.lock();
         let now = inner.clock.now();
@@ -227,7 +228,7 @@ impl World {
 }
 
 impl Inner {
-    /// A region at the present time. It comes into being when it is first used.
+    /// A region at the present time, created when it is first used.
     pub(crate) fn region(&mut self, config: &SimulatorConfig, name: &str) -> AwsResult<&mut Region> {
         let now = self.clock.now();
         if !self.regions.contains_key(name) {

@@ -1,4 +1,4 @@
-//! The part of the control API that is about networks.
+//! The control API for networks.
 
 use super::outcome::{Outcome, Refusal, done, parse, value_of};
 use crate::core::error::AwsResult;
@@ -20,7 +20,7 @@ pub(super) fn of_region(region: &RegionHandle, method: &Method, path: &[&str], b
     }
 }
 
-/// The id of what was made.
+/// The answer with the id of a new part.
 fn made<T: Serialize>(result: AwsResult<T>) -> Outcome {
     result.map(|id| json!({ "id": id })).map_err(|error| Refusal::Bad(error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! What becomes of a request to the control API, and how its body is read.
+//! Results of requests to the control API, and the parsing of their bodies.
 
 use crate::core::error::AwsResult;
 use serde::de::DeserializeOwned;
@@ -10,7 +10,7 @@ pub(super) enum Refusal {
     Bad(String),
 }
 
-/// What becomes of a request.
+/// The result of a request.
 pub(super) type Outcome = Result<Value, Refusal>;
 
 pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {

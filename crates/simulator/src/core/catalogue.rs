@@ -1,4 +1,4 @@
-//! Instance types and images: what can be launched. Numbers from AWS's instance type pages; no prices, no network figures.
+//! The instance types and images of a region. The numbers are from AWS's instance type pages; prices are invented.
 
 use foo_model::{ImageId, InstanceType};
 use serde::{Deserialize, Serialize};
@@ -21,18 +21,18 @@ pub struct TypeInfo {
     pub gpu: Option<GpuInfo>,
     /// Local disks, if it has any.
     pub disks: Option<DiskInfo>,
-    /// Whether it can burst (the t families).
+    /// Whether it is burstable (the t families).
     pub burstable: bool,
 }
 
-/// What a vCPU and a GiB of memory cost on demand, in micro US dollars per hour. Only the order of prices matters.
+/// On-demand prices of a vCPU and of a GiB of memory, in micro US dollars per hour. Only the order of prices matters.
 const VCPU_PRICE: u64 = 30_000;
 const GIB_PRICE: u64 = 5_000;
-/// What a GPU adds.
+/// On-demand price of a GPU, in micro US dollars per hour.
 const GPU_PRICE: u64 = 500_000;
 
 impl TypeInfo {
-    /// What the name of a type of the families c, m, r and t says of it; `None` for others.
+    /// The properties of a type of the families c, m, r and t, derived from its name; `None` for other families.
     pub fn named(name: &str) -> Option<Self> {
         let (family, size) = name.split_once('.')?;
         let vcpus = match size {
@@ -64,7 +64,7 @@ impl TypeInfo {
         })
     }
 
-    /// On-demand price in micro US dollars per hour: not AWS's, but in about the same order.
+    /// On-demand price in micro US dollars per hour: not AWS's, but types are in about the same order.
     pub fn price(&self) -> u64 {
         let gpus = self.gpu.as_ref().map_or(0, |gpu| u64::from(gpu.count));
         let base = u64::from(self.vcpus) * VCPU_PRICE + self.memory_mib / 1024 * GIB_PRICE + gpus * GPU_PRICE;
@@ -116,23 +116,24 @@ pub struct Image {
     pub root_gib: u32,
     /// Account that owns it.
     pub owner: String,
-    /// When it was made, ISO 8601.
+    /// When it was created, ISO 8601.
     pub created: String,
     /// Whether it can be launched.
     pub available: bool,
-    /// Whether instances made from it get as far as running a kubelet: test beds read it, EC2 does not.
+    /// Whether instances launched from it run a kubelet. Test beds read it, EC2 does not.
     pub boots: Boot,
     /// Its tags.
     pub tags: BTreeMap<String, String>,
 }
 
-/// What becomes of an instance after EC2 reports it `running`.
+/// What happens inside an instance after EC2 reports it as `running`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Boot {
-    /// Its node joins.
+    /// Its Node joins.
     #[default]
     Succeeds,
-    /// Its operating system or bootstrap fails: EC2 and Auto Scaling see a healthy instance, no node ever joins.
+    /// Its operating system or bootstrap fails: EC2 and Auto Scaling see a healthy instance, but its Node never
+    /// joins.
     Fails,
 }
 
@@ -145,7 +146,7 @@ pub const IMAGE_X86_64_NEWER: &str = "ami-0a000000000000003";
 /// A newer arm64 image of the default region.
 pub const IMAGE_ARM64_NEWER: &str = "ami-0a000000000000004";
 
-/// The images every region starts with.
+/// The images of a new region.
 pub(crate) fn default_images(owner: &str) -> BTreeMap<ImageId, Image> {
     [
         (IMAGE_X86_64, "foo-node-v1.33.0-x86_64", "x86_64", "2026-01-05T09:00:00.000Z"),
@@ -194,7 +195,7 @@ const PLAIN: [Row; 16] = [
     ("t4g.medium", 2, 2, 4, "arm64"),
 ];
 
-/// The instance types every region starts with.
+/// The instance types of a new region.
 pub(crate) fn default_types() -> BTreeMap<InstanceType, TypeInfo> {
     let plain = PLAIN.into_iter().map(|(name, vcpus, cores, gib, architecture)| TypeInfo {
         name: InstanceType::new(name),

@@ -1,7 +1,7 @@
 //! Seeded randomness: the same seed and the same order of calls give the same ids, delays and choices, for ever.
 //!
-//! SplitMix64, written out: general-purpose crates reserve the right to change their streams between versions. Tests that play
-//! random histories use it too, so that a seed which found something finds it again.
+//! SplitMix64, implemented here because general-purpose crates may change their streams between versions. Tests with
+//! random histories use it as well, so that a seed that found a bug finds it again.
 
 use foo_model::InstanceId;
 use std::time::Duration;
@@ -18,7 +18,7 @@ impl Chance {
 
     /// A stream for a seed and a name; different names give independent streams.
     pub(crate) fn new(seed: u64, name: &str) -> Self {
-        // FNV-1a keeps the regions' streams apart.
+        // FNV-1a gives each region a stream of its own.
         let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
@@ -46,7 +46,7 @@ impl Chance {
         choices.get(at)
     }
 
-    /// `typical`, give or take `percent` of it.
+    /// A random duration that differs from `typical` by at most `percent` of it.
     pub(crate) fn around(&mut self, typical: Duration, percent: u32) -> Duration {
         let typical_ms = u64::try_from(typical.as_millis()).unwrap_or(u64::MAX / 1000);
         let reach = typical_ms.saturating_mul(u64::from(percent.min(100))) / 100;

@@ -1,4 +1,4 @@
-//! A tree of texts: settings that the simulator stores and gives back, but of which it interprets only a few.
+//! A tree of texts, for settings that the simulator stores and returns. It interprets only a few of them.
 
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// A text, a list or a structure. Names are those of AWS's answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Document {
-    /// A text, number or boolean, as it came.
+    /// A text, number or boolean, as in the request.
     Text(String),
     /// A list.
     List(Vec<Self>),
@@ -61,7 +61,7 @@ impl Document {
         }
     }
 
-    /// The same with an entry, if there is a value for it.
+    /// This structure with an entry added, if there is a value for it.
     pub fn with(mut self, name: &str, value: Option<Self>) -> Self {
         if let Some(value) = value {
             self.set(name, value);

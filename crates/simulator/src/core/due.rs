@@ -1,43 +1,44 @@
-//! What will happen by itself, and when: the only source of change besides calls. Nothing is ever scanned for.
+//! Scheduled events: the only source of change besides calls. The region keeps them by time, so it never searches for
+//! what is due.
 
 use super::network::Step;
 use foo_model::{GroupName, InstanceId, Timestamp};
 use std::collections::BTreeMap;
 
-/// Something that happens at its time.
+/// A change that happens at a scheduled time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// EC2: pending → running.
     Running(InstanceId),
-    /// EC2: pending → shutting-down, because the launch went wrong.
+    /// EC2: pending → shutting-down, because the launch failed.
     Broke(InstanceId),
     /// EC2: stopping → stopped.
     Stopped(InstanceId),
-    /// Auto Scaling: the launch is over; Pending → InService, if it went well.
+    /// Auto Scaling: the launch with this activity is over; Pending → InService if it succeeded.
     Launched(InstanceId, Option<u64>),
     /// EC2: shutting-down → terminated.
     Ended(InstanceId),
-    /// Auto Scaling: the termination is over; the instance leaves its group.
+    /// Auto Scaling: the termination is over; the group removes the instance.
     Left(InstanceId),
     /// EC2 no longer shows a terminated instance.
     Forgotten(InstanceId),
-    /// The group's next health check looks at this member.
+    /// The group's next health check of this member.
     HealthCheck(InstanceId),
     /// The two minutes after an interruption notice are over.
     Interrupted(InstanceId),
-    /// The wait with this token may have run out.
+    /// The lifecycle action with this token expires, unless a heartbeat has extended it.
     HookExpired(InstanceId, String),
     /// EnteringStandby → Standby.
     StoodBy(InstanceId),
-    /// Detaching → gone from the group.
+    /// Detaching → no longer a member.
     Detached(InstanceId),
     /// The group of that name compares desired with actual capacity.
     Evaluate(GroupName),
     /// An event reaches the queue of that name.
     Delivered(String, String),
-    /// A network goes on by itself.
+    /// A pending change of a network completes.
     Network(Step),
-    /// The group of that name and serial number disappears.
+    /// The group of that name and serial number is removed.
     GroupGone(GroupName, u64),
 }
 

@@ -1,8 +1,8 @@
-//! What AWS answers when it refuses: a code, a text and an HTTP status. The codes are AWS's own.
+//! AWS's refusals: a code, a text and an HTTP status. The codes are AWS's own.
 
 use std::fmt::Display;
 
-/// A refusal in AWS's words.
+/// A refusal with AWS's code and text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{code}: {message}")]
 pub struct AwsError {
@@ -18,7 +18,7 @@ pub struct AwsError {
 pub type AwsResult<T> = Result<T, AwsError>;
 
 impl AwsError {
-    /// A refusal with status 400, or what else AWS gives this code.
+    /// A refusal with status 400, or with the status that AWS gives this code.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         let code = code.into();
         let status = status_of(&code);
@@ -31,7 +31,7 @@ impl AwsError {
         self
     }
 
-    /// `ValidationError`, Auto Scaling's code for nearly everything it does not like.
+    /// `ValidationError`, Auto Scaling's code for most invalid requests.
     pub fn validation(message: impl Into<String>) -> Self {
         Self::new("ValidationError", message)
     }
@@ -41,7 +41,7 @@ impl AwsError {
         Self::new("InvalidParameterValue", message)
     }
 
-    /// EC2's code for a parameter that must be there.
+    /// EC2's code for a missing parameter that is required.
     pub fn missing(parameter: impl Display) -> Self {
         Self::new("MissingParameter", format!("The request must contain the parameter {parameter}"))
     }
@@ -56,7 +56,7 @@ impl AwsError {
         Self::validation(format!("Instance Id not found - No managed instance found for instance ID: {id}"))
     }
 
-    /// The code for a paging token that this service did not give out.
+    /// The code for a paging token that this service did not create.
     pub fn bad_token() -> Self {
         Self::new("InvalidNextToken", "The token 'NextToken' is not valid.")
     }

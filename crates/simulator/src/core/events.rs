@@ -1,7 +1,7 @@
-//! What happens in a region, as EventBridge would tell it (Auto Scaling User Guide, "Amazon EC2 Auto Scaling event
-//! reference"; EC2 User Guide, "State change events for your instances").
+//! The events of a region in EventBridge's form (Auto Scaling User Guide, "Amazon EC2 Auto Scaling event reference";
+//! EC2 User Guide, "State change events for your instances").
 //!
-//! The core only writes them down; who hears of them, and how late, is decided by whoever reads them.
+//! The core only records them. Event rules decide which queues receive them, and when.
 
 use super::chance::Chance;
 use super::group::activity::Activity;
@@ -29,20 +29,20 @@ pub struct CloudEvent {
     pub sequence: u64,
     /// Its id.
     pub id: String,
-    /// `aws.autoscaling`, `aws.ec2`, or what somebody has put in.
+    /// `aws.autoscaling`, `aws.ec2`, or the source of an event that a test published.
     pub source: Cow<'static, str>,
     /// EventBridge's name for its kind.
     pub detail_type: String,
     /// When it happened.
     pub time: Timestamp,
-    /// ARNs of what it is about.
+    /// ARNs of the resources concerned.
     pub resources: Vec<String>,
-    /// The rest.
+    /// The fields that depend on the kind of event.
     pub detail: Value,
 }
 
 impl CloudEvent {
-    /// The event as a target of an EventBridge rule gets it.
+    /// The event as a target of an EventBridge rule receives it.
     pub fn to_json(&self, account: &str, region: &str) -> Value {
         json!({
             "version": "0",
@@ -94,7 +94,7 @@ impl EventLog {
         self.next += 1;
     }
 
-    /// Those with a higher number, oldest first.
+    /// The events with a higher number, oldest first.
     pub(crate) fn after(&self, sequence: u64) -> impl Iterator<Item = &CloudEvent> {
         self.events.range(self.events.partition_point(|event| event.sequence <= sequence)..)
     }
@@ -106,12 +106,12 @@ impl Region {
         self.events.after(sequence)
     }
 
-    /// Tells an event that nothing here causes (`aws.health`, "AWS Health Event").
+    /// Publishes an event that the simulator itself does not cause (`aws.health`, "AWS Health Event").
     pub fn tell(&mut self, source: String, detail_type: &str, resources: Vec<String>, detail: Value) {
         self.events.add(source, detail_type, self.now, resources, detail);
     }
 
-    /// An instance changed its state in EC2.
+    /// Publishes that an instance changed its state in EC2.
     pub(crate) fn tell_state(&mut self, id: &InstanceId, state: InstanceState) {
         let word = match state {
             InstanceState::Pending => "pending",
@@ -126,21 +126,21 @@ impl Region {
         self.events.add("aws.ec2", "EC2 Instance State-change Notification", self.now, resources, detail);
     }
 
-    /// EC2 will take a spot instance back.
+    /// Publishes the interruption notice of a spot instance.
     pub(crate) fn tell_interruption(&mut self, id: &InstanceId) {
         let detail = json!({ "instance-id": id, "instance-action": "terminate" });
         let resources = vec![self.instance_arn(id)];
         self.events.add("aws.ec2", "EC2 Spot Instance Interruption Warning", self.now, resources, detail);
     }
 
-    /// EC2 recommends to replace a spot instance.
+    /// Publishes the rebalance recommendation for a spot instance.
     pub(crate) fn tell_rebalance(&mut self, id: &InstanceId) {
         let detail = json!({ "instance-id": id });
         let resources = vec![self.instance_arn(id)];
         self.events.add("aws.ec2", "EC2 Instance Rebalance Recommendation", self.now, resources, detail);
     }
 
-    /// A member waits for a hook.
+    /// Publishes that a member waits for a lifecycle hook.
     pub(crate) fn tell_wait(&mut self, group: &GroupName, id: &InstanceId, hook: &Hook, token: &str) {
         let (origin, destination) = self.way_of(group, id, hook.transition);
         let detail_type = match hook.transition {
@@ -165,7 +165,8 @@ impl Region {
         self.events.add("aws.autoscaling", detail_type, self.now, resources, detail);
     }
 
-    /// Where a member comes from and where it goes (Auto Scaling User Guide, "Warm pool event types and event patterns").
+    /// Origin and destination of a member in a lifecycle transition (Auto Scaling User Guide, "Warm pool event types
+    /// and event patterns").
     fn way_of(
         &self,
         group: &GroupName,
@@ -187,7 +188,7 @@ impl Region {
         }
     }
 
-    /// Something about the instance refresh of a group.
+    /// Publishes a state of a group's instance refresh.
     pub(crate) fn tell_refresh(&mut self, name: &GroupName, what: &str, checkpoint: Option<u32>) {
         let Some(group) = self.groups.get(name) else { return };
         let id = group.refresh().map(|refresh| refresh.id.clone()).unwrap_or_default();
@@ -200,14 +201,14 @@ impl Region {
         self.events.add("aws.autoscaling", &detail_type, self.now, resources, detail);
     }
 
-    /// A launch or a termination is over. Other activities (standby, detaching) have no event.
+    /// Publishes that a launch or a termination is over. Other activities (standby, detaching) have no event.
     pub(crate) fn tell_activity(&mut self, activity: &Activity) {
         let description = activity.description.as_str();
         let launch = description.starts_with(LAUNCHING);
         if !launch && !description.starts_with(TERMINATING) {
             return;
         }
-        // A launch that failed has no instance, and its description goes on with the reason.
+        // A failed launch has no instance, and its description continues with the reason.
         let (place, id) = [LAUNCHING, TERMINATING]
             .iter()
             .find_map(|begin| description.strip_prefix(begin)?.split_once(": "))

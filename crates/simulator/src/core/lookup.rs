@@ -1,5 +1,5 @@
-//! Finding things by the ids a caller gives: malformed and unknown ids have codes of their own
-//! (EC2 API Reference, "Error codes").
+//! Resources by the ids that a caller gives. Malformed and unknown ids have codes of their own (EC2 API Reference,
+//! "Error codes").
 
 use super::catalogue::{Image, TypeInfo};
 use super::ec2::instances::Ec2Instance;
@@ -8,12 +8,12 @@ use super::region::Region;
 use foo_model::{ImageId, InstanceId, InstanceType};
 use std::borrow::Cow;
 
-/// Whether a call sees the region as it is, or as reads see it.
+/// Which state of the region a call sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum View {
-    /// As it is: calls that change something.
+    /// The present one: calls that change something.
     Present,
-    /// As it was a read lag ago: Describe calls.
+    /// That of a read lag ago: Describe calls.
     Lagging,
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn unknown_instances(ids: &[&str]) -> AwsError {
 }
 
 impl Region {
-    /// Instances; all of them must exist. A read can lack some of them all the same ([`Region::leave_out_zone`]).
+    /// Instances; all of them must exist. A read can still lack some of them ([`Region::leave_out_zone`]).
     pub(crate) fn instances_by_id(
         &self,
         ids: &[InstanceId],

@@ -1,5 +1,5 @@
-//! What goes wrong at the request of a test: zones that break, launches that fail, quotas (EC2 User Guide, "Amazon EC2
-//! service quotas": on-demand and spot instances are counted in vCPUs, by classes of types).
+//! Failures that a test requests: impaired zones, failing launches, quotas (EC2 User Guide, "Amazon EC2 service
+//! quotas": on-demand and spot instances are counted in vCPUs, by classes of types).
 
 use super::ec2::instances::Market;
 use super::error::{AwsError, AwsResult};
@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How a zone is.
+/// State of a zone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ZoneState {
     /// Everything works.
     #[default]
     Available,
-    /// Nothing can be launched; what runs goes on.
+    /// EC2 launches nothing there; running instances continue.
     Impaired,
-    /// Nothing can be launched, and what runs fails its status checks.
+    /// EC2 launches nothing there, and running instances fail their status checks.
     Unavailable,
 }
 
@@ -33,7 +33,7 @@ impl ZoneState {
     }
 }
 
-/// A rule for coming launches: lets `skip` of those it fits pass, then hits `times` of them.
+/// A rule for future launches: of those that match, `skip` succeed, then `times` fail.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LaunchMishap {
@@ -43,17 +43,17 @@ pub struct LaunchMishap {
     /// The zone; any if absent.
     #[serde(default)]
     pub zone: Option<Zone>,
-    /// How many launches pass first.
+    /// How many matching launches succeed first.
     #[serde(default)]
     pub skip: u32,
-    /// How many are hit; all further ones if absent.
+    /// How many fail after that; all further ones if absent.
     #[serde(default)]
     pub times: Option<u32>,
-    /// What happens to them.
+    /// How they fail.
     pub mishap: Mishap,
 }
 
-/// What happens to a launch.
+/// How a launch fails.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum Mishap {
@@ -61,16 +61,16 @@ pub enum Mishap {
     Refused {
         /// EC2's code.
         code: String,
-        /// EC2's words.
+        /// EC2's message.
         message: String,
     },
-    /// The instance ends instead of running.
+    /// The instance terminates instead of running.
     Dies,
-    /// The instance runs, but no node ever joins.
+    /// The instance runs, but its Node never joins.
     NeverJoins,
 }
 
-/// What becomes of an instance that was launched.
+/// How a launched instance fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallOutcome {
     Dies,
@@ -110,7 +110,7 @@ impl QuotaClass {
     }
 }
 
-/// Everything that goes wrong in a region.
+/// The requested failures of a region.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mishaps {
     pub(crate) zones: BTreeMap<Zone, ZoneState>,
@@ -121,12 +121,12 @@ pub(crate) struct Mishaps {
 }
 
 impl Region {
-    /// How a zone is.
+    /// State of a zone.
     pub fn zone_state(&self, zone: &Zone) -> ZoneState {
         self.mishaps.zones.get(zone).copied().unwrap_or_default()
     }
 
-    /// Breaks a zone or repairs it. Instances of an unavailable one fail their next health checks.
+    /// Sets the state of a zone. Instances of an unavailable zone fail their next health checks.
     ///
     /// # Errors
     /// The region has no such zone.
@@ -155,8 +155,8 @@ impl Region {
         Ok(())
     }
 
-    /// For so long EC2 leaves the instances of a zone out of successful answers: one failing look-up within EC2 can hide all
-    /// of a zone (kubernetes-sigs/karpenter, `describeinstances.go`).
+    /// For this duration EC2 leaves the instances of a zone out of successful answers: one failing look-up within EC2
+    /// can hide all instances of a zone (kubernetes-sigs/karpenter, `describeinstances.go`).
     ///
     /// # Errors
     /// The region has no such zone.
@@ -176,17 +176,17 @@ impl Region {
         self.zone_state(zone) == ZoneState::Unavailable
     }
 
-    /// Replaces the rules for coming launches.
+    /// Replaces the rules for future launches.
     pub fn set_launch_mishaps(&mut self, rules: Vec<LaunchMishap>) {
         self.mishaps.launches = rules;
     }
 
-    /// The rules for coming launches, as far as they are not used up.
+    /// The rules for future launches that are not used up.
     pub fn launch_mishaps(&self) -> &[LaunchMishap] {
         &self.mishaps.launches
     }
 
-    /// Why the next launch is refused, if a rule says so.
+    /// The error with which a rule refuses the next launch, if one does.
     pub(crate) fn launch_fault(&mut self, group: &GroupName, zone: &Zone) -> Option<AwsError> {
         match self.strike(group, zone, |mishap| matches!(mishap, Mishap::Refused { .. }))? {
             Mishap::Refused { code, message } => Some(AwsError::new(code, message)),
@@ -194,7 +194,7 @@ impl Region {
         }
     }
 
-    /// What becomes of an instance that is being launched, if a rule says so.
+    /// How a rule makes the next launched instance fail, if one does.
     pub(crate) fn fate_of_launch(&mut self, group: &GroupName, zone: &Zone) -> Option<CallOutcome> {
         match self.strike(group, zone, |mishap| !matches!(mishap, Mishap::Refused { .. }))? {
             Mishap::Dies => Some(CallOutcome::Dies),
@@ -223,7 +223,7 @@ impl Region {
         struck
     }
 
-    /// Sets how many vCPUs of a class can run; `None` lifts the quota.
+    /// Sets how many vCPUs of a class can run; `None` removes the quota.
     pub fn set_vcpu_quota(&mut self, class: QuotaClass, vcpus: Option<u32>) {
         match vcpus {
             Some(vcpus) => self.mishaps.quotas.insert(class, vcpus),
@@ -236,8 +236,8 @@ impl Region {
         &self.mishaps.quotas
     }
 
-    /// Whether an instance more fits the account's quota (EC2 API Reference, "Error codes": VcpuLimitExceeded,
-    /// MaxSpotInstanceCountExceeded).
+    /// Refuses one more instance if that exceeds the account's quota (EC2 API Reference, "Error codes":
+    /// VcpuLimitExceeded, MaxSpotInstanceCountExceeded).
     pub(crate) fn check_quota(&self, instance_type: &InstanceType, market: Market) -> AwsResult<()> {
         let class = QuotaClass::of(instance_type, market);
         let Some(quota) = self.mishaps.quotas.get(&class).copied() else { return Ok(()) };

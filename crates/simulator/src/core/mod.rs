@@ -1,6 +1,6 @@
-//! The state of one region and its laws: plain data, stepped by calls and by time.
+//! The state of one region and its rules: plain data, changed by calls and by time.
 //!
-//! No clock, no async, no I/O, no threads: every operation takes the current time and first lets everything happen
+//! No clock, no async, no I/O, no threads: every operation takes the current time, and first carries out everything
 //! that was due until then ([`Region::advance`]). The same seed and the same calls at the same times give the same
 //! region, byte for byte.
 

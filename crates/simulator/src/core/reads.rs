@@ -1,5 +1,5 @@
-//! What Describe calls see: the region as it was [`Settings::read_lag`](super::Settings) ago, without what does not show
-//! yet of things that were just made.
+//! What Describe calls see: the region as it was [`Settings::read_lag`](super::Settings) ago, without what is not
+//! visible yet of new resources.
 
 use super::ec2::instances::Ec2Instance;
 use super::ec2::templates::{Template, TemplateKey};
@@ -12,8 +12,8 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 impl Region {
-    /// Decides how old the reads of the next call are: if they come in any order, separately for each
-    /// service.
+    /// Decides how old the reads of the next call are; with [`ReadOrder::AnyOrder`](super::settings::ReadOrder),
+    /// separately for each service.
     pub(crate) fn begin_reads(&mut self) {
         let lag = self.settings.read_lag;
         if lag.is_zero() || self.settings.read_order == ReadOrder::InOrder {
@@ -28,7 +28,7 @@ impl Region {
         self.network.read_at_age(ec2);
     }
 
-    /// Remembers as much of the past as the settings ask for.
+    /// Keeps as much history as the read lag of the settings needs.
     pub(crate) fn apply_read_lag(&mut self) {
         let lag = self.settings.read_lag;
         self.groups.set_lag(lag);
@@ -37,7 +37,7 @@ impl Region {
         self.network.set_lag(lag);
     }
 
-    /// Groups by name, behind a name.
+    /// Groups by name, after a name.
     pub fn groups_seen(&self, after: Option<&GroupName>) -> impl Iterator<Item = Cow<'_, Group>> {
         self.groups.seen_after(after).map(|(_, group)| self.group_as_read(group))
     }
@@ -47,7 +47,7 @@ impl Region {
         self.groups.seen(name).map(|group| self.group_as_read(group))
     }
 
-    /// Instances by id, behind an id, that EC2 shows.
+    /// The instances that EC2 shows, by id, after an id.
     pub fn instances_seen(&self, after: Option<&InstanceId>) -> impl Iterator<Item = Cow<'_, Ec2Instance>> {
         let shown = |instance: &&Ec2Instance| self.knows(instance) && !self.leaves_out(instance);
         let all = self.instances.seen_after(after).map(|(_, instance)| instance);
@@ -60,7 +60,7 @@ impl Region {
         found.map(|instance| self.instance_as_read(instance))
     }
 
-    /// Launch templates by id, behind an id.
+    /// Launch templates by id, after an id.
     pub fn templates_seen(
         &self,
         after: Option<&LaunchTemplateId>,
@@ -73,7 +73,7 @@ impl Region {
         self.templates.seen(key).map(|template| self.template_as_read(template))
     }
 
-    /// Whether something was made so short a time ago.
+    /// Whether something was created less than `than` ago.
     pub(crate) fn is_younger(&self, made: Timestamp, than: Duration) -> bool {
         self.now < made.plus(than)
     }
@@ -105,7 +105,7 @@ impl Region {
         Cow::Owned(copy)
     }
 
-    /// A template without tags and versions that do not show yet.
+    /// A template without the tags and versions that are not visible yet.
     pub(crate) fn template_as_read<'a>(&self, template: &'a Template) -> Cow<'a, Template> {
         let (tags, versions) = (self.settings.tags_appear_after, self.settings.versions_appear_after);
         let hides_tags = !template.tags.is_empty() && self.is_younger(template.created, tags);

@@ -27,7 +27,7 @@ pub struct Region {
     pub name: String,
     /// The account.
     pub account: String,
-    /// How it behaves.
+    /// Delays, limits and assumptions of the simulation.
     pub settings: Settings,
     /// VPCs, subnets, security groups.
     pub network: Network,
@@ -37,15 +37,15 @@ pub struct Region {
     pub types: BTreeMap<InstanceType, TypeInfo>,
     /// Launch templates.
     pub templates: Templates,
-    /// How many instances of a type a zone has room for; no entry means enough.
+    /// Capacity of a zone for a type, in instances; no entry means unlimited.
     pub(crate) limits: BTreeMap<(Zone, InstanceType), u32>,
-    /// How many instances of a type are alive in a zone.
+    /// Instances of a type in a zone that are not terminated.
     pub(crate) alive: BTreeMap<(Zone, InstanceType), u32>,
     pub(crate) mishaps: Mishaps,
     pub(crate) launch_tokens: LaunchTokens,
     pub(crate) instances: Versioned<InstanceId, Ec2Instance>,
     pub(crate) groups: Versioned<GroupName, Group>,
-    /// Outlives its group: the diary of a deleted group can still be read.
+    /// By group; the activities of a deleted group can still be read.
     pub(crate) activities: BTreeMap<GroupName, ActivityLog>,
     pub(crate) due: Due,
     pub(crate) chance: Chance,
@@ -54,7 +54,7 @@ pub struct Region {
     pub queues: Queues,
     pub(crate) parameters: Parameters,
     pub(crate) event_rules: Vec<EventRule>,
-    /// Number of the last event that was sent on its way.
+    /// Number of the last event that the event rules have seen.
     pub(crate) routed: u64,
     pub(crate) delivery_chance: Chance,
     pub(crate) read_chance: Chance,
@@ -97,17 +97,17 @@ impl Region {
         }
     }
 
-    /// The time up to which everything that was due has happened.
+    /// The time until which everything that was due has been carried out.
     pub fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// When something will happen by itself.
+    /// When the next scheduled event is due.
     pub fn next_due(&self) -> Option<Timestamp> {
         self.due.next()
     }
 
-    /// Lets everything happen that is due until `now`, in order and at its own time. Time never goes backwards.
+    /// Carries out everything that is due until `now`, in order, each at its own time. Time never goes backwards.
     pub fn advance(&mut self, now: Timestamp) {
         let target = self.now.max(now);
         self.route_events();
@@ -148,7 +148,7 @@ impl Region {
         }
     }
 
-    /// A number never given before in this region.
+    /// A serial number that was never used in this region.
     pub(crate) fn next_serial(&mut self) -> u64 {
         self.serial += 1;
         self.serial
@@ -184,7 +184,7 @@ impl Region {
         self.activities.get(group)
     }
 
-    /// Limits how many instances of a type a zone has room for; `None` lifts the limit. What runs already stays.
+    /// Sets the capacity of a zone for a type, in instances; `None` removes the limit. Running instances stay.
     pub fn set_capacity_limit(&mut self, zone: Zone, instance_type: InstanceType, limit: Option<u32>) {
         match limit {
             Some(limit) => self.limits.insert((zone, instance_type), limit),
@@ -215,7 +215,7 @@ impl Region {
         }
     }
 
-    /// An instance that was to be launched ends instead of running.
+    /// Terminates an instance that a rule makes fail during its launch.
     fn break_launch(&mut self, id: &InstanceId) {
         self.shut_down(id, ("Server.InternalError", "Server.InternalError: Internal error on launch"));
     }
@@ -230,7 +230,8 @@ impl Region {
         self.finish_rest(id);
     }
 
-    /// Begins to shut an instance down and says when it will have ended. Does nothing to one that is on its way.
+    /// Begins to shut an instance down, and returns when it will be terminated. If it is shutting down already, that
+    /// time stays.
     pub(crate) fn shut_down(&mut self, id: &InstanceId, reason: (&str, &str)) -> Option<Timestamp> {
         let instance = self.instances.get_mut(id)?;
         if !instance.state.is_alive() {
@@ -240,7 +241,7 @@ impl Region {
         let when = self.now.plus(took);
         instance.state = InstanceState::ShuttingDown;
         instance.reason = Some((reason.0.to_owned(), reason.1.to_owned()));
-        // The plan is kept here, so that a second request finds it; `end_instance` overwrites it with the fact.
+        // The planned time, so that a second request finds it; `end_instance` overwrites it with the actual one.
         instance.ended = Some(when);
         self.due.at(when, Event::Ended(id.clone()));
         self.tell_state(id, InstanceState::ShuttingDown);
@@ -262,7 +263,8 @@ impl Region {
         self.due.at(self.now.plus(self.settings.terminated_visible), Event::Forgotten(id.clone()));
     }
 
-    /// EC2 shows an ended instance no longer, once its group has let it go: one that died in standby stays a member.
+    /// EC2 stops showing a terminated instance, unless it is still a member of its group: one that was terminated in
+    /// standby is.
     fn forget_instance(&mut self, id: &InstanceId) {
         if self.group_of(id).is_some() {
             self.due.at(self.now.plus(self.settings.terminated_visible), Event::Forgotten(id.clone()));
@@ -271,8 +273,8 @@ impl Region {
         }
     }
 
-    /// EC2's TerminateInstances for one instance, by whomever. A group that it belongs to notices at its next health
-    /// check (Auto Scaling User Guide, "Health checks for instances in an Auto Scaling group").
+    /// EC2's TerminateInstances for one instance, whoever the caller is. Its group notices at the next health check
+    /// (Auto Scaling User Guide, "Health checks for instances in an Auto Scaling group").
     pub fn terminate_in_ec2(&mut self, id: &InstanceId, reason: (&str, &str)) {
         let Some(instance) = self.instances.get(id) else { return };
         let (alive, member) = (instance.state.is_alive(), instance.group.is_some());
@@ -282,14 +284,14 @@ impl Region {
         }
     }
 
-    /// The group of an instance looks at it within the period of its health checks.
+    /// Schedules a check of an instance by its group within the period of the health checks.
     pub(crate) fn check_health_soon(&mut self, id: &InstanceId) {
         let period = u64::try_from(self.settings.health_check.as_millis()).unwrap_or(u64::MAX);
         let wait = std::time::Duration::from_millis(self.chance.below(period).saturating_add(1));
         self.due.at(self.now.plus(wait), Event::HealthCheck(id.clone()));
     }
 
-    /// Writes a new activity into a group's diary and returns its serial number.
+    /// Records a new activity of a group and returns its serial number.
     pub(crate) fn begin_activity(&mut self, group: &GroupName, entry: ActivityEntry) -> u64 {
         let serial = self.next_serial();
         let group_arn = self.groups.get(group).map(|group| group.arn.clone()).unwrap_or_default();
@@ -312,7 +314,7 @@ impl Region {
         serial
     }
 
-    /// Ends an activity, and with success starts the group's cooldown.
+    /// Ends an activity; a successful one starts the group's cooldown.
     pub(crate) fn end_activity(
         &mut self,
         group: &GroupName,
@@ -335,7 +337,7 @@ impl Region {
         }
     }
 
-    /// Zones in which an instance type is to be had at this moment.
+    /// Zones that have capacity for an instance type at this moment.
     pub(crate) fn zones_with_room(&self, instance_type: &InstanceType) -> BTreeSet<Zone> {
         let zones = self.network.zones.keys();
         zones.filter(|zone| self.is_available(zone) && self.has_room(zone, instance_type)).cloned().collect()
@@ -345,7 +347,7 @@ impl Region {
         self.room(zone, instance_type) > 0
     }
 
-    /// How many more instances of a type a zone has room for.
+    /// Capacity that a zone has left for a type, in instances.
     pub(crate) fn room(&self, zone: &Zone, instance_type: &InstanceType) -> u32 {
         let place = (zone.clone(), instance_type.clone());
         let alive = self.alive.get(&place).copied().unwrap_or(0);
@@ -353,7 +355,7 @@ impl Region {
     }
 }
 
-/// What is told of a new activity.
+/// The texts and the status of a new activity.
 pub(crate) struct ActivityEntry {
     pub(crate) description: String,
     pub(crate) cause: String,

@@ -1,5 +1,5 @@
-//! What of AWS's behaviour can be turned: durations, sizes, and one switch for each assumption that AWS's
-//! documentation does not settle (marked **(A)**).
+//! The settings of the simulation: durations, sizes, and one switch for each assumption that AWS's documentation does
+//! not settle (marked **(A)**).
 
 use super::network::NetworkQuotas;
 use foo_model::network::Kind;
@@ -15,13 +15,13 @@ pub struct Settings {
     pub launch: Duration,
     /// From the start of a termination to `terminated`.
     pub terminate: Duration,
-    /// How far single launches and terminations differ from that, in percent (0–100).
+    /// By how much single launches and terminations differ from these two durations, in percent (0–100).
     pub spread_percent: u32,
     /// After which part of the launch EC2 reports `running`, in percent.
     pub running_after_percent: u32,
     /// How long a group takes to notice that desired and actual capacity differ.
     pub reaction: Duration,
-    /// Longest time until a group notices that a member died (EC2 health checks; "seconds to minutes").
+    /// Longest time until a group notices that a member was terminated (EC2 health checks; "seconds to minutes").
     pub health_check: Duration,
     /// How long EC2 shows a terminated instance (EC2 User Guide, "Terminate your instance": usually about an hour).
     pub terminated_visible: Duration,
@@ -29,20 +29,20 @@ pub struct Settings {
     pub group_delete: Duration,
     /// How much older than now the answers of Describe calls are (EC2 API Reference, "Eventual consistency").
     pub read_lag: Duration,
-    /// Whether all answers are that old, or each as old as chance will have it.
+    /// Whether all answers are that old, or each has a random age.
     pub read_order: ReadOrder,
     /// How long EC2 does not know the id of an instance that was just launched (`InvalidInstanceID.NotFound`).
     pub instances_appear_after: Duration,
     /// How long a new resource, group or launch template shows no tags.
     pub tags_appear_after: Duration,
-    /// How long EC2 does not know the id of a part of a network that was just made, by kind: neither do Describe calls show
-    /// it nor can a call name it (`InvalidVpcID.NotFound`; EC2 Developer Guide, "Eventual consistency").
+    /// How long EC2 does not know the id of a new part of a network, by kind: Describe calls do not show it, and no
+    /// call can name it (`InvalidVpcID.NotFound`; EC2 Developer Guide, "Eventual consistency").
     pub parts_appear_after: BTreeMap<Kind, Duration>,
     /// How long a new VPC or subnet is pending, and how long a range is being associated or disassociated.
     pub networks_pending: Duration,
     /// From the creation of a NAT gateway to `available` (EC2 documents minutes).
     pub nat_gateway_create: Duration,
-    /// From the creation of a NAT gateway that cannot work to `failed`.
+    /// From the creation of a NAT gateway that will fail to `failed`.
     pub nat_gateway_failure: Duration,
     /// From the deletion of a NAT gateway to `deleted`.
     pub nat_gateway_delete: Duration,
@@ -52,13 +52,13 @@ pub struct Settings {
     pub endpoint_create: Duration,
     /// From the deletion of an interface endpoint until it is gone.
     pub endpoint_delete: Duration,
-    /// How long the interfaces of a deleted load balancer are there.
+    /// How long the interfaces of a deleted load balancer remain.
     pub load_balancer_delete: Duration,
-    /// What AWS allows of networks.
+    /// Quotas of networks.
     pub network_quotas: NetworkQuotas,
     /// How long neither readers nor Auto Scaling see a new version of a launch template.
     pub versions_appear_after: Duration,
-    /// How long `aws:ResourceTag` conditions do not know the tags of what was just made.
+    /// How long `aws:ResourceTag` conditions do not see the tags of a new resource.
     pub rights_appear_after: Duration,
     /// Wait after a first failed launch; doubles with each further failure **(A)**.
     pub launch_retry_first: Duration,
@@ -68,32 +68,32 @@ pub struct Settings {
     pub warm_start: Duration,
     /// How long an instance takes to stop.
     pub stop: Duration,
-    /// How long zones are out of balance before a group does something about it **(A)**.
+    /// How long zones are out of balance before a group rebalances them **(A)**.
     pub rebalance_after: Duration,
     /// Whether rebalancing spares members that are protected from scale-in.
     pub rebalance_protection: ProtectionAgainst,
     /// Whether MaxInstanceLifetime spares members that are protected from scale-in.
     pub max_lifetime_protection: ProtectionAgainst,
-    /// How long an instance refresh goes on without coming forward.
+    /// After how long without progress an instance refresh fails.
     pub refresh_timeout: Duration,
-    /// How much of a group MaxInstanceLifetime replaces at a time, in percent (at least one instance) **(A)**: AWS documents
-    /// only that it does so gradually.
+    /// Share of a group that MaxInstanceLifetime replaces at a time, in percent (at least one instance) **(A)**: AWS
+    /// documents only that it does so gradually.
     pub lifetime_percent: u32,
     /// In which order the hooks of a transition are waited for.
     pub hook_order: HookOrder,
-    /// What becomes of a call for several instances when one of them is refused.
+    /// What a call for several instances does when one of them is refused.
     pub batches: Batches,
     /// How the activity ends of a scale-in that finds only protected instances.
     pub all_protected: AllProtected,
-    /// What a termination gets while the Terminate process is suspended.
+    /// The answer to a termination while the Terminate process is suspended.
     pub suspended_terminate: SuspendedTerminate,
     /// Codes of refusals that AWS does not document.
     pub codes: Codes,
     /// When the replacement of a leaving instance is launched.
     pub replacement: Replacement,
-    /// What a second TerminateInstanceInAutoScalingGroup of the same instance gets.
+    /// The answer to a second TerminateInstanceInAutoScalingGroup for the same instance.
     pub repeated_termination: RepeatedTermination,
-    /// What TerminateInstanceInAutoScalingGroup gets for an instance that is being launched or moved.
+    /// The answer to TerminateInstanceInAutoScalingGroup for an instance that is being launched or moved.
     pub busy_termination: BusyTermination,
     /// From when on an instance is protected from scale-in.
     pub protection_begins: ProtectionBegins,
@@ -102,37 +102,39 @@ pub struct Settings {
     /// After how long without a single successful launch AWS suspends a group's launches (Auto Scaling User Guide, "Suspend
     /// and resume processes": most commonly after 24 hours).
     pub administrative_suspension: Duration,
-    /// How a caller is told that it may not launch from a template.
+    /// The error for a caller that may not launch from a template.
     pub template_refusal: TemplateRefusal,
-    /// What another purchase mix does to instances that run.
+    /// What a change of the purchase mix does to running instances.
     pub mix_change: MixChange,
-    /// Whether that spares members that are protected from scale-in.
+    /// Whether a change of the purchase mix spares members that are protected from scale-in.
     pub mix_change_protection: ProtectionAgainst,
     /// Whether DescribeScalingActivities fills its pages.
     pub activity_pages: ActivityPages,
-    /// Whether an instance that is gone already waits for its terminating hooks.
+    /// Whether an instance that is already terminated waits for its terminating hooks.
     pub hooks_of_dead: HooksOf,
-    /// Whether Create- and UpdateAutoScalingGroup look into the launch template.
+    /// Whether CreateAutoScalingGroup and UpdateAutoScalingGroup check the launch template.
     pub template_check: TemplateCheck,
 }
 
 /// How old the answers of Describe calls are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReadOrder {
-    /// All as old as the read lag: time never goes backwards for a reader, and all services agree.
+    /// All are as old as the read lag: time never goes backwards for a reader, and all services agree.
     #[default]
     InOrder,
-    /// Each between now and the read lag: a later read can be older than an earlier one, and services disagree.
+    /// Each has an age between zero and the read lag: a later read can be older than an earlier one, and services
+    /// disagree.
     AnyOrder,
 }
 
-/// What TerminateInstanceInAutoScalingGroup gets for an instance that is being launched, entering standby or being detached.
+/// The answer to TerminateInstanceInAutoScalingGroup for an instance that is being launched, entering standby or
+/// being detached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BusyTermination {
     /// `ScalingActivityInProgress` (Auto Scaling API Reference; kubernetes/kops#6900, keikoproj/upgrade-manager#77).
     #[default]
     Refused,
-    /// The launch is called off.
+    /// The launch is cancelled.
     Accepted,
 }
 
@@ -146,17 +148,18 @@ pub enum ProtectionBegins {
     AtLaunch,
 }
 
-/// What an account makes of templates that say nothing of tags in instance metadata.
+/// The account's default for templates that do not say whether instance metadata contain tags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MetadataTags {
-    /// The metadata have no tags.
+    /// They contain no tags.
     #[default]
     Disabled,
-    /// They have: a tag key that does not fit there fails the launch.
+    /// They contain tags: a tag key that does not fit there fails the launch.
     Enabled,
 }
 
-/// How a caller is told that it may not launch from a template (Auto Scaling User Guide, "Troubleshoot: launch templates").
+/// The error for a caller that may not launch from a template (Auto Scaling User Guide, "Troubleshoot: launch
+/// templates").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TemplateRefusal {
     /// `AccessDenied`: "You are not authorized to use launch template: …", without the action.
@@ -166,13 +169,13 @@ pub enum TemplateRefusal {
     ValidationError,
 }
 
-/// What another purchase mix does to instances that run (Auto Scaling API Reference, InstancesDistribution).
+/// What a change of the purchase mix does to running instances (Auto Scaling API Reference, InstancesDistribution).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MixChange {
-    /// They are replaced gradually until the mix is right, launching before ending.
+    /// The group replaces them gradually until the mix fits, and launches before it terminates.
     #[default]
     Replaces,
-    /// Nothing.
+    /// It leaves them.
     Leaves,
 }
 
@@ -182,8 +185,8 @@ pub enum ActivityPages {
     /// Every page but the last is full.
     #[default]
     Full,
-    /// The first is empty and the others half full, all with a token (API Reference, DescribeScalingActivities: an answer may
-    /// hold fewer activities than asked for, or none).
+    /// The first is empty and the others are half full, all with a token (API Reference, DescribeScalingActivities:
+    /// an answer may contain fewer activities than requested, or none).
     Short,
 }
 
@@ -197,7 +200,7 @@ pub enum Replacement {
     AfterTermination,
 }
 
-/// Whether something that ends instances spares those protected from scale-in **(A)**.
+/// Whether a process that terminates instances spares those protected from scale-in **(A)**.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ProtectionAgainst {
     /// It spares them.
@@ -215,16 +218,16 @@ pub enum HookOrder {
     OneByOne,
 }
 
-/// What becomes of SetInstanceProtection or TerminateInstanceInAutoScalingGroup for several instances when one of them is
+/// What SetInstanceProtection or TerminateInstanceInAutoScalingGroup for several instances does when one of them is
 /// refused **(A)**.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Batches {
-    /// Nothing is done.
+    /// The call changes nothing.
     AllOrNothing,
-    /// Those before it are done, and the call is refused.
+    /// The call changes those before it, and is refused.
     UpToTheRefused,
-    /// All others are ended; the answer tells of these, and of no refusal. A call of which nothing is left is refused, and so is a
-    /// SetInstanceProtection, as in `UpToTheRefused`.
+    /// It terminates all others; the answer contains those, and no refusal. The call is refused if none is left. A
+    /// SetInstanceProtection behaves as in `UpToTheRefused`.
     AllButTheRefused,
 }
 
@@ -236,10 +239,10 @@ pub enum AllProtected {
     Failed,
 }
 
-/// What TerminateInstanceInAutoScalingGroup gets while the Terminate process is suspended **(A)**.
+/// The answer to TerminateInstanceInAutoScalingGroup while the Terminate process is suspended **(A)**.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SuspendedTerminate {
-    /// It is carried out: suspension concerns what the group does by itself.
+    /// It is carried out: the suspension only concerns terminations that the group decides on.
     CarriedOut,
     /// `ScalingActivityInProgress`.
     Refused,
@@ -249,9 +252,9 @@ pub enum SuspendedTerminate {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Codes {
-    /// A group that is being deleted is to be changed.
+    /// The call changes a group that is being deleted.
     pub group_in_deletion: String,
-    /// A launch template has more user data than fits.
+    /// A launch template has more user data than EC2 allows.
     pub user_data_too_long: String,
 }
 
@@ -264,7 +267,7 @@ impl Default for Codes {
     }
 }
 
-/// What happens to a termination of an instance that is already Terminating **(A)**.
+/// The answer to a termination of an instance that is already Terminating **(A)**.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RepeatedTermination {
     /// Accepted, without any effect on the instance or on desired capacity.
@@ -274,17 +277,17 @@ pub enum RepeatedTermination {
     Refused,
 }
 
-/// What becomes of the terminating hooks of an instance that was ended in EC2 directly **(A)**.
+/// What happens to the terminating hooks of an instance that was terminated in EC2 directly **(A)**.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HooksOf {
-    /// The member waits for them although its instance is gone.
+    /// The member waits for them although its instance is terminated.
     #[default]
     Awaited,
     /// The member leaves at once.
     Skipped,
 }
 
-/// When a launch template that cannot work is noticed.
+/// When a launch template that cannot be launched is refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TemplateCheck {
     /// When a group refers to it: unknown image, type or security group are a `ValidationError` ("You must use a

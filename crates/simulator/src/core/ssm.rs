@@ -9,23 +9,23 @@ use serde::Serialize;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// Versions of Kubernetes for which images are published. Those before 1.34 are all the older image.
+/// Versions of Kubernetes for which images are published. All before 1.34 have the older image.
 const KUBERNETES: [&str; 7] = ["1.29", "1.30", "1.31", "1.32", "1.33", "1.34", "1.35"];
 /// Versions of a parameter that are kept (Systems Manager User Guide, "Working with parameter versions").
 const VERSIONS_KEPT: usize = 100;
 /// Largest value of a standard parameter, in bytes.
 const VALUE_LIMIT: usize = 4_096;
-/// Where public parameters are; nobody but AWS writes there.
+/// Prefix of public parameters; only AWS writes there.
 const PUBLIC: &str = "/aws/";
 
-/// What kind of text a parameter is.
+/// Type of a parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, strum::IntoStaticStr, strum::EnumString)]
 #[expect(missing_docs, reason = "the names are AWS's own (API Reference, Parameter)")]
 pub enum ParameterType {
     #[default]
     String,
     StringList,
-    /// Not encrypted here.
+    /// A secret; the simulator does not encrypt it.
     SecureString,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Parameters {
 }
 
 impl Parameters {
-    /// The parameters every region starts with: images by Kubernetes version.
+    /// The parameters of a new region: images by Kubernetes version.
     pub(crate) fn public(region: &str, now: Timestamp) -> Self {
         let mut all = Self::default();
         for version in KUBERNETES {
@@ -143,14 +143,14 @@ impl Parameter {
 }
 
 impl Region {
-    /// A parameter by its name or ARN, with `:n` behind it for a version.
+    /// A parameter by its name or ARN, followed by `:n` for a version.
     ///
     /// # Errors
     /// `ParameterNotFound`, `ParameterVersionNotFound`.
     pub fn parameter(&self, name: &str) -> AwsResult<ParameterVersion<'_>> {
         let not_found = || AwsError::new("ParameterNotFound", "");
         let (name, selector) = Self::parameter_name(name);
-        // An ARN does not tell whether the name of the parameter begins with a slash.
+        // An ARN does not show whether the name of the parameter begins with a slash.
         let found = self.parameters.by_name.get(name);
         let found = found.or_else(|| self.parameters.by_name.get(name.strip_prefix('/')?));
         let parameter = found.ok_or_else(not_found)?;
@@ -174,7 +174,7 @@ impl Region {
         name.split_once(':').unwrap_or((name, ""))
     }
 
-    /// Parameters below a path, behind a name.
+    /// Parameters below a path, after a name.
     pub fn parameters_below<'a>(
         &'a self,
         path: &'a str,

@@ -1,4 +1,4 @@
-//! Times as AWS writes them.
+//! Timestamps in AWS's formats.
 
 use foo_model::Timestamp;
 
@@ -12,7 +12,7 @@ pub fn iso_seconds(time: Timestamp) -> String {
     format_with(time, "%Y-%m-%dT%H:%M:%SZ")
 }
 
-/// Times that no calendar has come out as the epoch.
+/// A time outside of the calendar's range is written as the epoch.
 fn format_with(time: Timestamp, format: &str) -> String {
     jiff::Timestamp::from_millisecond(time.0)
         .unwrap_or(jiff::Timestamp::UNIX_EPOCH)

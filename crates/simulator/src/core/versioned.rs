@@ -1,4 +1,4 @@
-//! A map that can be read as it was a moment ago: AWS's reads are eventually consistent.
+//! A map that can be read in an earlier state, because AWS's reads are eventually consistent.
 //!
 //! Without a lag there is no history and no copying. With one, the first change of an entry keeps the former value
 //! until it is older than the lag.
@@ -11,7 +11,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Former values, oldest first, each with the moment until which it held; `None` where there was no value.
+/// Former values, oldest first, each with the moment until which it was current; `None` where there was no value.
 type Past<V> = VecDeque<(Timestamp, Option<Arc<V>>)>;
 
 /// Values by key, with their recent past.
@@ -30,18 +30,18 @@ impl<K: Ord + Clone, V: Clone> Versioned<K, V> {
         Self { current: BTreeMap::new(), past: BTreeMap::new(), lag, age: lag, now: Timestamp(0) }
     }
 
-    /// Remembers as much as reads of this age need, from now on.
+    /// From now on keeps the history that reads of this age need.
     pub(crate) fn set_lag(&mut self, lag: Duration) {
         (self.lag, self.age) = (lag, lag);
         self.advance(self.now);
     }
 
-    /// Makes the next reads as old as this, but not older than what is remembered.
+    /// Sets the age of the next reads, at most the lag.
     pub(crate) fn read_at_age(&mut self, age: Duration) {
         self.age = age.min(self.lag);
     }
 
-    /// Moves the present on; forgets what no read can see any more.
+    /// Sets the present time, and drops the history that no read can see any more.
     pub(crate) fn advance(&mut self, now: Timestamp) {
         self.now = now;
         let lag = self.lag;
@@ -102,7 +102,7 @@ impl<K: Ord + Clone, V: Clone> Versioned<K, V> {
         }
     }
 
-    /// All entries as a reader sees them, from behind `after` on.
+    /// All entries as a reader sees them, after the key `after`.
     pub(crate) fn seen_after<'a>(
         &'a self,
         after: Option<&K>,
@@ -122,7 +122,8 @@ impl<K: Ord + Clone, V: Clone> Versioned<K, V> {
         Box::new(keys.into_iter().filter_map(|key| self.seen(key).map(|value| (key, value))))
     }
 
-    /// Only the oldest value of a moment is kept: what happens within one moment is seen at once.
+    /// Records a former value. Of several within one moment only the oldest is kept: readers see changes of one
+    /// moment together.
     fn keep(past: &mut BTreeMap<K, Past<V>>, now: Timestamp, key: &K, former: Option<Arc<V>>) {
         let values = past.entry(key.clone()).or_default();
         if values.back().is_none_or(|(until, _)| *until < now) {
@@ -131,7 +132,7 @@ impl<K: Ord + Clone, V: Clone> Versioned<K, V> {
     }
 }
 
-/// What is there now, without the past.
+/// The present entries, without the history.
 impl<K: Ord + Serialize, V: Serialize> Serialize for Versioned<K, V> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.current.iter().map(|(key, value)| (key, value.as_ref())))

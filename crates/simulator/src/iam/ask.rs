@@ -1,4 +1,4 @@
-//! How an [`Ask`] is made: an action on a resource, with the condition keys that it has.
+//! Construction of an [`Ask`]: an action on a resource, with its condition keys.
 
 use super::policy::Ask;
 use crate::core::Region;
@@ -37,12 +37,12 @@ impl Ask {
     }
 }
 
-/// Whether conditions know the tags of what was made then: authorization reads them eventually, too.
+/// Whether conditions see the tags of a resource that was created then: authorization is eventually consistent, too.
 pub(crate) fn knows_tags(region: &Region, made: Timestamp) -> bool {
     !region.is_younger(made, region.settings.rights_appear_after)
 }
 
-/// Images belong to no account in ARNs.
+/// An ARN in EC2. Those of images contain no account.
 pub(crate) fn arn(region: &Region, kind: &str, id: &str) -> String {
     let account = if kind == "image" { "" } else { &region.account };
     format!("arn:aws:ec2:{}:{account}:{kind}/{id}", region.name)

@@ -1,8 +1,8 @@
-//! Which actions on which resources a call asks for, with the condition keys they have (Service Authorization
-//! Reference, "Amazon EC2 Auto Scaling" and "Amazon EC2").
+//! Which permissions a call needs: actions on resources, with their condition keys (Service Authorization Reference,
+//! "Amazon EC2 Auto Scaling" and "Amazon EC2").
 //!
-//! What a group launches is asked for when the group refers to a template, in [`super::launches`]. Not asked for: the
-//! service-linked roles.
+//! [`super::launches`] has the permissions for launches, which a call needs that makes a group refer to a template.
+//! Service-linked roles are not checked.
 
 use super::ask::{arn, ask, knows_tags, tags_of};
 use super::networks;
@@ -22,7 +22,8 @@ pub(crate) fn of_call(region: &Region, service: Service, action: &str, params: &
         Service::Sts if action == "AssumeRole" => {
             vec![ask("sts:AssumeRole".to_owned(), params.text("RoleArn").unwrap_or("*"))]
         }
-        // STS API Reference, GetCallerIdentity: no permissions are required. What speaks JSON is asked there.
+        // STS API Reference, GetCallerIdentity: no permissions are required. `wire::json` checks the services that
+        // speak JSON.
         Service::ElasticLoadBalancing => networks::of_load_balancing(region, action, params),
         Service::Sts | Service::Sqs | Service::Ssm | Service::ServiceQuotas => Vec::new(),
     }
@@ -63,14 +64,14 @@ fn of_auto_scaling(region: &Region, action: &str, params: &Params) -> Vec<Ask> {
     asks
 }
 
-/// The groups that a call is about.
+/// The groups that a call acts on.
 fn groups_of(region: &Region, action: &str, params: &Params) -> Vec<GroupName> {
     let member = |id: &str| region.instance(&InstanceId::new(id)).and_then(|instance| instance.group.clone());
     let named = params.text("AutoScalingGroupName").map(GroupName::new);
     let of_tags =
         params.list("Tags").into_iter().filter_map(|tag| tag.text("ResourceId").map(GroupName::new));
     let of_instance = params.text("InstanceId").and_then(member);
-    // Calls for one instance act on the instance's group, whatever else they name.
+    // Calls for one instance act on the instance's group, even if they name another group.
     let of_one = matches!(action, "TerminateInstanceInAutoScalingGroup" | "SetInstanceHealth");
     if let (true, Some(group)) = (of_one, &of_instance) {
         return vec![group.clone()];
@@ -130,7 +131,7 @@ fn of_template(region: &Region, action: String, params: &Params) -> Ask {
     ask(action, arn(region, "launch-template", params.text("LaunchTemplateId").unwrap_or("*")))
 }
 
-/// An action on a template that is there.
+/// An action on an existing template.
 pub(super) fn on_template(region: &Region, action: String, template: &Template) -> Ask {
     let asked = ask(action, arn(region, "launch-template", template.id.as_str()));
     if knows_tags(region, template.created) { asked.on_resource(Service::Ec2, &template.tags) } else { asked }
@@ -149,7 +150,7 @@ fn on_each(region: &Region, action: &str, ids: &[String], new: &BTreeMap<String,
         .collect()
 }
 
-/// The kind of a resource that is no part of a network, as its ARN calls it, and its tags.
+/// The kind of a resource in its ARN, and its tags; for resources that are not parts of networks.
 fn resource<'a>(region: &'a Region, id: &str) -> (&'static str, Option<&'a BTreeMap<String, String>>) {
     match id.split('-').next().unwrap_or_default() {
         "i" => {

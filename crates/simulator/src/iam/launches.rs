@@ -1,8 +1,9 @@
-//! What a caller must be allowed to do for a group to launch from a template: Auto Scaling checks it when a group refers to
-//! the template, with the caller's rights (Auto Scaling User Guide, "Control Amazon EC2 launch template usage in Auto Scaling
-//! groups"), and tells of a refusal without naming the action ("Troubleshoot: launch templates").
+//! The permissions that a caller needs for a group to launch from a template. Auto Scaling checks them when a group
+//! refers to the template, with the caller's permissions (Auto Scaling User Guide, "Control Amazon EC2 launch
+//! template usage in Auto Scaling groups"), and does not name the missing action in its refusal ("Troubleshoot:
+//! launch templates").
 //!
-//! Instance profiles are taken to hold a role of their own name.
+//! Each instance profile is assumed to contain a role with its name.
 
 use super::Credentials;
 use super::ask::{arn, ask};
@@ -45,7 +46,7 @@ pub(crate) fn refused(region: &Region, template: &LaunchTemplateId) -> AwsError 
     }
 }
 
-/// The templates that a call makes a group launch from.
+/// The references to templates from which a group is to launch after the call.
 fn references<'a>(action: &str, params: &'a Params) -> Vec<&'a Params> {
     let at = match action {
         "CreateAutoScalingGroup" | "UpdateAutoScalingGroup" => Some(params),
@@ -66,7 +67,7 @@ fn find<'a>(region: &'a Region, spec: &Params) -> Option<&'a Template> {
     region.templates.find(&key).ok()
 }
 
-/// The subnets a call names, or those that the group has.
+/// The subnets in the call, or else those of the group.
 fn subnets(region: &Region, params: &Params) -> Vec<String> {
     if let Some(given) = params.text("VPCZoneIdentifier") {
         return given.split(',').map(|id| id.trim().to_owned()).collect();
@@ -75,8 +76,8 @@ fn subnets(region: &Region, params: &Params) -> Vec<String> {
     group.map(|group| group.subnets.iter().map(SubnetId::to_string).collect()).unwrap_or_default()
 }
 
-/// RunInstances on everything that a launch touches, the tags that it sets, and the role it hands out (Service Authorization
-/// Reference, "Amazon EC2").
+/// RunInstances on every resource of a launch, CreateTags for its tags, and PassRole for its role (Service
+/// Authorization Reference, "Amazon EC2").
 fn asks_of(region: &Region, template: &Template, spec: &Params, subnets: &[String]) -> Vec<Ask> {
     let from = arn(region, "launch-template", template.id.as_str());
     let on = |kind: &str, id: &str| {

@@ -1,6 +1,7 @@
-//! Who may call, and what: access keys with secrets and policies. Not IAM's API, only its effect on calls.
+//! Authentication and authorization of callers: access keys with secrets and policies. Only IAM's effect on calls,
+//! not its API.
 //!
-//! As long as no key is known everybody may do everything, as if the simulator had no IAM.
+//! As long as no key is known every caller has all permissions, as without IAM.
 
 pub(crate) mod ask;
 pub(crate) mod asks;
@@ -17,16 +18,16 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// An access key of an IAM user; the user is called like the key.
+/// An access key of an IAM user, whose name is the id of the key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccessKey {
     /// Access key id.
     pub id: String,
-    /// Secret access key: signatures are checked with it. Never given out again.
+    /// Secret access key, which verifies signatures. No answer contains it.
     #[serde(skip_serializing)]
     pub secret: String,
-    /// What it allows; everything if absent.
+    /// Its policy; without one it has all permissions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Policy>,
 }
@@ -40,7 +41,7 @@ pub(crate) struct Credentials {
     pub(crate) session: Option<Session>,
 }
 
-/// The keys that are known.
+/// The known keys, roles and sessions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
     by_id: BTreeMap<String, (AccessKey, Arc<Credentials>)>,
@@ -48,16 +49,16 @@ pub(crate) struct Keys {
     roles: BTreeMap<String, Role>,
 }
 
-/// Sessions that are kept: ended ones are forgotten first, then those that end soonest.
+/// Most sessions: beyond that the expired ones are dropped first, then those that expire first.
 const SESSIONS: usize = 10_000;
 
 impl Keys {
-    /// No key is known: signatures are not checked, except those of sessions.
+    /// Whether no key is known: then only signatures of sessions are verified.
     pub(crate) fn is_empty(&self) -> bool {
         self.by_id.is_empty()
     }
 
-    /// Adds a key, or replaces the one of that id.
+    /// Adds a key, or replaces the one with that id.
     pub(crate) fn put(&mut self, key: AccessKey) {
         let policies = key.policy.iter().cloned().collect();
         let credentials = Credentials { secret: key.secret.clone(), policies, session: None };
@@ -77,7 +78,7 @@ impl Keys {
         self.by_id.values().map(|(key, _)| key.clone()).collect()
     }
 
-    /// Adds a role, or replaces the one of that name. Sessions of it keep what they have.
+    /// Adds a role, or replaces the one with that name. Its existing sessions keep their policy and expiry.
     pub(crate) fn put_role(&mut self, role: Role) {
         self.roles.insert(role.name.clone(), role);
     }
@@ -90,7 +91,7 @@ impl Keys {
         self.roles.values().cloned().collect()
     }
 
-    /// A role. As long as no key is known there is any.
+    /// A role. As long as no key is known, every role exists.
     pub(crate) fn role(&self, name: &str) -> Option<Role> {
         let known = self.roles.get(name).cloned();
         known.or_else(|| self.is_empty().then(|| Role::unknown(name)))
@@ -108,7 +109,7 @@ impl Keys {
         self.sessions.insert(id, Arc::new(credentials));
     }
 
-    /// Ends all sessions at once; how many there were.
+    /// Ends all sessions at once, and returns how many there were.
     pub(crate) fn expire_sessions(&mut self) -> usize {
         for credentials in self.sessions.values_mut() {
             if let Some(session) = &mut Arc::make_mut(credentials).session {
@@ -118,7 +119,7 @@ impl Keys {
         self.sessions.len()
     }
 
-    /// How AWS names a caller, and its UserId.
+    /// ARN and UserId of a caller.
     pub(crate) fn identity(&self, account: &str, caller: &str) -> (String, String) {
         match self.sessions.get(caller).and_then(|it| it.session.as_ref()) {
             Some(Session { role, name, .. }) => (
@@ -130,7 +131,7 @@ impl Keys {
     }
 }
 
-/// The unique id of a role: the same for the same name.
+/// The unique id of a role, derived from its name.
 pub(crate) fn role_id(role: &str) -> String {
     let mut chance = crate::core::chance::Chance::new(0, role);
     format!("AROA{:016X}", chance.bits())

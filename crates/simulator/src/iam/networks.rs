@@ -1,7 +1,7 @@
-//! Which actions on which resources a call about networks or load balancers asks for (Service Authorization Reference, "Amazon
-//! EC2" and "Elastic Load Balancing V2"). Most calls touch several resources; all of them must be allowed.
+//! Which permissions a call about networks or load balancers needs (Service Authorization Reference, "Amazon EC2" and
+//! "Elastic Load Balancing V2"). Most calls act on several resources; all of them must be allowed.
 //!
-//! Not asked for: rules of security groups, which are resources only when they get tags of their own.
+//! Rules of security groups are not checked: they are resources only when they get tags of their own.
 
 use super::ask::{arn, ask, knows_tags, tags_of};
 use super::policy::Ask;
@@ -15,7 +15,7 @@ use foo_model::network::{
 };
 use std::collections::BTreeMap;
 
-/// What a call makes: the action and the type of the new resource.
+/// Calls that create a resource: the action and the type of the resource.
 const CREATIONS: [(&str, &str); 9] = [
     ("AllocateAddress", "elastic-ip"),
     ("CreateEgressOnlyInternetGateway", "egress-only-internet-gateway"),
@@ -28,7 +28,7 @@ const CREATIONS: [(&str, &str); 9] = [
     ("CreateVpcEndpoint", "vpc-endpoint"),
 ];
 
-/// Calls that act on what is there, or need it: the action and the parameters that name it.
+/// Calls that act on existing resources: the action and the parameters that name them.
 const NAMED: [(&str, &[&str]); 35] = [
     ("AssociateRouteTable", &["RouteTableId", "SubnetId", "GatewayId"]),
     ("AssociateSubnetCidrBlock", &["SubnetId"]),
@@ -78,7 +78,7 @@ const NAMED: [(&str, &[&str]); 35] = [
     ("RevokeSecurityGroupIngress", &["GroupId"]),
 ];
 
-/// Everything that a call of EC2's networking asks for; `None` for calls that are not about networks.
+/// The permissions for a call of EC2's networking; `None` for calls that are not about networks.
 pub(super) fn of_ec2(region: &Region, action: &str, params: &Params) -> Option<Vec<Ask>> {
     let new = CREATIONS.iter().find(|(name, _)| *name == action).map(|(_, kind)| *kind);
     let named = NAMED.iter().find(|(name, _)| *name == action).map(|(_, names)| *names);
@@ -118,7 +118,7 @@ fn of_new(region: &Region, action: &str, kind: &str, params: &Params) -> Vec<Ask
     asks
 }
 
-/// The action on what has this id. An association stands for what it joins.
+/// The action on the resource with this id. For an association: on the resources that it connects.
 fn of_id(region: &Region, full: &str, id: &str, action: &str) -> Vec<Ask> {
     if id.starts_with("rtbassoc-") {
         return of_association(region, full, id, action);
@@ -134,8 +134,8 @@ fn of_id(region: &Region, full: &str, id: &str, action: &str) -> Vec<Ask> {
     vec![on(region, full, id).unwrap_or_else(|| ask(full.to_owned(), "*"))]
 }
 
-/// The action on the route table and the subnet of an association. A replacement names the new table itself; the old one is not
-/// asked about.
+/// The action on the route table and the subnet of an association. A replacement names the new table itself; no
+/// permission for the old one is needed.
 fn of_association(region: &Region, full: &str, id: &str, action: &str) -> Vec<Ask> {
     let found = region.network.all::<RouteTable>().find_map(|table| {
         table.associations.iter().find(|it| it.id.as_str() == id).map(|association| (table, association))
@@ -149,7 +149,7 @@ fn of_association(region: &Region, full: &str, id: &str, action: &str) -> Vec<As
     table.into_iter().chain(subnet).collect()
 }
 
-/// An action on a part of a network, by the beginning of its id. `None` if no part has such ids.
+/// An action on a part of a network, whose kind the prefix of the id shows. `None` for an unknown prefix.
 pub(super) fn on(region: &Region, full: &str, id: &str) -> Option<Ask> {
     match id.split('-').next().unwrap_or_default() {
         "vpc" => on_part::<Vpc>(region, full, id),
@@ -166,7 +166,7 @@ pub(super) fn on(region: &Region, full: &str, id: &str) -> Option<Ask> {
     }
 }
 
-/// An action on a part: with its tags, and with its VPC where the reference has that key. A part that is not there has neither.
+/// An action on a part: with its tags, and with its VPC if the reference has that key. An unknown part has neither.
 #[expect(clippy::unnecessary_wraps, reason = "the same form as an id that no part has")]
 fn on_part<T: Part>(region: &Region, full: &str, id: &str) -> Option<Ask> {
     let asked = ask(full.to_owned(), arn(region, T::WORDS.resource, id));
@@ -181,7 +181,7 @@ fn on_part<T: Part>(region: &Region, full: &str, id: &str) -> Option<Ask> {
     Some(if new { asked } else { asked.on_resource(Service::Ec2, part.tags()) })
 }
 
-/// Everything that a call of Elastic Load Balancing asks for. Describe calls know no resources.
+/// The permissions for a call of Elastic Load Balancing. Describe calls have no resources.
 pub(super) fn of_load_balancing(region: &Region, action: &str, params: &Params) -> Vec<Ask> {
     let full = format!("elasticloadbalancing:{action}");
     let named = |resource: &str| {

@@ -1,7 +1,8 @@
-//! IAM policy documents and what they allow (IAM User Guide, "Policy evaluation logic" and "IAM JSON policy elements").
+//! IAM policy documents and their evaluation (IAM User Guide, "Policy evaluation logic" and "IAM JSON policy
+//! elements").
 //!
-//! Only what can be judged is taken: an element or a condition operator that is not known here makes the document
-//! malformed instead of being passed over.
+//! Only supported documents are accepted: one with an unknown element or condition operator is malformed; nothing is
+//! ignored.
 
 use crate::core::wildcard::like;
 use serde::{Deserialize, Serialize};
@@ -25,30 +26,30 @@ pub struct Statement {
     /// Its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sid: Option<String>,
-    /// What it does.
+    /// Allow or deny.
     pub effect: Effect,
-    /// Actions, with wildcards; their case does not matter.
+    /// Actions, with wildcards, case-insensitive.
     pub action: OneOrMany<String>,
     /// ARNs, with wildcards.
     pub resource: OneOrMany<String>,
-    /// All of them must hold.
+    /// Conditions, which must all be true.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub condition: BTreeMap<Operator, BTreeMap<String, OneOrMany<String>>>,
 }
 
-/// What a statement does.
+/// Effect of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Effect {
-    /// It allows what it names.
+    /// It allows its actions.
     Allow,
-    /// It denies what it names, whatever others allow.
+    /// It denies its actions, even if other statements allow them.
     Deny,
 }
 
-/// How a condition compares.
+/// A condition operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Operator {
-    /// `true`: the key must be absent; `false`: it must be there.
+    /// `true`: the key must be absent; `false`: it must be present.
     Null,
     /// One of the values, exactly.
     StringEquals,
@@ -58,15 +59,16 @@ pub enum Operator {
     Bool,
     /// One of the ARNs, with wildcards within each of the six parts.
     ArnLike,
-    /// None of the key's values is one of these; so it is without the key (IAM User Guide, "Multivalued context keys").
+    /// None of the key's values is one of these; also true without the key (IAM User Guide, "Multivalued context
+    /// keys").
     #[serde(rename = "ForAllValues:StringNotEquals")]
     ForAllValuesStringNotEquals,
 }
 
-/// Between the values of a key that has several (`aws:TagKeys`): no tag's key may have it.
+/// Separates the values of a key with several (`aws:TagKeys`). No tag key may contain it.
 pub(super) const VALUES_END: char = '\n';
 
-/// A value or a list of values: policies may have either.
+/// A value or a list of values; policies may contain either.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum OneOrMany<T> {
@@ -85,18 +87,18 @@ impl<T> OneOrMany<T> {
     }
 }
 
-/// What a call asks for: one action on one resource.
+/// A permission that a call needs: one action on one resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ask {
     /// `ec2:CreateTags`.
     pub(crate) action: String,
-    /// ARN, or `*` for actions that know no resources.
+    /// ARN, or `*` for actions without resources.
     pub(crate) resource: String,
-    /// Condition keys (`aws:ResourceTag/x`) that are there, and their values.
+    /// The condition keys (`aws:ResourceTag/x`) of the request, and their values.
     pub(crate) context: BTreeMap<String, String>,
 }
 
-/// What the policy says to an [`Ask`].
+/// The decision of a policy about an [`Ask`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// A statement allows it and none denies it.
@@ -108,7 +110,7 @@ pub(crate) enum Verdict {
 }
 
 impl Policy {
-    /// An explicit denial wins over everything; what nobody allows is denied as well.
+    /// Evaluates the policy: an explicit denial overrides everything, and what no statement allows is not allowed.
     pub(crate) fn judge(&self, ask: &Ask) -> Verdict {
         let mut verdict = Verdict::NotAllowed;
         for statement in self.statement.values().iter().filter(|statement| statement.speaks_of(ask)) {
@@ -132,7 +134,7 @@ impl Statement {
     }
 }
 
-/// Names of condition keys ignore case, the names of tags within them do not.
+/// The value of a condition key. Names of keys are case-insensitive, the names of tags in them are not.
 fn value_of<'a>(ask: &'a Ask, key: &str) -> Option<&'a str> {
     let parts = |key: &str| match key.split_once('/') {
         Some((name, tag)) => (name.to_ascii_lowercase(), Some(tag.to_owned())),
@@ -143,7 +145,7 @@ fn value_of<'a>(ask: &'a Ask, key: &str) -> Option<&'a str> {
 }
 
 impl Operator {
-    /// A key that is absent fulfils nothing but `Null` and what is about all of its values.
+    /// Whether the operator is true for a value. Without a value only `Null` and `ForAllValues` operators can be.
     fn holds(self, value: Option<&str>, patterns: &OneOrMany<String>) -> bool {
         match (self, value) {
             (Self::Null, value) => {

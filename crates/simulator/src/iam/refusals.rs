@@ -1,12 +1,13 @@
-//! How AWS words its refusals of callers: the codes differ between EC2 and the other services
-//! (EC2 API Reference, "Error codes"; Auto Scaling and STS API Reference, "Common errors").
+//! AWS's refusals of callers. The codes differ between EC2 and the other services (EC2 API Reference, "Error codes";
+//! Auto Scaling and STS API Reference, "Common errors").
 
 use super::Credentials;
 use super::policy::{Ask, Verdict};
 use crate::core::error::{AwsError, AwsResult};
 use crate::service::Service;
 
-/// Whether the key's policy allows everything that is asked for; the refusal names the first thing it does not.
+/// Refuses a call unless the key's policies allow everything that it needs. The refusal names the first missing
+/// permission.
 pub(crate) fn check(key: &Credentials, asks: &[Ask], service: Service, caller_arn: &str) -> AwsResult<()> {
     for policy in &key.policies {
         for ask in asks {
@@ -19,14 +20,14 @@ pub(crate) fn check(key: &Credentials, asks: &[Ask], service: Service, caller_ar
     Ok(())
 }
 
-/// Nobody may assume this role, or not this caller; roles that do not exist look the same (IAM User Guide, "Troubleshoot IAM
-/// roles").
+/// The caller may not assume this role. AWS gives the same answer for roles that do not exist (IAM User Guide,
+/// "Troubleshoot IAM roles").
 pub(crate) fn not_trusted(action: &str, role: &str, caller_arn: &str) -> AwsError {
     let text = format!("User: {caller_arn} is not authorized to perform: {action} on resource: {role}");
     AwsError::new("AccessDenied", text).status(403)
 }
 
-/// The session of temporary credentials is over.
+/// The temporary credentials have expired.
 pub(crate) fn session_over(service: Service) -> AwsError {
     let text = "The security token included in the request is expired";
     match service {
@@ -79,8 +80,8 @@ pub(crate) fn unknown_key(service: Service) -> AwsError {
     }
 }
 
-/// The signature is not the one that the secret makes. EC2 gives the same code as for an unknown key (EC2
-/// API Reference, "Error codes": AuthFailure).
+/// The signature does not match the secret. EC2 gives the same code as for an unknown key (EC2 API Reference, "Error
+/// codes": AuthFailure).
 pub(crate) fn wrong_signature(service: Service) -> AwsError {
     match service {
         Service::Ec2 => unknown_key(service),

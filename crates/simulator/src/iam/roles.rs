@@ -1,4 +1,4 @@
-//! Roles and the sessions made from them: temporary credentials that expire (AWS STS API Reference, AssumeRole and
+//! Roles and their sessions, which are temporary credentials (AWS STS API Reference, AssumeRole and
 //! AssumeRoleWithWebIdentity).
 
 use super::policy::Policy;
@@ -7,11 +7,11 @@ use foo_model::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Shortest session (API Reference, AssumeRole).
+/// Shortest duration of a session, in seconds (API Reference, AssumeRole).
 pub(crate) const SHORTEST: u64 = 900;
-/// Length of a session if none is asked for, and the longest one of a session that was itself made from a role.
+/// Duration of a session if the request has none, and the maximum for chained roles.
 pub(crate) const HOUR: u64 = 3_600;
-/// Longest session a role can allow.
+/// Longest duration that a role can allow, in seconds.
 const LONGEST: u64 = 43_200;
 
 /// A role.
@@ -23,10 +23,10 @@ pub struct Role {
     /// What it allows; everything if absent.
     #[serde(default)]
     pub policy: Option<Policy>,
-    /// Who may assume it: access key ids and names of roles; `*` stands for everybody.
+    /// Who may assume it: access key ids and names of roles; `*` allows every caller.
     #[serde(default)]
     pub trusts: Vec<String>,
-    /// `sts:ExternalId` that AssumeRole must give.
+    /// The ExternalId that AssumeRole must contain.
     #[serde(default)]
     pub external_id: Option<String>,
     /// Whose tokens AssumeRoleWithWebIdentity accepts.
@@ -35,8 +35,8 @@ pub struct Role {
     /// MaxSessionDuration in seconds, 3,600-43,200.
     #[serde(default = "hour")]
     pub max_session_seconds: u64,
-    /// How long its sessions really last, in seconds, whatever is asked for: shorter than AWS allows, so that expiry can be
-    /// watched.
+    /// Actual duration of its sessions, in seconds, instead of the requested one. May be shorter than AWS allows, so
+    /// that tests see the expiry.
     #[serde(default)]
     pub session_seconds: Option<u64>,
 }
@@ -49,7 +49,7 @@ pub struct WebIdentityTrust {
     pub issuer: String,
     /// `aud`.
     pub audience: String,
-    /// `sub`; `*` stands for any text.
+    /// `sub`; `*` matches any text.
     pub subject: String,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Session {
     pub(crate) name: String,
     /// Session token, which every call must carry.
     pub(crate) token: String,
-    /// When it ends, in real time: callers judge by their own clocks.
+    /// When it expires, in real time, because callers compare that with their own clocks.
     pub(crate) expires: Timestamp,
 }
 
@@ -71,7 +71,7 @@ fn hour() -> u64 {
 }
 
 impl Role {
-    /// A role that is not known, as long as nobody asks who may do what.
+    /// The role that exists under any name while no key is known.
     pub(crate) fn unknown(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -89,7 +89,7 @@ impl Role {
         self.trusts.iter().any(|it| it == "*" || it == caller)
     }
 
-    /// How long a session lasts that somebody asks for; `chained` if that is a session of a role himself.
+    /// The duration of a new session; `chained` if the caller is itself a session of a role.
     pub(crate) fn session(&self, asked: Option<u32>, chained: bool) -> AwsResult<Duration> {
         let longest = if chained { HOUR } else { self.max_session_seconds.clamp(HOUR, LONGEST) };
         let seconds = asked.map_or(HOUR, u64::from);

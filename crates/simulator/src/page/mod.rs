@@ -1,7 +1,7 @@
-//! The page at `/`: a region's groups and networks as pictures that update themselves. It only reads.
+//! The web page at `/`: a region's groups and networks as diagrams that update once a second. It changes nothing.
 //!
-//! Three files without any build step or outside resource, and summaries as JSON that they ask for once a second: all groups
-//! in a few numbers each, one group with its instances and its diary, and the networks of a region.
+//! Three files without a build step or external resources, and the summaries that they request as JSON: all groups,
+//! one group with its instances and activities, and the networks of a region.
 
 mod networks;
 
@@ -56,7 +56,7 @@ pub(crate) fn overview(simulator: &Simulator) -> Value {
     json!({ "now": simulator.now(), "pace": simulator.pace(), "regions": regions, "calls": calls })
 }
 
-/// One group: its instances by zone, and its diary.
+/// One group: its instances by zone, and its activities.
 pub(crate) fn group(region: &RegionHandle, name: &str) -> Option<Value> {
     let name = GroupName::new(name);
     region
@@ -111,7 +111,7 @@ fn row(group: &Group) -> Value {
     })
 }
 
-/// How far an instance refresh is.
+/// The progress of an instance refresh.
 fn refresh(refresh: &Refresh) -> Value {
     let status: &'static str = refresh.status.into();
     json!({

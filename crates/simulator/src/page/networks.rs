@@ -145,7 +145,7 @@ fn balancers(region: &Region, vpc: &VpcId) -> Vec<Value> {
     [balancers, groups].concat()
 }
 
-/// The interfaces that belong to no instance: of NAT gateways, endpoints, load balancers and strangers.
+/// The interfaces that do not belong to an instance: of NAT gateways, endpoints, load balancers and other users.
 fn others(region: &Region, vpc: &VpcId) -> Vec<Value> {
     region
         .network

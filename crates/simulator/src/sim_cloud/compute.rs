@@ -26,12 +26,12 @@ const TEMPLATE_PAGE: usize = 200;
 /// Ids of one DescribeInstances.
 const INSTANCE_PAGE: usize = 1_000;
 
-/// Whether something has all these tags; an empty value matches any.
+/// Whether a resource has all these tags; an empty value matches any.
 fn has_tags(tags: &BTreeMap<String, String>, wanted: &BTreeMap<String, String>) -> bool {
     wanted.iter().all(|(key, value)| tags.get(key).is_some_and(|it| value.is_empty() || it == value))
 }
 
-/// Whether a query needs a call. One for everything in the account is a mistake of the caller.
+/// Whether a query needs a call. A query for everything in the account is a mistake of the caller.
 fn asks_something(query: &NetworkQuery, operation: Operation) -> Result<bool> {
     match query {
         NetworkQuery::Ids(ids) => Ok(!ids.is_empty()),
@@ -74,7 +74,7 @@ impl SimCloud {
     }
 }
 
-/// EC2's warnings, as the adapter puts them.
+/// EC2's warnings in the adapter's format.
 fn warning(region: &Region, data: &LaunchData) -> Option<String> {
     let one = |error: AwsError| stable_text(&format!("{}: {}", error.code, error.message));
     let all: Vec<String> = region.template_warnings(data).into_iter().map(one).collect();
@@ -240,7 +240,7 @@ impl Compute for SimCloud {
                         answers.extend(known);
                         break;
                     }
-                    // EC2 refuses the whole batch and names the strangers: once more without them.
+                    // EC2 refuses the whole batch and names the unknown ids: once more without them.
                     Err(error) if error.kind == ErrorKind::NotFound && known.len() < wanted.len() => {
                         let strangers = wanted.into_iter().filter(|id| !known.contains(id));
                         answers.extend(strangers.map(|id| (id, Described::NotFound)));

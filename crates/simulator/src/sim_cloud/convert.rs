@@ -1,4 +1,4 @@
-//! Between the planner's nouns and the core's.
+//! Conversions between `foo_model`'s types and the core's.
 
 use crate::core::document::Document;
 use crate::core::ec2::instances::{Ec2Instance, Market};
@@ -49,7 +49,7 @@ pub(super) fn document_of(content: &TemplateContent) -> Document {
     document
 }
 
-/// What of a version is replaced when it is copied.
+/// The fields that a copy of a version replaces, as launch template data.
 pub(super) fn document_of_copy(copy: &VersionCopy<'_>) -> Document {
     let mut document = Document::map().with("userData", user_data(copy.user_data));
     tag_specifications(&mut document, copy.tags);
@@ -100,7 +100,7 @@ fn tag_set(tags: &BTreeMap<String, String>) -> Document {
     Document::List(tags.iter().map(tag).collect())
 }
 
-/// A template, and a mix if there is one, as what a group launches.
+/// The source of a group: a template, and a mix if there is one.
 pub(super) fn source_of(
     id: &LaunchTemplateId,
     version: TemplateVersion,
@@ -124,7 +124,7 @@ pub(super) fn source_of(
     }
 }
 
-/// A group as the planner sees it.
+/// A group in `foo_model`.
 pub(super) fn group_of(group: &Group) -> foo_model::Group {
     let template = group.template();
     let choice = template.version.parse().map_or_else(
@@ -183,7 +183,7 @@ fn instance_of(group: &Group, member: &Member) -> foo_model::Instance {
     }
 }
 
-/// An activity as the planner sees it.
+/// An activity in `foo_model`.
 pub(super) fn activity_of(activity: &Activity) -> foo_model::Activity {
     foo_model::Activity {
         id: activity.id.clone(),
@@ -195,7 +195,7 @@ pub(super) fn activity_of(activity: &Activity) -> foo_model::Activity {
     }
 }
 
-/// A template as the planner sees it.
+/// A template in `foo_model`.
 pub(super) fn template_of(template: &Template) -> LaunchTemplate {
     let versions = template.versions.values().map(|version| {
         let hashes = version.description.as_deref().and_then(TemplateHashes::parse);
@@ -233,7 +233,7 @@ pub(super) fn details_of(instance: &Ec2Instance) -> InstanceDetails {
     }
 }
 
-/// Our hook in the planner's words.
+/// The provider's hook in `foo_model`.
 pub(super) fn terms_of(hook: &Hook) -> HookConfig {
     HookConfig {
         terminating: hook.transition == Transition::Terminating,
@@ -245,7 +245,7 @@ pub(super) fn terms_of(hook: &Hook) -> HookConfig {
     }
 }
 
-/// Our hook as AWS takes it.
+/// The provider's hook as parameters of PutLifecycleHook.
 pub(super) fn hook_of(terms: HookConfig) -> HookChange {
     HookChange {
         name: DRAIN_HOOK.to_owned(),

@@ -1,4 +1,4 @@
-//! AWS's codes as the controller's error kinds: what the real adapter makes of them.
+//! AWS's codes as `foo_cloud`'s error kinds, as the real adapter maps them.
 
 use crate::core::error::AwsError;
 use foo_cloud::{CloudError, ErrorKind, Operation};
@@ -8,7 +8,7 @@ pub(super) fn as_adapter(operation: Operation, error: &AwsError) -> CloudError {
     CloudError::new(operation, kind(operation, error), Some(error.code.clone()), &error.message)
 }
 
-/// By code alone, as the adapter does it: Auto Scaling's `ValidationError` is `Invalid`, whatever its text says.
+/// By code alone, as in the adapter: Auto Scaling's `ValidationError` is always `Invalid`.
 fn kind(operation: Operation, error: &AwsError) -> ErrorKind {
     if let Some(kind) = kind_during(operation, &error.code) {
         return kind;
@@ -36,7 +36,7 @@ fn kind(operation: Operation, error: &AwsError) -> ErrorKind {
         | "Gateway.NotAttached"
         | "IncorrectState" => ErrorKind::InUse,
         "InvalidSubnet.Conflict" | "Resource.AlreadyAssociated" => ErrorKind::AlreadyExists,
-        // "unexpectedError" is the one code of a version that stays, because it is the default version.
+        // "unexpectedError" is the code for a version that cannot be deleted because it is the default one.
         "InternalFailure" | "InternalError" | "ServiceUnavailable" | "Unavailable" | "unexpectedError" => {
             ErrorKind::Internal
         }
@@ -53,7 +53,7 @@ fn kind(operation: Operation, error: &AwsError) -> ErrorKind {
     }
 }
 
-/// Codes that mean something else in one operation than in all others.
+/// Codes whose meaning in one operation differs from that in all others.
 fn kind_during(operation: Operation, code: &str) -> Option<ErrorKind> {
     match (operation, code) {
         (Operation::DescribeInstanceTypes, "InvalidInstanceType")

@@ -27,7 +27,7 @@ fn group_tags(tags: &BTreeMap<String, String>) -> BTreeMap<String, GroupTag> {
         .collect()
 }
 
-/// Whether a group may launch from this template: the manager's policy allows it for templates with its tag.
+/// Refuses a template that the manager's policy does not allow: it must carry the ownership tag.
 fn check_template(region: &Region, template: Option<&LaunchTemplateId>) -> AwsResult<()> {
     match template {
         Some(id) if is_unknown_to_conditions(region, id) => Err(launches::refused(region, id)),

@@ -35,7 +35,7 @@ impl SimCloud {
         Self { world, region: region.to_owned(), caller: caller.to_owned() }
     }
 
-    /// Who calls: fault rules can name it.
+    /// The name of the caller, which fault rules can use.
     pub fn caller(&self) -> &str {
         &self.caller
     }
@@ -48,9 +48,9 @@ impl SimCloud {
         self.world.arn_of(&self.caller)
     }
 
-    /// A call that the manager's policy allows only on groups that carry its tag. No policy binds a cloud in process; but while
-    /// conditions do not know the tags of a new group ([`Settings::rights_appear_after`](crate::core::Settings)) it is refused as
-    /// a caller with such a policy is.
+    /// A call that the manager's policy allows only on groups with the ownership tag. An in-process cloud has no
+    /// policy; but while conditions do not see the tags of a new group
+    /// ([`Settings::rights_appear_after`](crate::core::Settings)) it gets the refusal of a caller with that policy.
     async fn call_on_group<T>(
         &self,
         operation: Operation,
@@ -68,7 +68,7 @@ impl SimCloud {
         .await
     }
 
-    /// The same for launch templates.
+    /// A call that the manager's policy allows only on launch templates with the ownership tag.
     async fn call_on_template<T>(
         &self,
         operation: Operation,
@@ -86,7 +86,7 @@ impl SimCloud {
         .await
     }
 
-    /// One call, with everything that stands before it.
+    /// One call, with faults, throttling and counts.
     async fn call<T>(
         &self,
         operation: Operation,
@@ -102,7 +102,7 @@ impl SimCloud {
             parameters: &parameters,
         };
         let no_answer = |kind, text| CloudError::new(operation, kind, None, text);
-        // Reads that break are asked again; only of a change nobody can tell whether it happened.
+        // A read whose answer is lost can be repeated; of a change the caller cannot know whether it happened.
         let lost_answer = || {
             if operation.is_mutation() {
                 no_answer(ErrorKind::LostAnswer, "no answer came, it may or may not have been done")
@@ -111,8 +111,8 @@ impl SimCloud {
             }
         };
         let (wait, ending) = match self.world.gate(&call) {
-            Gate::Open(wait) => (wait, Ending::Whole),
-            // Half an answer cannot be read: no caller learns more from it than from none.
+            Gate::Open(wait) => (wait, Ending::Complete),
+            // A truncated answer cannot be parsed, so it is the same as none.
             Gate::AnswerLost | Gate::Truncated => (Duration::ZERO, Ending::Lost),
             Gate::Silence => (Duration::ZERO, Ending::Never),
             Gate::Hangs => std::future::pending().await,
@@ -127,7 +127,7 @@ impl SimCloud {
         match ending {
             Ending::Never => std::future::pending().await,
             Ending::Lost | Ending::Truncated => Err(lost_answer()),
-            Ending::Whole => result.map_err(|error| errors::as_adapter(operation, &error)),
+            Ending::Complete => result.map_err(|error| errors::as_adapter(operation, &error)),
         }
     }
 }
@@ -149,7 +149,7 @@ fn is_unknown_to_conditions(region: &Region, id: &LaunchTemplateId) -> bool {
     template.is_ok_and(|template| !ask::knows_tags(region, template.created))
 }
 
-/// The refusal of what a policy allows only on resources with a tag.
+/// The refusal of a call that a policy allows only on resources with a tag.
 fn not_allowed(operation: Operation, resource: &str, caller_arn: &str) -> AwsError {
     let service = service_of(operation);
     let ask = Ask {

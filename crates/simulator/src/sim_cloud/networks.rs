@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 /// Parts of one page.
 const PAGE: usize = 1_000;
-/// Calls of DescribeVpcAttribute for one VPC: each tells one attribute.
+/// Calls of DescribeVpcAttribute for one VPC: each returns one attribute.
 const ATTRIBUTES: usize = 2;
 
 #[async_trait]
@@ -49,7 +49,7 @@ impl Networks for SimCloud {
 }
 
 impl SimCloud {
-    /// One quota and how much of it is used; `None` if AWS does not tell it to this caller.
+    /// One quota and how much of it is used; `None` if this caller may not read it.
     async fn quota<T: Send>(
         &self,
         code: &str,
@@ -71,7 +71,7 @@ impl SimCloud {
     }
 }
 
-/// Elastic Load Balancing is asked about a VPC, attributes about ids: all else is a mistake of the caller.
+/// Load balancers can only be queried by VPC, attributes only by ids: everything else is a mistake of the caller.
 fn check_scope(kind: Kind, scope: &Scope) -> Result<()> {
     let sensible = match kind {
         Kind::LoadBalancer | Kind::TargetGroup => matches!(scope, Scope::Vpc(_)),
@@ -95,7 +95,7 @@ fn check_scope(kind: Kind, scope: &Scope) -> Result<()> {
     Err(CloudError::new(kind.into(), ErrorKind::Invalid, None, &message))
 }
 
-/// How many calls an answer takes.
+/// How many calls of AWS an answer needs.
 fn calls(kind: Kind, scope: &Scope, answer: &Parts) -> usize {
     let found = match kind {
         Kind::VpcAttributes => {

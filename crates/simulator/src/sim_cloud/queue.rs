@@ -9,7 +9,7 @@ use foo_cloud::{Message, Operation, Queue, Receipt, Result};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// Between two looks of a receive that waits.
+/// Between two receives of a long poll.
 const POLL: Duration = Duration::from_millis(100);
 
 /// A queue of one caller in one region of a simulator.
@@ -50,7 +50,8 @@ impl Queue for SimQueue {
         while received.is_empty() && began.elapsed() < wait {
             sleep(POLL).await;
             let world = &self.cloud.world;
-            // It is the same call still: neither counted nor limited again. A queue that is deleted has nothing to give.
+            // This is still the same call, so it is neither counted nor throttled again. A deleted queue returns
+            // nothing.
             let answer: AwsResult<AwsResult<Option<Vec<sqs::Message>>>> =
                 world.in_region(&self.cloud.region, |region| {
                     let over = region.now() >= until;

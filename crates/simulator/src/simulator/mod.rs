@@ -1,4 +1,4 @@
-//! The simulator as tests and programs hold it: time, faults, call counts, regions.
+//! The API of the simulator for tests and programs: time, faults, call counts, regions.
 
 mod networks;
 mod region;
@@ -33,17 +33,17 @@ impl Simulator {
         Self { world: Arc::new(World::new(config)) }
     }
 
-    /// One of its regions. It comes into being when something is done with it.
+    /// One of its regions, created when it is first used.
     pub fn region(&self, name: &str) -> RegionHandle {
         RegionHandle::new(Arc::clone(&self.world), name)
     }
 
-    /// A cloud for the controller, without SDK or HTTP. Faults, throttling and counts apply as over the wire.
+    /// A cloud for the controller, without SDK or HTTP. Faults, throttling and counts apply as over HTTP.
     pub fn cloud(&self, region: &str, caller: &str) -> SimCloud {
         SimCloud::new(Arc::clone(&self.world), region, caller)
     }
 
-    /// A queue for the controller, the same way. It need not exist.
+    /// A queue for the controller, without SDK or HTTP. It need not exist.
     pub fn queue(&self, region: &str, name: &str, caller: &str) -> SimQueue {
         SimQueue::new(self.cloud(region, caller), name)
     }
@@ -53,7 +53,7 @@ impl Simulator {
         self.world.lock().clock.now()
     }
 
-    /// Moves virtual time on; everything that falls due meanwhile happens when a region is next looked at.
+    /// Advances virtual time. Each region carries out what became due when it is used next.
     pub fn step(&self, by: Duration) {
         self.world.lock().clock.step(by);
     }
@@ -68,7 +68,7 @@ impl Simulator {
         self.world.lock().clock.set_pace(pace);
     }
 
-    /// When something will next happen by itself in any region.
+    /// When the next scheduled event of any region is due.
     pub fn next_due(&self) -> Option<Timestamp> {
         self.world.lock().regions.values().filter_map(Region::next_due).min()
     }
@@ -78,7 +78,7 @@ impl Simulator {
         self.world.lock().faults.add(rule)
     }
 
-    /// Removes a fault rule; `false` if it is used up or was never there.
+    /// Removes a fault rule; `false` if it is used up or unknown.
     pub fn remove_fault(&self, number: u64) -> bool {
         self.world.lock().faults.remove(number)
     }
@@ -123,12 +123,12 @@ impl Simulator {
         self.world.lock().calls.reset();
     }
 
-    /// Adds an access key, or replaces the one of that id. From the first one on signatures are verified.
+    /// Adds an access key, or replaces the one with that id. While there is any, signatures are verified.
     pub fn put_key(&self, key: AccessKey) {
         self.world.lock().keys.put(key);
     }
 
-    /// Removes an access key; `false` if it was not known. Without any, every signature is accepted again.
+    /// Removes an access key; `false` if it is unknown. Without any key every signature is accepted.
     pub fn remove_key(&self, id: &str) -> bool {
         self.world.lock().keys.remove(id)
     }
@@ -143,7 +143,7 @@ impl Simulator {
         self.world.lock().keys.put_role(role);
     }
 
-    /// Removes a role; `false` if there was none of that name. Its sessions go on until they expire.
+    /// Removes a role; `false` if it is unknown. Its sessions remain valid until they expire.
     pub fn remove_role(&self, name: &str) -> bool {
         self.world.lock().keys.remove_role(name)
     }
@@ -153,7 +153,7 @@ impl Simulator {
         self.world.lock().keys.roles()
     }
 
-    /// Ends all sessions of roles at once, and says how many there were.
+    /// Ends all sessions of roles at once, and returns how many there were.
     pub fn expire_sessions(&self) -> usize {
         self.world.lock().keys.expire_sessions()
     }

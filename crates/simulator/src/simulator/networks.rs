@@ -1,4 +1,4 @@
-//! What tests do to the networks of a region.
+//! Changes of a region's networks for tests.
 
 use super::RegionHandle;
 use crate::core::error::AwsResult;
@@ -12,7 +12,7 @@ impl RegionHandle {
         self.with(|region| json!(region.network)).unwrap_or_default()
     }
 
-    /// Takes everything but zones away ([`Region::empty_network`](crate::core::Region::empty_network)).
+    /// Removes everything except zones ([`Region::empty_network`](crate::core::Region::empty_network)).
     ///
     /// # Errors
     /// The name cannot be a region's.
@@ -20,7 +20,7 @@ impl RegionHandle {
         self.with(crate::core::Region::empty_network)
     }
 
-    /// Somebody makes a network interface, and this is its id.
+    /// Adds a network interface of another user, and returns its id.
     ///
     /// # Errors
     /// The subnet does not exist or is full.
@@ -28,7 +28,7 @@ impl RegionHandle {
         self.with(|region| region.put_stranger_interface(new))?
     }
 
-    /// Somebody makes a load balancer, and this is its ARN, or the name of a classic one.
+    /// Adds a load balancer of another user, and returns its ARN, or the name of a classic one.
     ///
     /// # Errors
     /// There is no subnet, or one does not exist or is full.
@@ -36,15 +36,15 @@ impl RegionHandle {
         self.with(|region| region.put_load_balancer(new))?
     }
 
-    /// Somebody deletes a part of a network by hand, whatever uses it.
+    /// Deletes a part of a network as another user would, even if it is in use.
     ///
     /// # Errors
-    /// There is no part of this id.
+    /// There is no part with this id.
     pub fn delete_behind_back(&self, id: &str) -> AwsResult<()> {
         self.with(|region| region.delete_behind_back(id))?
     }
 
-    /// Replaces the rules for coming NAT gateways.
+    /// Replaces the rules for future NAT gateways.
     ///
     /// # Errors
     /// The name cannot be a region's.
@@ -52,7 +52,7 @@ impl RegionHandle {
         self.with(|region| region.set_nat_mishaps(rules))
     }
 
-    /// The rules for coming NAT gateways, as far as they are not used up.
+    /// The rules for future NAT gateways that are not used up.
     pub fn nat_mishaps(&self) -> Vec<NatMishap> {
         self.with(|region| region.nat_mishaps().to_vec()).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! One region as tests hold it: look at everything, change what no caller of AWS could.
+//! The API of one region for tests: reads of the complete state, and changes that AWS's API does not offer.
 
 use crate::core::Region;
 use crate::core::catalogue::{Boot, Image, TypeInfo};
@@ -29,7 +29,7 @@ pub struct RegionHandle {
     name: String,
 }
 
-/// An instance that runs, as its kubelet would see it.
+/// A running instance, with what its kubelet knows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NodeInstance {
     /// Instance id.
@@ -46,7 +46,7 @@ pub struct NodeInstance {
     pub launched: Timestamp,
     /// Image.
     pub image: ImageId,
-    /// Whether its node ever joins.
+    /// Whether its Node joins.
     pub boots: Boot,
     /// The group it is a member of.
     pub group: Option<GroupName>,
@@ -64,7 +64,7 @@ impl RegionHandle {
         &self.name
     }
 
-    /// Works on the region's state at the present time. The whole simulator waits meanwhile.
+    /// Calls `work` with the region's state at the present time. The whole simulator is locked meanwhile.
     ///
     /// # Errors
     /// The name cannot be a region's.
@@ -98,7 +98,7 @@ impl RegionHandle {
         })
     }
 
-    /// Tells an event that nothing here causes, for queues and readers ([`Region::tell`]).
+    /// Publishes an event that the simulator itself does not cause ([`Region::tell`]).
     ///
     /// # Errors
     /// The name cannot be a region's.
@@ -182,24 +182,24 @@ impl RegionHandle {
     /// EC2 recommends to replace a spot instance ([`Region::recommend_rebalance`]).
     ///
     /// # Errors
-    /// It is not a living spot instance.
+    /// It is not a running spot instance.
     pub fn recommend_rebalance(&self, id: &InstanceId) -> AwsResult<()> {
         self.with(|region| region.recommend_rebalance(id))?
     }
 
-    /// EC2 takes a spot instance back in two minutes ([`Region::interrupt`]).
+    /// EC2 interrupts a spot instance in two minutes ([`Region::interrupt`]).
     ///
     /// # Errors
-    /// It is not a living spot instance.
+    /// It is not a running spot instance.
     pub fn interrupt(&self, id: &InstanceId) -> AwsResult<()> {
         self.with(|region| region.interrupt(id))?
     }
 
-    /// A health check fails for a member, or a person says so (SetInstanceHealth without the grace period): its group
-    /// replaces it, through its hooks.
+    /// Reports a member as unhealthy (SetInstanceHealth without the grace period): its group replaces it, with its
+    /// hooks.
     ///
     /// # Errors
-    /// It is no member of a group.
+    /// It is not a member of a group.
     pub fn find_unhealthy(&self, id: &InstanceId) -> AwsResult<()> {
         self.with(|region| region.set_health(id, Health::Unhealthy, GracePeriod::Ignored))?
     }
@@ -212,15 +212,15 @@ impl RegionHandle {
         self.with(|region| region.schedule_event(id, code, ahead))?
     }
 
-    /// The root volume of a member is replaced, or no longer ([`Region::set_root_volume`]).
+    /// Sets the state of the root volume replacement of a member ([`Region::set_root_volume`]).
     ///
     /// # Errors
-    /// It is no member in service.
+    /// It is not a member in service.
     pub fn set_root_volume(&self, id: &InstanceId, state: Option<RootVolume>) -> AwsResult<()> {
         self.with(|region| region.set_root_volume(id, state))?
     }
 
-    /// Ends an instance in EC2 behind its group's back.
+    /// Terminates an instance in EC2, without a call to Auto Scaling.
     ///
     /// # Errors
     /// There is no such instance.
@@ -240,7 +240,7 @@ impl RegionHandle {
         })?
     }
 
-    /// Limits how many instances of a type a zone has room for; `None` lifts the limit.
+    /// Sets the capacity of a zone for a type, in instances; `None` removes the limit.
     ///
     /// # Errors
     /// The region has no such zone or type.
@@ -263,7 +263,7 @@ impl RegionHandle {
         self.with(|region| region.publish_parameter(name, value.to_owned()))
     }
 
-    /// Breaks a zone or repairs it ([`Region::set_zone_state`]).
+    /// Sets the state of a zone ([`Region::set_zone_state`]).
     ///
     /// # Errors
     /// The region has no such zone.
@@ -271,7 +271,7 @@ impl RegionHandle {
         self.with(|region| region.set_zone_state(&Zone::from(zone), state))?
     }
 
-    /// EC2 leaves the instances of a zone out of its answers for so long ([`Region::leave_out_zone`]).
+    /// EC2 leaves the instances of a zone out of its answers for this time ([`Region::leave_out_zone`]).
     ///
     /// # Errors
     /// The region has no such zone.
@@ -279,7 +279,7 @@ impl RegionHandle {
         self.with(|region| region.leave_out_zone(&Zone::from(zone), time))?
     }
 
-    /// Replaces the rules for coming launches ([`Region::set_launch_mishaps`]).
+    /// Replaces the rules for future launches ([`Region::set_launch_mishaps`]).
     ///
     /// # Errors
     /// The name cannot be a region's.
@@ -287,12 +287,12 @@ impl RegionHandle {
         self.with(|region| region.set_launch_mishaps(rules))
     }
 
-    /// The rules for coming launches, as far as they are not used up.
+    /// The rules for future launches that are not used up.
     pub fn launch_mishaps(&self) -> Vec<LaunchMishap> {
         self.read(|region| region.launch_mishaps().to_vec())
     }
 
-    /// Sets how many vCPUs of a class of types can run; `None` lifts the quota.
+    /// Sets how many vCPUs of a class of types can run; `None` removes the quota.
     ///
     /// # Errors
     /// The name cannot be a region's.
@@ -305,7 +305,7 @@ impl RegionHandle {
         self.read(|region| region.vcpu_quotas().clone())
     }
 
-    /// Decides whether the nodes of instances made from an image ever join.
+    /// Decides whether the Nodes of instances launched from an image join.
     ///
     /// # Errors
     /// There is no such image.
@@ -313,7 +313,7 @@ impl RegionHandle {
         self.change_image(image, |image| image.boots = boots)
     }
 
-    /// Makes an image launchable or deregisters it.
+    /// Makes an image available, or deregisters it.
     ///
     /// # Errors
     /// There is no such image.
@@ -376,12 +376,12 @@ impl RegionHandle {
         self.with(|region| region.network.put_security_group(group))
     }
 
-    /// How the region behaves.
+    /// The settings of the region.
     pub fn settings(&self) -> Settings {
         self.read(|region| region.settings.clone())
     }
 
-    /// Changes how the region behaves from now on. A longer read lag sees nothing from before it was set.
+    /// Changes the settings of the region from now on. Reads with a longer read lag do not go back beyond this call.
     ///
     /// # Errors
     /// The name cannot be a region's.

@@ -1,9 +1,9 @@
-//! What is sent back.
+//! Answers, before they become HTTP responses.
 
 /// The content type of XML answers.
 pub(crate) const XML: &str = "text/xml;charset=UTF-8";
 
-/// What is sent back.
+/// Answers, before they become HTTP responses.
 #[derive(Debug)]
 pub(crate) enum WireAnswer {
     /// A body of XML with its request id.
@@ -14,7 +14,7 @@ pub(crate) enum WireAnswer {
         body: String,
         request_id: String,
         content_type: &'static str,
-        /// The header `x-amzn-query-error`: what the error was called in the query protocol.
+        /// The header `x-amzn-query-error`: what the error's code in the query protocol.
         query_error: Option<String>,
         /// The header `x-amzn-errortype`: what the error is called where the body does not say.
         error_type: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! Who signed a request, and whether that can be believed.
+//! Authentication of requests by their signatures.
 
 use super::signature::Scope;
 use super::sigv4::{self, SignedRequest};
@@ -10,7 +10,7 @@ use crate::world::World;
 /// How ids of temporary credentials begin (IAM User Guide, "IAM identifiers").
 pub(super) const TEMPORARY: &str = "ASIA";
 
-/// Verifies a request's signature: as soon as an access key is known, and for sessions of roles in any case.
+/// Verifies a request's signature: always for sessions of roles, for others only if any access key is known.
 pub(crate) fn authenticate(
     world: &World,
     request: &SignedRequest<'_>,
@@ -22,7 +22,7 @@ pub(crate) fn authenticate(
         (inner.keys.get(&scope.caller), inner.keys.is_empty())
     };
     let Some(key) = key else {
-        // Ids of temporary credentials are ours: one that is not known has ended long ago.
+        // Only the simulator creates ids of temporary credentials: an unknown one has expired.
         let temporary = scope.caller.starts_with(TEMPORARY);
         return if anybody && !temporary { Ok(()) } else { Err(refusals::unknown_key(service)) };
     };

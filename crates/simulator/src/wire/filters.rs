@@ -1,5 +1,5 @@
-//! Filters of Describe calls: all of them must match, each with any of its values; `*` and `?` in a value stand for
-//! any text and any character (EC2 User Guide, "List and filter your resources").
+//! Filters of Describe calls: all of them must match, each with any of its values; `*` and `?` in a value match any
+//! text and any character (EC2 User Guide, "List and filter your resources").
 
 use super::params::Params;
 use crate::core::error::{AwsError, AwsResult};
@@ -42,7 +42,7 @@ impl Filters {
         self.0.is_empty()
     }
 
-    /// Whether a thing matches: `attribute` gives the values of its attributes by filter name, `tags` its tags.
+    /// Whether a resource matches: `attribute` returns its values for a filter, `tags` are its tags.
     pub(crate) fn match_with<S: AsRef<str>>(
         &self,
         tags: &BTreeMap<String, String>,
@@ -68,7 +68,7 @@ enum Part {
     Plain(char),
 }
 
-/// A pattern's parts; a backslash takes the meaning from what follows it.
+/// A pattern's parts; a backslash makes the next character literal.
 fn parts(pattern: &str) -> Vec<Part> {
     let mut chars = pattern.chars();
     let mut parts = Vec::new();
@@ -83,14 +83,14 @@ fn parts(pattern: &str) -> Vec<Part> {
     parts
 }
 
-/// Whether a text fits a pattern. Greedy with one point to go back to: linear in practice.
+/// Whether a text matches a pattern. Greedy, with one position for backtracking: linear in practice.
 fn matches(pattern: &str, text: &str) -> bool {
     if !pattern.contains(['*', '?', '\\']) {
         return pattern == text;
     }
     let parts = parts(pattern);
     let (mut wanted, mut text) = (parts.iter(), text.chars());
-    // Behind the last star: what is wanted there, and the text it began with.
+    // After the last star: the rest of the pattern, and the text at which its match began.
     let mut retry: Option<(std::slice::Iter<'_, Part>, std::str::Chars<'_>)> = None;
     loop {
         match (wanted.next(), text.clone().next()) {
@@ -99,7 +99,7 @@ fn matches(pattern: &str, text: &str) -> bool {
             (Some(Part::One), Some(_)) => drop(text.next()),
             (Some(Part::Plain(plain)), Some(c)) if *plain == c => drop(text.next()),
             _ => {
-                // The last star takes one more character.
+                // The last star matches one more character.
                 let Some((behind, from)) = retry.as_mut() else { return false };
                 if from.next().is_none() {
                     return false;

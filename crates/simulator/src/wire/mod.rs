@@ -1,7 +1,7 @@
 //! AWS's wire protocols: from an HTTP request to an operation of the core and back.
 //!
-//! One endpoint for all services. The credential scope of the signature says which service and region are meant; the
-//! answer is in that service's XML. Whatever comes in, the answer is one that AWS could have given.
+//! One endpoint for all services. The credential scope of the signature names service and region; the answer is in
+//! that service's XML. The answer to any request is one that AWS could give.
 
 mod answer;
 mod authentication;
@@ -9,6 +9,7 @@ mod autoscaling;
 mod ec2;
 mod elb;
 mod filters;
+mod gate;
 pub(crate) mod json;
 mod operation;
 mod paging;
@@ -27,16 +28,16 @@ use crate::core::error::{AwsError, AwsResult};
 use crate::faults::CallHead;
 use crate::iam::{asks, launches, refusals};
 use crate::service::Service;
-use crate::world::{Ending, Gate, World};
+use crate::world::{Ending, World};
 use foo_model::Timestamp;
+use gate::Refusal;
 use http::header::AUTHORIZATION;
 use operation::{Caller, Operation, named};
 use params::Params;
 use signature::Scope;
-use std::time::Duration;
 use xml::Xml;
 
-/// An HTTP request, as far as AWS's query protocols look at it.
+/// The parts of an HTTP request that AWS's query protocols use.
 pub(crate) struct WireRequest<'a> {
     pub(crate) authorization: Option<&'a str>,
     pub(crate) query: &'a str,
@@ -51,7 +52,7 @@ impl<'a> WireRequest<'a> {
     }
 }
 
-/// What an action works on.
+/// The operation of an action, by what it works on.
 enum Subject {
     Region(Operation),
     Account(sts::Operation),
@@ -62,7 +63,7 @@ pub(crate) async fn answer_verified(world: &World, request: sigv4::SignedRequest
     let authorization = request.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let plain =
         WireRequest { authorization, query: request.query, body: request.body, received: request.received };
-    // What has no scope, or one of a service that is not there, is refused in the same way with and without keys.
+    // Requests without a scope, or with that of an unknown service, get the same refusal with and without keys.
     let scope = signature::scope(authorization, request.query);
     let Ok((scope, service)) =
         scope.and_then(|scope| signature::service_of(&scope).map(|service| (scope, service)))
@@ -86,32 +87,19 @@ pub(crate) async fn answer_verified(world: &World, request: sigv4::SignedRequest
     answer(world, plain).await
 }
 
-/// Answers a request whose signature is not in question.
+/// Answers a request whose signature was verified or need not be.
 pub(crate) async fn answer(world: &World, request: WireRequest<'_>) -> WireAnswer {
     let request_id = world.request_id();
     let form = request.form();
-    let scope = match signature::scope(request.authorization, request.query) {
-        Ok(scope) => scope,
-        // "Calling AssumeRoleWithWebIdentity does not require the use of AWS security credentials" (API Reference).
-        Err(_) if sts::is_unsigned(form) => Scope::of_nobody(&world.config),
-        Err(error) => return refuse(guess_service(form), &error, request_id),
-    };
-    let service = match signature::service_of(&scope) {
-        Ok(service) => service,
-        Err(error) if signature::speaks_rest_json(&scope.service) => {
-            return json::refuse_rest("UnknownOperationException", &error, request_id);
-        }
-        Err(error) => return refuse(guess_service(form), &error, request_id),
+    let (scope, service) = match scope_and_service(world, &request, &request_id) {
+        Ok(found) => found,
+        Err(refusal) => return refusal,
     };
     let (params, action, subject) = match find(service, form) {
         Ok(found) => found,
         Err(error) => return refuse(service, &error, request_id),
     };
-    let parameters = String::from_utf8_lossy(form);
-    let parameters: Vec<String> = url::form_urlencoded::parse(parameters.as_bytes())
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
-    let parameters = parameters.join("\n");
+    let parameters = lines(form);
     let call = CallHead {
         caller: &scope.caller,
         region: &scope.region,
@@ -119,65 +107,101 @@ pub(crate) async fn answer(world: &World, request: WireRequest<'_>) -> WireAnswe
         action: &action,
         parameters: &parameters,
     };
-    let (wait, ending) = match world.gate(&call) {
-        Gate::Open(wait) => (wait, Ending::Whole),
-        Gate::AnswerLost => (Duration::ZERO, Ending::Lost),
-        Gate::Truncated => (Duration::ZERO, Ending::Truncated),
-        Gate::Silence => (Duration::ZERO, Ending::Never),
-        Gate::Hangs => std::future::pending().await,
-        Gate::Refused(error) => return refuse(service, &error, request_id),
-        Gate::Dropped | Gate::Unreachable => return WireAnswer::Dropped,
+    let ending = match gate::pass(world, &call).await {
+        Ok(ending) => ending,
+        Err(Refusal::Answer(error)) => return refuse(service, &error, request_id),
+        Err(Refusal::Dropped) => return WireAnswer::Dropped,
     };
-    if !wait.is_zero() {
-        tokio::time::sleep(wait).await;
-    }
-    let caller = Caller {
-        arn: world.arn_of(&scope.caller),
-        name: &scope.caller,
-        account: &world.config.account,
-        received: request.received,
-    };
-    let key = world.lock().keys.get(&scope.caller);
-    let mut xml = Xml::default();
-    let result = world
-        .carry_out_anywhere(&call, ending, |inner| {
-            let region = inner.region(&world.config, call.region)?;
-            region.begin_reads();
-            if let Some(key) = &key {
-                let asks = asks::of_call(region, service, &action, &params);
-                refusals::check(key, &asks, service, &caller.arn)?;
-                launches::check(key, region, &action, &params)?;
-            }
-            // EC2 API Reference, "DryRun": the permissions are checked, nothing else is.
-            if service == Service::Ec2 && params.flag("DryRun")? == Some(true) {
-                let text = "Request would have succeeded, but DryRun flag is set.";
-                return Err(AwsError::new("DryRunOperation", text).status(412));
-            }
-            match subject {
-                Subject::Region(operation) => operation(region, &params, &caller, &mut xml),
-                Subject::Account(operation) => operation(inner, &params, &caller, &mut xml),
-            }
-        })
-        .map_err(|error| in_words_of(service, error));
+    let result = carry_out(world, &call, ending, (&params, subject), request.received);
     if ending == Ending::Never {
         return std::future::pending().await;
     }
-    let whole = match result {
-        Ok(()) => {
-            let body = success(service, &action, params.text("Version"), &xml.into_text(), &request_id);
+    let answer = match result.map_err(|error| in_words_of(service, error)) {
+        Ok(inside) => {
+            let body = success(service, &action, params.text("Version"), &inside, &request_id);
             WireAnswer::Xml { status: 200, body, request_id }
         }
         Err(error) => refuse(service, &error, request_id),
     };
-    match (ending, whole) {
+    match (ending, answer) {
         (Ending::Lost, _) => WireAnswer::Dropped,
         (Ending::Truncated, WireAnswer::Xml { status, body, .. }) => {
             WireAnswer::Truncated { status, body, content_type: XML }
         }
-        (_, whole) => whole,
+        (_, answer) => answer,
     }
 }
 
+/// The scope of a request and the service that it names; otherwise the answer that refuses it.
+fn scope_and_service(
+    world: &World,
+    request: &WireRequest<'_>,
+    request_id: &str,
+) -> Result<(Scope, Service), WireAnswer> {
+    let form = request.form();
+    let scope = match signature::scope(request.authorization, request.query) {
+        Ok(scope) => scope,
+        // "Calling AssumeRoleWithWebIdentity does not require the use of AWS security credentials" (API Reference).
+        Err(_) if sts::is_unsigned(form) => Scope::of_nobody(&world.config),
+        Err(error) => return Err(refuse(guess_service(form), &error, request_id.to_owned())),
+    };
+    match signature::service_of(&scope) {
+        Ok(service) => Ok((scope, service)),
+        Err(error) if signature::speaks_rest_json(&scope.service) => {
+            Err(json::refuse_rest("UnknownOperationException", &error, request_id.to_owned()))
+        }
+        Err(error) => Err(refuse(guess_service(form), &error, request_id.to_owned())),
+    }
+}
+
+/// The parameters of a form as lines `name=value`, in which fault rules search.
+fn lines(form: &[u8]) -> String {
+    let text = String::from_utf8_lossy(form);
+    let pairs = url::form_urlencoded::parse(text.as_bytes());
+    pairs.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("\n")
+}
+
+/// Checks the permissions of the caller and runs the operation. Returns the inside of the answer.
+///
+/// # Errors
+/// The operation's refusal, or that of IAM.
+fn carry_out(
+    world: &World,
+    call: &CallHead<'_>,
+    ending: Ending,
+    (params, subject): (&Params, Subject),
+    received: Timestamp,
+) -> AwsResult<String> {
+    let caller = Caller {
+        arn: world.arn_of(call.caller),
+        name: call.caller,
+        account: &world.config.account,
+        received,
+    };
+    let key = world.lock().keys.get(call.caller);
+    let mut xml = Xml::default();
+    world.carry_out_anywhere(call, ending, |inner| {
+        let region = inner.region(&world.config, call.region)?;
+        region.begin_reads();
+        if let Some(key) = &key {
+            let asks = asks::of_call(region, call.service, call.action, params);
+            refusals::check(key, &asks, call.service, &caller.arn)?;
+            launches::check(key, region, call.action, params)?;
+        }
+        // EC2 API Reference, "DryRun": the permissions are checked, nothing else is.
+        if call.service == Service::Ec2 && params.flag("DryRun")? == Some(true) {
+            let text = "Request would have succeeded, but DryRun flag is set.";
+            return Err(AwsError::new("DryRunOperation", text).status(412));
+        }
+        match subject {
+            Subject::Region(operation) => operation(region, params, &caller, &mut xml),
+            Subject::Account(operation) => operation(inner, params, &caller, &mut xml),
+        }
+    })?;
+    Ok(xml.into_text())
+}
+
+/// Parses a form, and finds the operation that it names.
 fn find(service: Service, form: &[u8]) -> AwsResult<(Params, String, Subject)> {
     let params = Params::parse(form)?;
     let action = params
@@ -194,7 +218,7 @@ fn find(service: Service, form: &[u8]) -> AwsResult<(Params, String, Subject)> {
             .map(Subject::Region),
         Service::Sts => named(&sts::ACTIONS, &action).map(Subject::Account),
         Service::ElasticLoadBalancing => named(&elb::ACTIONS, &action).map(Subject::Region),
-        // Only their JSON protocol is spoken.
+        // These services support only their JSON protocol.
         Service::Sqs | Service::Ssm | Service::ServiceQuotas => None,
     };
     let shown: String = action.chars().take(64).collect();
@@ -204,7 +228,7 @@ fn find(service: Service, form: &[u8]) -> AwsResult<(Params, String, Subject)> {
     Ok((params, action, operation))
 }
 
-/// All services and the actions that they know.
+/// All services with their actions.
 pub(crate) fn all_actions() -> Vec<(Service, &'static str)> {
     fn names<T>(service: Service, actions: &'static [(&'static str, T)]) -> Vec<(Service, &'static str)> {
         actions.iter().map(|(name, _)| (service, *name)).collect()
@@ -222,7 +246,8 @@ pub(crate) fn all_actions() -> Vec<(Service, &'static str)> {
     .concat()
 }
 
-/// The core speaks both dialects; parameters are read with one vocabulary for all services.
+/// An error with the code that its service uses: the core and the parsing of parameters use the codes of both
+/// families.
 fn in_words_of(service: Service, mut error: AwsError) -> AwsError {
     match (service, error.code.as_str()) {
         (Service::Ec2, "ValidationError") => "InvalidParameterValue".clone_into(&mut error.code),
@@ -242,14 +267,13 @@ fn in_words_of(service: Service, mut error: AwsError) -> AwsError {
     error
 }
 
-/// Whose XML an answer is in when the signature does not say: the API version does.
+/// The service for the answer's XML if the signature does not name it: derived from the API version.
 fn guess_service(form: &[u8]) -> Service {
     let is_ec2 = form.windows(18).any(|window| window == b"Version=2016-11-15");
     if is_ec2 { Service::Ec2 } else { Service::AutoScaling }
 }
 
-/// Namespace of a service's XML. Of the two APIs of Elastic Load Balancing only the one of classic load balancers has a version
-/// of its own in requests.
+/// Namespace of a service's XML. The version in the request distinguishes the two APIs of Elastic Load Balancing.
 fn namespace(service: Service, version: Option<&str>) -> &'static str {
     match service {
         Service::AutoScaling => "http://autoscaling.amazonaws.com/doc/2011-01-01/",

@@ -1,4 +1,4 @@
-//! What an action of a service is.
+//! The operations behind the actions of services.
 
 use super::params::Params;
 use super::xml::Xml;
@@ -7,7 +7,7 @@ use crate::core::region::Region;
 use foo_model::Timestamp;
 use serde_json::Value;
 
-/// Who called, for operations that record it.
+/// The caller, for operations that record it.
 pub(in crate::wire) struct Caller<'a> {
     pub(in crate::wire) arn: String,
     pub(in crate::wire) name: &'a str,
@@ -16,13 +16,13 @@ pub(in crate::wire) struct Caller<'a> {
     pub(in crate::wire) received: Timestamp,
 }
 
-/// An operation: reads its parameters, works on the region, writes the inside of its answer.
+/// An operation: reads its parameters, reads or changes the region, writes the inside of its answer.
 pub(super) type Operation = fn(&mut Region, &Params, &Caller<'_>, &mut Xml) -> AwsResult<()>;
 
-/// An action that speaks JSON: the region, its parameters, and the host that URLs are to name.
+/// An operation with JSON: the region, its parameters, and the host for URLs in the answer.
 pub(super) type JsonOperation = fn(&mut Region, &Value, &str) -> AwsResult<Value>;
 
-/// The operation of a name.
+/// The operation with this name.
 pub(super) fn named<T: Copy>(actions: &[(&str, T)], action: &str) -> Option<T> {
     actions.iter().find(|(name, _)| *name == action).map(|(_, operation)| *operation)
 }

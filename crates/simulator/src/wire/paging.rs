@@ -1,17 +1,17 @@
-//! Pages and the tokens between them. A token names the last entry seen: entries that come or go in between neither
-//! break it nor make another entry appear twice.
+//! Pages and the tokens between them. A token names the last entry of a page, so entries that are added or removed in
+//! between neither invalidate it nor repeat an entry.
 
 use super::params::Params;
 use crate::core::error::{AwsError, AwsResult};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-/// Where a page begins and how long it is.
+/// Position and length of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Page {
-    /// The last entry of the page before.
+    /// Key of the last entry of the previous page.
     pub(crate) after: Option<String>,
-    /// Most entries.
+    /// Maximum number of entries.
     pub(crate) limit: usize,
 }
 
@@ -35,7 +35,7 @@ impl Page {
         Self::with_token(params, paging, "NextToken")
     }
 
-    /// The same for a service whose token has another name.
+    /// Reads a page's parameters for a service whose token has another name.
     pub(crate) fn with_token(params: &Params, paging: &Paging, token: &str) -> AwsResult<Self> {
         let limit = params.count(paging.limit)?.unwrap_or(paging.default);
         if !(paging.min..=paging.max).contains(&limit) {
@@ -49,12 +49,12 @@ impl Page {
         Ok(Self { after, limit: usize::try_from(limit).unwrap_or(usize::MAX) })
     }
 
-    /// The token of a page that begins behind an entry of this key.
+    /// The token of a page that begins after the entry with this key.
     pub(crate) fn token(key: &str) -> String {
         encode(key)
     }
 
-    /// Takes this page's entries from those behind `after`; `key` names an entry in the next token.
+    /// Takes this page's entries from those after `after`; `key` returns the key of an entry for the next token.
     pub(crate) fn take<T>(
         &self,
         mut entries: impl Iterator<Item = T>,

@@ -1,6 +1,6 @@
 //! The parameters of a query request as a tree: `Filter.1.Value.2=x` becomes Filter → 1 → Value → 2.
 //!
-//! Both of AWS's list forms are understood everywhere: Auto Scaling's `Names.member.1` and EC2's flattened `Name.1`.
+//! Both of AWS's list forms are accepted everywhere: Auto Scaling's `Names.member.1` and EC2's flattened `Name.1`.
 
 use crate::core::document::Document;
 use crate::core::error::{AwsError, AwsResult};
@@ -11,7 +11,7 @@ const DEPTH_LIMIT: usize = 16;
 /// Most parameters of a request.
 const COUNT_LIMIT: usize = 20_000;
 
-/// A place in the tree of parameters.
+/// A node in the tree of parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Params {
     text: Option<String>,
@@ -19,7 +19,7 @@ pub(crate) struct Params {
 }
 
 impl Params {
-    /// Parses a form body or query string. Later values win over earlier ones.
+    /// Parses a form body or query string. Later values replace earlier ones.
     pub(crate) fn parse(form: &[u8]) -> AwsResult<Self> {
         let mut root = Self::default();
         for (count, (name, value)) in url::form_urlencoded::parse(form).enumerate() {
@@ -46,12 +46,12 @@ impl Params {
         self.children.get(name)
     }
 
-    /// The names and parameters below this place.
+    /// The children of this node, with their names.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = (&str, &Self)> {
         self.children.iter().map(|(name, node)| (name.as_str(), node))
     }
 
-    /// The text here.
+    /// The text of this node.
     pub(crate) fn here(&self) -> Option<&str> {
         self.text.as_deref()
     }
@@ -61,7 +61,7 @@ impl Params {
         self.node(name)?.here()
     }
 
-    /// A text that must be there and not be empty.
+    /// A required text that is not empty.
     pub(crate) fn required(&self, name: &str) -> AwsResult<&str> {
         self.text(name).filter(|text| !text.is_empty()).ok_or_else(|| AwsError::missing(name))
     }
@@ -97,12 +97,12 @@ impl Params {
         self.list(name).into_iter().filter_map(|item| item.here().map(str::to_owned)).collect()
     }
 
-    /// A list of texts, if the parameter was given at all: an empty list is written as an empty text.
+    /// A list of texts, or `None` if the request does not contain it; an empty list is an empty text in the request.
     pub(crate) fn given_texts(&self, name: &str) -> Option<Vec<String>> {
         self.node(name).map(|_| self.texts(name))
     }
 
-    /// The tree below this place as a document, with the names of the request.
+    /// The tree below this node as a document, with the names of the request.
     pub(crate) fn document(&self) -> Document {
         if self.children.is_empty() {
             return Document::text(self.text.clone().unwrap_or_default());

@@ -1,5 +1,5 @@
-//! Signature Version 4, as far as routing needs it: who calls, which region and which service. A request
-//! without a signature is refused; whether it is the right one is checked by [`authentication`](super::authentication).
+//! The scope of a Signature Version 4: caller, region and service. A request without a signature is refused;
+//! [`authentication`](super::authentication) verifies signatures.
 
 use crate::config::{DEFAULT_REGION, SimulatorConfig};
 use crate::core::error::AwsError;
@@ -17,7 +17,7 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// The scope of a request that nobody has signed.
+    /// The scope of an unsigned request.
     pub(crate) fn of_nobody(config: &SimulatorConfig) -> Self {
         let region = config.regions.first().map_or(DEFAULT_REGION, String::as_str);
         Self { caller: "web identity".to_owned(), region: region.to_owned(), service: "sts".to_owned() }

@@ -1,5 +1,5 @@
 //! Verification of Signature Version 4 (IAM User Guide, "Create a signed AWS API request"), in the Authorization
-//! header or presigned. Only for keys whose secret is known.
+//! header or presigned. Only signatures of known keys can be verified.
 
 use super::signature::Scope;
 use crate::core::error::{AwsError, AwsResult};
@@ -12,12 +12,12 @@ use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// How far the time of a signature may be from the time of its arrival, either way.
+/// Maximum difference between the time of a signature and the time of its arrival, in both directions.
 const TOLERANCE: Duration = Duration::from_mins(15);
 /// Longest life of a presigned request, in seconds: seven days.
 const EXPIRES_MAX: u64 = 604_800;
 
-/// What of an HTTP request is signed.
+/// The parts of an HTTP request that are signed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SignedRequest<'a> {
     pub(crate) method: &'a Method,
@@ -25,7 +25,7 @@ pub(crate) struct SignedRequest<'a> {
     pub(crate) query: &'a str,
     pub(crate) headers: &'a HeaderMap,
     pub(crate) body: &'a [u8],
-    /// Real time: callers sign with theirs, not with the simulated one.
+    /// Real time, because callers sign with their real time and not with virtual time.
     pub(crate) received: Timestamp,
 }
 
@@ -139,7 +139,7 @@ fn canonical_request(request: &SignedRequest<'_>, signed_headers: &str) -> Strin
     out
 }
 
-/// Everything but letters, digits, `-._~` (and in paths `/`) as `%XX`.
+/// Encodes everything except letters, digits, `-._~` (and `/` in paths) as `%XX`.
 fn encode(text: &str, is_path: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -153,7 +153,7 @@ fn encode(text: &str, is_path: bool) -> String {
     out
 }
 
-/// A plus sign stays one: in signed queries a space is `%20`.
+/// Decodes `%XX`; a plus sign stays, because a space is `%20` in signed queries.
 fn decode(text: &str) -> String {
     let protected = text.replace('+', "%2B").replace('=', "%3D");
     url::form_urlencoded::parse(protected.as_bytes())

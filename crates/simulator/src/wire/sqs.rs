@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Longest time a message can be hidden, in seconds.
+/// Longest visibility timeout, in seconds.
 const VISIBILITY_MAX: u64 = 43_200;
 
 /// All actions.
@@ -35,7 +35,7 @@ pub(super) fn queue_of(body: &Value) -> Option<&str> {
     url.or_else(|| body.get("QueueName").and_then(Value::as_str))
 }
 
-/// Until when ReceiveMessage waits for a message, in virtual time.
+/// Until when ReceiveMessage waits for a message, in virtual time; `None` if it does not wait.
 pub(super) fn poll_until(region: &Region, action: &str, body: &Value) -> Option<Timestamp> {
     if action != "ReceiveMessage" {
         return None;
@@ -58,7 +58,7 @@ fn get_url(region: &mut Region, body: &Value, host: &str) -> AwsResult<Value> {
     Ok(json!({ "QueueUrl": url(region, host, name) }))
 }
 
-/// At most 1,000; more can only be had by a longer prefix, as without MaxResults.
+/// ListQueues: at most 1,000 names, as AWS returns without MaxResults; a longer prefix finds the others.
 fn list(region: &mut Region, body: &Value, host: &str) -> AwsResult<Value> {
     let prefix = text(body, "QueueNamePrefix")?.unwrap_or_default();
     let names = region.queues.names().filter(|name| name.starts_with(prefix)).take(1_000);

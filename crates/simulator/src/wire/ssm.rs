@@ -7,7 +7,7 @@ use crate::core::error::{AwsError, AwsResult};
 use crate::core::ssm::{ParameterType, ParameterVersion};
 use serde_json::{Value, json};
 
-/// Names of one GetParameters or DeleteParameters.
+/// Most names of one GetParameters or DeleteParameters.
 const NAMES: usize = 10;
 
 /// All actions.
@@ -22,8 +22,8 @@ pub(super) const ACTIONS: [(&str, JsonOperation); 6] = [
     ("DeleteParameters", delete_many),
 ];
 
-/// The parameters that a request is about, as IAM names them (Systems Manager User Guide, "Restricting access to Parameter
-/// Store parameters using IAM policies"); public ones belong to no account.
+/// The ARNs of the parameters of a request (Systems Manager User Guide, "Restricting access to Parameter Store
+/// parameters using IAM policies"); ARNs of public parameters contain no account.
 pub(super) fn resources_of(region: &Region, action: &str, body: &Value) -> Vec<String> {
     let named: Vec<&str> = match action {
         "GetParametersByPath" => body.get("Path").and_then(Value::as_str).into_iter().collect(),
@@ -130,7 +130,7 @@ fn show(region: &Region, version: ParameterVersion<'_>) -> Value {
         "Type": kind,
         "Value": value,
         "Version": number,
-        // Seconds since 1970 (Smithy, "AWS JSON 1.1 protocol"); their fraction is not worth a floating-point number.
+        // Seconds since 1970 (Smithy, "AWS JSON 1.1 protocol"); without the fraction.
         "LastModifiedDate": written.0 / 1_000,
         "ARN": format!("arn:aws:ssm:{}:{account}:parameter{slash}{}", region.name, parameter.name),
         "DataType": "text",

@@ -1,4 +1,4 @@
-//! STS (AWS STS API Reference): who calls, and sessions of roles.
+//! STS (AWS STS API Reference): identities of callers, and sessions of roles.
 
 use super::authentication::TEMPORARY;
 use super::operation::Caller;
@@ -15,10 +15,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
 
-/// An operation on the account.
+/// An operation on the account instead of a region.
 pub(super) type Operation = fn(&mut Inner, &Params, &Caller<'_>, &mut Xml) -> AwsResult<()>;
 
-/// The action that nobody signs: its token says who calls.
+/// The action without a signature: its token identifies the caller.
 const UNSIGNED: &str = "AssumeRoleWithWebIdentity";
 
 /// All actions.
@@ -28,13 +28,13 @@ pub(super) const ACTIONS: [(&str, Operation); 3] = [
     ("AssumeRoleWithWebIdentity", assume_role_with_web_identity),
 ];
 
-/// Whether a request is one that nobody signs.
+/// Whether a request has the action without a signature.
 pub(super) fn is_unsigned(form: &[u8]) -> bool {
-    // Read as the action itself is: a form can name two.
+    // Parsed as the action is parsed later, because a form can contain two.
     Params::parse(form).is_ok_and(|params| params.text("Action") == Some(UNSIGNED))
 }
 
-/// Any signed caller may ask.
+/// GetCallerIdentity, which every signed caller may call.
 #[expect(clippy::unnecessary_wraps, reason = "the form of all operations")]
 fn get_caller_identity(inner: &mut Inner, _: &Params, caller: &Caller<'_>, xml: &mut Xml) -> AwsResult<()> {
     let (arn, user) = inner.keys.identity(caller.account, caller.name);
@@ -78,7 +78,7 @@ fn assume_role_with_web_identity(
         AwsError::new("AccessDenied", "Not authorized to perform sts:AssumeRoleWithWebIdentity").status(403)
     };
     let role = role_of(inner, arn, caller.account).ok_or_else(denied)?;
-    // A role of a world without IAM trusts every token.
+    // While no key is known every role trusts every token.
     if !role.web_identity.as_ref().map_or_else(|| role.trusts("*"), |trust| claims.are_trusted(trust)) {
         return Err(denied());
     }
@@ -100,7 +100,7 @@ fn refuse_others(params: &Params, others: &[&str]) -> AwsResult<()> {
     }
 }
 
-/// Makes the temporary credentials and writes them.
+/// Creates temporary credentials and writes them.
 fn begin_session(
     inner: &mut Inner,
     role: &Role,
@@ -151,7 +151,7 @@ fn begin_session(
     Ok(())
 }
 
-/// What a web identity token claims. Its signature is not verified: the simulator knows no identity provider's keys.
+/// The claims of a web identity token. Its signature is not verified: the simulator has no identity provider's keys.
 struct Claims {
     issuer: String,
     subject: String,

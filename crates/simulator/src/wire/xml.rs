@@ -1,9 +1,9 @@
-//! Writing XML: no reader, no schema, no namespaces beyond the root's.
+//! A writer of XML, without namespaces except the root's.
 
 use crate::core::document::Document;
 use std::fmt::{Display, Write as _};
 
-/// A growing piece of XML.
+/// XML that is being written.
 #[derive(Debug, Default)]
 pub(crate) struct Xml {
     out: String,
@@ -21,12 +21,12 @@ impl Xml {
         self.tag("</", name);
     }
 
-    /// An element with whatever can be displayed.
+    /// An element with a value that implements `Display`.
     pub(crate) fn value(&mut self, name: &str, value: impl Display) {
         self.text(name, value.to_string());
     }
 
-    /// The same if there is a value.
+    /// An element with a value, if there is one.
     pub(crate) fn optional(&mut self, name: &str, value: Option<impl Display>) {
         if let Some(value) = value {
             self.value(name, value);
@@ -74,7 +74,7 @@ impl Xml {
         match document {
             Document::Text(text) => self.text(name, text),
             Document::List(items) => {
-                // The one list of launch template data whose elements EC2 calls something else.
+                // In launch template data only this list has another name for its elements.
                 let inner = if name == "groupSet" { "groupId" } else { item };
                 self.within(name, |xml| items.iter().for_each(|it| xml.document(inner, it, item)));
             }
@@ -92,7 +92,7 @@ impl Xml {
         self.out.push('>');
     }
 
-    /// Characters that XML 1.0 cannot hold at all come out as U+FFFD.
+    /// Escapes a text. Characters that XML 1.0 does not allow become U+FFFD.
     fn escape(&mut self, text: &str) {
         if text
             .bytes()

@@ -1,4 +1,4 @@
-//! EC2 instances: pending → running → shutting-down → terminated, and gone an hour later.
+//! EC2 instances: pending → running → shutting-down → terminated, and no longer shown an hour later.
 
 use super::scheduled::ScheduledEvent;
 use crate::core::catalogue::Boot;
@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-/// An instance as EC2 sees it.
+/// An instance in EC2.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ec2Instance {
     /// Its id.
@@ -22,7 +22,7 @@ pub struct Ec2Instance {
     pub instance_type: InstanceType,
     /// Its image.
     pub image: ImageId,
-    /// Whether its node joins if its image lets it: test beds read it, EC2 does not.
+    /// Whether its Node joins, if its image allows that. Test beds read it, EC2 does not.
     pub boots: Boot,
     /// `x86_64` or `arm64`.
     pub architecture: String,
@@ -32,17 +32,17 @@ pub struct Ec2Instance {
     pub vpc: String,
     /// Its zone.
     pub zone: Zone,
-    /// Its addresses; EC2 takes them away when the instance ends.
+    /// Its addresses; EC2 removes them when the instance is terminated.
     pub addresses: Option<Addresses>,
     /// When it was launched.
     pub launched: Timestamp,
-    /// When it ended.
+    /// When it was terminated, or will be while it shuts down.
     pub ended: Option<Timestamp>,
-    /// The template and version it was made from.
+    /// The template and version it was launched from.
     pub template: Option<(LaunchTemplateId, TemplateVersion)>,
     /// Its tags.
     pub tags: BTreeMap<String, String>,
-    /// How it is paid for.
+    /// On demand or spot.
     pub market: Market,
     /// The group it is a member of.
     pub group: Option<GroupName>,
@@ -54,9 +54,9 @@ pub struct Ec2Instance {
     pub key_name: Option<String>,
     /// Its reservation.
     pub reservation: String,
-    /// What EC2 has scheduled for it.
+    /// Its scheduled events.
     pub events: Vec<ScheduledEvent>,
-    /// Why it ended: code and text (EC2 API Reference, StateReason).
+    /// Why it was terminated: code and text (EC2 API Reference, StateReason).
     pub reason: Option<(String, String)>,
 }
 
@@ -65,13 +65,13 @@ pub struct Ec2Instance {
 pub struct Addresses {
     /// Private address.
     pub private: Ipv4Addr,
-    /// Private DNS name: what the Node is called.
+    /// Private DNS name, which is also the name of the Node.
     pub private_dns: String,
     /// Public address and name, in public subnets.
     pub public: Option<(Ipv4Addr, String)>,
 }
 
-/// How an instance is paid for.
+/// Purchase option of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Market {
     /// On demand.

@@ -1,4 +1,4 @@
-//! Launch template data: kept whole as it came, plus the few parts a launch needs.
+//! Launch template data: stored completely, as in the request, with access to the parts that a launch needs.
 
 use crate::core::document::Document;
 use crate::core::error::{AwsError, AwsResult};
@@ -8,18 +8,18 @@ use foo_model::{ImageId, InstanceType, SecurityGroupId, SubnetId};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Most user data EC2 takes, in bytes before base64 (EC2 User Guide, "Run commands at launch").
+/// Maximum size of user data in bytes, before base64 (EC2 User Guide, "Run commands at launch").
 pub const USER_DATA_LIMIT: usize = 16_384;
 
 /// The data of one launch template version. Names are those of EC2's answers (`imageId`, `securityGroupIdSet`, …).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LaunchData {
-    /// All of it.
+    /// The complete data.
     pub document: Document,
 }
 
 impl LaunchData {
-    /// Checks what EC2 checks when a version is made: that there is something, and user data's form.
+    /// Validates what EC2 validates when a version is created: the data is not empty, and user data is base64.
     pub fn new(document: Document) -> AwsResult<Self> {
         if document.is_empty() {
             return Err(AwsError::missing("LaunchTemplateData"));
@@ -64,7 +64,7 @@ impl LaunchData {
         all.into_iter().map(SecurityGroupId::from).collect()
     }
 
-    /// The subnet of the first network interface. A group's own subnets win over it.
+    /// The subnet of the first network interface. The subnets of a group override it.
     pub fn subnet(&self) -> Option<SubnetId> {
         self.first_interface()?.get_text(&["subnetId"]).map(SubnetId::from)
     }
@@ -106,8 +106,8 @@ impl LaunchData {
             .collect()
     }
 
-    /// This data laid over that of a source version: each top-level part given here replaces the source's
-    /// (EC2 API Reference, CreateLaunchTemplateVersion, SourceVersion).
+    /// This data merged over that of a source version: each top-level field of it replaces that of the source (EC2
+    /// API Reference, CreateLaunchTemplateVersion, SourceVersion).
     pub fn over(self, source: &Self) -> Self {
         let mut document = source.document.clone();
         if let Document::Map(entries) = self.document {

@@ -1,4 +1,4 @@
-//! EC2: instances and launch templates. It knows nothing of groups beyond the name of the group an instance is in.
+//! EC2: instances and launch templates. It knows only the name of the group that an instance belongs to.
 
 pub mod instances;
 pub mod launch_data;

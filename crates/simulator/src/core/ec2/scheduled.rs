@@ -1,6 +1,6 @@
-//! Events that EC2 schedules for instances (EC2 User Guide, "Scheduled events for your instances"). On the date of one a
-//! group takes its member for unhealthy (Auto Scaling User Guide, "Health checks for instances in an Auto Scaling group");
-//! what EC2 itself does then is up to the test.
+//! Events that EC2 schedules for instances (EC2 User Guide, "Scheduled events for your instances"). On the date of an
+//! event a group considers its member unhealthy (Auto Scaling User Guide, "Health checks for instances in an Auto
+//! Scaling group"); a test decides what EC2 itself does then.
 
 use crate::core::due::Event;
 use crate::core::error::{AwsError, AwsResult};
@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::json;
 use std::time::Duration;
 
-/// Codes (EC2 API Reference, InstanceStatusEvent) with the one of AWS Health that tells of them.
+/// Codes (EC2 API Reference, InstanceStatusEvent) with the corresponding code of AWS Health.
 const CODES: [(&str, &str); 5] = [
     ("instance-retirement", "AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED"),
     ("instance-stop", "AWS_EC2_INSTANCE_STOP_SCHEDULED"),
@@ -21,7 +21,7 @@ const CODES: [(&str, &str); 5] = [
     ("system-maintenance", "AWS_EC2_SYSTEM_MAINTENANCE_EVENT"),
 ];
 
-/// An event that is scheduled for an instance.
+/// A scheduled event of an instance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ScheduledEvent {
     /// Its id.
@@ -33,7 +33,7 @@ pub struct ScheduledEvent {
 }
 
 impl Region {
-    /// EC2 schedules an event for an instance, and AWS Health tells of it.
+    /// Schedules an event for an instance, and publishes it as AWS Health does.
     ///
     /// # Errors
     /// There is no such instance, or no event of that code.

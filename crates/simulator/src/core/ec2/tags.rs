@@ -1,4 +1,4 @@
-//! EC2's CreateTags and DeleteTags, on everything that has tags here.
+//! EC2's CreateTags and DeleteTags, for all resources of the simulator that have tags.
 
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::tags::is_xml_string;
@@ -11,7 +11,7 @@ use foo_model::network::{
 use foo_model::{ImageId, InstanceId, LaunchTemplateId};
 use std::collections::BTreeMap;
 
-/// Tags a resource can have (EC2 User Guide, "Tag restrictions").
+/// Most tags of a resource (EC2 User Guide, "Tag restrictions").
 pub const TAG_LIMIT: usize = 50;
 
 impl Region {
@@ -25,7 +25,8 @@ impl Region {
         self.change_tags(resources, |of| of.extend(tags.clone()))
     }
 
-    /// DeleteTags. A value that is given must match; without keys all tags of one's own go.
+    /// DeleteTags. A tag with a value in the request is removed only if the value matches; without keys all tags
+    /// except AWS's own are removed.
     pub fn delete_tags(
         &mut self,
         resources: &[String],
@@ -51,7 +52,7 @@ impl Region {
         if resources.is_empty() {
             return Err(AwsError::missing("ResourceId"));
         }
-        // First on copies: one resource that is unknown or would have too many tags leaves all as they are.
+        // First on copies: if one resource is unknown or would have too many tags, none is changed.
         for id in resources {
             let mut copy = self.tags_of(id)?.clone();
             change(&mut copy);
@@ -109,7 +110,7 @@ impl Region {
     }
 }
 
-/// Tags that a creation gives: as in [`Region::create_tags`].
+/// Validates the tags of a creation as [`Region::create_tags`] does.
 pub(crate) fn check_creation(change: &Change) -> AwsResult<()> {
     let Some(tags) = change.tags() else { return Ok(()) };
     check(tags)?;
@@ -130,7 +131,7 @@ fn check_reserved(tags: &Tags) -> AwsResult<()> {
     Ok(())
 }
 
-/// Keys have 1–128 characters, values up to 256, all of which XML can hold (EC2 User Guide, "Tag restrictions").
+/// Keys have 1–128 characters, values up to 256, all of them valid in XML (EC2 User Guide, "Tag restrictions").
 pub(crate) fn check(tags: &BTreeMap<String, String>) -> AwsResult<()> {
     let wrong = |what: &str, text: &str| {
         Err(AwsError::invalid_value(format!("Tag {what} is not valid: {}", text.escape_debug())))

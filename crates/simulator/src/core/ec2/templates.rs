@@ -13,9 +13,9 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Versions a template can have (EC2 User Guide, "Launch template restrictions").
+/// Most versions of a template (EC2 User Guide, "Launch template restrictions").
 pub const VERSION_LIMIT: usize = 10_000;
-/// Versions that one DeleteLaunchTemplateVersions takes.
+/// Most versions of one DeleteLaunchTemplateVersions.
 pub const DELETE_LIMIT: usize = 200;
 
 /// A launch template.
@@ -25,15 +25,15 @@ pub struct Template {
     pub id: LaunchTemplateId,
     /// Its name.
     pub name: String,
-    /// When it was made.
+    /// When it was created.
     pub created: Timestamp,
-    /// ARN of who made it.
+    /// ARN of its creator.
     pub created_by: String,
     /// Its own tags.
     pub tags: BTreeMap<String, String>,
     /// The default version.
     pub default: TemplateVersion,
-    /// The next number: numbers are never given twice.
+    /// The number of the next version; numbers are never reused.
     next: i64,
     /// Its versions.
     pub versions: BTreeMap<TemplateVersion, Arc<Version>>,
@@ -46,15 +46,15 @@ pub struct Version {
     pub number: TemplateVersion,
     /// Its description.
     pub description: Option<String>,
-    /// When it was made.
+    /// When it was created.
     pub created: Timestamp,
-    /// ARN of who made it.
+    /// ARN of its creator.
     pub created_by: String,
-    /// What it says.
+    /// Its launch template data.
     pub data: LaunchData,
 }
 
-/// How a caller names a template.
+/// A reference to a template in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TemplateKey {
     /// By id.
@@ -63,16 +63,16 @@ pub enum TemplateKey {
     Name(String),
 }
 
-/// What became of one version that was to be deleted.
+/// Result of the deletion of one version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionDeletion {
-    /// The text that named the version.
+    /// The version, as in the request.
     pub version: String,
-    /// Code and message if it is still there.
+    /// Code and message if it was not deleted.
     pub failure: Option<(&'static str, String)>,
 }
 
-/// What CreateLaunchTemplate is told.
+/// Parameters of CreateLaunchTemplate.
 #[derive(Clone, Debug)]
 pub struct NewTemplate {
     /// Its name.
@@ -89,14 +89,14 @@ pub struct NewTemplate {
     pub caller: String,
 }
 
-/// What CreateLaunchTemplateVersion is told.
+/// Parameters of CreateLaunchTemplateVersion.
 #[derive(Clone, Debug)]
 pub struct NewVersion {
     /// The template.
     pub template: TemplateKey,
-    /// What it says.
+    /// Its launch template data.
     pub data: LaunchData,
-    /// The version it starts from (a number, `$Latest` or `$Default`).
+    /// The source version, whose data it extends (a number, `$Latest` or `$Default`).
     pub source: Option<String>,
     /// Its description.
     pub description: Option<String>,
@@ -111,17 +111,17 @@ pub struct NewVersion {
 pub struct Templates {
     pub(crate) by_id: Versioned<LaunchTemplateId, Template>,
     by_name: BTreeMap<String, LaunchTemplateId>,
-    /// Client tokens with the request they were used for and what it made.
+    /// Client tokens, each with the fingerprint of its request and what that created.
     tokens: BTreeMap<String, (u64, LaunchTemplateId, TemplateVersion)>,
 }
 
 impl Template {
-    /// The highest version there is: what `$Latest` means.
+    /// The highest version, which `$Latest` means.
     pub fn latest(&self) -> TemplateVersion {
         self.versions.last_key_value().map_or(self.default, |(number, _)| *number)
     }
 
-    /// The version that a text (a number, `$Latest`, `$Default`) stands for at this moment.
+    /// The version that a text (a number, `$Latest`, `$Default`) means at this moment.
     pub fn version(&self, text: &str) -> AwsResult<&Arc<Version>> {
         let number = match text {
             "$Latest" => Some(self.latest()),
@@ -169,7 +169,7 @@ impl Templates {
         .ok_or_else(|| unknown(key))
     }
 
-    /// CreateLaunchTemplate. A repeated token with the same request gives the same template.
+    /// CreateLaunchTemplate. A request with the token of an earlier identical one returns the same template.
     pub(crate) fn create(
         &mut self,
         now: Timestamp,
@@ -261,7 +261,7 @@ impl Templates {
         self.find(key)
     }
 
-    /// DeleteLaunchTemplateVersions. Each version succeeds or fails for itself.
+    /// DeleteLaunchTemplateVersions. Each version succeeds or fails on its own.
     pub fn delete_versions(
         &mut self,
         key: &TemplateKey,
@@ -280,7 +280,7 @@ impl Templates {
         let mut results = Vec::new();
         for text in versions {
             let failure = match template.version(text).map(|version| version.number) {
-                // The one code of the enumeration that fits (API Reference, ResponseError).
+                // The only code of the enumeration that applies (API Reference, ResponseError).
                 Ok(number) if number == template.default => Some((
                     "unexpectedError",
                     format!("Version {number} is the default version and cannot be deleted."),
@@ -296,7 +296,7 @@ impl Templates {
         Ok((id, template.name.clone(), results))
     }
 
-    /// DeleteLaunchTemplate. A group that uses it can no longer launch.
+    /// DeleteLaunchTemplate. Groups that use it cannot launch any more.
     pub fn delete(&mut self, key: &TemplateKey) -> AwsResult<Arc<Template>> {
         let id = self.find(key)?.id.clone();
         let template = self.by_id.remove(&id).ok_or_else(|| unknown(key))?;
@@ -333,7 +333,8 @@ impl Templates {
 }
 
 impl Region {
-    /// What EC2 warns of when a version is made, which it is all the same (API Reference, ValidationWarning).
+    /// EC2's warnings about the data of a version; it creates the version nevertheless (API Reference,
+    /// ValidationWarning).
     pub fn template_warnings(&self, data: &LaunchData) -> Vec<AwsError> {
         let image = data.image();
         let known = image.as_ref().and_then(|id| self.images.get(id));
@@ -366,7 +367,7 @@ impl Region {
     }
 }
 
-/// Tells requests apart without keeping them: they carry up to 16 KiB of user data each.
+/// A hash that identifies a request without storing it: each contains up to 16 KiB of user data.
 fn fingerprint(request: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     request.hash(&mut hasher);

@@ -1,11 +1,11 @@
-//! What EC2 asks of the volumes of a launch (Amazon EBS User Guide, "Amazon EBS volume types"; EC2 API Reference,
+//! EC2's rules for the volumes of a launch (Amazon EBS User Guide, "Amazon EBS volume types"; EC2 API Reference,
 //! EbsBlockDevice).
 
 use super::launch_data::LaunchData;
 use crate::core::document::Document;
 use crate::core::error::AwsError;
 
-/// A type of volumes.
+/// A volume type.
 struct Kind {
     name: &'static str,
     /// Least and largest size in GiB.
@@ -13,7 +13,7 @@ struct Kind {
     iops: Option<Iops>,
 }
 
-/// How many operations per second can be asked for.
+/// Limits of the operations per second of a volume type.
 struct Iops {
     least: u64,
     most: u64,
@@ -44,10 +44,10 @@ const KINDS: [Kind; 7] = [
 ];
 /// Throughput of gp3 volumes in MiB/s: least, most, and operations per second that each needs.
 const THROUGHPUT: (u64, u64, u64) = (125, 2_000, 4);
-/// Types that cannot hold a root device.
+/// Types that cannot be a root device.
 const NEVER_ROOT: [&str; 2] = ["st1", "sc1"];
 
-/// What is wrong with the volumes of launch data, for an image with this root device.
+/// The violations of these rules in launch data, for an image with this root device.
 pub(crate) fn problems(data: &LaunchData, root_device: Option<&str>) -> Vec<AwsError> {
     let mappings = data.document.get_list(&["blockDeviceMappingSet"]);
     mappings.iter().filter_map(|mapping| problem(mapping, root_device).err()).collect()

@@ -1,4 +1,4 @@
-//! Scaling activities: the group's diary (Auto Scaling User Guide, "Verify a scaling activity").
+//! Scaling activities: the record of what a group did (Auto Scaling User Guide, "Verify a scaling activity").
 
 use foo_model::{ActivityStatus, GroupName, Timestamp};
 use serde::Serialize;
@@ -16,17 +16,17 @@ pub struct Activity {
     pub group: GroupName,
     /// The group's ARN.
     pub group_arn: String,
-    /// What is done.
+    /// What the activity does.
     pub description: String,
-    /// Why it is done.
+    /// Why the group does it.
     pub cause: String,
-    /// How it went.
+    /// Its state.
     pub status: ActivityStatus,
     /// Why it failed.
     pub status_message: Option<String>,
     /// When it began.
     pub started: Timestamp,
-    /// When it was over.
+    /// When it ended; `None` while it is in progress.
     pub ended: Option<Timestamp>,
     /// Percent done.
     pub progress: u8,

@@ -1,5 +1,5 @@
-//! What a launch takes: on demand or spot, and which of the types that a mixed instances policy names (Auto Scaling User
-//! Guide, "Allocation strategies for multiple instance types").
+//! The choice of a launch: on demand or spot, and which of the types that a mixed instances policy allows (Auto
+//! Scaling User Guide, "Allocation strategies for multiple instance types").
 
 use super::launch::Place;
 use super::model::{Group, LaunchSource, Member, MixedPolicy, Override, TemplateRef, units};
@@ -19,7 +19,8 @@ pub(crate) const SPOT_STRATEGIES: [&str; 4] =
 /// SpotInstancePools if it is not given (API Reference, InstancesDistribution).
 const DEFAULT_SPOT_POOLS: usize = 2;
 
-/// Something that could be launched: the template, the version it means now, image, type, and what it counts.
+/// A candidate for a launch: the template, the version that its reference means now, image, type, and weight in units
+/// of capacity.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
     pub(super) template: TemplateRef,
@@ -42,7 +43,7 @@ impl Choice {
 }
 
 impl Region {
-    /// The market of the next instance and what could be launched in a zone, best first.
+    /// The market of the next instance, and the candidates in a zone, best first.
     pub(super) fn choices(
         &self,
         source: &LaunchSource,
@@ -75,7 +76,7 @@ impl Region {
         }
     }
 
-    /// What one override allows: its type, or all types that meet its requirements.
+    /// The candidates of one override: its type, or all types that meet its requirements.
     fn choices_of(
         &self,
         policy: &MixedPolicy,
@@ -118,7 +119,7 @@ impl Region {
             .collect())
     }
 
-    /// Price per unit of capacity: comparable without division.
+    /// Price per unit of capacity, scaled so that weights compare without fractions.
     fn unit_price(&self, choice: &Choice) -> u64 {
         let price = self.types.get(&choice.instance_type).map_or(u64::MAX, TypeInfo::price);
         price.saturating_mul(1_000) / u64::from(choice.weight.max(1))
@@ -130,8 +131,8 @@ impl Region {
         }
     }
 
-    /// Leaves out what costs more than SpotMaxPrice and orders the rest. How much room EC2 has for spot instances nobody is
-    /// told; here it is what the zone has room for.
+    /// Removes candidates above SpotMaxPrice and sorts the others by the allocation strategy. EC2 does not publish
+    /// its capacity for spot instances; the simulator uses the capacity of the zone.
     fn order_spot(
         &self,
         policy: &MixedPolicy,
@@ -160,8 +161,8 @@ impl Region {
         let room = |choice: &Choice| self.room(zone, &choice.instance_type);
         match policy.strategy("SpotAllocationStrategy", SPOT_STRATEGIES[0]) {
             "capacity-optimized" => choices.sort_by_key(|choice| std::cmp::Reverse(room(choice))),
-            // In the order of the overrides as far as there is room (User Guide: "on a best-effort basis, but optimizes
-            // for capacity first").
+            // In the order of the overrides as far as there is capacity (User Guide: "on a best-effort basis, but
+            // optimizes for capacity first").
             "capacity-optimized-prioritized" => choices.sort_by_key(|choice| room(choice) == 0),
             "price-capacity-optimized" => {
                 choices.sort_by_key(|choice| (room(choice) == 0, self.unit_price(choice)));
@@ -207,8 +208,9 @@ impl MixedPolicy {
         Some(whole.saturating_mul(1_000_000).saturating_add(fraction.parse().ok()?))
     }
 
-    /// How many units of capacity shall be on demand (Auto Scaling User Guide, "Auto Scaling groups with multiple instance
-    /// types and purchase options"); a share that is no whole number is rounded up in favour of on demand.
+    /// How many units of capacity are to be on demand (Auto Scaling User Guide, "Auto Scaling groups with multiple
+    /// instance types and purchase options"); a share that is not a whole number is rounded up in favour of on
+    /// demand.
     pub(super) fn on_demand_units(&self, desired: u32) -> u64 {
         let above = u64::from(desired.saturating_sub(self.on_demand_base));
         u64::from(self.on_demand_base) + (above * u64::from(self.on_demand_percentage)).div_ceil(100)
@@ -220,8 +222,8 @@ pub(super) fn is_on_demand(member: &Member) -> bool {
     member.market == Market::OnDemand && member.lifecycle.is_capacity()
 }
 
-/// On demand while what stays has less of it than it shall have. What is to be replaced does not count, and a launch
-/// beyond desired capacity counts for itself.
+/// On demand while the members that stay have less on-demand capacity than required. Members that are to be replaced
+/// do not count, and a launch beyond desired capacity raises the requirement.
 fn market_of_next(policy: &MixedPolicy, group: &Group, place: Place) -> Market {
     let stays = |it: &&Member| it.lifecycle.is_capacity() && !Group::is_outgoing(it);
     let warm = group.warm.values().filter(|it| place == Place::WarmPool && !it.lifecycle.is_leaving());

@@ -1,5 +1,5 @@
-//! What a group does by itself, step by step: replace, fit capacity to desired capacity, fill its warm pool, end when it is
-//! deleted.
+//! The periodic evaluation of a group: it replaces members, adjusts capacity to desired capacity, fills the warm
+//! pool, and removes a deleted group.
 
 use super::model::{Group, units};
 use crate::core::due::Event;
@@ -9,8 +9,8 @@ use foo_cloud::InstanceState;
 use foo_model::{GroupName, Health, InstanceId, LifecycleState, Process, Timestamp};
 
 impl Region {
-    /// Makes sure that the group is evaluated at `when` or earlier. One wake-up at a time: each evaluation asks for
-    /// the next one itself.
+    /// Makes sure that the group is evaluated at `when` or earlier. There is one scheduled evaluation at a time: each
+    /// one schedules the next.
     pub(crate) fn wake(&mut self, name: &GroupName, when: Timestamp) {
         let Some(group) = self.groups.get_mut(name) else { return };
         if group.wakes_at.is_some_and(|at| at <= when) {
@@ -20,7 +20,7 @@ impl Region {
         self.due.at(when, Event::Evaluate(name.clone()));
     }
 
-    /// The same, once the group has had its usual time to notice.
+    /// Schedules an evaluation after the time that a group takes to notice a change.
     pub(crate) fn wake_soon(&mut self, name: &GroupName) {
         self.wake(name, self.now.plus(self.settings.reaction));
     }
@@ -29,7 +29,7 @@ impl Region {
         let now = self.now;
         match self.groups.get_mut(name) {
             Some(group) if group.wakes_at == Some(now) => group.wakes_at = None,
-            // An earlier wake-up took its place, or the group is gone.
+            // An earlier evaluation replaced this one, or the group was removed.
             Some(_) | None => return,
         }
         if self.groups.get(name).is_some_and(Group::is_deleting) {
@@ -55,7 +55,7 @@ impl Region {
         }
     }
 
-    /// Launches what is missing, ends what is too much.
+    /// Launches missing capacity, terminates surplus capacity.
     fn fit_capacity(&mut self, name: &GroupName) {
         let Some(group) = self.groups.get(name) else { return };
         let (capacity, target) = (group.capacity(), group.target());
@@ -75,7 +75,7 @@ impl Region {
         }
     }
 
-    /// A deleted group disappears once its last member has left.
+    /// Schedules the removal of a deleted group once its last member has left.
     fn evaluate_deletion(&mut self, name: &GroupName) {
         let Some(group) = self.groups.get(name) else { return };
         if group.is_empty() {
@@ -84,7 +84,7 @@ impl Region {
         }
     }
 
-    /// Removes a deleted group. Its diary stays.
+    /// Removes a deleted group. Its activities stay.
     pub(crate) fn remove_group(&mut self, name: &GroupName, serial: u64) {
         let gone = self
             .groups
@@ -95,7 +95,7 @@ impl Region {
         }
     }
 
-    /// Looks at one member on whose instance something happened.
+    /// Checks the health of a member after a change of its instance.
     pub(crate) fn check_health(&mut self, id: &InstanceId) {
         let Some(name) = self.group_of(id) else { return };
         let Some(instance) = self.instances.get(id) else { return };
@@ -109,11 +109,11 @@ impl Region {
         }
         let Some(member) = group.member_mut(id) else { return };
         if member.lifecycle == LifecycleState::TerminatingRetained && !rests {
-            // Nothing is left to retain.
+            // A retained instance that is terminated leaves the group.
             member.lifecycle = LifecycleState::Terminating;
             return self.due.at(self.now, Event::Left(id.clone()));
         }
-        // A launching member is looked at when its launch is over; one in standby when it returns.
+        // A launching member is checked when its launch is over, one in standby when it returns.
         let broken = match member.lifecycle {
             LifecycleState::InService => !serves,
             LifecycleState::Warmed => !rests,
@@ -125,7 +125,7 @@ impl Region {
         }
     }
 
-    /// Looks at all members again: after the HealthCheck process was resumed.
+    /// Checks all members, after the HealthCheck process was resumed.
     pub(crate) fn check_all(&mut self, name: &GroupName) {
         let members: Vec<InstanceId> = self
             .groups

@@ -1,8 +1,8 @@
-//! Lifecycle hooks: waits that other programs ask for while a member launches or leaves (Auto Scaling User Guide,
+//! Lifecycle hooks: waits while a member launches or terminates, which other programs end (Auto Scaling User Guide,
 //! "Amazon EC2 Auto Scaling lifecycle hooks").
 //!
-//! The hooks of a transition begin their waits together or one after the other ([`HookOrder`]); the transition goes on when
-//! the last is over. One that is abandoned ends the others.
+//! The hooks of a transition begin their waits together or one after the other ([`HookOrder`]); the transition
+//! continues when the last wait is over. An abandoned wait ends the others.
 
 use super::model::Member;
 use crate::core::due::Event;
@@ -34,7 +34,7 @@ pub enum Transition {
     Terminating,
 }
 
-/// How a wait ends.
+/// Result of a lifecycle action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum ActionResult {
     /// `CONTINUE`.
@@ -48,26 +48,26 @@ pub enum ActionResult {
 pub struct Hook {
     /// Its name, unique in the group.
     pub name: String,
-    /// What it holds up.
+    /// The transition that it delays.
     pub transition: Transition,
     /// How long it waits without a heartbeat.
     pub heartbeat: Duration,
-    /// What a wait that ran out comes to.
+    /// The result of a wait that expires (DefaultResult).
     pub default_result: ActionResult,
-    /// NotificationMetadata, NotificationTargetARN and RoleARN, as they were given.
+    /// NotificationMetadata, NotificationTargetARN and RoleARN, as in the request.
     pub notification: BTreeMap<String, String>,
 }
 
-/// What PutLifecycleHook is told; what is absent stays, or takes AWS's default.
+/// Parameters of PutLifecycleHook. An absent one keeps the hook's value; a new hook gets AWS's default.
 #[derive(Clone, Debug, Default)]
 pub struct HookChange {
     /// Its name.
     pub name: String,
-    /// What it holds up; a new hook must have it.
+    /// The transition that it delays; required for a new hook.
     pub transition: Option<Transition>,
     /// How long it waits without a heartbeat, in seconds.
     pub heartbeat: Option<u32>,
-    /// What a wait that ran out comes to.
+    /// The result of a wait that expires (DefaultResult).
     pub default_result: Option<ActionResult>,
     /// NotificationMetadata, NotificationTargetARN and RoleARN.
     pub notification: BTreeMap<String, String>,
@@ -78,20 +78,20 @@ pub struct HookChange {
 pub struct LifecycleAction {
     /// LifecycleActionToken.
     pub token: String,
-    /// When it runs out.
+    /// When it expires without a further heartbeat.
     pub expires: Timestamp,
-    /// When it runs out whatever the heartbeats.
+    /// When it expires even with heartbeats (the global timeout).
     pub limit: Timestamp,
     heartbeat: Duration,
     default_result: ActionResult,
 }
 
-/// Which action a caller means.
+/// How a caller identifies a lifecycle action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ActionKey {
-    /// By its token.
+    /// By its LifecycleActionToken.
     Token(String),
-    /// The one of this instance.
+    /// By its instance.
     Instance(InstanceId),
 }
 
@@ -119,7 +119,7 @@ impl ActionResult {
 }
 
 impl Hook {
-    /// GlobalTimeout: the longest wait, heartbeats or not.
+    /// GlobalTimeout: the longest wait, with heartbeats.
     pub fn longest_wait(&self) -> Duration {
         self.heartbeat.saturating_mul(100).min(LONGEST_WAIT)
     }
@@ -159,7 +159,7 @@ impl Hook {
 }
 
 impl Region {
-    /// PutLifecycleHook. Waits that have begun keep the terms they began with.
+    /// PutLifecycleHook. Waits that have begun keep their timeouts.
     pub fn put_hook(&mut self, group: &GroupName, change: HookChange) -> AwsResult<()> {
         let known = &self.living_group(group)?.hooks;
         if !known.contains_key(&change.name) && known.len() >= HOOKS_PER_GROUP {
@@ -172,7 +172,7 @@ impl Region {
         Ok(())
     }
 
-    /// The hooks of a group that is being made.
+    /// The hooks of a new group.
     pub(crate) fn hooks_of_new(changes: Vec<HookChange>) -> AwsResult<BTreeMap<String, Hook>> {
         if changes.len() > HOOKS_PER_GROUP {
             return Err(too_many());
@@ -221,7 +221,7 @@ impl Region {
         Ok(())
     }
 
-    /// RecordLifecycleActionHeartbeat: the wait starts again, within its global limit.
+    /// RecordLifecycleActionHeartbeat: the heartbeat timeout starts again, within the global timeout.
     pub fn record_heartbeat(&mut self, name: &GroupName, hook: &str, key: &ActionKey) -> AwsResult<()> {
         let id = self.waiting_member(name, hook, key)?;
         let now = self.now;
@@ -256,7 +256,7 @@ impl Region {
         })
     }
 
-    /// Begins the waits of a transition; `false` if no hook asks for one.
+    /// Begins the waits of a transition; `false` if the group has no hook for it.
     pub(crate) fn begin_waits(&mut self, name: &GroupName, id: &InstanceId, transition: Transition) -> bool {
         let Some(group) = self.groups.get(name) else { return false };
         let dead = self.instances.get(id).is_none_or(|instance| !instance.state.is_alive());
@@ -268,7 +268,7 @@ impl Region {
         self.begin_waits_for(name, id, transition, hooks)
     }
 
-    /// Begins the waits for these hooks, of which only the first comes now if they come one after the other.
+    /// Begins the waits for these hooks; with [`HookOrder::OneByOne`] only the first.
     fn begin_waits_for(
         &mut self,
         name: &GroupName,
@@ -307,7 +307,7 @@ impl Region {
         begun
     }
 
-    /// A wait may have run out: a heartbeat since then has moved its end.
+    /// Ends a wait with the hook's default result, unless a heartbeat has extended it.
     pub(crate) fn expire_wait(&mut self, id: &InstanceId, token: &str) {
         let Some(name) = self.group_of(id) else { return };
         let Some(member) = self.groups.get(&name).and_then(|group| group.member(id)) else { return };
@@ -340,7 +340,7 @@ impl Region {
                 self.due.at(when, Event::Launched(id.clone(), activity));
             }
             (true, ActionResult::Abandon) => {
-                // AWS documents that the instance is terminated and replaced, but no text.
+                // AWS documents that it terminates and replaces the instance, but not the text of the activity.
                 let message = format!(
                     "Instance failed to complete user's Lifecycle Action: Lifecycle Action with token {} was abandoned: \
                      {why}",
@@ -349,7 +349,7 @@ impl Region {
                 self.abandon_launch(name, id, message);
             }
             (false, ActionResult::Abandon) if member.returns => {
-                // Only what went through its hooks comes back to the warm pool.
+                // An instance returns to the warm pool only if its hooks were completed.
                 member.returns = false;
                 self.proceed_leaving(name, id);
             }
@@ -362,7 +362,7 @@ impl Region {
         }
     }
 
-    /// Goes on with the hook behind one whose wait is over, if they come one after the other.
+    /// With [`HookOrder::OneByOne`], begins the wait for the next hook after one whose wait is over.
     fn begin_next_wait(&mut self, name: &GroupName, id: &InstanceId, over: &str, launching: bool) -> bool {
         if self.settings.hook_order == HookOrder::Together {
             return false;
@@ -380,7 +380,7 @@ impl Region {
         self.groups.get(name).is_some_and(|group| group.settings.policies.retains_abandoned)
     }
 
-    /// A launch whose hook was abandoned: the instance is ended, the group launches another.
+    /// Terminates an instance whose launching hook was abandoned; the group launches another one.
     fn abandon_launch(&mut self, name: &GroupName, id: &InstanceId, message: String) {
         let activity = self.member_mut(name, id).and_then(|member| member.activity.take());
         self.end_activity(name, activity, ActivityStatus::Cancelled, Some(message));

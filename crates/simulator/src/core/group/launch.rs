@@ -1,4 +1,5 @@
-//! How a group launches: the zone with fewest members, the first type that is to be had, and what happens if none is.
+//! Launches of a group: in the zone with the fewest members, of the first type that has capacity, and what happens if
+//! none has.
 
 use super::choose::Choice;
 use super::hooks::Transition;
@@ -13,15 +14,16 @@ use crate::core::region::{ActivityEntry, Region};
 use crate::core::time::iso_seconds;
 use foo_cloud::InstanceState;
 use foo_model::{
-    ActivityStatus, GroupName, Health, InstanceId, InstanceType, LifecycleState, SubnetId, Timestamp, Zone,
+    ActivityStatus, GroupName, Health, InstanceId, InstanceType, LifecycleState, Protection, SubnetId,
+    Timestamp, Zone,
 };
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-/// Where public addresses begin.
+/// The first public address that instances get.
 const PUBLIC_BASE: Ipv4Addr = Ipv4Addr::new(3, 120, 0, 0);
 
-/// What all launches of one evaluation share.
+/// What all launches of one evaluation have in common.
 struct Round {
     group: GroupName,
     source: LaunchSource,
@@ -30,7 +32,7 @@ struct Round {
     desired: u32,
 }
 
-/// Where a launched instance goes.
+/// Destination of a launched instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Into the group.
@@ -39,7 +41,7 @@ pub(super) enum Place {
     WarmPool,
 }
 
-/// One launch that can go ahead.
+/// One launch that is possible.
 pub(super) struct Recipe {
     pub(super) choice: Choice,
     pub(super) market: Market,
@@ -47,7 +49,7 @@ pub(super) struct Recipe {
     pub(super) subnet: SubnetId,
 }
 
-/// Why a launch cannot go ahead: the zone to blame, if it is one, and what EC2 says.
+/// Why a launch is impossible: the zone, if the cause lies in it, and EC2's error.
 pub(super) struct Failure {
     pub(super) zone: Option<Zone>,
     pub(super) error: AwsError,
@@ -87,13 +89,13 @@ impl Round {
 }
 
 impl Region {
-    /// Launches `missing` units of capacity, the last instance whole even if it counts more. What cannot be launched now is
-    /// tried again later.
+    /// Launches `missing` units of capacity; the last instance may exceed them by its weight. The group retries
+    /// failed launches later.
     pub(crate) fn launch_missing(&mut self, name: &GroupName, missing: u32) {
         self.launch_into(name, missing, Place::Group);
     }
 
-    /// The same, for the group or its warm pool.
+    /// Launches `missing` units of capacity into the group or its warm pool.
     pub(super) fn launch_into(&mut self, name: &GroupName, missing: u32, place: Place) {
         let Some(group) = self.groups.get(name) else { return };
         let round = Round::of(group, self.now);
@@ -109,16 +111,16 @@ impl Region {
                 }
                 Err(failure) => {
                     self.fail_launch(&round, failure);
-                    // The next evaluation decides again: another zone may have capacity, or a rebalancing is
-                    // cancelled.
+                    // The next evaluation decides again: another zone may have capacity, or it cancels a rebalancing.
                     return self.wake(name, self.now);
                 }
             }
         }
     }
 
-    /// The zone with fewest members of those without trouble; chance decides between equals. With `balanced-only` it is
-    /// waited for the smallest zone (Auto Scaling User Guide, "Availability Zone distribution").
+    /// The zone with the fewest members, among those without failed launches; at random between equal ones. With
+    /// `balanced-only` the group waits for the smallest zone (Auto Scaling User Guide, "Availability Zone
+    /// distribution").
     fn pick_zone(&mut self, name: &GroupName) -> Option<Zone> {
         let group = self.groups.get(name)?;
         let now = self.now;
@@ -152,7 +154,7 @@ impl Region {
         }
     }
 
-    /// What to launch in a zone, or why nothing can be.
+    /// What to launch in a zone, or why nothing can be launched there.
     pub(super) fn recipe(
         &mut self,
         name: &GroupName,
@@ -269,7 +271,7 @@ impl Region {
         let wait =
             first.saturating_mul(1_u32.checked_shl(trouble.failures.min(20)).unwrap_or(u32::MAX)).min(max);
         trouble.failures = trouble.failures.saturating_add(1);
-        // Never at once: a group must not try for ever within one moment.
+        // At least a millisecond: otherwise a group could retry endlessly at one moment of virtual time.
         trouble.until = now.plus(wait.max(std::time::Duration::from_millis(1)));
     }
 
@@ -305,27 +307,7 @@ impl Region {
             group.troubles.remove(&Some(recipe.zone.clone()));
             group.troubles.remove(&None);
             group.failing_since = None;
-            let template = recipe.choice.template;
-            let member = Member {
-                id: id.clone(),
-                zone: recipe.zone,
-                instance_type: recipe.choice.instance_type,
-                lifecycle: LifecycleState::Pending,
-                health: Health::Healthy,
-                protection: group.new_instances,
-                template: Some((template.id, template.name, recipe.choice.version.number)),
-                market: recipe.market,
-                weight: recipe.choice.weight,
-                launched: now,
-                serving_since: None,
-                outgoing: None,
-                rests: None,
-                from_warm_pool: false,
-                returns: false,
-                waits: BTreeMap::new(),
-                activity: Some(activity),
-                root_volume: None,
-            };
+            let member = new_member(id.clone(), recipe, group.new_instances, activity, now);
             match place {
                 Place::Group => group.members.insert(id.clone(), member),
                 Place::WarmPool => group.warm.insert(id.clone(), member),
@@ -395,8 +377,8 @@ impl Region {
         })
     }
 
-    /// The launch is over: the member waits for its hooks, then is in service, unless its instance died meanwhile.
-    /// `activity` is the one that launches it: an event of an earlier launch means nothing.
+    /// Ends a launch: the member waits for its hooks and then is in service, unless its instance was terminated
+    /// meanwhile. Does nothing if `activity` is not the one that launches the member now.
     pub(crate) fn finish_launch(&mut self, id: &InstanceId, activity: Option<u64>) {
         let Some(name) = self.group_of(id) else { return };
         let current = self.groups.get(&name).and_then(|group| group.member(id)).map(|it| it.activity);
@@ -431,5 +413,36 @@ impl Region {
         } else {
             self.call_off_launch(&name, id, activity);
         }
+    }
+}
+
+/// A member that is being launched by this activity.
+fn new_member(
+    id: InstanceId,
+    recipe: Recipe,
+    protection: Protection,
+    activity: u64,
+    launched: Timestamp,
+) -> Member {
+    let template = recipe.choice.template;
+    Member {
+        id,
+        zone: recipe.zone,
+        instance_type: recipe.choice.instance_type,
+        lifecycle: LifecycleState::Pending,
+        health: Health::Healthy,
+        protection,
+        template: Some((template.id, template.name, recipe.choice.version.number)),
+        market: recipe.market,
+        weight: recipe.choice.weight,
+        launched,
+        serving_since: None,
+        outgoing: None,
+        rests: None,
+        from_warm_pool: false,
+        returns: false,
+        waits: BTreeMap::new(),
+        activity: Some(activity),
+        root_volume: None,
     }
 }

@@ -1,5 +1,5 @@
-//! LaunchInstances: launches into a group at once and says which instances (Auto Scaling User Guide, "Launch instances
-//! synchronously").
+//! LaunchInstances: launches into a group synchronously, and returns the instances (Auto Scaling User Guide, "Launch
+//! instances synchronously").
 
 use super::launch::{Failure, Place};
 use super::model::Group;
@@ -11,10 +11,10 @@ use foo_model::{GroupName, InstanceId, InstanceType, SubnetId, Zone};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Requests that are remembered by their client token.
+/// Requests that are kept by their client token.
 const TOKENS_KEPT: usize = 1_000;
 
-/// What LaunchInstances is told.
+/// Parameters of LaunchInstances.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchRequest {
     /// The group.
@@ -23,9 +23,9 @@ pub struct LaunchRequest {
     pub capacity: u32,
     /// ClientToken.
     pub token: String,
-    /// Where to; in a group with one zone it may be absent.
+    /// The zone or subnet to launch in; may be absent for a group with one zone.
     pub place: Option<LaunchPlace>,
-    /// `retry-with-group-configuration`: what could not be launched now is left to the group.
+    /// `retry-with-group-configuration`: the group launches later what could not be launched now.
     pub retries: bool,
 }
 
@@ -40,10 +40,10 @@ pub enum LaunchPlace {
     Subnet(SubnetId),
 }
 
-/// What LaunchInstances answers.
+/// Answer of LaunchInstances.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Launched {
-    /// Instances by what they have in common.
+    /// The launched instances, grouped by type, market and subnet.
     pub instances: Vec<LaunchedInstances>,
     /// What could not be launched.
     pub errors: Vec<LaunchError>,
@@ -73,11 +73,11 @@ pub struct LaunchError {
     pub subnet: Option<SubnetId>,
     /// EC2's code.
     pub code: String,
-    /// EC2's words.
+    /// EC2's message.
     pub message: String,
 }
 
-/// Requests by token, oldest forgotten first.
+/// Requests by token; the oldest is dropped first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaunchTokens {
     known: BTreeMap<String, (u64, LaunchRequest, Launched)>,
@@ -95,7 +95,8 @@ impl LaunchTokens {
 }
 
 impl Region {
-    /// LaunchInstances. Desired capacity rises by what was launched, with retries by all that was asked for.
+    /// LaunchInstances. Raises desired capacity by what was launched, or with retries by everything that was
+    /// requested.
     ///
     /// # Errors
     /// `IdempotentParameterMismatch`; `ValidationError` above the maximum, or for a place that is not the group's.

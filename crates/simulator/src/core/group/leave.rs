@@ -1,4 +1,4 @@
-//! How a member leaves: Terminating → gone, with EC2's shutting-down → terminated beside it.
+//! Terminations of members: Terminating → no longer a member, while EC2 goes from shutting-down to terminated.
 
 use super::hooks::Transition;
 use crate::core::due::Event;
@@ -6,13 +6,13 @@ use crate::core::region::{ActivityEntry, Region};
 use foo_model::{ActivityStatus, GroupName, InstanceId, LifecycleState};
 use std::time::Duration;
 
-/// What the launching activity of an instance says that died before it was in service.
+/// Status message of the launching activity of an instance that was terminated before it was in service.
 const DIED_WHILE_LAUNCHING: &str = "Instance became unhealthy while waiting for instance to be in InService state. \
                                     Termination Reason: Client.UserInitiatedShutdown: User initiated shutdown";
 
 impl Region {
-    /// Begins the terminating transition of a member, which waits for the group's hooks, and returns the serial number
-    /// of its activity. `None` if it is no member or already on its way out.
+    /// Begins the terminating transition of a member, which waits for the group's hooks, and returns the serial
+    /// number of its activity. `None` if it is not a member or already terminating.
     pub(crate) fn begin_leaving(&mut self, name: &GroupName, id: &InstanceId, cause: &str) -> Option<u64> {
         let serial = self.start_leaving(name, id, cause)?;
         if !self.begin_waits(name, id, Transition::Terminating) {
@@ -21,7 +21,8 @@ impl Region {
         Some(serial)
     }
 
-    /// The same without hooks, ending waits that have begun: ForceDelete (API Reference, DeleteAutoScalingGroup).
+    /// Terminates a member without hooks, and ends waits that have begun: ForceDelete (API Reference,
+    /// DeleteAutoScalingGroup).
     pub(crate) fn leave_at_once(&mut self, name: &GroupName, id: &InstanceId, cause: &str) {
         let waits = |region: &Self| {
             Some(region.groups.get(name)?.member(id)?.lifecycle == LifecycleState::TerminatingWait)
@@ -36,7 +37,7 @@ impl Region {
         }
     }
 
-    /// The waits of a leaving member are over.
+    /// Continues the termination of a member whose waits are over.
     pub(crate) fn proceed_leaving(&mut self, name: &GroupName, id: &InstanceId) {
         if let Some(member) = self.member_mut(name, id) {
             member.waits.clear();
@@ -62,7 +63,7 @@ impl Region {
         let what = if self.groups.get(name)?.warm.contains_key(id) {
             "Terminating EC2 instance from warm pool"
         } else if self.groups.get(name)?.member(id)?.returns {
-            // AWS documents no text.
+            // AWS does not document the text.
             "Moving EC2 instance to warm pool"
         } else {
             "Terminating EC2 instance"
@@ -85,7 +86,7 @@ impl Region {
         Some(serial)
     }
 
-    /// The last part of the transition: the instance is shut down, and leaves its group when it has ended.
+    /// The last part of the transition: EC2 shuts the instance down, and the group removes it when it is terminated.
     fn end_member(&mut self, name: &GroupName, id: &InstanceId) {
         let alive = self.instances.get(id).is_some_and(|it| it.state == foo_cloud::InstanceState::Running);
         let pool = self.groups.get(name).and_then(|group| group.warm_pool);
@@ -96,7 +97,7 @@ impl Region {
         let reason =
             ("Client.UserInitiatedShutdown", "Client.UserInitiatedShutdown: User initiated shutdown");
         let ends = self.shut_down(id, reason).unwrap_or(self.now);
-        // An instance that ended before its group noticed takes a moment to be removed all the same.
+        // Removing an instance that was already terminated takes a moment as well.
         let leaves = ends.max(self.now.plus(Duration::from_secs(1)));
         self.due.at(leaves, Event::Left(id.clone()));
     }
@@ -115,7 +116,7 @@ impl Region {
         self.wake(&name, self.now);
     }
 
-    /// A member whose instance died while it was launching: the launch is called off, the member leaves.
+    /// Cancels the launch of a member whose instance was terminated meanwhile, and removes the member.
     pub(crate) fn call_off_launch(&mut self, name: &GroupName, id: &InstanceId, activity: Option<u64>) {
         self.end_activity(name, activity, ActivityStatus::Cancelled, Some(DIED_WHILE_LAUNCHING.to_owned()));
         let cause = format!(
@@ -127,7 +128,7 @@ impl Region {
         self.wake(name, self.now);
     }
 
-    /// An activity's details of an instance: subnet and zone, as JSON.
+    /// The details of an activity about an instance: subnet and zone, as JSON.
     pub(crate) fn details_of(&self, id: &InstanceId) -> String {
         self.instances
             .get(id)

@@ -9,26 +9,27 @@ use crate::core::time::iso_seconds;
 use foo_model::{Decrement, GroupName, Health, InstanceId, LifecycleState, Process, Protection};
 use std::collections::BTreeSet;
 
-/// Ids that SetInstanceProtection takes (Auto Scaling API Reference).
+/// Most ids of one SetInstanceProtection (Auto Scaling API Reference).
 pub const PROTECTION_LIMIT: usize = 50;
 
-/// Ids that TerminateInstanceInAutoScalingGroup takes (Auto Scaling API Reference, InstanceIds).
+/// Most ids of one TerminateInstanceInAutoScalingGroup (Auto Scaling API Reference, InstanceIds).
 pub const TERMINATION_LIMIT: usize = 100;
 
 /// Whether a health report respects the group's grace period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GracePeriod {
-    /// Within it the report has no effect.
+    /// The report has no effect during the grace period.
     Respected,
-    /// It counts at once.
+    /// The report has effect at once.
     Ignored,
 }
 
 impl Region {
-    /// TerminateInstanceInAutoScalingGroup with InstanceIds: ends members of one group.
+    /// TerminateInstanceInAutoScalingGroup with InstanceIds: terminates members of one group.
     ///
     /// # Errors
-    /// More than a hundred, or one of them cannot be ended; [`Batches`] says what becomes of the others.
+    /// There are more than a hundred, or one of them cannot be terminated; [`Batches`] decides what happens to the
+    /// others.
     pub fn terminate_members(
         &mut self,
         name: &GroupName,
@@ -44,7 +45,7 @@ impl Region {
             ids.iter().filter(|id| !group.members.contains_key(*id)).cloned().collect();
         let batches = self.settings.batches;
         if batches == Batches::AllOrNothing {
-            // On a copy, whatever one of them is refused for.
+            // On a copy, so that a refusal of one of them changes nothing.
             let mut trial = self.clone();
             for id in ids {
                 trial.terminate_one(id, &strangers, decrement)?;
@@ -74,7 +75,7 @@ impl Region {
         }
     }
 
-    /// TerminateInstanceInAutoScalingGroup: ends a member whether or not it is protected.
+    /// TerminateInstanceInAutoScalingGroup: terminates a member, protected or not.
     pub fn terminate_member(&mut self, id: &InstanceId, decrement: Decrement) -> AwsResult<Activity> {
         let name = self.group_of(id).ok_or_else(|| AwsError::no_member(id))?;
         let group = self.groups.get(&name).ok_or_else(|| AwsError::no_member(id))?;
@@ -142,7 +143,7 @@ impl Region {
         Some(&activity.id)
     }
 
-    /// SetInstanceProtection. An id that is no member refuses the call.
+    /// SetInstanceProtection. Refused if an id is not a member.
     pub fn set_protection(
         &mut self,
         name: &GroupName,
@@ -182,10 +183,10 @@ impl Region {
         refused.map_or(Ok(()), |(_, text)| Err(AwsError::validation(text)))
     }
 
-    /// Shows a member in service as one whose root volume is replaced, or no longer.
+    /// Sets the state of the root volume replacement of a member in service; `None` ends the replacement.
     ///
     /// # Errors
-    /// It is no member in service.
+    /// The instance is not a member in service.
     pub fn set_root_volume(&mut self, id: &InstanceId, state: Option<RootVolume>) -> AwsResult<()> {
         let name = self.group_of(id).ok_or_else(|| AwsError::no_member(id))?;
         let member =
@@ -194,7 +195,7 @@ impl Region {
         Ok(())
     }
 
-    /// SetInstanceHealth. A report by hand counts even while the group's own checks are suspended (Auto Scaling User
+    /// SetInstanceHealth. A report has effect even while the group's own checks are suspended (Auto Scaling User
     /// Guide, "Suspend and resume processes").
     pub fn set_health(&mut self, id: &InstanceId, health: Health, grace: GracePeriod) -> AwsResult<()> {
         let name = self.group_of(id).ok_or_else(|| AwsError::no_member(id))?;

@@ -1,4 +1,4 @@
-//! Calls that move instances in and out of a group without ending them: standby, detach, attach.
+//! Calls that move instances into and out of a group without terminating them: standby, detach, attach.
 
 use super::activity::Activity;
 use crate::core::due::Event;
@@ -11,12 +11,12 @@ use foo_model::{ActivityStatus, Decrement, GroupName, Health, InstanceId, Lifecy
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Ids that these calls take (Auto Scaling API Reference).
+/// Most ids of one of these calls (Auto Scaling API Reference).
 pub const MOVE_LIMIT: usize = 20;
 /// How long a member takes to enter standby or to be detached: seconds when no load balancer is involved.
 const MOVE_TIME: Duration = Duration::from_secs(3);
 
-/// Where members of a group are moved.
+/// Destination of members that are moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Move {
     Standby,
@@ -34,7 +34,7 @@ impl Region {
         self.move_members(name, ids, decrement, Move::Standby)
     }
 
-    /// DetachInstances: the instances live on outside of the group.
+    /// DetachInstances: the instances continue to run outside of the group.
     pub fn detach_instances(
         &mut self,
         name: &GroupName,
@@ -232,7 +232,7 @@ impl Region {
         Ok(())
     }
 
-    /// Makes an instance of no group belong to one, and says what kind of member it becomes.
+    /// Assigns an instance without a group to a group, and returns the new member.
     fn adopt(&mut self, name: &GroupName, id: &InstanceId) -> Option<Member> {
         let group = self.groups.get(name)?;
         let weight = group.weight_of(&self.instances.get(id)?.instance_type);
@@ -266,7 +266,7 @@ impl Region {
         })
     }
 
-    /// Desired capacity after these instances have come in addition.
+    /// Desired capacity after these instances are added.
     fn raised(&self, name: &GroupName, ids: &[InstanceId]) -> AwsResult<u32> {
         let group = self.living_group(name)?;
         let weight = |id: &InstanceId| match (group.members.get(id), self.instances.get(id)) {
@@ -294,7 +294,7 @@ impl Region {
     }
 }
 
-/// The ids of a call without repetitions.
+/// The ids of a call without duplicates.
 fn each_once(ids: &[InstanceId]) -> AwsResult<Vec<InstanceId>> {
     if ids.is_empty() || ids.len() > MOVE_LIMIT {
         return Err(AwsError::validation(format!(

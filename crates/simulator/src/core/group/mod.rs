@@ -1,8 +1,8 @@
-//! Auto Scaling: groups and what they do by themselves.
+//! Auto Scaling: groups, their calls and their own activity.
 //!
-//! [`evaluate`] compares desired with actual capacity; [`launch`], [`scale_in`] and [`leave`] carry out what follows;
-//! [`hooks`] hold launches and
-//! terminations up; [`operations`] are the calls that change a group as a whole, [`members`] those that concern single instances.
+//! [`evaluate`] compares desired with actual capacity; [`launch`], [`scale_in`] and [`leave`] adjust it; [`hooks`]
+//! delay launches and terminations; [`operations`] are the calls that change a group as a whole, [`members`] those
+//! that concern single instances.
 
 pub mod activity;
 mod choose;

@@ -1,4 +1,4 @@
-//! What a group is: its settings, its members, its troubles.
+//! The state of a group: its settings, its members, its failed launches.
 
 use super::hooks::{Hook, LifecycleAction};
 use super::policies::Policies;
@@ -21,17 +21,17 @@ use std::time::Duration;
 pub struct Group {
     /// Its name.
     pub name: GroupName,
-    /// Tells groups of one name apart that existed one after the other.
+    /// Distinguishes groups of one name that existed one after the other.
     pub serial: u64,
     /// Its ARN.
     pub arn: String,
-    /// When it was made.
+    /// When it was created.
     pub created: Timestamp,
     /// Minimum, maximum, desired.
     pub sizes: Sizes,
     /// What it launches.
     pub source: LaunchSource,
-    /// Its subnets, in the order they were given.
+    /// Its subnets, in the order of the request.
     pub subnets: Vec<SubnetId>,
     /// The zones of the subnets, sorted.
     pub zones: Vec<Zone>,
@@ -57,20 +57,20 @@ pub struct Group {
     pub refreshes: Vec<Refresh>,
     /// Its lifecycle hooks, by name.
     pub hooks: BTreeMap<String, Hook>,
-    /// Failed launches, by zone; those for which no zone is to blame under `None`.
+    /// Failed launches by zone; those whose cause is not a zone under `None`.
     #[serde(skip)]
     pub(crate) troubles: BTreeMap<Option<Zone>, Trouble>,
     /// Until when SetDesiredCapacity with HonorCooldown is refused.
     pub cooldown_until: Timestamp,
-    /// The last change of desired capacity, in the words that activities begin with.
+    /// The last change of desired capacity, as the beginning of an activity's cause.
     pub change: String,
-    /// Since when its zones could be better balanced than they are.
+    /// Since when its zones are out of balance.
     #[serde(skip)]
     pub(crate) unbalanced_since: Option<Timestamp>,
-    /// Its purchase mix was changed, and members may have to be replaced for it.
+    /// Whether its purchase mix was changed, so that members may have to be replaced.
     #[serde(skip)]
     pub(crate) mix_changed: bool,
-    /// The desired capacity for which an activity already says that protected instances stand in the way.
+    /// The desired capacity for which an activity already reports that protected instances prevent the scale-in.
     #[serde(skip)]
     pub(crate) complained: Option<u32>,
     /// When it will next compare desired with actual capacity.
@@ -78,7 +78,7 @@ pub struct Group {
     pub(crate) wakes_at: Option<Timestamp>,
 }
 
-/// What a group launches.
+/// The template or mixed instances policy of a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum LaunchSource {
     /// One launch template.
@@ -109,7 +109,7 @@ pub struct MixedPolicy {
     pub on_demand_base: u32,
     /// Percentage of on-demand instances above the base.
     pub on_demand_percentage: u32,
-    /// The whole InstancesDistribution, as it was given.
+    /// The complete InstancesDistribution, as in the request.
     pub distribution: Document,
 }
 
@@ -118,11 +118,11 @@ pub struct MixedPolicy {
 pub struct Override {
     /// The type; overrides by requirements have none.
     pub instance_type: Option<InstanceType>,
-    /// Units of capacity that one instance counts (WeightedCapacity), 1–999.
+    /// Units of capacity of one instance (WeightedCapacity), 1–999.
     pub weight: u32,
     /// Its own template.
     pub template: Option<TemplateRef>,
-    /// The whole override, as it was given.
+    /// The complete override, as in the request.
     pub document: Document,
 }
 
@@ -135,7 +135,7 @@ pub struct GroupTag {
     pub propagate: bool,
 }
 
-/// Settings that the state machine reads now and then, and those it only stores.
+/// Settings that the state machine reads, and those that it only stores.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GroupSettings {
     /// DefaultCooldown.
@@ -148,9 +148,9 @@ pub struct GroupSettings {
     pub termination_policies: Vec<String>,
     /// DeletionProtection.
     pub deletion_protection: String,
-    /// What the stored settings mean to the state machine.
+    /// Those of the stored settings that the state machine acts on.
     pub policies: Policies,
-    /// What is given back as it came, by AWS's name.
+    /// Settings that are returned as they were in the request, by AWS's name.
     pub stored: BTreeMap<String, Document>,
 }
 
@@ -163,41 +163,41 @@ pub struct Member {
     pub zone: Zone,
     /// Its type.
     pub instance_type: InstanceType,
-    /// Where it stands in its life.
+    /// Its lifecycle state.
     pub lifecycle: LifecycleState,
-    /// What the group thinks of its health.
+    /// Its health status in the group.
     pub health: Health,
     /// Whether scale-in may pick it.
     pub protection: Protection,
     /// Id, name and version of the template it was launched with.
     pub template: Option<(LaunchTemplateId, String, TemplateVersion)>,
-    /// How it is paid for.
+    /// On demand or spot.
     pub market: Market,
-    /// Units of capacity that it counts (WeightedCapacity).
+    /// Its units of capacity (WeightedCapacity).
     pub weight: u32,
     /// When it was launched.
     pub launched: Timestamp,
-    /// When it came into service.
+    /// Since when it is in service.
     pub serving_since: Option<Timestamp>,
-    /// Why it is ended as soon as a replacement serves.
+    /// Why it is terminated as soon as its replacement is in service.
     pub outgoing: Option<Outgoing>,
-    /// How it rests, or will, in the warm pool.
+    /// Its state in the warm pool, or the one that it is going to.
     pub rests: Option<PoolState>,
     /// Whether it came out of the warm pool.
     pub from_warm_pool: bool,
     /// Whether it goes to the warm pool when it leaves.
     pub returns: bool,
-    /// What it waits for in a `…:Wait` state, by hook.
+    /// Its lifecycle actions in a `…:Wait` state, by hook.
     pub waits: BTreeMap<String, LifecycleAction>,
-    /// The activity that launches or ends it.
+    /// The serial number of the activity that launches or terminates it.
     #[serde(skip)]
     pub(crate) activity: Option<u64>,
-    /// How far the replacement of its root volume is, while it is in service.
+    /// State of the replacement of its root volume, while it is in service.
     pub root_volume: Option<RootVolume>,
 }
 
-/// States of a member whose root volume is replaced (Auto Scaling User Guide, "Instance lifecycle"). It counts as capacity
-/// all along.
+/// States of a member whose root volume is replaced (Auto Scaling User Guide, "Instance lifecycle"). It always counts
+/// as capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[expect(missing_docs, reason = "the names are AWS's own (API Reference, Instance)")]
 pub enum RootVolume {
@@ -219,7 +219,7 @@ pub(crate) struct Trouble {
 }
 
 impl LaunchSource {
-    /// The template all launches begin with.
+    /// The template of all launches; overrides change it.
     pub fn template(&self) -> &TemplateRef {
         match self {
             Self::Template(template) => template,
@@ -239,29 +239,29 @@ impl Group {
         self.status == GroupStatus::Deleting
     }
 
-    /// What desired capacity is compared with: the units of all members on their way up or in service.
+    /// The capacity that is compared with desired capacity: the units of all members that launch or are in service.
     pub fn capacity(&self) -> u32 {
         units(self.members.values().filter(|member| member.lifecycle.is_capacity()))
     }
 
-    /// What an instance of a type counts.
+    /// Units of capacity of an instance of a type.
     pub(crate) fn weight_of(&self, instance_type: &InstanceType) -> u32 {
         let LaunchSource::Mixed(policy) = &self.source else { return 1 };
         let same = |choice: &&Override| choice.instance_type.as_ref() == Some(instance_type);
         policy.overrides.iter().find(same).map_or(1, |choice| choice.weight)
     }
 
-    /// A member, of the warm pool too.
+    /// A member of the group or of its warm pool.
     pub fn member(&self, id: &InstanceId) -> Option<&Member> {
         self.members.get(id).or_else(|| self.warm.get(id))
     }
 
-    /// The same, to change it.
+    /// A member of the group or of its warm pool, to be changed.
     pub(crate) fn member_mut(&mut self, id: &InstanceId) -> Option<&mut Member> {
         self.members.get_mut(id).or_else(|| self.warm.get_mut(id))
     }
 
-    /// Takes a member out, of the warm pool too.
+    /// Removes a member of the group or of its warm pool.
     pub(crate) fn remove_member(&mut self, id: &InstanceId) -> Option<Member> {
         self.members.remove(id).or_else(|| self.warm.remove(id))
     }
@@ -271,7 +271,7 @@ impl Group {
         self.members.is_empty() && self.warm.is_empty()
     }
 
-    /// The template all launches begin with.
+    /// The template of all launches; overrides change it.
     pub fn template(&self) -> &TemplateRef {
         self.source.template()
     }
@@ -297,8 +297,8 @@ pub(crate) fn units<'a>(members: impl Iterator<Item = &'a Member>) -> u32 {
 }
 
 impl Default for GroupSettings {
-    /// AWS's defaults (Auto Scaling API Reference, CreateAutoScalingGroup). The console's grace period of 300 s is the
-    /// console's only; the API's default is 0.
+    /// AWS's defaults (Auto Scaling API Reference, CreateAutoScalingGroup). The console sets a grace period of 300 s;
+    /// the default of the API is 0.
     fn default() -> Self {
         Self {
             cooldown: Duration::from_mins(5),

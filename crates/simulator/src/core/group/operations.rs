@@ -1,4 +1,4 @@
-//! Calls that make, change and delete groups (Auto Scaling API Reference).
+//! Calls that create, change and delete groups (Auto Scaling API Reference).
 
 use super::model::{Group, GroupSettings, GroupTag, LaunchSource};
 use super::policies::Policies;
@@ -11,12 +11,12 @@ use foo_model::{GroupName, GroupStatus, InstanceId, Protection, Sizes, SubnetId,
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Most instances a group can have here; AWS's quota is far below.
+/// Most instances of a group in the simulator; AWS's quota is far lower.
 pub const SIZE_LIMIT: u32 = 100_000;
 /// Tags a group can have (Auto Scaling User Guide, "Quotas").
 pub const TAG_LIMIT: usize = 50;
 
-/// What CreateAutoScalingGroup is told.
+/// Parameters of CreateAutoScalingGroup.
 #[derive(Clone, Debug)]
 pub struct NewGroup {
     /// Its name.
@@ -27,7 +27,7 @@ pub struct NewGroup {
     pub max: u32,
     /// Desired capacity; the minimum if absent.
     pub desired: Option<u32>,
-    /// What to launch.
+    /// What it launches.
     pub source: Option<SourceSpec>,
     /// Its subnets.
     pub subnets: Vec<SubnetId>,
@@ -41,7 +41,7 @@ pub struct NewGroup {
     pub hooks: Vec<super::hooks::HookChange>,
 }
 
-/// What UpdateAutoScalingGroup is told; what is absent stays.
+/// Parameters of UpdateAutoScalingGroup; absent ones change nothing.
 #[derive(Clone, Debug, Default)]
 pub struct GroupUpdate {
     /// Minimum size.
@@ -50,7 +50,7 @@ pub struct GroupUpdate {
     pub max: Option<u32>,
     /// Desired capacity.
     pub desired: Option<u32>,
-    /// What to launch; takes the place of a template or a mixed instances policy.
+    /// What it launches; replaces a template or a mixed instances policy.
     pub source: Option<SourceSpec>,
     /// Its subnets.
     pub subnets: Option<Vec<SubnetId>>,
@@ -60,7 +60,7 @@ pub struct GroupUpdate {
     pub settings: SettingsChange,
 }
 
-/// Settings to change; what is absent stays.
+/// Settings to change; absent ones stay.
 #[derive(Clone, Debug, Default)]
 pub struct SettingsChange {
     /// DefaultCooldown.
@@ -73,7 +73,7 @@ pub struct SettingsChange {
     pub termination_policies: Option<Vec<String>>,
     /// DeletionProtection.
     pub deletion_protection: Option<String>,
-    /// What is only stored.
+    /// Settings that are only stored.
     pub stored: BTreeMap<String, Document>,
 }
 
@@ -91,7 +91,7 @@ pub enum Deletion {
 pub enum Cooldown {
     /// The call is refused during a cooldown.
     Honored,
-    /// It is not.
+    /// The call is carried out during a cooldown.
     Ignored,
 }
 
@@ -113,16 +113,7 @@ impl Region {
     /// CreateAutoScalingGroup.
     pub fn create_group(&mut self, new: NewGroup) -> AwsResult<()> {
         check_group_name(new.name.as_str())?;
-        if let Some(existing) = self.groups.get(&new.name) {
-            let pending = if existing.is_deleting() { " and is pending delete" } else { "" };
-            return Err(AwsError::new(
-                "AlreadyExists",
-                format!(
-                    "AutoScalingGroup by this name already exists - A group with the name {} already exists{pending}",
-                    new.name
-                ),
-            ));
-        }
+        self.check_name_is_free(&new.name)?;
         let desired = new.desired.unwrap_or(new.min);
         check_sizes(new.min, new.max, Some(desired))?;
         let source = new.source.ok_or_else(|| {
@@ -137,13 +128,7 @@ impl Region {
         let mut settings = GroupSettings::default();
         apply(&mut settings, new.settings)?;
         let hooks = Self::hooks_of_new(new.hooks)?;
-        let arn = format!(
-            "arn:aws:autoscaling:{}:{}:autoScalingGroup:{}:autoScalingGroupName/{}",
-            self.name,
-            self.account,
-            self.chance.uuid(),
-            new.name
-        );
+        let arn = self.new_group_arn(&new.name);
         let change = format!(
             "At {} a user request created an AutoScalingGroup changing the desired capacity from 0 to {desired}.",
             iso_seconds(self.now)
@@ -179,6 +164,26 @@ impl Region {
         self.groups.insert(new.name.clone(), group);
         self.wake_soon(&new.name);
         Ok(())
+    }
+
+    /// AutoScalingGroup names are unique per region, also while a group is being deleted.
+    fn check_name_is_free(&self, name: &GroupName) -> AwsResult<()> {
+        let Some(existing) = self.groups.get(name) else { return Ok(()) };
+        let pending = if existing.is_deleting() { " and is pending delete" } else { "" };
+        let message = format!(
+            "AutoScalingGroup by this name already exists - A group with the name {name} already exists{pending}"
+        );
+        Err(AwsError::new("AlreadyExists", message))
+    }
+
+    /// An ARN with a UUID that no other group has.
+    fn new_group_arn(&mut self, name: &GroupName) -> String {
+        format!(
+            "arn:aws:autoscaling:{}:{}:autoScalingGroup:{}:autoScalingGroupName/{name}",
+            self.name,
+            self.account,
+            self.chance.uuid(),
+        )
     }
 
     /// UpdateAutoScalingGroup. A maximum below desired capacity lowers it, a minimum above raises it.
@@ -218,7 +223,7 @@ impl Region {
                 group.new_instances = protection;
             }
             if let Some(source) = source {
-                // New source, new luck: AWS tries at once.
+                // With a new source AWS tries again at once.
                 group.troubles.clear();
                 group.mix_changed |= mix_differs(&group.source, &source);
                 group.source = source;
@@ -276,7 +281,7 @@ impl Region {
         Ok(())
     }
 
-    /// DeleteAutoScalingGroup. Deleting a group that is being deleted is accepted.
+    /// DeleteAutoScalingGroup. Accepted for a group that is being deleted already.
     pub fn delete_group(&mut self, name: &GroupName, how: Deletion) -> AwsResult<()> {
         let group = self.groups.get(name).ok_or_else(|| AwsError::no_group(name))?;
         let protection = group.settings.deletion_protection.as_str();
@@ -357,7 +362,7 @@ impl Region {
     }
 }
 
-/// Whether both are mixed, with other shares of on-demand instances.
+/// Whether both are mixed instances policies, with different shares of on-demand instances.
 fn mix_differs(before: &LaunchSource, after: &LaunchSource) -> bool {
     match (before, after) {
         (LaunchSource::Mixed(before), LaunchSource::Mixed(after)) => {
@@ -368,7 +373,7 @@ fn mix_differs(before: &LaunchSource, after: &LaunchSource) -> bool {
     }
 }
 
-/// min ≤ desired ≤ max, in AWS's words.
+/// min ≤ desired ≤ max, with AWS's messages.
 fn check_sizes(min: u32, max: u32, desired: Option<u32>) -> AwsResult<()> {
     if min > max {
         return Err(AwsError::validation(format!(

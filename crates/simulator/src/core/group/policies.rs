@@ -1,4 +1,4 @@
-//! Settings of a group that its state machine acts on, read from what was given (Auto Scaling API Reference,
+//! Settings of a group that its state machine acts on, read from the stored ones (Auto Scaling API Reference,
 //! CreateAutoScalingGroup).
 
 use crate::core::document::Document;
@@ -15,11 +15,11 @@ const LIFETIME: std::ops::RangeInclusive<u64> = 86_400..=31_536_000;
 pub struct Policies {
     /// MaxInstanceLifetime.
     pub lifetime: Option<Duration>,
-    /// DefaultInstanceWarmup: how long an instance in service is not yet taken for a replacement.
+    /// DefaultInstanceWarmup: for how long an instance in service does not yet count as a replacement.
     pub warmup: Option<Duration>,
     /// InstanceMaintenancePolicy.
     pub maintenance: Option<HealthyRange>,
-    /// `balanced-only` of AvailabilityZoneDistribution: a zone that is short of capacity is not made up for by others.
+    /// `balanced-only` of AvailabilityZoneDistribution: other zones do not replace the missing capacity of a zone.
     pub balanced_only: bool,
     /// CapacityRebalance.
     pub capacity_rebalance: bool,
@@ -49,29 +49,29 @@ impl HealthyRange {
         )))
     }
 
-    /// How much capacity may be there in addition, in units: at least one if any is allowed.
+    /// How much capacity may exceed desired capacity, in units: at least one if any is allowed.
     pub(crate) fn surplus(self, desired: u32) -> u32 {
         if self.max == 100 { 0 } else { percent(desired, self.max - 100).max(1) }
     }
 
-    /// How much capacity may be missing, in units: at least one if nothing may be there in addition, because nothing could
-    /// ever be replaced otherwise.
+    /// How much capacity may be missing, in units: at least one if none may exceed desired capacity, because
+    /// otherwise no instance could ever be replaced.
     pub(crate) fn slack(self, desired: u32) -> u32 {
         let slack = percent(desired, 100 - self.min);
         if self.max == 100 { slack.max(1) } else { slack }
     }
 }
 
-/// A part of a number, rounded down.
+/// `percent` of a number, rounded down.
 pub(crate) fn percent(of: u32, percent: u32) -> u32 {
     u32::try_from(u64::from(of) * u64::from(percent) / 100).unwrap_or(u32::MAX)
 }
 
-/// Settings as they were given, by AWS's name.
+/// Settings as in the requests, by AWS's name.
 type Stored = BTreeMap<String, Document>;
 
 impl Policies {
-    /// Reads the stored settings. What takes a setting back (-1, a lifetime of 0) is taken out of them.
+    /// Reads the stored settings. A value that resets a setting (-1, a lifetime of 0) removes it from them.
     pub(crate) fn read(stored: &mut Stored) -> AwsResult<Self> {
         let distribution = ["AvailabilityZoneDistribution", "CapacityDistributionStrategy"];
         let abandoned = ["InstanceLifecyclePolicy", "RetentionTriggers", "TerminateHookAbandon"];

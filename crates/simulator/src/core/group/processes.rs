@@ -5,7 +5,7 @@ use crate::core::region::Region;
 use crate::core::time::iso_seconds;
 use foo_model::{GroupName, Process};
 
-/// The processes of these names; all of them if there are none.
+/// The processes with these names; all processes if the list is empty.
 pub fn parse_processes(names: &[String]) -> AwsResult<Vec<Process>> {
     if names.is_empty() {
         return Ok(Process::ALL.to_vec());
@@ -26,7 +26,7 @@ impl Region {
         Ok(())
     }
 
-    /// ResumeProcesses. What was put off is done now; a group that AWS had given up on gets another chance.
+    /// ResumeProcesses. The group does at once what it postponed, and retries failed launches.
     pub fn resume_processes(&mut self, name: &GroupName, processes: &[Process]) -> AwsResult<()> {
         self.living_group(name)?;
         let mut checks = false;
@@ -47,8 +47,8 @@ impl Region {
         Ok(())
     }
 
-    /// A launch failed: a group that has launched nothing for too long is suspended by AWS itself. Which processes, and in
-    /// which words, AWS does not document.
+    /// Counts a failed launch: AWS itself suspends a group that has launched nothing for too long. It does not
+    /// document which processes it suspends, nor the text of the reason.
     pub(crate) fn count_failed_launch(&mut self, name: &GroupName) {
         let (now, limit) = (self.now, self.settings.administrative_suspension);
         let Some(group) = self.groups.get_mut(name) else { return };

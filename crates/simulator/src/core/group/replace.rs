@@ -1,5 +1,5 @@
-//! Members that are replaced, and in which order: ended first and made up for, or kept until a replacement serves (Auto
-//! Scaling User Guide, "Instance maintenance policy").
+//! Replacement of members, and its order: terminate first, or launch first (Auto Scaling User Guide, "Instance
+//! maintenance policy").
 //!
 //! | why | without a maintenance policy | with one |
 //! |---|---|---|
@@ -7,8 +7,8 @@
 //! | instance refresh | within the refresh's percentages | the same |
 //! | zones out of balance, a spot instance at risk | replaced first | the same |
 //!
-//! A member that is only kept until its replacement serves is *outgoing*: [`Group::target`] asks for one more instance in
-//! its place, and [`Region::end_replaced`] ends it.
+//! A member that stays only until its replacement is in service is *outgoing*: [`Group::target`] requests one more
+//! instance in its place, and [`Region::end_replaced`] terminates it.
 
 use super::choose::is_on_demand;
 use super::model::{Group, LaunchSource, Member, units};
@@ -23,16 +23,16 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Why a member is ended as soon as its replacement serves.
+/// Why a member is terminated as soon as its replacement is in service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Outgoing {
-    /// A spot instance that EC2 recommended to rebalance.
+    /// A spot instance with a rebalance recommendation.
     AtRisk,
     /// Its zone has too many members.
     Unbalanced,
     /// It was found unhealthy.
     Unhealthy,
-    /// Another purchase mix has too much of its market.
+    /// After a change of the purchase mix the group has too much of its market.
     Remixed,
     /// It has reached MaxInstanceLifetime.
     Expired,
@@ -57,7 +57,7 @@ impl Outgoing {
 }
 
 impl Group {
-    /// Whether a member does its work and has warmed up.
+    /// Whether a member is in service, healthy and warmed up.
     pub(crate) fn serves(&self, member: &Member, now: Timestamp) -> bool {
         let warm = |since: Timestamp| since.plus(self.warmup()) <= now;
         member.lifecycle == LifecycleState::InService
@@ -65,20 +65,21 @@ impl Group {
             && member.serving_since.is_none_or(warm)
     }
 
-    /// How long a new instance is not yet taken for a replacement.
+    /// For how long a new instance does not yet count as a replacement.
     pub(crate) fn warmup(&self) -> Duration {
         let of_group = self.settings.policies.warmup.unwrap_or_default();
         self.refresh().map_or(of_group, |refresh| refresh.preferences.warmup)
     }
 
-    /// Whether a member is only kept until its replacement serves.
+    /// Whether a member stays only until its replacement is in service.
     pub(crate) fn is_outgoing(member: &Member) -> bool {
         member.outgoing.is_some() && member.lifecycle == LifecycleState::InService
     }
 
-    /// How much capacity shall be there: desired capacity, and what is to be replaced first. To rebalance, a group goes
-    /// above its maximum by a tenth of it, for capacity rebalancing by a tenth of desired capacity; in both cases by at
-    /// least one instance (Auto Scaling User Guide, "Instance maintenance policy", default behaviour).
+    /// The capacity to reach, in units: desired capacity, and one replacement for each outgoing member. To rebalance,
+    /// a group may exceed its maximum by a tenth of the maximum, for capacity rebalancing by a tenth of desired
+    /// capacity; in both cases by at least one instance (Auto Scaling User Guide, "Instance maintenance policy",
+    /// default behaviour).
     pub(crate) fn target(&self) -> u32 {
         let members = |fits: fn(Outgoing) -> bool| {
             self.members.values().filter(move |it| Self::is_outgoing(it) && it.outgoing.is_some_and(fits))
@@ -98,7 +99,7 @@ impl Group {
         balanced.saturating_add(outgoing(|why| why > Outgoing::Unbalanced))
     }
 
-    /// When the passing of time alone may let a replacement go on.
+    /// When a replacement may continue without any other change.
     pub(crate) fn next_replacement(&self, now: Timestamp) -> Option<Timestamp> {
         let lifetime = self.settings.policies.lifetime;
         let members = || self.members.values().filter(|it| it.lifecycle == LifecycleState::InService);
@@ -109,8 +110,8 @@ impl Group {
 }
 
 impl Region {
-    /// Ends members that were found unhealthy; protection from scale-in does not help them (Auto Scaling User Guide,
-    /// "Use instance scale-in protection").
+    /// Terminates unhealthy members, also those protected from scale-in (Auto Scaling User Guide, "Use instance
+    /// scale-in protection").
     pub(crate) fn replace_unhealthy(&mut self, name: &GroupName) {
         let Some(group) = self.groups.get(name) else { return };
         if group.is_suspended(Process::ReplaceUnhealthy) || group.is_suspended(Process::Terminate) {
@@ -139,8 +140,8 @@ impl Region {
         }
     }
 
-    /// Ends members that have reached MaxInstanceLifetime, some of the group at a time (Auto Scaling User Guide, "Replace Auto Scaling instances based on maximum instance
-    /// lifetime").
+    /// Terminates members that have reached MaxInstanceLifetime, a share of the group at a time (Auto Scaling User
+    /// Guide, "Replace Auto Scaling instances based on maximum instance lifetime").
     pub(crate) fn replace_expired(&mut self, name: &GroupName) {
         let (now, protection) = (self.now, self.settings.max_lifetime_protection);
         let Some(group) = self.groups.get(name) else { return };
@@ -164,8 +165,8 @@ impl Region {
         self.replace_within(name, &expired, range, Outgoing::Expired);
     }
 
-    /// Replaces members as far as a range of healthy capacity allows: with room above desired capacity replacements come
-    /// first, without any members go first.
+    /// Replaces members as far as a range of healthy capacity allows. If capacity may exceed desired capacity it
+    /// launches first, otherwise it terminates first.
     pub(crate) fn replace_within(
         &mut self,
         name: &GroupName,
@@ -186,7 +187,7 @@ impl Region {
             let healthy = group.serves(member, now);
             let missing = desired.saturating_sub(serving.saturating_add(outgoing));
             let slack = range.slack(desired).saturating_sub(missing);
-            // What is broken already is missing already: ending it makes nothing worse.
+            // An unhealthy member does not count as healthy capacity, so terminating it first costs none.
             let ends_first = room == 0 && range.max == 100 && (slack > 0 || !healthy);
             if room > 0 {
                 if let Some(member) = self.member_mut(name, id) {
@@ -202,8 +203,9 @@ impl Region {
         }
     }
 
-    /// Begins to move members from zones with too many, or that the group has left, to the zone with fewest (Auto Scaling
-    /// User Guide, "Rebalancing activities"). One that is moved stays until its replacement serves.
+    /// Begins to move members from zones with too many, or that the group does not use any more, to the zone with the
+    /// fewest (Auto Scaling User Guide, "Rebalancing activities"). A member that is moved stays until its replacement
+    /// is in service.
     pub(crate) fn rebalance_zones(&mut self, name: &GroupName) {
         let (now, protection) = (self.now, self.settings.rebalance_protection);
         let wait = self.settings.rebalance_after;
@@ -212,7 +214,7 @@ impl Region {
         let rests = |member: &Member| member.lifecycle == LifecycleState::Standby;
         let settled = group.members.values().all(|member| group.serves(member, now) || rests(member));
         if group.capacity() < group.target() {
-            // No replacement could be launched: a later evaluation decides again whether it can.
+            // No replacement could be launched: a later evaluation decides again.
             for member in group.members.values_mut().filter(|it| it.outgoing == Some(Outgoing::Unbalanced)) {
                 member.outgoing = None;
             }
@@ -234,8 +236,9 @@ impl Region {
         }
     }
 
-    /// Begins to replace what another purchase mix has too much of, one member at a time and launching first (Auto Scaling
-    /// API Reference, InstancesDistribution: "Amazon EC2 Auto Scaling gradually replaces instances").
+    /// Begins to replace members of the market that a changed purchase mix has too much of, one at a time, launching
+    /// first (Auto Scaling API Reference, InstancesDistribution: "Amazon EC2 Auto Scaling gradually replaces
+    /// instances").
     pub(crate) fn remix(&mut self, name: &GroupName) {
         let spares = self.settings.mix_change_protection == ProtectionAgainst::Respected;
         let replaces = self.settings.mix_change == MixChange::Replaces;
@@ -272,7 +275,7 @@ impl Region {
         }
     }
 
-    /// Ends outgoing members whose replacements serve.
+    /// Terminates outgoing members whose replacements are in service.
     pub(crate) fn end_replaced(&mut self, name: &GroupName) {
         let now = self.now;
         let Some(group) = self.groups.get(name) else { return };
@@ -285,7 +288,7 @@ impl Region {
             .filter(|it| Group::is_outgoing(it))
             .filter_map(|it| Some((it.id.clone(), it.weight, it.outgoing?)))
             .collect();
-        // Members that are unhealthy as well, but not outgoing yet, take their turn later: they count as what they replace.
+        // Unhealthy members that are not outgoing yet are replaced later, and count as capacity until then.
         let is_there = |it: &Member| it.health == Health::Unhealthy || group.serves(it, now);
         let there = |it: &&Member| {
             it.lifecycle == LifecycleState::InService && is_there(it) && !Group::is_outgoing(it)
@@ -305,14 +308,14 @@ impl Region {
             ended = true;
         }
         if ended {
-            // A refresh counts what was replaced, and goes on.
+            // The refresh counts the replaced members at the next evaluation.
             self.wake(name, now);
         }
     }
 }
 
-/// The member to move for a better balance, if a move makes one: from a zone the group no longer has, or from the fullest
-/// to an untroubled one with at least two fewer.
+/// The member to move for a better balance, if there is one: from a zone that the group does not use any more, or
+/// from the fullest zone to one without failed launches that has at least two members fewer.
 fn unbalanced(group: &Group, now: Timestamp, protection: ProtectionAgainst) -> Option<InstanceId> {
     let mut zones: BTreeMap<&Zone, u32> = group.zones.iter().map(|zone| (zone, 0)).collect();
     for member in group.members.values() {

@@ -1,6 +1,6 @@
-//! Types by their attributes instead of by their names (Auto Scaling API Reference, InstanceRequirements).
+//! Selection of types by attributes instead of names (Auto Scaling API Reference, InstanceRequirements).
 //!
-//! Requirements on what the catalogue does not know (prices, networks, EBS bandwidth, …) are refused.
+//! Requirements on attributes that the catalogue lacks (prices, networks, EBS bandwidth, …) are refused.
 
 use crate::core::catalogue::TypeInfo;
 use crate::core::document::Document;
@@ -8,7 +8,7 @@ use crate::core::error::{AwsError, AwsResult};
 use crate::core::wildcard::like;
 use std::ops::RangeInclusive;
 
-/// Members that are understood.
+/// The supported members.
 const KNOWN: [&str; 13] = [
     "AcceleratorCount",
     "AcceleratorManufacturers",
@@ -25,7 +25,7 @@ const KNOWN: [&str; 13] = [
     "VCpuCount",
 ];
 
-/// Requirements, ready to be compared with types.
+/// Validated requirements.
 pub(crate) struct Requirements<'a> {
     document: &'a Document,
     burstable: Wanted,
@@ -43,7 +43,7 @@ impl<'a> Requirements<'a> {
     /// Checks requirements.
     ///
     /// # Errors
-    /// Something that must be there is not, is no number, or cannot be compared with anything here.
+    /// A required member is missing, is not a number, or is not supported.
     pub(crate) fn read(document: &'a Document) -> AwsResult<Self> {
         let Document::Map(members) = document else {
             return Err(AwsError::missing("VCpuCount"));
@@ -64,7 +64,7 @@ impl<'a> Requirements<'a> {
         bounds(document, "TotalLocalStorageGB")?;
         Ok(Self {
             document,
-            // Burstable types are left out unless they are asked for (API Reference, InstanceRequirements).
+            // Burstable types are excluded unless they are requested (API Reference, InstanceRequirements).
             burstable: wanted(document, "BurstablePerformance", Wanted::Excluded)?,
             local_storage: wanted(document, "LocalStorage", Wanted::Included)?,
         })
@@ -95,7 +95,7 @@ impl<'a> Requirements<'a> {
         lies("VCpuCount", vcpus)
             && lies("MemoryMiB", memory)
             && lies("MemoryGiBPerVCpu", memory / 1024.0 / vcpus.max(1.0))
-            // Types with accelerators are left out unless some are asked for (API Reference, AcceleratorCount).
+            // Types with accelerators are excluded unless some are requested (API Reference, AcceleratorCount).
             && (wants_gpus || gpus.is_none())
             && lies("AcceleratorCount", count)
             && lies("AcceleratorTotalMemoryMiB", gpu_memory)
@@ -110,7 +110,7 @@ impl<'a> Requirements<'a> {
     }
 }
 
-/// Sizes of this range are exact as floating-point numbers.
+/// Sizes in MiB are small enough to be exact as floating-point numbers.
 fn mebibytes(size: u64) -> f64 {
     u32::try_from(size).map_or(f64::INFINITY, f64::from)
 }
@@ -140,7 +140,7 @@ fn wanted(document: &Document, name: &str, default: Wanted) -> AwsResult<Wanted>
     }
 }
 
-/// From the letters behind the generation's number: `g` is AWS's own, `a` AMD's (EC2 User Guide, "Instance type naming
+/// From the letters after the generation's number: `g` is AWS, `a` is AMD (EC2 User Guide, "Instance type naming
 /// conventions").
 fn cpu_manufacturer(info: &TypeInfo) -> &'static str {
     let family = info.name.as_str().split('.').next().unwrap_or_default();

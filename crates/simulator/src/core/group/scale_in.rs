@@ -1,4 +1,4 @@
-//! Whom scale-in picks (Auto Scaling User Guide, "Configure termination policies").
+//! Which members scale-in terminates (Auto Scaling User Guide, "Configure termination policies").
 
 use super::choose::is_on_demand;
 use super::model::{Group, LaunchSource, Member, Override, units};
@@ -10,14 +10,14 @@ use crate::core::time::iso_seconds;
 use foo_model::{ActivityStatus, GroupName, InstanceId, LifecycleState, Protection, Zone};
 use std::collections::BTreeMap;
 
-/// AWS's words when scale-in finds nobody it may pick.
+/// AWS's message when scale-in finds only protected instances.
 pub(crate) const ALL_PROTECTED: &str =
     "Could not scale to desired capacity because all remaining instances are protected from scale-in.";
 
 impl Region {
-    /// Ends members that are not protected, `excess` units of capacity or less: one that counts more than is too much stays
-    /// (Auto Scaling User Guide, "Instance weights"). If there are not enough of them desired capacity stays as low as
-    /// it is, and an activity says why the group cannot get there.
+    /// Terminates members that are not protected, `excess` units of capacity at most: a member with a higher weight
+    /// stays (Auto Scaling User Guide, "Instance weights"). If there are not enough of them, desired capacity stays
+    /// as it is, and an activity reports why the group cannot reach it.
     pub(crate) fn scale_in(&mut self, name: &GroupName) {
         let Some(group) = self.groups.get(name) else { return };
         let (mut capacity, desired) = (group.capacity(), group.target());
@@ -66,8 +66,8 @@ impl Region {
         }
     }
 
-    /// The next victim and what it counts: in the zone with most members among those that hold a candidate, by the group's
-    /// termination policies, each of which narrows the choice of the one before.
+    /// The next member to terminate, and its units of capacity: in the zone with the most members among those with a
+    /// candidate, by the group's termination policies, each of which narrows the choice of the one before.
     fn pick(&self, name: &GroupName, excess: u32) -> Option<(InstanceId, u32)> {
         let group = self.groups.get(name)?;
         let mut zones: BTreeMap<&Zone, u32> = BTreeMap::new();
@@ -78,7 +78,7 @@ impl Region {
         let mut left: Vec<&Member> =
             group.members.values().filter(|it| is_candidate(it, begins) && it.weight <= excess).collect();
         let size = |member: &&Member| zones.get(&member.zone).copied().unwrap_or(0);
-        // Of zones of one size the first by name: AWS picks any.
+        // Between zones of one size the first by name; AWS picks any.
         keep_least(&mut left, |it| std::cmp::Reverse(size(it)));
         keep_least(&mut left, |it| it.zone.clone());
         for policy in &group.settings.termination_policies {
@@ -96,7 +96,7 @@ impl Region {
             "OldestLaunchTemplate" => keep_least(left, version),
             "ClosestToNextInstanceHour" => keep_least(left, |it| self.until_next_hour(it)),
             "AllocationStrategy" => self.align(group, left),
-            // Groups have launch templates here, so that this narrows nothing.
+            // Groups of the simulator have launch templates, so this policy narrows nothing.
             "OldestLaunchConfiguration" => {}
             // Default (Auto Scaling User Guide, "Default termination policy").
             _ => {
@@ -107,14 +107,14 @@ impl Region {
         }
     }
 
-    /// Milliseconds until the instance begins another hour.
+    /// Milliseconds until the instance has run for another full hour.
     fn until_next_hour(&self, member: &Member) -> u128 {
         const HOUR: u128 = 3_600_000;
         HOUR - member.launched.until(self.now).as_millis() % HOUR
     }
 
-    /// Prefers what a mixed instances policy would rather not have: the market of which there is too much; of on-demand
-    /// instances the type of lowest priority, of spot instances the dearest.
+    /// Prefers members that fit a mixed instances policy least: those of the market with too much capacity; among
+    /// on-demand instances the type of lowest priority, among spot instances the most expensive one.
     fn align(&self, group: &Group, left: &mut Vec<&Member>) {
         let LaunchSource::Mixed(policy) = &group.source else { return };
         let on_demand = units(group.members.values().filter(|member| is_on_demand(member)));

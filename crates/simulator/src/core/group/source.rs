@@ -1,4 +1,4 @@
-//! What a group launches: how callers say it, how it is checked, and what a launch makes of it.
+//! What a group launches: as requests have it, its validation, and the launch data that results.
 
 use super::choose::{ON_DEMAND_STRATEGIES, SPOT_STRATEGIES};
 use super::model::{LaunchSource, MixedPolicy, Override, TemplateRef};
@@ -13,16 +13,16 @@ use crate::core::settings::{MetadataTags, TemplateCheck};
 use foo_model::{GroupName, ImageId, InstanceType};
 use std::sync::Arc;
 
-/// How a caller refers to a template: which, and the version's text.
+/// A reference to a launch template in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateSpec {
-    /// Which template.
+    /// The template.
     pub key: TemplateKey,
     /// A number, `$Latest` or `$Default`; absent means `$Default`.
     pub version: Option<String>,
 }
 
-/// What a caller wants a group to launch.
+/// What a group is to launch, as in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceSpec {
     /// One launch template.
@@ -33,24 +33,24 @@ pub enum SourceSpec {
         template: Option<TemplateSpec>,
         /// The overrides.
         overrides: Option<Vec<OverrideSpec>>,
-        /// InstancesDistribution as it came.
+        /// InstancesDistribution as in the request.
         distribution: Option<Document>,
     },
 }
 
-/// One override as a caller gives it.
+/// One override, as in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverrideSpec {
     /// Its own template.
     pub template: Option<TemplateSpec>,
-    /// All of it.
+    /// The complete override.
     pub document: Document,
 }
 
 const UNUSABLE: &str = "You must use a valid fully-formed launch template.";
 
 impl Region {
-    /// Finds the templates a source refers to and checks what can be checked before a launch.
+    /// Finds the templates that a source refers to, and validates what can be validated before a launch.
     pub(crate) fn resolve_source(
         &self,
         spec: SourceSpec,
@@ -84,7 +84,7 @@ impl Region {
                     (None, Some(policy)) => policy.overrides.clone(),
                     (None, None) => Vec::new(),
                 };
-                // What an update leaves out stays as it was.
+                // Values that an update does not contain stay.
                 let mut given = current.map_or_else(Document::map, |policy| policy.distribution.clone());
                 if let Some(Document::Map(entries)) = distribution {
                     for (name, value) in entries {
@@ -99,7 +99,7 @@ impl Region {
 
     fn resolve_template(&self, spec: &TemplateSpec) -> AwsResult<TemplateRef> {
         let template = self.templates.find(&spec.key).map_err(unusable)?;
-        // Auto Scaling reads templates as everybody does: what does not show yet does not exist.
+        // Auto Scaling's reads of templates are eventually consistent, too: it does not find what is not visible yet.
         let template = self.template_as_read(template);
         let version = spec.version.clone().unwrap_or_else(|| "$Default".to_owned());
         template.version(&version).map_err(unusable)?;
@@ -126,7 +126,7 @@ impl Region {
             types.push(version.data.instance_type());
         }
         for instance_type in types {
-            // Overrides by requirements are stored, but nothing here can check them.
+            // Overrides by requirements are stored without a check.
             if instance_type.is_some() || overrides.is_empty() {
                 self.check_data(&version.data, version.data.image().as_ref(), instance_type.as_ref())
                     .map_err(unusable)?;
@@ -135,14 +135,14 @@ impl Region {
         Ok(())
     }
 
-    /// The version that a reference means now.
+    /// The version that a reference means at this moment.
     pub(crate) fn template_version(&self, template: &TemplateRef) -> AwsResult<Arc<Version>> {
         let found = self.templates.find(&TemplateKey::Id(template.id.clone()))?;
         found.version(&template.version).cloned()
     }
 
-    /// Whether the tags of a new instance can be shown in its metadata, if they are to be: what the template leaves open the
-    /// account's default decides (EC2 API Reference, ModifyInstanceMetadataDefaults).
+    /// Refuses tags that instance metadata cannot contain, if the template, or else the account's default, puts tags
+    /// there (EC2 API Reference, ModifyInstanceMetadataDefaults).
     pub(crate) fn check_metadata_tags(&self, name: &GroupName, data: &LaunchData) -> AwsResult<()> {
         let shown = match data.document.get_text(&["metadataOptions", "instanceMetadataTags"]) {
             Some(text) => text == "enabled",
@@ -158,7 +158,7 @@ impl Region {
         }
     }
 
-    /// What EC2 checks in RunInstances: that the image, the type and the security groups exist and fit each other.
+    /// What EC2 checks in RunInstances: the image, the type and the security groups must exist and be compatible.
     pub(crate) fn check_data(
         &self,
         data: &LaunchData,
@@ -195,20 +195,21 @@ impl Region {
     }
 }
 
-/// Keys of tags that instance metadata can show (EC2 User Guide, "View tags for your EC2 instances using instance metadata").
+/// Whether instance metadata can contain a tag with this key (EC2 User Guide, "View tags for your EC2 instances using
+/// instance metadata").
 fn fits_in_metadata(key: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "-_+=,.@:".contains(c);
     (1..=255).contains(&key.len()) && key.chars().all(allowed) && ![".", "..", "_index"].contains(&key)
 }
 
-/// Auto Scaling wraps whatever EC2 says of a template into its own `ValidationError`.
+/// Auto Scaling returns EC2's errors about a template in its own `ValidationError`.
 #[expect(clippy::needless_pass_by_value, reason = "the form that map_err takes")]
 fn unusable(error: AwsError) -> AwsError {
     AwsError::validation(format!("{UNUSABLE} {}", error.message))
 }
 
 fn mixed_policy(template: TemplateRef, overrides: Vec<Override>, given: Document) -> AwsResult<MixedPolicy> {
-    // What AWS fills in (Auto Scaling API Reference, InstancesDistribution).
+    // Defaults that AWS adds (Auto Scaling API Reference, InstancesDistribution).
     let mut distribution = Document::map();
     for (name, value) in [
         ("OnDemandAllocationStrategy", "prioritized"),
@@ -219,7 +220,7 @@ fn mixed_policy(template: TemplateRef, overrides: Vec<Override>, given: Document
         distribution.set(name, Document::text(value));
     }
     if let Document::Map(mut entries) = given {
-        // An empty price takes an earlier one back (Auto Scaling API Reference, InstancesDistribution).
+        // An empty price removes an earlier one (Auto Scaling API Reference, InstancesDistribution).
         entries.retain(|name, value| name != "SpotMaxPrice" || value.get_text(&[]) != Some(""));
         for (name, value) in entries {
             distribution.set(&name, value);
@@ -254,7 +255,7 @@ fn weight_of(choice: &Document) -> AwsResult<u32> {
         .ok_or_else(|| AwsError::validation(format!("Invalid value {text} for WeightedCapacity.")))
 }
 
-/// What an InstancesDistribution may say (API Reference).
+/// Validates an InstancesDistribution (API Reference).
 fn check_distribution(distribution: &Document) -> AwsResult<()> {
     const KNOWN: [&str; 6] = [
         "OnDemandAllocationStrategy",

@@ -1,4 +1,4 @@
-//! Spot instances that AWS wants back (EC2 User Guide, "Spot Instance interruptions"; Auto Scaling User Guide, "Capacity
+//! Interruptions of spot instances (EC2 User Guide, "Spot Instance interruptions"; Auto Scaling User Guide, "Capacity
 //! Rebalancing in Auto Scaling").
 
 use super::replace::Outgoing;
@@ -10,15 +10,17 @@ use crate::core::time::iso_seconds;
 use foo_model::{GroupName, InstanceId};
 use std::time::Duration;
 
-/// From the interruption notice to the end of the instance (EC2 User Guide, "Spot Instance interruption notices").
+/// From the interruption notice to the termination of the instance (EC2 User Guide, "Spot Instance interruption
+/// notices").
 pub const NOTICE: Duration = Duration::from_mins(2);
 
 impl Region {
-    /// EC2 recommends to rebalance: the instance is at an elevated risk. With CapacityRebalance its group launches a
-    /// replacement and ends the instance when that is in service; otherwise nothing follows.
+    /// EC2 recommends to rebalance, because the instance has an elevated risk of interruption. With CapacityRebalance
+    /// its group launches a replacement, and terminates the instance when that is in service; otherwise the group
+    /// does nothing.
     ///
     /// # Errors
-    /// It is not a living spot instance.
+    /// It is not a running spot instance.
     pub fn recommend_rebalance(&mut self, id: &InstanceId) -> AwsResult<()> {
         self.living_spot(id)?;
         self.tell_rebalance(id);
@@ -32,11 +34,12 @@ impl Region {
         Ok(())
     }
 
-    /// EC2 takes the instance back in two minutes. With CapacityRebalance its group begins the terminating transition at
-    /// the notice; otherwise it notices when the instance is gone.
+    /// EC2 publishes an interruption notice, and terminates the instance two minutes later. With CapacityRebalance
+    /// its group begins the terminating transition at the notice; otherwise the group notices the terminated
+    /// instance.
     ///
     /// # Errors
-    /// It is not a living spot instance.
+    /// It is not a running spot instance.
     pub fn interrupt(&mut self, id: &InstanceId) -> AwsResult<()> {
         self.living_spot(id)?;
         self.tell_interruption(id);
@@ -53,7 +56,7 @@ impl Region {
         Ok(())
     }
 
-    /// The two minutes are over.
+    /// Terminates an interrupted instance when the two minutes are over.
     pub(crate) fn finish_interruption(&mut self, id: &InstanceId) {
         let reason =
             ("Server.SpotInstanceTermination", "Server.SpotInstanceTermination: Spot instance termination");

@@ -7,7 +7,7 @@ use crate::core::region::Region;
 use foo_model::GroupName;
 use std::collections::BTreeMap;
 
-/// Refuses tags that AWS would not take.
+/// Refuses tags that AWS refuses.
 pub(crate) fn check_tags(tags: &BTreeMap<String, GroupTag>) -> AwsResult<()> {
     if tags.len() > TAG_LIMIT {
         return Err(AwsError::validation(format!("A group can have at most {TAG_LIMIT} tags.")));
@@ -41,7 +41,7 @@ pub(crate) fn is_xml_string(text: &str) -> bool {
 }
 
 impl Region {
-    /// CreateOrUpdateTags for one group. Instances that run already do not get them.
+    /// CreateOrUpdateTags for one group. Running instances do not get them.
     pub fn tag_group(&mut self, name: &GroupName, tags: BTreeMap<String, GroupTag>) -> AwsResult<()> {
         let mut all = self.living_group(name)?.tags.clone();
         all.extend(tags);
@@ -52,7 +52,7 @@ impl Region {
         Ok(())
     }
 
-    /// DeleteTags for one group. Keys that are not there are no error.
+    /// DeleteTags for one group. Unknown keys are not an error.
     pub fn untag_group<'a>(
         &mut self,
         name: &GroupName,

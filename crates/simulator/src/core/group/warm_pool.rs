@@ -1,7 +1,7 @@
 //! Warm pools: instances that were launched ahead of time and wait, stopped or running, until the group needs them (Auto
 //! Scaling User Guide, "Warm pools for Amazon EC2 Auto Scaling").
 //!
-//! A member of a warm pool goes through the same states as one of the group; AWS writes `Warmed:` before their names.
+//! A member of a warm pool goes through the same states as one of the group; AWS puts `Warmed:` before their names.
 
 use super::launch::Place;
 use super::model::{Group, LaunchSource, Member, units};
@@ -15,10 +15,10 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// From the start of a running instance of the pool to the end of its launch.
+/// How long a running instance of the pool takes to get into service.
 const MOVE_TIME: Duration = Duration::from_secs(1);
 
-/// How instances wait.
+/// State of the waiting instances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, strum::IntoStaticStr, strum::EnumString)]
 #[expect(missing_docs, reason = "the names are AWS's own (API Reference, WarmPoolConfiguration)")]
 pub enum PoolState {
@@ -31,7 +31,7 @@ pub enum PoolState {
 /// A warm pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct WarmPool {
-    /// How its instances wait.
+    /// State of its waiting instances.
     pub state: PoolState,
     /// MinSize.
     pub min_size: u32,
@@ -43,21 +43,21 @@ pub struct WarmPool {
     pub deleting: bool,
 }
 
-/// What PutWarmPool is told; what is absent stays, or takes AWS's default.
+/// Parameters of PutWarmPool. An absent one keeps its value; a new pool gets AWS's default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WarmPoolChange {
     /// PoolState.
     pub state: Option<PoolState>,
     /// MinSize.
     pub min_size: Option<u32>,
-    /// MaxGroupPreparedCapacity; `Some(None)` takes an earlier one back.
+    /// MaxGroupPreparedCapacity; `Some(None)` removes the limit.
     pub max_prepared: Option<Option<u32>>,
     /// ReuseOnScaleIn.
     pub reuse: Option<bool>,
 }
 
 impl Group {
-    /// How many instances the warm pool shall hold (API Reference, PutWarmPool).
+    /// Desired size of the warm pool, in instances (API Reference, PutWarmPool).
     pub fn warm_size(&self) -> u32 {
         let Some(pool) = self.warm_pool.filter(|pool| !pool.deleting) else { return 0 };
         let prepared = pool.max_prepared.unwrap_or(self.sizes.max);
@@ -120,7 +120,7 @@ impl Region {
         Ok(())
     }
 
-    /// DeleteWarmPool. Its instances leave with their hooks, or at once when it is forced.
+    /// DeleteWarmPool. Its instances terminate with their hooks, or at once if `forced`.
     ///
     /// # Errors
     /// `ValidationError` without a warm pool.
@@ -147,7 +147,7 @@ impl Region {
         Ok(())
     }
 
-    /// Takes waiting instances out of the warm pool into the group, and says how many units of capacity they make.
+    /// Moves waiting instances from the warm pool into the group, and returns their units of capacity.
     pub(crate) fn draw_from_warm_pool(&mut self, name: &GroupName, missing: u32) -> u32 {
         let mut drawn = 0;
         while drawn < missing {
@@ -209,7 +209,7 @@ impl Region {
         self.due.at(now.plus(took), Event::Launched(id.clone(), Some(activity)));
     }
 
-    /// An instance of the warm pool is ready: it is put to rest.
+    /// Stops an instance of the warm pool that is ready, or lets it wait running.
     pub(super) fn rest(&mut self, name: &GroupName, id: &InstanceId) {
         let state = self.groups.get(name).and_then(|group| group.warm_pool).map(|pool| pool.state);
         let state = state.unwrap_or_default();
@@ -227,7 +227,7 @@ impl Region {
         }
     }
 
-    /// It rests.
+    /// Ends the transition of an instance into its waiting state.
     pub(crate) fn finish_rest(&mut self, id: &InstanceId) {
         let Some(name) = self.group_of(id) else { return };
         let Some(member) = self.groups.get_mut(&name).and_then(|group| group.warm.get_mut(id)) else {
@@ -239,13 +239,13 @@ impl Region {
         member.lifecycle = LifecycleState::Warmed;
         let activity = member.activity.take();
         self.end_activity(&name, activity, ActivityStatus::Successful, None);
-        // It may have been ended meanwhile.
+        // The instance may have been terminated meanwhile.
         self.check_health(id);
         self.wake_soon(&name);
     }
 
-    /// A member that scale-in picked goes back to the warm pool instead of ending (ReuseOnScaleIn). Its activity ends when
-    /// it rests.
+    /// Returns a member that scale-in picked to the warm pool instead of terminating it (ReuseOnScaleIn). Its
+    /// activity ends when it waits there.
     pub(crate) fn return_to_warm_pool(&mut self, name: &GroupName, id: &InstanceId) {
         let Some(group) = self.groups.get_mut(name) else { return };
         let Some(mut member) = group.members.remove(id) else { return };
@@ -257,7 +257,7 @@ impl Region {
         self.wake_soon(name);
     }
 
-    /// Fills the warm pool up, ends what is too much or broken in it, and lets a deleted one disappear.
+    /// Fills the warm pool, terminates surplus and unhealthy instances in it, and removes a deleted one.
     pub(crate) fn fit_warm_pool(&mut self, name: &GroupName) {
         let Some(group) = self.groups.get(name) else { return };
         let Some(pool) = group.warm_pool else { return };

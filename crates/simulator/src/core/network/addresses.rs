@@ -9,7 +9,7 @@ use foo_model::network::{Address, Interface, Parts, Tags};
 use foo_model::{AllocationId, InterfaceId};
 use std::net::Ipv4Addr;
 
-/// Where Elastic IP addresses begin.
+/// The first Elastic IP address.
 const FIRST: Ipv4Addr = Ipv4Addr::new(52, 28, 0, 1);
 
 impl Region {
@@ -29,7 +29,8 @@ impl Region {
         Ok(address.alone())
     }
 
-    /// ReleaseAddress. That of a NAT gateway or load balancer is another's (kubernetes/kops, `natgateway.go`: AuthFailure).
+    /// ReleaseAddress. The address of a NAT gateway or load balancer belongs to AWS, which refuses the call
+    /// (kubernetes/kops, `natgateway.go`: AuthFailure).
     pub(super) fn release_address(&mut self, id: &AllocationId) -> AwsResult<Parts> {
         let address = self.part::<Address>(id)?;
         let user = address.interface.as_ref().and_then(|interface| self.network.interfaces.get(interface));
@@ -60,7 +61,7 @@ impl Network {
         }
     }
 
-    /// Takes an address from the interface that has it.
+    /// Disassociates an address from its interface.
     pub(super) fn take_address_off(&mut self, id: &AllocationId) {
         let Some(interface) = self.addresses.get_mut(id).and_then(|address| address.interface.take()) else {
             return;
@@ -70,7 +71,7 @@ impl Network {
         }
     }
 
-    /// Takes all addresses from an interface.
+    /// Disassociates all addresses of an interface.
     pub(super) fn disassociate_addresses(&mut self, interface: &InterfaceId) {
         let on = |address: &&Address| address.interface.as_ref() == Some(interface);
         let ids: Vec<AllocationId> = self.all::<Address>().filter(on).map(|it| it.id.clone()).collect();

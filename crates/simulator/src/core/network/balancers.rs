@@ -1,5 +1,6 @@
-//! Load balancers and target groups, as far as they stand in a network's way: nobody creates them by a call, but they are
-//! deleted by one (Elastic Load Balancing API References, DeleteLoadBalancer, DeleteTargetGroup).
+//! Load balancers and target groups, as far as they block the deletion of a network: AWS calls of the simulator
+//! delete them, but do not create them (Elastic Load Balancing API References, DeleteLoadBalancer,
+//! DeleteTargetGroup).
 
 use super::step::Step;
 use crate::core::error::{AwsError, AwsResult};
@@ -15,7 +16,8 @@ pub(super) fn description(balancer: &LoadBalancer) -> String {
 }
 
 impl Region {
-    /// DeleteLoadBalancer of either API: one that does not exist is no error. Its interfaces are there for a while longer.
+    /// DeleteLoadBalancer of either API. A load balancer that does not exist is not an error. Its interfaces remain
+    /// for a while.
     pub(super) fn delete_load_balancer(
         &mut self,
         kind: LoadBalancerKind,
@@ -50,7 +52,7 @@ impl Region {
         }
     }
 
-    /// DeleteTargetGroup: one that does not exist is no error.
+    /// DeleteTargetGroup. A target group that does not exist is not an error.
     pub(super) fn delete_target_group(&mut self, arn: &str) -> AwsResult<Parts> {
         if self.network.targeted.contains_key(arn) {
             return Err(AwsError::new(

@@ -8,12 +8,13 @@ use foo_model::network::{Change, Parts};
 use std::collections::BTreeMap;
 
 impl Region {
-    /// Carries out one change, all of it or nothing (but DeleteVpcEndpoints, which deletes what it can). The answer has what it
-    /// created, as its creator sees it; an association of a route table or a range comes as the table, subnet or VPC with
-    /// nothing but it. A repetition with the same client token creates nothing and has the first answer.
+    /// Carries out one change completely or not at all (except DeleteVpcEndpoints, which deletes those that it can).
+    /// The answer contains what it created. An association of a route table or a range is answered with the table,
+    /// subnet or VPC, which contains only that association. A second call with the same client token creates nothing
+    /// and gets the first answer.
     ///
     /// # Errors
-    /// AWS's refusals, with its codes and words.
+    /// AWS's refusals, with its codes and messages.
     pub fn change_network(&mut self, change: &Change) -> AwsResult<Parts> {
         if let Some(created) = self.network.tokens.repeated(change)? {
             return Ok(created);

@@ -1,4 +1,4 @@
-//! The network that every region starts with.
+//! The network of a new region.
 
 use super::given::{SecurityGroupSpec, SubnetSpec, VpcSpec, local_routes};
 use super::state::Network;
@@ -31,8 +31,8 @@ fn named(text: impl Into<String>) -> Tags {
 }
 
 impl Network {
-    /// One VPC with an internet gateway; in each of three zones a private and a public subnet. The private ones have the main
-    /// route table.
+    /// One VPC with an internet gateway; in each of three zones a private and a public subnet. The private ones use
+    /// the main route table.
     pub(crate) fn default_of(region: &str, account: &str, lag: Duration) -> Self {
         let mut network = Self::of_zones(region, lag);
         let vpc = VpcId::new(VPC);
@@ -69,7 +69,7 @@ impl Network {
         network
     }
 
-    /// A network of nothing but zones.
+    /// A network without anything but zones.
     pub(crate) fn of_zones(region: &str, lag: Duration) -> Self {
         let mut network = Self::empty(lag);
         for (letter, n) in [("a", 1), ("b", 2), ("c", 3)] {

@@ -1,5 +1,5 @@
-//! VPC endpoints (AWS PrivateLink Guide, "Access AWS services through AWS PrivateLink", "Gateway endpoints"): gateway endpoints
-//! are routes, interface endpoints are network interfaces.
+//! VPC endpoints (AWS PrivateLink Guide, "Access AWS services through AWS PrivateLink", "Gateway endpoints"): gateway
+//! endpoints add routes, interface endpoints add network interfaces.
 
 use super::interfaces::NewInterfaceOf;
 use super::part::Part;
@@ -72,7 +72,7 @@ impl Region {
         Ok(endpoint.alone())
     }
 
-    /// The connections of a new endpoint, if it can have them; interfaces without a security group get the VPC's default one.
+    /// Validates the connections of a new endpoint. Interfaces without a security group get the VPC's default one.
     fn usable_kind(
         &self,
         vpc: &VpcId,
@@ -174,7 +174,7 @@ impl Region {
         Ok(())
     }
 
-    /// A name leads to one endpoint of the VPC, and only if the VPC resolves names.
+    /// Private DNS needs a VPC with DNS support and hostnames, and one endpoint per service and VPC can have it.
     fn check_private_dns(
         &self,
         vpc: &VpcId,
@@ -236,7 +236,7 @@ impl Region {
                 interface_type: "vpc_endpoint",
                 requester_managed: true,
             };
-            // The subnet has a free address: it was asked before.
+            // The subnet has a free address: `check_subnets` verified that.
             let _added = self.network.add_interface(id, new);
         }
     }
@@ -339,8 +339,8 @@ impl Region {
         Ok(kind)
     }
 
-    /// DeleteVpcEndpoints: those that cannot be deleted, and why; all others are. A gateway endpoint goes at once, an interface
-    /// endpoint after a while, until which its interfaces are there.
+    /// DeleteVpcEndpoints. Returns those that cannot be deleted with the reason; it deletes all others. A gateway
+    /// endpoint is deleted at once, an interface endpoint after a while; its interfaces remain until then.
     pub(crate) fn delete_endpoints(&mut self, ids: &BTreeSet<EndpointId>) -> Vec<(EndpointId, AwsError)> {
         let mut refused = Vec::new();
         for id in ids {
@@ -368,7 +368,7 @@ impl Region {
         Ok(())
     }
 
-    /// An endpoint goes, with its routes and its interfaces.
+    /// Removes an endpoint with its routes and its interfaces.
     pub(super) fn endpoint_deleted(&mut self, id: &EndpointId) {
         let Some(endpoint) = self.network.remove::<Endpoint>(id) else { return };
         if let EndpointKind::Gateway { tables } = &endpoint.kind {

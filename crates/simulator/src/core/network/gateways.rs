@@ -49,7 +49,7 @@ impl Region {
         Ok(Parts::default())
     }
 
-    /// DetachInternetGateway. Routes to it lead nowhere from then on.
+    /// DetachInternetGateway. Routes to it become blackholes.
     pub(super) fn detach_internet_gateway(
         &mut self,
         id: &InternetGatewayId,
@@ -106,7 +106,7 @@ impl Region {
         Ok(gateway.alone())
     }
 
-    /// DeleteEgressOnlyInternetGateway. Routes to it lead nowhere from then on (VPC User Guide, "Delete an egress-only
+    /// DeleteEgressOnlyInternetGateway. Routes to it become blackholes (VPC User Guide, "Delete an egress-only
     /// internet gateway").
     pub(super) fn delete_egress_only_gateway(&mut self, id: &EgressOnlyGatewayId) -> AwsResult<Parts> {
         self.part::<EgressOnlyGateway>(id)?;

@@ -1,4 +1,4 @@
-//! Parts of networks that a test puts into a region, whatever AWS would say of them.
+//! Parts of networks that a test puts into a region, without AWS's validation.
 
 use super::pool::AddressPool;
 use super::state::Network;
@@ -44,7 +44,7 @@ pub struct SubnetSpec {
     pub tags: BTreeMap<String, String>,
 }
 
-/// A security group that a test puts into a region. It lets nothing in and everything out.
+/// A security group that a test puts into a region. It allows no inbound and all outbound traffic.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecurityGroupSpec {
     /// Its id.
@@ -59,12 +59,12 @@ pub struct SecurityGroupSpec {
     pub tags: BTreeMap<String, String>,
 }
 
-/// A rule for everything, to or from a peer.
+/// A rule for all traffic to or from a peer.
 fn everything(peer: Peer) -> Rule {
     Rule { protocol: Protocol::All, peer, description: String::new() }
 }
 
-/// What a new security group lets out: everything, and with IPv6 if the VPC has it (EC2 API Reference,
+/// The outbound rules of a new security group: all traffic, with IPv6 if the VPC has it (EC2 API Reference,
 /// CreateSecurityGroup; VPC User Guide, "Security group rules").
 pub(super) fn everything_out(ipv6: bool) -> BTreeSet<Rule> {
     let mut rules = BTreeSet::from([everything(Peer::V4(Ipv4Net::default()))]);
@@ -87,7 +87,7 @@ pub(super) fn default_group(id: SecurityGroupId, vpc: VpcId, ipv6: bool) -> Secu
     }
 }
 
-/// The ranges of a VPC, as routes that nobody can take away.
+/// The local routes for the ranges of a VPC; they cannot be deleted.
 pub(super) fn local_routes(vpc: &Vpc) -> Vec<Route> {
     let associated = |state: CidrState| matches!(state, CidrState::Associated | CidrState::Associating);
     let v4 = vpc.cidrs.iter().filter(|it| associated(it.state)).map(|it| Destination::V4(it.range));
@@ -132,7 +132,7 @@ impl Network {
         self.put(vpc);
     }
 
-    /// Adds a subnet or replaces one; it keeps the addresses it has given out if its range stays.
+    /// Adds a subnet or replaces one; it keeps its assigned addresses if its range stays.
     pub(crate) fn put_subnet(&mut self, spec: SubnetSpec) {
         let cidr = Ipv4Net::new(spec.base, spec.prefix.min(32)).unwrap_or_default().trunc();
         let zone_id = self.zones.entry(spec.zone.clone()).or_insert_with(|| format!("{}-id", spec.zone));

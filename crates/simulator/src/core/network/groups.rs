@@ -1,4 +1,5 @@
-//! Security groups (VPC User Guide, "Security groups"). Two rules that differ in nothing but their description are one.
+//! Security groups (VPC User Guide, "Security groups"). Two rules that differ only in their description are the same
+//! rule.
 
 use super::given::everything_out;
 use super::part::Part;
@@ -15,12 +16,12 @@ use std::collections::BTreeSet;
 /// CreateSecurityGroup, IpRange).
 const LONGEST: usize = 255;
 
-/// Which rules of a group.
+/// The direction of a group's rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
-    /// What it lets in.
+    /// Inbound (ingress).
     In,
-    /// What it lets out.
+    /// Outbound (egress).
     Out,
 }
 
@@ -43,7 +44,7 @@ fn same(one: &Rule, other: &Rule) -> bool {
     one.protocol == other.protocol && one.peer == other.peer
 }
 
-/// The rule as EC2 keeps it: without bits behind the prefix.
+/// The rule as EC2 stores it: without host bits in its range.
 fn canonical(rule: &Rule) -> Rule {
     let peer = match &rule.peer {
         Peer::V4(range) => Peer::V4(range.trunc()),
@@ -54,7 +55,7 @@ fn canonical(rule: &Rule) -> Rule {
     Rule { peer, ..rule.clone() }
 }
 
-/// EC2's words for a rule.
+/// The description of a rule in EC2's messages.
 fn described(rule: &Rule) -> String {
     let peer = match &rule.peer {
         Peer::V4(range) => range.to_string(),
@@ -76,7 +77,7 @@ fn described(rule: &Rule) -> String {
     format!("peer: {peer}, {protocol}{ports}, ALLOW")
 }
 
-/// How many rules count for IPv4, and how many for IPv6.
+/// How many rules count towards the quota for IPv4, and how many towards that for IPv6.
 fn counted(rules: &BTreeSet<Rule>) -> (usize, usize) {
     let v4 = rules.iter().filter(|rule| !matches!(rule.peer, Peer::V6(_))).count();
     let v6 = rules.iter().filter(|rule| !matches!(rule.peer, Peer::V4(_))).count();
@@ -84,7 +85,7 @@ fn counted(rules: &BTreeSet<Rule>) -> (usize, usize) {
 }
 
 impl Region {
-    /// CreateSecurityGroup. It lets nothing in and everything out.
+    /// CreateSecurityGroup. It allows no inbound and all outbound traffic.
     pub(super) fn create_security_group(
         &mut self,
         vpc: &VpcId,
@@ -225,7 +226,7 @@ impl Region {
 }
 
 impl Network {
-    /// Takes all rules away that name a group.
+    /// Removes all rules that refer to a group.
     pub(super) fn forget_rules_of(&mut self, id: &SecurityGroupId) {
         let names = |rule: &Rule| rule.peer == Peer::Group(id.clone());
         let with = |it: &&SecurityGroup| it.ingress.iter().chain(&it.egress).any(names);

@@ -1,4 +1,4 @@
-//! Network interfaces: each has an address of its subnet as long as it is there.
+//! Network interfaces: each has an address of its subnet until it is removed.
 
 use super::state::Network;
 use crate::core::ec2::instances::Ec2Instance;
@@ -9,7 +9,7 @@ use foo_model::{InstanceId, InterfaceId, SecurityGroupId, SubnetId, VpcId};
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
-/// An interface that is attached to something.
+/// A new interface that is attached to a resource of AWS.
 pub(super) struct NewInterfaceOf {
     pub(super) subnet: SubnetId,
     pub(super) groups: BTreeSet<SecurityGroupId>,
@@ -18,13 +18,13 @@ pub(super) struct NewInterfaceOf {
     pub(super) requester_managed: bool,
 }
 
-/// The id of the interface of an instance: it has the instance's digits.
+/// The id of the interface of an instance, with the digits of the instance's id.
 fn interface_of(instance: &InstanceId) -> InterfaceId {
     InterfaceId::new(instance.as_str().replacen("i-", "eni-", 1))
 }
 
 impl Network {
-    /// Puts an interface into a subnet; `None` if the subnet has no free address.
+    /// Adds an interface to a subnet; `None` if the subnet has no free address.
     pub(super) fn add_interface(&mut self, id: InterfaceId, new: NewInterfaceOf) -> Option<()> {
         let vpc = self.subnets.get(&new.subnet)?.vpc.clone();
         let private = self.take_address(&new.subnet)?;
@@ -45,7 +45,7 @@ impl Network {
         Some(())
     }
 
-    /// Takes an interface away; its addresses are free again.
+    /// Removes an interface and frees its addresses.
     pub(super) fn remove_interface(&mut self, id: &InterfaceId) {
         let Some(interface) = self.remove::<Interface>(id) else { return };
         self.disassociate_addresses(id);
@@ -54,7 +54,7 @@ impl Network {
         }
     }
 
-    /// The interface of an instance that was launched. Its address was taken before.
+    /// Adds the interface of a launched instance. Its address was assigned before.
     pub(crate) fn add_instance_interface(&mut self, instance: &Ec2Instance) {
         let Some(addresses) = &instance.addresses else { return };
         self.put(Interface {
@@ -73,7 +73,7 @@ impl Network {
         });
     }
 
-    /// The interface of an instance goes with it.
+    /// Removes the interface of a terminated instance.
     pub(crate) fn remove_instance_interface(&mut self, instance: &InstanceId) {
         self.remove_interface(&interface_of(instance));
     }

@@ -1,8 +1,9 @@
-//! EC2 networking and the load balancers that live in it, as EC2 and Elastic Load Balancing have them.
+//! EC2 networking, and the load balancers in VPCs.
 //!
-//! The nouns are those of [`foo_model::network`]. [`Region::change_network`](super::Region::change_network) carries out one
-//! change and refuses what AWS refuses; [`reads`] has what Describe calls see. One file per kind of part; `pins` says what
-//! keeps a part from being deleted, `step` what happens by itself, `strangers` what a test does behind everybody's back.
+//! The nouns are those of [`foo_model::network`]. [`Region::change_network`](super::Region::change_network) carries
+//! out one change and refuses what AWS refuses; [`reads`] has what Describe calls see. There is one file per kind of
+//! part; `pins` knows what prevents the deletion of a part, `step` carries out scheduled changes, `strangers` changes
+//! a network as other users would.
 
 mod addresses;
 mod balancers;

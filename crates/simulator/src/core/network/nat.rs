@@ -1,5 +1,5 @@
-//! NAT gateways (VPC User Guide, "NAT gateways", "Troubleshoot NAT gateways"): whether one can work turns out only after it was
-//! created.
+//! NAT gateways (VPC User Guide, "NAT gateways", "Troubleshoot NAT gateways"): AWS reports only after the creation
+//! that one cannot work.
 
 use super::interfaces::NewInterfaceOf;
 use super::part::Part;
@@ -13,7 +13,7 @@ use foo_model::{AllocationId, InterfaceId, NatGatewayId, SubnetId, Zone};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A rule for coming NAT gateways: lets `skip` of those it fits become available, then `times` of them fail.
+/// A rule for future NAT gateways: of those that match, `skip` become available, then `times` fail.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NatMishap {
@@ -28,7 +28,7 @@ pub struct NatMishap {
     pub times: Option<u32>,
     /// Code of the failure (`InternalError`).
     pub code: String,
-    /// AWS's words for it.
+    /// AWS's message for it.
     pub message: String,
 }
 
@@ -38,7 +38,7 @@ fn description(id: &NatGatewayId) -> String {
 }
 
 impl Region {
-    /// CreateNatGateway, a public one. It is pending for minutes; a failure shows after seconds.
+    /// CreateNatGateway, a public one. It is pending for minutes; one that cannot work fails after seconds.
     pub(super) fn create_nat_gateway(
         &mut self,
         subnet: &SubnetId,
@@ -111,12 +111,12 @@ impl Region {
         struck
     }
 
-    /// The rules for coming NAT gateways, as far as they are not used up.
+    /// The rules for future NAT gateways that are not used up.
     pub fn nat_mishaps(&self) -> &[NatMishap] {
         &self.network.nat_mishaps
     }
 
-    /// Replaces the rules for coming NAT gateways.
+    /// Replaces the rules for future NAT gateways.
     pub fn set_nat_mishaps(&mut self, rules: Vec<NatMishap>) {
         self.network.nat_mishaps = rules;
     }
@@ -143,7 +143,8 @@ impl Region {
         }
     }
 
-    /// Whatever it had is free again; it is shown for about an hour (VPC User Guide, "Troubleshoot NAT gateways").
+    /// Marks a NAT gateway as failed and frees its address and interface. EC2 shows it for about an hour (VPC User
+    /// Guide, "Troubleshoot NAT gateways").
     pub(super) fn nat_gateway_failed(&mut self, id: &NatGatewayId, code: String, message: String) {
         if let Some(gateway) = self.network.nat_gateways.get_mut(id)
             && gateway.state == NatState::Pending
@@ -154,7 +155,7 @@ impl Region {
         }
     }
 
-    /// DeleteNatGateway. It takes minutes; its interface and its address are in use for so long.
+    /// DeleteNatGateway. It takes minutes; until then its interface and its address are in use.
     pub(super) fn delete_nat_gateway(&mut self, id: &NatGatewayId) -> AwsResult<Parts> {
         match self.part::<NatGateway>(id)?.state {
             NatState::Deleted => return Err(NatGateway::WORDS.not_found(id)),
@@ -169,7 +170,8 @@ impl Region {
         Ok(Parts::default())
     }
 
-    /// It is shown for about an hour (VPC User Guide, "Delete a NAT gateway"); routes to it lead nowhere.
+    /// Marks a NAT gateway as deleted. EC2 shows it for about an hour (VPC User Guide, "Delete a NAT gateway");
+    /// routes to it become blackholes.
     pub(super) fn nat_gateway_deleted(&mut self, id: &NatGatewayId) {
         if let Some(gateway) = self.network.nat_gateways.get_mut(id) {
             gateway.state = NatState::Deleted;

@@ -1,5 +1,5 @@
-//! What all kinds of parts have in common: an id, tags, a place in the state, and how EC2 refuses an id that it does not
-//! know (EC2 API Reference, "Error codes").
+//! What all kinds of parts have in common: an id, tags, a map in the state, and EC2's refusals of unknown ids (EC2
+//! API Reference, "Error codes").
 
 use super::state::Network;
 use crate::core::error::AwsError;
@@ -15,28 +15,28 @@ use foo_model::{
 };
 use std::fmt::Display;
 
-/// How EC2 calls the ids of one kind.
+/// EC2's prefix, error codes and messages for the ids of one kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words {
-    /// What its ids begin with.
+    /// Prefix of its ids.
     pub(crate) prefix: &'static str,
-    /// The code for an id that cannot be one.
+    /// The code for a malformed id.
     pub(crate) malformed: &'static str,
-    /// The code for an id that nothing has.
+    /// The code for an unknown id.
     pub(crate) unknown: &'static str,
-    /// The message of that, around the id.
+    /// The message for an unknown id: the text before and after the id.
     pub(crate) message: (&'static str, &'static str),
     /// The kind in ARNs and in the filter `resource-type`.
     pub(crate) resource: &'static str,
 }
 
 impl Words {
-    /// The refusal of an id that nothing has.
+    /// The refusal of an unknown id.
     pub(crate) fn not_found(self, id: impl Display) -> AwsError {
         AwsError::new(self.unknown, format!("{}{id}{}", self.message.0, self.message.1))
     }
 
-    /// The refusal of an id that nothing has, or that nothing can have.
+    /// The refusal of an unknown or malformed id.
     pub(crate) fn refused(self, id: &str) -> AwsError {
         if id.starts_with(self.prefix) {
             self.not_found(id)
@@ -52,7 +52,7 @@ pub(crate) trait Part: Clone + 'static {
     type Id: Ord + Clone + Display + From<String> + 'static;
     /// Its kind.
     const KIND: Kind;
-    /// How EC2 calls its ids.
+    /// EC2's words for its ids.
     const WORDS: Words;
     /// Its id.
     fn id(&self) -> Self::Id;
@@ -66,10 +66,10 @@ pub(crate) trait Part: Clone + 'static {
     fn of(network: &Network) -> &Versioned<Self::Id, Self>;
     /// All of its kind, to be changed.
     fn of_mut(network: &mut Network) -> &mut Versioned<Self::Id, Self>;
-    /// Puts it into an answer.
+    /// Adds it to an answer.
     fn add_to(self, answer: &mut Parts);
 
-    /// An answer with nothing but it.
+    /// An answer that contains only this part.
     fn alone(self) -> Parts {
         let mut answer = Parts::default();
         self.add_to(&mut answer);

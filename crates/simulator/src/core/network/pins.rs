@@ -1,4 +1,4 @@
-//! What keeps a part from being deleted, and AWS's words for it.
+//! What prevents the deletion of a part, and AWS's refusals.
 
 use super::state::Network;
 use crate::core::error::AwsError;
@@ -9,13 +9,13 @@ use foo_model::network::{
 use foo_model::{SecurityGroupId, SubnetId, VpcId};
 use std::fmt::Display;
 
-/// EC2's refusal to delete what is in use.
+/// EC2's refusal to delete a part that is in use.
 pub(super) fn has_dependencies(what: &str, id: impl Display) -> AwsError {
     AwsError::new("DependencyViolation", format!("The {what} '{id}' has dependencies and cannot be deleted."))
 }
 
-/// Whether something but the main route table and the default security group is in a VPC (VPC User Guide, "Delete your VPC").
-/// Target groups do not count.
+/// Whether a VPC contains anything besides its main route table and default security group (VPC User Guide, "Delete
+/// your VPC"). Target groups do not count.
 pub(super) fn vpc_in_use(network: &Network, id: &VpcId) -> bool {
     let nat = |it: &NatGateway| !matches!(it.state, NatState::Deleted | NatState::Failed);
     let endpoint = |it: &Endpoint| it.state != EndpointState::Deleted;
@@ -29,7 +29,7 @@ pub(super) fn vpc_in_use(network: &Network, id: &VpcId) -> bool {
         || network.of_vpc::<SecurityGroup>(id).any(|group| group.name != "default")
 }
 
-/// Whether a network interface is in a subnet, whosever it is (VPC User Guide, "Delete a subnet").
+/// Whether a subnet contains a network interface, of any owner (VPC User Guide, "Delete a subnet").
 pub(super) fn subnet_in_use(network: &Network, id: &SubnetId) -> bool {
     network.all::<Interface>().any(|interface| &interface.subnet == id)
 }

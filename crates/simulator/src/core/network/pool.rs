@@ -1,4 +1,4 @@
-//! The IPv4 addresses of a subnet: which are given out.
+//! The IPv4 addresses of a subnet, and which of them are assigned.
 
 use super::state::Network;
 use foo_model::SubnetId;
@@ -6,11 +6,11 @@ use ipnet::Ipv4Net;
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
-/// The first four addresses of a subnet and the last one are AWS's (VPC User Guide, "Subnet CIDR blocks").
+/// AWS reserves the first four addresses of a subnet and the last one (VPC User Guide, "Subnet CIDR blocks").
 const RESERVED_AT_START: u32 = 4;
 const RESERVED: u32 = 5;
 
-/// Addresses given out and given back, as offsets from the first address of the subnet.
+/// Assigned and returned addresses, as offsets from the first address of the subnet.
 #[derive(Clone, Debug)]
 pub(super) struct AddressPool {
     range: Ipv4Net,
@@ -36,7 +36,7 @@ impl AddressPool {
         self.capacity().saturating_sub(self.given).saturating_add(returned)
     }
 
-    /// Gives out an address: a fresh one as long as there are any, so that names rarely repeat.
+    /// Assigns an address: one that was never used, while there are any, so that DNS names rarely repeat.
     fn take(&mut self) -> Option<Ipv4Addr> {
         let offset = if self.given < self.capacity() {
             self.given += 1;
@@ -53,14 +53,14 @@ impl AddressPool {
 }
 
 impl Network {
-    /// Gives out an address of a subnet; `None` if none is free.
+    /// Assigns an address of a subnet; `None` if none is free.
     pub(crate) fn take_address(&mut self, subnet: &SubnetId) -> Option<Ipv4Addr> {
         let address = self.pools.get_mut(subnet)?.take()?;
         self.count_free(subnet);
         Some(address)
     }
 
-    /// Takes an address back.
+    /// Frees an address of a subnet.
     pub(crate) fn return_address(&mut self, subnet: &SubnetId, address: Ipv4Addr) {
         if let Some(pool) = self.pools.get_mut(subnet) {
             pool.give_back(address);

@@ -1,4 +1,4 @@
-//! How much of everything an account may have in a region (VPC User Guide, "Amazon VPC quotas"; EC2 User Guide, "Elastic IP
+//! Quotas of an account for networks in a region (VPC User Guide, "Amazon VPC quotas"; EC2 User Guide, "Elastic IP
 //! address quota").
 
 use crate::core::region::Region;
@@ -25,7 +25,7 @@ pub struct NetworkQuotas {
     pub route_tables: u32,
     /// Security groups per region.
     pub security_groups: u32,
-    /// Rules per security group and direction; those for IPv4 and those for IPv6 are counted apart.
+    /// Rules per security group and direction; rules for IPv4 and for IPv6 are counted separately.
     pub rules: u32,
     /// Ranges of IPv4 addresses per VPC.
     pub ranges: u32,
@@ -50,12 +50,12 @@ impl Default for NetworkQuotas {
     }
 }
 
-/// Whether there are as many as allowed.
+/// Whether a quota leaves no room for another one.
 pub(super) fn is_reached(count: usize, quota: u32) -> bool {
     u32::try_from(count).unwrap_or(u32::MAX) >= quota
 }
 
-/// Whether there are more than allowed.
+/// Whether the number is above the quota.
 pub(super) fn is_exceeded(count: usize, quota: u32) -> bool {
     u32::try_from(count).unwrap_or(u32::MAX) > quota
 }
@@ -65,7 +65,7 @@ fn number<T>(parts: impl Iterator<Item = T>) -> u32 {
 }
 
 impl Region {
-    /// The quotas that Service Quotas tells of, and how much of each is used.
+    /// The quotas that Service Quotas reports, and how much of each is used.
     pub fn network_quotas(&self) -> Quotas {
         let quotas = self.settings.network_quotas;
         Quotas {
@@ -79,7 +79,8 @@ impl Region {
         }
     }
 
-    /// How many NAT gateways count in each zone: those pending, available and deleting (VPC User Guide, "Amazon VPC quotas").
+    /// How many NAT gateways count towards the quota in each zone: those pending, available and deleting (VPC User
+    /// Guide, "Amazon VPC quotas").
     pub(super) fn nat_gateways_by_zone(&self) -> BTreeMap<Zone, u32> {
         let mut count = BTreeMap::new();
         for gateway in self.network.all::<NatGateway>() {

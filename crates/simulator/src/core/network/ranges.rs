@@ -21,7 +21,7 @@ const fn net(a: u8, b: u8, prefix: u8) -> Ipv4Net {
     Ipv4Net::new_assert(Ipv4Addr::new(a, b, 0, 0), prefix)
 }
 
-/// Ranges that no VPC can have (VPC User Guide, "VPC CIDR blocks").
+/// Ranges that EC2 refuses for VPCs (VPC User Guide, "VPC CIDR blocks").
 const UNUSABLE: [Ipv4Net; 4] = [net(0, 0, 8), net(127, 0, 8), net(169, 254, 16), net(224, 0, 4)];
 
 const TEN: Ipv4Net = net(10, 0, 8);
@@ -32,7 +32,7 @@ const LAST_OF_172: Ipv4Net = net(172, 31, 16);
 const ONE_NINE_TWO: Ipv4Net = net(192, 168, 16);
 const BENCHMARK: Ipv4Net = net(198, 19, 16);
 
-/// A VPC's range has a prefix of 16–28 and is none of those that EC2 keeps for itself.
+/// Validates a range for a VPC: its prefix length is 16–28, and it is outside of the ranges that EC2 refuses.
 pub(super) fn check_vpc_range(cidr: Ipv4Net) -> AwsResult<()> {
     if (16..=28).contains(&cidr.prefix_len()) && !UNUSABLE.iter().any(|range| overlap(*range, cidr)) {
         return Ok(());
@@ -40,7 +40,8 @@ pub(super) fn check_vpc_range(cidr: Ipv4Net) -> AwsResult<()> {
     Err(AwsError::new("InvalidVpc.Range", format!("The CIDR '{cidr}' is invalid.")))
 }
 
-/// Whether a range may stand beside a VPC's first one (VPC User Guide, "IPv4 CIDR block association restrictions").
+/// Whether a range may be added to a VPC with this first range (VPC User Guide, "IPv4 CIDR block association
+/// restrictions").
 fn may_join(first: Ipv4Net, all: &[Ipv4Net], cidr: Ipv4Net) -> bool {
     let private = [TEN, SEVENTEEN_TWO, ONE_NINE_TWO];
     let home = private.iter().find(|range| range.contains(&first));
@@ -88,7 +89,7 @@ impl Region {
         Ok(self.add_range(id, |vpc| &mut vpc.cidrs, association))
     }
 
-    /// AssociateVpcCidrBlock with a range of Amazon's IPv6 addresses.
+    /// AssociateVpcCidrBlock with an Amazon-provided IPv6 range.
     pub(super) fn associate_ipv6(&mut self, id: &VpcId) -> AwsResult<Parts> {
         self.part::<Vpc>(id)?;
         Ok(self.add_ipv6(id))
@@ -182,7 +183,7 @@ impl Region {
     }
 }
 
-/// The range of this association, if a subnet is in it.
+/// The range of this association, if it contains a subnet.
 fn range_with_subnet(network: &Network, vpc: &Vpc, association: &AssociationId) -> Option<String> {
     let mut subnets = network.of_vpc::<Subnet>(&vpc.id);
     if let Some(v4) = vpc.cidrs.iter().find(|it| &it.id == association) {
@@ -194,7 +195,7 @@ fn range_with_subnet(network: &Network, vpc: &Vpc, association: &AssociationId) 
 }
 
 impl Network {
-    /// Amazon's next range of IPv6 addresses.
+    /// The next Amazon-provided IPv6 range.
     fn next_ipv6(&mut self) -> Ipv6Net {
         let n = self.given_ipv6;
         self.given_ipv6 = n.wrapping_add(1);
@@ -202,7 +203,7 @@ impl Network {
         Ipv6Net::new(address, 56).unwrap_or_default()
     }
 
-    /// Gives all route tables of a VPC routes for the ranges that it has.
+    /// Adds local routes for all ranges of a VPC to its route tables.
     fn write_local_routes(&mut self, id: &VpcId) {
         let Some(local) = self.vpcs.get(id).map(local_routes) else { return };
         let tables: Vec<RouteTableId> = self.of_vpc::<RouteTable>(id).map(|it| it.id.clone()).collect();

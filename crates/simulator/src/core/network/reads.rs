@@ -1,5 +1,4 @@
-//! What Describe calls see of networks: as they were a read lag ago, without what does not show yet of parts that were just
-//! made.
+//! What Describe calls see of networks: their state a read lag ago, without what is not visible yet of new parts.
 
 use super::part::Part;
 use crate::core::error::AwsResult;
@@ -11,8 +10,8 @@ use foo_model::network::{
 use std::borrow::Cow;
 
 impl Region {
-    /// Parts of one kind that a scope names, as Describe calls see them. VPCs have no attributes but in
-    /// [`Kind::VpcAttributes`].
+    /// Parts of one kind within a scope, as Describe calls see them. Only [`Kind::VpcAttributes`] shows attributes of
+    /// VPCs.
     pub fn describe_network(&self, kind: Kind, scope: &Scope) -> Parts {
         match kind {
             Kind::Vpc => self.described(scope, |vpc: &mut Vpc| {
@@ -38,7 +37,7 @@ impl Region {
         }
     }
 
-    /// Everything in all networks of the region, as it is now: what no call sees at once.
+    /// Everything in all networks of the region at this moment; no AWS call returns that.
     pub fn network_now(&self) -> Parts {
         let mut all = Parts::default();
         self.add_now::<Vpc>(&mut all);
@@ -89,7 +88,7 @@ impl Region {
         })
     }
 
-    /// Parts of a kind that EC2 shows, by id.
+    /// The parts of a kind that EC2 shows, by id.
     pub(crate) fn parts_seen<T: Part>(&self) -> impl Iterator<Item = Cow<'_, T>> {
         let all = T::of(&self.network).seen_after(None).map(|(_, part)| part);
         all.filter(|part| self.knows_part::<T>(&part.id())).map(|part| self.part_as_read(part))

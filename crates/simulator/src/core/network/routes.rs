@@ -11,7 +11,7 @@ use foo_model::network::{
 use foo_model::{RouteTableId, VpcId};
 use std::fmt::Display;
 
-/// As EC2 writes a destination.
+/// A destination in EC2's notation.
 fn text(destination: &Destination) -> String {
     match destination {
         Destination::V4(range) => range.to_string(),
@@ -20,7 +20,7 @@ fn text(destination: &Destination) -> String {
     }
 }
 
-/// The name of the parameter that a destination is given in.
+/// The name of the parameter for a destination of this kind.
 fn parameter(destination: &Destination) -> &'static str {
     match destination {
         Destination::V4(_) => "destination-cidr-block",
@@ -29,7 +29,7 @@ fn parameter(destination: &Destination) -> &'static str {
     }
 }
 
-/// The destination as EC2 keeps it: without bits behind the prefix.
+/// The destination as EC2 stores it: without host bits.
 fn canonical(destination: &Destination) -> Destination {
     match destination {
         Destination::V4(range) => Destination::V4(range.trunc()),
@@ -38,7 +38,7 @@ fn canonical(destination: &Destination) -> Destination {
     }
 }
 
-/// Whether everything that a destination is for is inside a range of the VPC.
+/// Whether a destination lies completely inside a range of the VPC.
 fn is_inside(local: &Route, destination: &Destination) -> bool {
     match &local.destination {
         Destination::V4(range) => matches!(destination, Destination::V4(wanted) if range.contains(wanted)),
@@ -51,7 +51,7 @@ fn different_networks(table: &RouteTableId, what: &str, id: impl Display) -> Aws
     AwsError::invalid_value(format!("route table {table} and {what} {id} belong to different networks"))
 }
 
-/// How CreateRoute refuses a NAT gateway that it does not know.
+/// CreateRoute's refusal of an unknown NAT gateway.
 const NAT_GATEWAY: Words = Words {
     prefix: "nat-",
     malformed: "InvalidNatGatewayID.Malformed",
@@ -107,7 +107,7 @@ impl Region {
         Ok(Parts::default())
     }
 
-    /// DeleteRoute. Those of the VPC itself and of endpoints stay.
+    /// DeleteRoute. Local routes and those of endpoints cannot be deleted.
     pub(super) fn delete_route(&mut self, id: &RouteTableId, destination: &Destination) -> AwsResult<Parts> {
         let destination = canonical(destination);
         let table = self.part::<RouteTable>(id)?;
@@ -140,7 +140,7 @@ impl Region {
         Ok(Parts::default())
     }
 
-    /// A route, if it can be in this table.
+    /// Validates a route for this table.
     fn usable_route(
         &self,
         table: &RouteTable,
@@ -191,7 +191,7 @@ impl Region {
         Ok(Route { destination, target: target.clone(), blackhole })
     }
 
-    /// Whether a route to a NAT gateway leads nowhere. One that is pending can be a target already (boto/boto3#779).
+    /// Whether a route to a NAT gateway is a blackhole. A pending gateway can be a target already (boto/boto3#779).
     fn nat_target(&self, table: &RouteTable, id: &foo_model::NatGatewayId) -> AwsResult<bool> {
         let gateway = self.part::<NatGateway>(id).map_err(|_| NAT_GATEWAY.refused(id.as_str()))?;
         if gateway.vpc != table.vpc {
@@ -207,12 +207,12 @@ impl Region {
 }
 
 impl Network {
-    /// All routes to a target lead nowhere from now on.
+    /// Turns all routes to a target into blackholes.
     pub(super) fn break_routes(&mut self, target: &RouteTarget) {
         self.set_blackholes(|_| true, target, true);
     }
 
-    /// Routes of a VPC to a target lead to it again.
+    /// Makes the routes of a VPC to a target active again.
     pub(super) fn revive_routes(&mut self, target: &RouteTarget, vpc: &VpcId) {
         self.set_blackholes(|table| &table.vpc == vpc, target, false);
     }

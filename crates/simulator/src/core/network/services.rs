@@ -1,5 +1,5 @@
-//! Services of AWS that endpoints can be connected with (AWS PrivateLink Guide, "AWS services that integrate with AWS
-//! PrivateLink"): those that clusters need.
+//! AWS services that endpoints can connect to (AWS PrivateLink Guide, "AWS services that integrate with AWS
+//! PrivateLink"), limited to those that clusters need.
 
 use foo_model::PrefixListId;
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ const INTERFACE: [&str; 24] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EndpointService {
     short: &'static str,
-    /// The prefix list of its gateway endpoints, if it has such.
+    /// The prefix list of its gateway endpoints, if it has any.
     prefixes: Option<&'static str>,
     /// Whether it has interface endpoints.
     pub(crate) has_interfaces: bool,
@@ -62,18 +62,18 @@ impl EndpointService {
         Some(Self { short, prefixes: gateway.map(|(_, list)| *list), has_interfaces: interface.is_some() })
     }
 
-    /// The prefix list that a gateway endpoint puts into route tables.
+    /// The prefix list that a gateway endpoint adds to route tables.
     pub(crate) fn prefix_list(self) -> Option<PrefixListId> {
         self.prefixes.map(PrefixListId::from)
     }
 
-    /// The name that leads to the service inside a VPC with private DNS.
+    /// The DNS name of the service inside a VPC with private DNS.
     pub(crate) fn domain(self, region: &str) -> String {
         let host = match self.short.split_once('.') {
             Some((service, part)) => format!("{part}.{service}"),
             None => self.short.to_owned(),
         };
-        // api.ecr, but *.dkr.ecr.
+        // Registries have names of their own below dkr.ecr; api.ecr is a name itself.
         let host = if host == "dkr.ecr" { format!("*.{host}") } else { host };
         format!("{host}.{region}.amazonaws.com")
     }

@@ -1,4 +1,4 @@
-//! All parts of all networks of a region, and what EC2 remembers of them beside what it describes.
+//! All parts of all networks of a region, and what EC2 knows about them besides what it describes.
 
 use super::nat::NatMishap;
 use super::part::Part;
@@ -17,7 +17,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// The networks of a region. Every part is kept as EC2 describes it.
+/// The networks of a region. Every part is stored as EC2 describes it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Network {
     pub(crate) vpcs: Versioned<VpcId, Vpc>,
@@ -36,21 +36,21 @@ pub struct Network {
     pub zones: BTreeMap<Zone, String>,
     /// Associations of the main route tables, by VPC.
     pub(crate) main_associations: BTreeMap<VpcId, AssociationId>,
-    /// Load balancers that refuse to be deleted.
+    /// Load balancers with deletion protection.
     pub(crate) protected_balancers: BTreeSet<String>,
-    /// Target groups that a load balancer sends requests to: of each the load balancer.
+    /// Load balancers by the target groups that they use.
     pub(crate) targeted: BTreeMap<String, String>,
-    /// What goes wrong with coming NAT gateways.
+    /// The rules for future NAT gateways.
     pub(super) nat_mishaps: Vec<NatMishap>,
-    /// Which addresses of a subnet are given out.
+    /// The assigned addresses of each subnet.
     #[serde(skip)]
     pub(super) pools: BTreeMap<SubnetId, AddressPool>,
-    /// When each part was made; what was there from the beginning has no entry.
+    /// When each part was created; parts of the initial network have no entry.
     #[serde(skip)]
     pub(super) made: BTreeMap<String, Timestamp>,
     #[serde(skip)]
     pub(super) tokens: Tokens,
-    /// How many Elastic IP addresses and ranges of IPv6 were ever given out.
+    /// How many Elastic IP addresses and IPv6 ranges were allocated so far.
     #[serde(skip)]
     pub(super) given_addresses: u32,
     #[serde(skip)]
@@ -58,7 +58,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// A network of nothing.
+    /// A network without parts and zones.
     pub(crate) fn empty(lag: Duration) -> Self {
         Self {
             vpcs: Versioned::new(lag),
@@ -96,7 +96,7 @@ impl Network {
         T::of_mut(self).get_mut(id)
     }
 
-    /// When a part was made; `None` if it was there from the beginning.
+    /// When a part was created; `None` for parts of the initial network.
     pub(crate) fn made_at(&self, id: &str) -> Option<Timestamp> {
         self.made.get(id).copied()
     }
@@ -106,29 +106,29 @@ impl Network {
         T::of(self).iter().map(|(_, part)| part)
     }
 
-    /// Those of a VPC.
+    /// All parts of a kind in a VPC, as they are now.
     pub(crate) fn of_vpc<'a, T: Part>(&'a self, vpc: &'a VpcId) -> impl Iterator<Item = &'a T> {
         self.all::<T>().filter(move |part| part.vpc() == Some(vpc))
     }
 
-    /// Puts a part there, or replaces it.
+    /// Adds a part or replaces it.
     pub(crate) fn put<T: Part>(&mut self, part: T) {
         T::of_mut(self).insert(part.id(), part);
     }
 
-    /// Puts a part there that was made at this time.
+    /// Adds a part that is created at this time.
     pub(super) fn put_new<T: Part>(&mut self, part: T, now: Timestamp) {
         self.made.insert(part.id().to_string(), now);
         self.put(part);
     }
 
-    /// Takes a part away.
+    /// Removes a part.
     pub(crate) fn remove<T: Part>(&mut self, id: &T::Id) -> Option<T> {
         self.made.remove(&id.to_string());
         T::of_mut(self).remove(id).map(|part| part.as_ref().clone())
     }
 
-    /// Moves the present on for readers.
+    /// Sets the present time of all maps.
     pub(crate) fn advance(&mut self, now: Timestamp) {
         self.vpcs.advance(now);
         self.subnets.advance(now);
@@ -144,7 +144,7 @@ impl Network {
         self.target_groups.advance(now);
     }
 
-    /// Makes the next reads as old as this.
+    /// Sets the age of the next reads.
     pub(crate) fn read_at_age(&mut self, age: Duration) {
         self.vpcs.read_at_age(age);
         self.subnets.read_at_age(age);
@@ -160,7 +160,7 @@ impl Network {
         self.target_groups.read_at_age(age);
     }
 
-    /// Remembers as much of the past as reads of this age need.
+    /// Keeps the history that reads of this age need.
     pub(crate) fn set_lag(&mut self, lag: Duration) {
         self.vpcs.set_lag(lag);
         self.subnets.set_lag(lag);

@@ -1,16 +1,16 @@
-//! What happens to networks by itself, a while after a call.
+//! Changes of networks that complete a while after a call.
 
 use crate::core::region::Region;
 use foo_model::{AssociationId, EndpointId, NatGatewayId, SubnetId, VpcId};
 
-/// Something that happens at its time.
+/// A change that completes at a scheduled time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// pending → available.
     VpcAvailable(VpcId),
     /// associating → associated.
     RangeAssociated(VpcId, AssociationId),
-    /// disassociating → gone.
+    /// disassociating → removed.
     RangeGone(VpcId, AssociationId),
     /// pending → available.
     SubnetAvailable(SubnetId),
@@ -22,18 +22,18 @@ pub(crate) enum Step {
     NatGatewayFailed(NatGatewayId, String, String),
     /// deleting → deleted.
     NatGatewayDeleted(NatGatewayId),
-    /// Shown no longer.
+    /// EC2 stops showing a deleted or failed NAT gateway.
     NatGatewayForgotten(NatGatewayId),
     /// pending → available.
     EndpointAvailable(EndpointId),
-    /// deleting → gone.
+    /// deleting → removed.
     EndpointDeleted(EndpointId),
-    /// The interfaces of a load balancer that was deleted go, by its description.
+    /// AWS removes the interfaces of a deleted load balancer, which have this description.
     BalancerGone(String),
 }
 
 impl Region {
-    /// Lets a step happen. What is gone meanwhile takes none.
+    /// Completes a change. Does nothing if the part was removed meanwhile.
     pub(crate) fn take_network_step(&mut self, step: Step) {
         match step {
             Step::VpcAvailable(id) => self.vpc_available(&id),

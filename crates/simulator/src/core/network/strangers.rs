@@ -1,4 +1,4 @@
-//! What a test does to a network: parts that others made there, and parts that others take away.
+//! Changes of a network that other users or services make: tests cause them.
 
 use super::balancers::description;
 use super::interfaces::NewInterfaceOf;
@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
-/// Where the public addresses of load balancers begin: they are Amazon's own.
+/// The first public address of load balancers; these addresses belong to Amazon.
 const BALANCERS: Ipv4Addr = Ipv4Addr::new(18, 184, 0, 0);
 
-/// An interface that somebody made.
+/// An interface of another user or service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewInterface {
@@ -30,13 +30,13 @@ pub struct NewInterface {
     /// Its description.
     #[serde(default)]
     pub description: String,
-    /// Whether an AWS service made it.
+    /// Whether an AWS service created it.
     #[serde(default)]
     pub requester_managed: bool,
-    /// Whether it is attached to something.
+    /// Whether it is attached (`in-use`).
     #[serde(default)]
     pub in_use: bool,
-    /// The public address that it has.
+    /// Its public address.
     #[serde(default)]
     pub public_ip: Option<String>,
     /// Its tags.
@@ -44,7 +44,7 @@ pub struct NewInterface {
     pub tags: Tags,
 }
 
-/// A load balancer that somebody made, with an interface in each of its subnets.
+/// A load balancer of another user or controller, with an interface in each of its subnets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewLoadBalancer {
@@ -60,10 +60,10 @@ pub struct NewLoadBalancer {
     /// Whether it has public addresses.
     #[serde(default)]
     pub internet_facing: bool,
-    /// Whether it refuses to be deleted.
+    /// Whether it has deletion protection.
     #[serde(default)]
     pub deletion_protection: bool,
-    /// Names of target groups that are made with it.
+    /// Names of target groups that are created with it.
     #[serde(default)]
     pub target_groups: BTreeSet<String>,
     /// Its tags, and those of its target groups.
@@ -71,7 +71,7 @@ pub struct NewLoadBalancer {
     pub tags: Tags,
 }
 
-/// How a type of load balancer appears in ARNs and in the type of its interfaces.
+/// The name of a type of load balancer in ARNs, and the type of its interfaces.
 fn words_of(kind: LoadBalancerKind) -> (&'static str, &'static str) {
     match kind {
         LoadBalancerKind::Classic => ("", "interface"),
@@ -82,13 +82,13 @@ fn words_of(kind: LoadBalancerKind) -> (&'static str, &'static str) {
 }
 
 impl Region {
-    /// Takes away everything but zones: a region whose default VPC was deleted.
+    /// Removes everything except zones, as in a region whose default VPC was deleted.
     pub fn empty_network(&mut self) {
         self.network = Network::of_zones(&self.name, self.settings.read_lag);
         self.network.advance(self.now);
     }
 
-    /// Puts somebody's network interface into a subnet and returns its id.
+    /// Adds a network interface of another user to a subnet, and returns its id.
     ///
     /// # Errors
     /// The subnet does not exist or is full.
@@ -115,10 +115,10 @@ impl Region {
         Ok(id)
     }
 
-    /// Puts a load balancer there and returns its ARN, or the name of a classic one.
+    /// Adds a load balancer, and returns its ARN, or the name of a classic one.
     ///
     /// # Errors
-    /// A subnet does not exist or is full; there is no subnet.
+    /// A subnet does not exist or is full, or the load balancer has none.
     pub fn put_load_balancer(&mut self, new: NewLoadBalancer) -> AwsResult<String> {
         let first = new.subnets.first().ok_or_else(|| AwsError::missing("Subnets"))?;
         let vpc = self.part::<Subnet>(first)?.vpc.clone();
@@ -179,11 +179,11 @@ impl Region {
         Ok(())
     }
 
-    /// Somebody deletes a part by hand, and first takes away what AWS wants taken away: attachments, associations, rules that
-    /// name it. A NAT gateway or an endpoint is gone at once.
+    /// Deletes a part as another user would, after removing what AWS requires to be removed first: attachments,
+    /// associations, rules that refer to it. A NAT gateway or an endpoint is deleted at once.
     ///
     /// # Errors
-    /// There is no part of this id, or something is in it: AWS's refusal.
+    /// There is no part with this id, or it contains other parts: AWS's refusal.
     pub fn delete_behind_back(&mut self, id: &str) -> AwsResult<()> {
         match id.split('-').next().unwrap_or_default() {
             "vpc" => self.delete_vpc(&present::<Vpc>(self, id)?).map(drop),
@@ -235,7 +235,7 @@ impl Region {
     }
 }
 
-/// The id of a part that is there.
+/// The id of an existing part.
 fn present<T: Part>(region: &Region, id: &str) -> AwsResult<T::Id> {
     let id = T::Id::from(id.to_owned());
     region.network.get::<T>(&id).map(Part::id).ok_or_else(|| T::WORDS.not_found(&id))

@@ -92,7 +92,7 @@ impl Region {
         Ok(())
     }
 
-    /// A subnet has a /64 of its VPC's range.
+    /// Validates the IPv6 range of a subnet: a /64 of its VPC's range that no other subnet has.
     fn check_ipv6(&self, vpc: &VpcId, range: Ipv6Net) -> AwsResult<()> {
         let usable =
             |it: &CidrAssociation<Ipv6Net>| it.state == CidrState::Associated && it.range.contains(&range);
@@ -170,7 +170,7 @@ impl Region {
         Ok(Subnet { ipv6: vec![association], tags: Tags::new(), ..subnet }.alone())
     }
 
-    /// DeleteSubnet. Its association with a route table goes with it.
+    /// DeleteSubnet. Its association with a route table is deleted with it.
     pub(super) fn delete_subnet(&mut self, id: &SubnetId) -> AwsResult<Parts> {
         self.part::<Subnet>(id)?;
         if pins::subnet_in_use(&self.network, id) {

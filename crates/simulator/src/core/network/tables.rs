@@ -13,7 +13,7 @@ fn unknown_association(id: &AssociationId) -> AwsError {
     AwsError::new("InvalidAssociationID.NotFound", format!("The association ID '{id}' does not exist"))
 }
 
-/// An answer with an association.
+/// An answer that contains only an association.
 fn associated(table: &RouteTable, association: TableAssociation) -> Parts {
     let associations = vec![association];
     RouteTable { associations, routes: Vec::new(), tags: Tags::new(), ..table.clone() }.alone()
@@ -42,7 +42,7 @@ impl Region {
         Ok(table.alone())
     }
 
-    /// AssociateRouteTable. A subnet has one explicit association.
+    /// AssociateRouteTable. A subnet has at most one explicit association.
     pub(super) fn associate_route_table(&mut self, id: &RouteTableId, subnet: &SubnetId) -> AwsResult<Parts> {
         let table = self.part::<RouteTable>(id)?.clone();
         if self.part::<Subnet>(subnet)?.vpc != table.vpc {
@@ -66,8 +66,8 @@ impl Region {
         Ok(associated(&table, association))
     }
 
-    /// ReplaceRouteTableAssociation: the subnet, or the VPC whose main table it is, gets another table. The association is a
-    /// new one.
+    /// ReplaceRouteTableAssociation: the subnet, or the VPC for its main table, gets another table, with a new
+    /// association.
     pub(super) fn replace_table_association(
         &mut self,
         id: &AssociationId,
@@ -114,7 +114,7 @@ impl Region {
         Ok(RouteTable { main: true, associations, routes, tags: Tags::new(), ..table.clone() }.alone())
     }
 
-    /// The VPC whose main table this association is about.
+    /// The VPC whose main route table this association sets.
     fn main_association(&self, id: &AssociationId) -> Option<VpcId> {
         let found = self.network.main_associations.iter().find(|(_, association)| *association == id);
         found.map(|(vpc, _)| vpc.clone())
@@ -128,7 +128,7 @@ impl Region {
         self.network.all::<RouteTable>().find_map(of).ok_or_else(|| unknown_association(id))
     }
 
-    /// DisassociateRouteTable. The subnet has the main table from then on.
+    /// DisassociateRouteTable. The subnet then uses the main table.
     pub(super) fn disassociate_route_table(&mut self, id: &AssociationId) -> AwsResult<Parts> {
         if self.main_association(id).is_some() {
             return Err(AwsError::invalid_value(format!(
@@ -142,7 +142,7 @@ impl Region {
         Ok(Parts::default())
     }
 
-    /// DeleteRouteTable. Endpoints lose it.
+    /// DeleteRouteTable. It is removed from gateway endpoints.
     pub(super) fn delete_route_table(&mut self, id: &RouteTableId) -> AwsResult<Parts> {
         let table = self.part::<RouteTable>(id)?;
         if table.main || !table.associations.is_empty() {

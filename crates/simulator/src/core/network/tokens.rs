@@ -1,4 +1,5 @@
-//! Client tokens: the same request with the same token happens once (EC2 Developer Guide, "Ensuring idempotency").
+//! Client tokens: a request with the token of an earlier one is carried out only once (EC2 Developer Guide, "Ensuring
+//! idempotency").
 
 use crate::core::error::{AwsError, AwsResult};
 use foo_model::network::{Change, Parts};
@@ -9,10 +10,10 @@ use std::collections::BTreeMap;
 pub(super) struct Tokens(BTreeMap<(&'static str, String), (Change, Parts)>);
 
 impl Tokens {
-    /// What this request created when it came before.
+    /// What this request created when it was sent before; `None` for a new token.
     ///
     /// # Errors
-    /// `IdempotentParameterMismatch` if another request came with its token.
+    /// `IdempotentParameterMismatch` if a different request had this token.
     pub(super) fn repeated(&self, change: &Change) -> AwsResult<Option<Parts>> {
         let Some(token) = change.token() else { return Ok(None) };
         match self.0.get(&(change.operation(), token.to_owned())) {
@@ -25,7 +26,7 @@ impl Tokens {
         }
     }
 
-    /// Keeps what a request created.
+    /// Stores what a request created.
     pub(super) fn remember(&mut self, change: &Change, created: &Parts) {
         if let Some(token) = change.token() {
             self.0.insert((change.operation(), token.to_owned()), (change.clone(), created.clone()));

@@ -16,17 +16,17 @@ use foo_model::{AssociationId, RouteTableId, SecurityGroupId, VpcId};
 use ipnet::Ipv4Net;
 
 impl Region {
-    /// An id that no part has.
+    /// A new id with this prefix.
     pub(super) fn new_id<Id: From<String>>(&mut self, prefix: &str) -> Id {
         Id::from(self.network_chance.id(prefix))
     }
 
-    /// Lets something happen after a while.
+    /// Schedules a step after this time.
     pub(super) fn later(&mut self, wait: std::time::Duration, step: Step) {
         self.due.at(self.now.plus(wait), Event::Network(step));
     }
 
-    /// CreateVpc. The VPC has a main route table and a default security group at once.
+    /// CreateVpc. EC2 creates a main route table and a default security group with it.
     pub(super) fn create_vpc(&mut self, cidr: Ipv4Net, ipv6: bool, tags: &Tags) -> AwsResult<Parts> {
         let cidr = cidr.trunc();
         ranges::check_vpc_range(cidr)?;
@@ -101,7 +101,7 @@ impl Region {
         Ok(Parts::default())
     }
 
-    /// DeleteVpc. Its main route table and its default security group go with it.
+    /// DeleteVpc. Its main route table and its default security group are deleted with it.
     pub(super) fn delete_vpc(&mut self, id: &VpcId) -> AwsResult<Parts> {
         self.part::<Vpc>(id)?;
         if pins::vpc_in_use(&self.network, id) {

@@ -1,7 +1,8 @@
-//! EventBridge rules with queues as targets: which events reach which queue, and how badly.
+//! EventBridge rules with queues as targets: which events reach which queue, with which losses, duplicates and
+//! delays.
 //!
-//! EventBridge delivers at least once and in no order (EventBridge User Guide, "Event delivery"); "best effort" sources lose
-//! events. How often and how late is told by the rule.
+//! EventBridge delivers at least once and in no order (EventBridge User Guide, "Event delivery"); "best effort"
+//! sources lose events. The rule sets how often and how late.
 
 use crate::core::due::Event;
 use crate::core::error::AwsResult;
@@ -23,10 +24,10 @@ pub struct EventRule {
     /// Only events of these kinds; of all if empty.
     #[serde(default)]
     pub detail_types: Vec<String>,
-    /// How likely an event is lost.
+    /// Probability that an event is lost.
     #[serde(default)]
     pub lost: Probability,
-    /// How likely an event arrives twice, each time with its own delay.
+    /// Probability that an event is delivered twice, each time with its own delay.
     #[serde(default)]
     pub doubled: Probability,
     /// Shortest delay in milliseconds.
@@ -58,7 +59,8 @@ impl EventRule {
 }
 
 impl Region {
-    /// Replaces all event rules. What was on its way already still arrives; nothing older than this is delivered.
+    /// Replaces all event rules. Events in delivery still arrive; of all others only those after this call are
+    /// delivered.
     ///
     /// # Errors
     /// `QueueDoesNotExist`.
@@ -76,7 +78,7 @@ impl Region {
         &self.event_rules
     }
 
-    /// Sends what has happened since the last time on its way.
+    /// Schedules the delivery of events since the last call.
     pub(crate) fn route_events(&mut self) {
         let fresh: Vec<CloudEvent> = self.events.after(self.routed).cloned().collect();
         let Some(last) = fresh.last() else { return };
@@ -102,7 +104,7 @@ impl Region {
         }
     }
 
-    /// An event arrives. If the queue is gone meanwhile, so is the event.
+    /// Adds an event to a queue. It is lost if the queue was deleted meanwhile.
     pub(crate) fn deliver(&mut self, queue: &str, body: String) {
         if let Err(error) = self.send_message(queue, body, None) {
             tracing::debug!(%error, queue, "could not deliver an event");

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Its id: the same each time it is received.
+    /// Its id, the same at each receive.
     pub id: String,
     /// Its text.
     pub body: String,
@@ -17,9 +17,9 @@ pub struct Message {
     pub received: u32,
     /// When it was first received.
     pub first_received: Option<Timestamp>,
-    /// The handle that the latest receipt gave out.
+    /// The receipt handle of the latest receive.
     pub receipt: Option<String>,
-    /// From when on it can be received.
+    /// From when it can be received.
     pub visible_from: Timestamp,
 }
 

@@ -1,4 +1,4 @@
-//! Messages: sent, received, hidden for a while, deleted or put aside.
+//! Messages: send, receive, hide for a while, delete, move to a dead-letter queue.
 
 use super::message::Message;
 use super::queue::Queue;
@@ -9,12 +9,12 @@ use base64::engine::general_purpose::STANDARD;
 use foo_model::Timestamp;
 use std::time::Duration;
 
-/// What ReceiveMessage asks for.
+/// Parameters of ReceiveMessage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Receive {
     /// 1 to 10 messages.
     pub most: usize,
-    /// How long they are hidden from others; the queue's attribute if absent.
+    /// Visibility timeout; the queue's attribute if absent.
     pub visibility: Option<Duration>,
 }
 
@@ -30,7 +30,7 @@ impl Queue {
         Some(message)
     }
 
-    /// Drops what is older than the retention period; messages are kept in the order they were sent.
+    /// Deletes messages older than the retention period; messages are stored in the order they were sent.
     fn expire(&mut self, now: Timestamp) {
         while let Some((serial, message)) = self.messages.first_key_value() {
             if message.sent.plus(self.attributes.retention) > now {
@@ -41,8 +41,8 @@ impl Queue {
         }
     }
 
-    /// The number of the message that this handle was last given out for. A handle that another receipt has replaced holds
-    /// nothing, and is no error (API Reference, DeleteMessage).
+    /// The number of the message whose latest receipt handle this is. An older handle identifies no message, and is
+    /// not an error (API Reference, DeleteMessage).
     fn holder(&self, receipt: &str) -> AwsResult<Option<u64>> {
         let decoded = STANDARD.decode(receipt).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         let serial = decoded
@@ -105,7 +105,8 @@ impl Region {
                 && let Some(aside) =
                     self.queues.by_name.values_mut().find(|queue| queue.arn == redrive.dead_letter_target_arn)
             {
-                // "the expiration of a message is always based on its original enqueue timestamp"; the count goes on.
+                // "the expiration of a message is always based on its original enqueue timestamp"; the receive count
+                // continues.
                 message.receipt = None;
                 message.visible_from = now;
                 aside.insert(serial, message);
@@ -117,7 +118,7 @@ impl Region {
             message.receipt = Some(STANDARD.encode(handle));
             message.visible_from = now.plus(visibility);
             received.push(message.clone());
-            // A visibility of 0 makes it visible at once; one call does not receive it twice.
+            // A visibility timeout of 0 makes it visible at once, but one call does not receive it twice.
             if visibility.is_zero() {
                 message.visible_from = now.plus(Duration::from_millis(1));
             }
@@ -126,7 +127,7 @@ impl Region {
         Ok(received)
     }
 
-    /// DeleteMessage. A handle that is not the latest one deletes nothing and is no error.
+    /// DeleteMessage. An older handle than the latest one deletes nothing and is not an error.
     pub fn delete_message(&mut self, queue: &str, receipt: &str) -> AwsResult<()> {
         let queue = self.queues.find_mut(queue)?;
         if let Some(serial) = queue.holder(receipt)? {

@@ -45,7 +45,7 @@ impl Queues {
 }
 
 impl Region {
-    /// CreateQueue: the same name with the same attributes is the same queue.
+    /// CreateQueue. With the name and attributes of an existing queue it returns that queue.
     pub fn create_queue(&mut self, name: &str, given: &BTreeMap<String, String>) -> AwsResult<()> {
         let fits = (1..=80).contains(&name.len())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
@@ -78,7 +78,7 @@ impl Region {
         Ok(())
     }
 
-    /// SetQueueAttributes: what is not named stays.
+    /// SetQueueAttributes. Other attributes stay.
     pub fn set_queue_attributes(&mut self, name: &str, given: &BTreeMap<String, String>) -> AwsResult<()> {
         let now = self.now;
         let queue = self.queues.find_mut(name)?;
@@ -89,7 +89,7 @@ impl Region {
         Ok(())
     }
 
-    /// DeleteQueue: whatever is in it is gone.
+    /// DeleteQueue, with all its messages.
     pub fn delete_queue(&mut self, name: &str) -> AwsResult<()> {
         self.queues.by_name.remove(name).ok_or_else(no_queue)?;
         self.queues.deleted.insert(name.to_owned(), self.now);

@@ -1,4 +1,4 @@
-//! A queue: its attributes and what is in it, in the order in which it becomes visible.
+//! A queue: its attributes, and its messages in the order in which they become visible.
 
 use super::message::Message;
 use crate::core::error::{AwsError, AwsResult};
@@ -12,15 +12,15 @@ use std::time::Duration;
 pub struct Queue {
     /// ARN.
     pub arn: String,
-    /// How it behaves.
+    /// Its attributes that can be set.
     pub attributes: Attributes,
-    /// When it was made.
+    /// When it was created.
     pub created: Timestamp,
-    /// When its attributes changed.
+    /// When its attributes were changed last.
     pub modified: Timestamp,
     pub(super) purged: Option<Timestamp>,
     pub(super) messages: BTreeMap<u64, Message>,
-    /// When which message can be received: nothing is ever searched for.
+    /// Messages by the time from which they can be received, so that a receive needs no search.
     pub(super) visible: BTreeSet<(Timestamp, u64)>,
 }
 
@@ -37,7 +37,7 @@ pub struct Attributes {
     pub wait: Duration,
     /// 1,024 to 1,048,576 bytes.
     pub message_bytes: u64,
-    /// Where messages go that nobody deletes.
+    /// The dead-letter queue for messages that are received too often.
     pub redrive: Option<Redrive>,
 }
 
@@ -47,7 +47,7 @@ pub struct Attributes {
 pub struct Redrive {
     /// ARN of the dead-letter queue.
     pub dead_letter_target_arn: String,
-    /// How often a message is received before it goes there: 1 to 1,000.
+    /// How often a message is received before it is moved there: 1 to 1,000.
     pub max_receive_count: u32,
 }
 
@@ -65,7 +65,7 @@ impl Default for Attributes {
 }
 
 impl Attributes {
-    /// Lays attributes as requests write them over these.
+    /// Changes the attributes that a request contains.
     pub(super) fn change(&mut self, given: &BTreeMap<String, String>) -> AwsResult<()> {
         for (name, text) in given {
             let number = |least: u64, most: u64| match text.parse() {

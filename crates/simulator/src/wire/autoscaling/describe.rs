@@ -1,4 +1,4 @@
-//! What Auto Scaling tells: groups, members, activities.
+//! Describe calls for groups, members and activities.
 
 use super::tags::write_tag;
 use crate::core::error::{AwsError, AwsResult};
@@ -69,7 +69,7 @@ pub(super) fn instances(
         return Err(AwsError::validation("You can specify up to 50 instance IDs."));
     }
     let member_of = |id: &InstanceId| {
-        // What Auto Scaling knows of its members does not come from EC2's answers.
+        // Auto Scaling's own view of its members, not EC2's.
         let group = region.group_seen(region.instances.seen(id)?.group.as_ref()?)?;
         let member = group.member(id)?.clone();
         Some((group, member))
@@ -87,7 +87,7 @@ pub(super) fn instances(
     };
     xml.list("AutoScalingInstances", "member", found, |xml, (group, member)| {
         xml.text("AutoScalingGroupName", group.name.as_str());
-        // This call, unlike DescribeAutoScalingGroups, writes the health in capitals (example in its API reference).
+        // Unlike DescribeAutoScalingGroups, this call returns the health in capitals (example in its API reference).
         write_member_with(xml, &group, &member, ["HEALTHY", "UNHEALTHY"]);
     });
     xml.optional("NextToken", token);
@@ -110,7 +110,7 @@ pub(super) fn activities(
     {
         return Err(AwsError::no_group(name));
     }
-    // Serial numbers rise over all groups: newest first, and a place to go on from.
+    // Serial numbers ascend over all groups: they give the order, newest first, and the token.
     let mut entries: Vec<(u64, &Activity)> = match &name {
         Some(name) => region.activity_log(name).into_iter().flat_map(ActivityLog::newest_first).collect(),
         None => region
@@ -123,7 +123,7 @@ pub(super) fn activities(
     entries.sort_by_key(|(serial, _)| std::cmp::Reverse(*serial));
     if region.settings.activity_pages == ActivityPages::Short {
         if page.after.is_none() && !entries.is_empty() {
-            // Nothing yet, but a token: it names a place before the newest.
+            // An empty page with a token for the position before the newest activity.
             xml.texts("Activities", "member", [""; 0]);
             xml.text("NextToken", Page::token(&u64::MAX.to_string()));
             return Ok(());

@@ -1,5 +1,5 @@
-//! What consoles and tools ask in passing (Terraform's read of a group, kops): constants of the service, and kinds of things
-//! that are never here, of which the lists are empty.
+//! Describe calls of consoles and tools (Terraform's read of a group, kops): constants of the service, and empty
+//! lists of resources that the simulator does not have.
 
 #![expect(clippy::unnecessary_wraps, reason = "the form of an operation")]
 
@@ -33,7 +33,7 @@ const NOTIFICATIONS: [&str; 5] = [
     "autoscaling:TEST_NOTIFICATION",
 ];
 
-/// The types that a constant answer lists, below the name of their list.
+/// DescribeTerminationPolicyTypes: a constant list.
 pub(super) fn termination_policies(xml: &mut Xml) -> AwsResult<()> {
     xml.texts("TerminationPolicyTypes", "member", TERMINATION_POLICIES);
     Ok(())
@@ -61,13 +61,13 @@ pub(super) fn notifications(xml: &mut Xml) -> AwsResult<()> {
     Ok(())
 }
 
-/// The list of a kind of things that are never here.
+/// An empty list of resources that the simulator does not have.
 pub(super) fn none(xml: &mut Xml, list: &str) -> AwsResult<()> {
     xml.texts(list, "member", [""; 0]);
     Ok(())
 }
 
-/// The same of a group, which must exist.
+/// An empty list of such resources of a group, which must exist.
 pub(super) fn none_of_group(region: &Region, params: &Params, xml: &mut Xml, list: &str) -> AwsResult<()> {
     let name = GroupName::new(params.required("AutoScalingGroupName")?);
     region.group_seen(&name).ok_or_else(|| AwsError::no_group(&name))?;

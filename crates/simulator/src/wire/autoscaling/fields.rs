@@ -9,7 +9,7 @@ pub(super) fn group_name(params: &Params) -> AwsResult<GroupName> {
     params.required("AutoScalingGroupName").map(GroupName::from)
 }
 
-/// ShouldDecrementDesiredCapacity, which must be given.
+/// ShouldDecrementDesiredCapacity, which is required.
 pub(super) fn decrement(params: &Params) -> AwsResult<Decrement> {
     match params.flag("ShouldDecrementDesiredCapacity")? {
         Some(true) => Ok(Decrement::Shrink),

@@ -15,7 +15,7 @@ use foo_model::{LaunchTemplateId, Protection, SubnetId};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Settings that are stored and given back; some of them are policies that the group acts on
+/// Settings that are stored and returned; some of them are policies that the group acts on
 /// ([`Policies`](crate::core::group::policies::Policies)).
 const STORED: [&str; 17] = [
     "AvailabilityZoneDistribution",

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// Names of one DescribeLifecycleHooks (API Reference).
 const NAMES: usize = 50;
-/// What is stored and given back.
+/// Parameters that are stored and returned.
 const NOTIFICATION: [&str; 3] = ["NotificationMetadata", "NotificationTargetARN", "RoleARN"];
 
 pub(super) fn put(region: &mut Region, params: &Params, _: &Caller<'_>, _: &mut Xml) -> AwsResult<()> {
@@ -88,7 +88,7 @@ fn result(params: &Params, name: &str) -> AwsResult<Option<ActionResult>> {
     }
 }
 
-/// The token, which is unique, wins over the instance id.
+/// How the request identifies the lifecycle action: by its token, or else by the instance.
 fn key(params: &Params) -> AwsResult<ActionKey> {
     match (params.text("LifecycleActionToken"), params.text("InstanceId")) {
         (Some(token), _) => Ok(ActionKey::Token(token.to_owned())),

@@ -54,7 +54,7 @@ pub(super) fn launch(region: &mut Region, params: &Params, _: &Caller<'_>, xml: 
     Ok(())
 }
 
-/// One place at most (API Reference, LaunchInstances).
+/// The zone or subnet; at most one (API Reference, LaunchInstances).
 fn place(params: &Params) -> AwsResult<Option<LaunchPlace>> {
     let zones = params.texts("AvailabilityZones").into_iter().map(|zone| LaunchPlace::Zone(Zone::from(zone)));
     let ids = params.texts("AvailabilityZoneIds").into_iter().map(LaunchPlace::ZoneId);

@@ -12,7 +12,7 @@ use foo_model::GroupName;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// A tag in a request: of which group, and what.
+/// A tag in a request, with its group.
 pub(super) struct TagParam {
     pub(super) group: Option<String>,
     pub(super) key: String,

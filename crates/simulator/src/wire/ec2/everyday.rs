@@ -1,5 +1,5 @@
-//! What consoles and tools ask in passing: tags of everything, regions, offerings; and kinds of things that are never here, of
-//! which the lists are empty.
+//! Describe calls of consoles and tools: tags of all resources, regions, offerings; and empty lists of resources that
+//! the simulator does not have.
 
 #![expect(clippy::unnecessary_wraps, reason = "the form of an operation")]
 
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 const PAGING: Paging = Paging { limit: "MaxResults", default: 1_000, min: 5, max: 1_000 };
 
-/// Quotas of the account that old tools ask for (EC2 API Reference, DescribeAccountAttributes).
+/// Quotas of the account that old tools read (EC2 API Reference, DescribeAccountAttributes).
 const ATTRIBUTES: [(&str, &str); 6] = [
     ("supported-platforms", "VPC"),
     ("default-vpc", "none"),
@@ -24,7 +24,7 @@ const ATTRIBUTES: [(&str, &str); 6] = [
     ("vpc-max-security-groups-per-interface", "5"),
 ];
 
-/// A few regions that every account has; the one that is asked is always among them.
+/// Some regions that every account has. The answer always contains the region of the request as well.
 const REGIONS: [&str; 8] = [
     "ap-northeast-1",
     "ap-southeast-2",
@@ -148,7 +148,7 @@ pub(super) fn account_attributes(
     Ok(())
 }
 
-/// The list of a kind of things that are never here.
+/// An empty list of resources that the simulator does not have.
 pub(super) fn none(xml: &mut Xml, list: &str) -> AwsResult<()> {
     xml.texts(list, "item", [""; 0]);
     Ok(())

@@ -58,53 +58,14 @@ pub(super) fn describe(
         ));
     }
     let filters = Filters::ec2(params)?.only(&FILTERS)?;
-    let fits = |instance: &Cow<'_, Ec2Instance>| {
-        let (code, state) = state_code(instance.state);
-        let (code, launched) = (code.to_string(), iso_millis(instance.launched));
-        let addresses = instance.addresses.as_ref();
-        let private = addresses.map(|it| it.private.to_string());
-        let public = addresses.and_then(|it| it.public.as_ref());
-        let public_address = public.map(|(address, _)| address.to_string());
-        let profile = instance.instance_profile.as_ref().map(|it| profile_arn(region, it));
-        filters.match_with(&instance.tags, |name| match name {
-            "architecture" => vec![instance.architecture.as_str()],
-            "availability-zone" => vec![instance.zone.as_str()],
-            "dns-name" => public.iter().map(|(_, name)| name.as_str()).collect(),
-            "iam-instance-profile.arn" => profile.iter().map(String::as_str).collect(),
-            "instance-state-code" => vec![code.as_str()],
-            "instance.group-id" => instance.security_groups.iter().map(SecurityGroupId::as_str).collect(),
-            "instance.group-name" => {
-                let groups = instance.security_groups.iter();
-                let known = groups.filter_map(|id| region.network.security_groups.get(id));
-                known.map(|group| group.name.as_str()).collect()
-            }
-            "ip-address" => public_address.iter().map(String::as_str).collect(),
-            "key-name" => instance.key_name.iter().map(String::as_str).collect(),
-            "launch-time" => vec![launched.as_str()],
-            "network-interface.addresses.private-ip-address" | "private-ip-address" => {
-                private.iter().map(String::as_str).collect()
-            }
-            "owner-id" => vec![caller.account],
-            "tenancy" => vec!["default"],
-            "image-id" => vec![instance.image.as_str()],
-            "instance-id" => vec![instance.id.as_str()],
-            "instance-lifecycle" if instance.market == Market::Spot => vec!["spot"],
-            "instance-state-name" => vec![state],
-            "instance-type" => vec![instance.instance_type.as_str()],
-            "private-dns-name" => instance.addresses.iter().map(|it| it.private_dns.as_str()).collect(),
-            "reservation-id" => vec![&instance.reservation],
-            "subnet-id" => vec![instance.subnet.as_str()],
-            "vpc-id" => vec![&instance.vpc],
-            _ => Vec::new(),
-        })
-    };
+    let fits = |instance: &Cow<'_, Ec2Instance>| fits(region, &filters, caller, instance);
     let (found, next) = if ids.is_empty() {
         let after = page.after.as_deref().map(InstanceId::from);
         page.take(region.instances_seen(after.as_ref()).filter(fits), |instance| instance.id.to_string())
     } else {
         (region.instances_by_id(&ids, View::Lagging)?.into_iter().filter(fits).collect(), None)
     };
-    // One reservation per instance: Auto Scaling launches them one by one here.
+    // One reservation per instance: the simulated Auto Scaling launches them one by one.
     xml.list("reservationSet", "item", found, |xml, instance| {
         xml.text("reservationId", &instance.reservation);
         xml.text("ownerId", caller.account);
@@ -113,6 +74,48 @@ pub(super) fn describe(
     });
     xml.optional("nextToken", next);
     Ok(())
+}
+
+/// Whether the filters of DescribeInstances select an instance.
+fn fits(region: &Region, filters: &Filters, caller: &Caller<'_>, instance: &Ec2Instance) -> bool {
+    let (code, state) = state_code(instance.state);
+    let (code, launched) = (code.to_string(), iso_millis(instance.launched));
+    let addresses = instance.addresses.as_ref();
+    let private = addresses.map(|it| it.private.to_string());
+    let public = addresses.and_then(|it| it.public.as_ref());
+    let public_address = public.map(|(address, _)| address.to_string());
+    let profile = instance.instance_profile.as_ref().map(|it| profile_arn(region, it));
+    filters.match_with(&instance.tags, |name| match name {
+        "architecture" => vec![instance.architecture.as_str()],
+        "availability-zone" => vec![instance.zone.as_str()],
+        "dns-name" => public.iter().map(|(_, name)| name.as_str()).collect(),
+        "iam-instance-profile.arn" => profile.iter().map(String::as_str).collect(),
+        "instance-state-code" => vec![code.as_str()],
+        "instance.group-id" => instance.security_groups.iter().map(SecurityGroupId::as_str).collect(),
+        "instance.group-name" => {
+            let groups = instance.security_groups.iter();
+            let known = groups.filter_map(|id| region.network.security_groups.get(id));
+            known.map(|group| group.name.as_str()).collect()
+        }
+        "ip-address" => public_address.iter().map(String::as_str).collect(),
+        "key-name" => instance.key_name.iter().map(String::as_str).collect(),
+        "launch-time" => vec![launched.as_str()],
+        "network-interface.addresses.private-ip-address" | "private-ip-address" => {
+            private.iter().map(String::as_str).collect()
+        }
+        "owner-id" => vec![caller.account],
+        "tenancy" => vec!["default"],
+        "image-id" => vec![instance.image.as_str()],
+        "instance-id" => vec![instance.id.as_str()],
+        "instance-lifecycle" if instance.market == Market::Spot => vec!["spot"],
+        "instance-state-name" => vec![state],
+        "instance-type" => vec![instance.instance_type.as_str()],
+        "private-dns-name" => instance.addresses.iter().map(|it| it.private_dns.as_str()).collect(),
+        "reservation-id" => vec![&instance.reservation],
+        "subnet-id" => vec![instance.subnet.as_str()],
+        "vpc-id" => vec![&instance.vpc],
+        _ => Vec::new(),
+    })
 }
 
 pub(super) fn terminate(
@@ -144,7 +147,7 @@ pub(super) fn terminate(
     Ok(())
 }
 
-/// The ARN of an instance profile that is given by name or ARN.
+/// The ARN of an instance profile, from its name or ARN.
 fn profile_arn(region: &Region, profile: &str) -> String {
     if profile.starts_with("arn:") {
         return profile.to_owned();

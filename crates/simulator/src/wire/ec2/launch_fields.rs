@@ -1,7 +1,7 @@
-//! The fields of launch template data: EC2 calls them one thing in requests and another in answers (EC2 API Reference,
+//! The fields of launch template data, which have different names in requests and in answers (EC2 API Reference,
 //! RequestLaunchTemplateData and ResponseLaunchTemplateData; names on the wire as in the service's Smithy model).
 //!
-//! All fields are stored and given back. An unknown one is refused, as EC2 does.
+//! All fields are stored and returned. An unknown one is refused, as in EC2.
 
 /// One field.
 pub(super) struct Field {

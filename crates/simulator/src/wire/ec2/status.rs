@@ -16,7 +16,7 @@ use std::borrow::Cow;
 
 const PAGING: Paging = Paging { limit: "MaxResults", default: 100, min: 5, max: 1_000 };
 
-/// DescribeInstanceStatus: of running instances, unless all are asked for.
+/// DescribeInstanceStatus: of running instances, unless the request asks for all.
 pub(super) fn describe(region: &mut Region, params: &Params, _: &Caller<'_>, xml: &mut Xml) -> AwsResult<()> {
     let page = Page::of(params, &PAGING)?;
     let ids: Vec<InstanceId> = params.texts("InstanceId").into_iter().map(InstanceId::from).collect();
@@ -91,7 +91,7 @@ fn write(xml: &mut Xml, region: &Region, instance: &Ec2Instance) {
     });
 }
 
-/// DescribeInstanceAttribute, for attributes that something here decides.
+/// DescribeInstanceAttribute, for the attributes that the simulator supports.
 pub(super) fn attribute(
     region: &mut Region,
     params: &Params,
@@ -131,7 +131,7 @@ pub(super) fn attribute(
     Ok(())
 }
 
-/// GetConsoleOutput: no instance here ever writes anything.
+/// GetConsoleOutput: always empty.
 pub(super) fn console(region: &mut Region, params: &Params, _: &Caller<'_>, xml: &mut Xml) -> AwsResult<()> {
     let id = InstanceId::new(params.required("InstanceId")?);
     region.instances_by_id(std::slice::from_ref(&id), View::Lagging)?;

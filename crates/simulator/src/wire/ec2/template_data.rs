@@ -1,4 +1,4 @@
-//! Launch template data from the names of requests to the names of answers.
+//! Launch template data: from the field names of requests to those of answers.
 
 use super::launch_fields::{Field, LAUNCH_TEMPLATE_DATA, Shape};
 use crate::core::document::Document;

@@ -44,7 +44,7 @@ pub(super) fn create(
     Ok(())
 }
 
-/// What EC2 will refuse at a launch (API Reference, ValidationWarning).
+/// Warnings about what EC2 will refuse at a launch (API Reference, ValidationWarning).
 fn write_warnings(xml: &mut Xml, warnings: &[AwsError]) {
     if warnings.is_empty() {
         return;
@@ -112,7 +112,7 @@ pub(super) fn describe_versions(
     let templates: Vec<Cow<'_, Template>>;
     let mut found: Vec<(&Template, &Version)> = Vec::new();
     if params.text("LaunchTemplateId").is_none() && params.text("LaunchTemplateName").is_none() {
-        // Without a template only the special versions can be asked for, of all templates at once.
+        // Without a template only the special versions can be requested, of all templates at once.
         if wanted.is_empty() || wanted.iter().any(|text| text != "$Latest" && text != "$Default") {
             return Err(AwsError::missing("LaunchTemplateId or LaunchTemplateName"));
         }
@@ -177,7 +177,7 @@ pub(super) fn delete_versions(
     let write = |xml: &mut Xml, version: &str| {
         xml.text("launchTemplateId", id.as_str());
         xml.text("launchTemplateName", &name);
-        // A text that is no number names no version; the answer's field holds numbers only.
+        // The field is a number, so a version that is not a number is answered with 0.
         xml.text("versionNumber", if version.parse::<i64>().is_ok() { version } else { "0" });
     };
     let gone = results.iter().filter(|result| result.failure.is_none());

@@ -1,4 +1,4 @@
-//! What both APIs have in common: pages, tags, and which load balancers are theirs.
+//! What both APIs have in common: pages, tags, and the selection of their load balancers.
 
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
@@ -7,7 +7,7 @@ use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use foo_model::network::{LoadBalancer, LoadBalancerKind, Tags};
 
-/// Things that one DescribeTags can name.
+/// Most resources of one DescribeTags.
 const TAGGED: usize = 20;
 
 /// Bounds of a page.

@@ -1,5 +1,5 @@
-//! Elastic Load Balancing: two APIs at one endpoint, told apart by the version in the request. Load balancers and target groups
-//! are described and deleted here; the control API makes them, as controllers in clusters would.
+//! Elastic Load Balancing: two APIs at one endpoint, which the version in the request distinguishes. They describe
+//! and delete load balancers and target groups; the control API creates them, as controllers in clusters would.
 
 mod classic;
 mod fields;

@@ -1,4 +1,4 @@
-//! Reading parameters out of JSON bodies.
+//! Parameters in JSON bodies.
 
 use crate::core::error::{AwsError, AwsResult};
 use serde_json::Value;
@@ -12,7 +12,7 @@ pub(in crate::wire) fn text<'a>(body: &'a Value, name: &str) -> AwsResult<Option
     }
 }
 
-/// A text that must be there and not be empty.
+/// A required text that is not empty.
 pub(in crate::wire) fn required<'a>(body: &'a Value, name: &str) -> AwsResult<&'a str> {
     text(body, name)?.filter(|text| !text.is_empty()).ok_or_else(|| AwsError::missing(name))
 }

@@ -4,6 +4,7 @@
 pub(super) mod fields;
 
 use super::answer::WireAnswer;
+use super::gate::{self, Refusal};
 use super::operation::{JsonOperation, named};
 use super::sigv4::SignedRequest;
 use super::{authentication, quotas, signature, sqs, ssm};
@@ -13,7 +14,8 @@ use crate::faults::CallHead;
 use crate::iam::policy::Ask;
 use crate::iam::refusals;
 use crate::service::Service;
-use crate::world::{Ending, Gate, World};
+use crate::world::{Ending, World};
+use foo_model::Timestamp;
 use http::header::HOST;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -21,16 +23,16 @@ use std::time::Duration;
 
 /// The header that names the action.
 pub(crate) const TARGET: &str = "x-amz-target";
-/// How often a long poll looks again, in real time: nothing tells it that virtual time has passed.
-const LOOK_AGAIN: Duration = Duration::from_millis(25);
+/// How often a long poll receives again, in real time: no notification says that virtual time has passed.
+const POLL_PERIOD: Duration = Duration::from_millis(25);
 
 /// A service that speaks JSON.
 #[derive(Clone, Copy, Debug)]
 struct Dialect {
     service: Service,
-    /// What its actions begin with in the header.
+    /// Prefix of its actions in the header.
     prefix: &'static str,
-    /// What its error codes begin with.
+    /// Prefix of its error codes.
     error_prefix: &'static str,
     content_type: &'static str,
     actions: &'static [(&'static str, JsonOperation)],
@@ -63,11 +65,11 @@ const DIALECTS: [Dialect; 3] = [
 /// Answers a request that has an `X-Amz-Target`.
 pub(crate) async fn answer(world: &World, request: SignedRequest<'_>, target: &str) -> WireAnswer {
     let request_id = world.request_id();
-    // Whatever has no dialect of its own is refused in the first.
+    // A target of no known service gets its refusal in the first dialect.
     let dialect = DIALECTS.into_iter().find(|it| target.starts_with(it.prefix)).unwrap_or(DIALECTS[0]);
     let content_type = dialect.content_type;
     match carry_out(world, request, target, dialect).await {
-        Ok((Ending::Whole, outcome)) => {
+        Ok((Ending::Complete, outcome)) => {
             let query_error = outcome.as_ref().err().and_then(|error| dialect.query_error(error));
             let (status, body) = dialect.written(outcome);
             WireAnswer::Json { status, body, request_id, content_type, query_error, error_type: None }
@@ -99,18 +101,7 @@ pub(super) fn refuse_rest(kind: &'static str, error: &AwsError, request_id: Stri
     }
 }
 
-/// Why a call is not carried out.
-enum Refusal {
-    Answer(AwsError),
-    Dropped,
-}
-
-impl From<AwsError> for Refusal {
-    fn from(error: AwsError) -> Self {
-        Self::Answer(error)
-    }
-}
-
+/// Carries out a call. Returns what is to happen to the answer, and the answer.
 async fn carry_out(
     world: &World,
     request: SignedRequest<'_>,
@@ -120,46 +111,22 @@ async fn carry_out(
     let authorization = request.headers.get("authorization").and_then(|value| value.to_str().ok());
     let scope = signature::scope(authorization, request.query)?;
     let service = signature::service_of(&scope)?;
-    let unknown = || AwsError::new("UnknownOperationException", "The operation is not known.");
-    let action = target.strip_prefix(dialect.prefix).filter(|_| service == dialect.service);
-    let action = action.ok_or_else(unknown)?;
-    let operation = named(dialect.actions, action).ok_or_else(unknown)?;
+    let (action, operation) = dialect.operation(service, target)?;
     let parameters = String::from_utf8_lossy(request.body);
     let call =
         CallHead { caller: &scope.caller, region: &scope.region, service, action, parameters: &parameters };
     authentication::authenticate(world, &request, &scope, service)
         .inspect_err(|error| world.record_refusal(&call, error))?;
     let key = world.lock().keys.get(&scope.caller);
-    let body: Value = match request.body {
-        [] => json!({}),
-        body => serde_json::from_slice(body)
-            .ok()
-            .filter(Value::is_object)
-            .ok_or_else(|| AwsError::new("SerializationException", "The request is not a JSON object."))?,
-    };
-    let (wait, ending) = match world.gate(&call) {
-        Gate::Open(wait) => (wait, Ending::Whole),
-        Gate::AnswerLost => (Duration::ZERO, Ending::Lost),
-        Gate::Truncated => (Duration::ZERO, Ending::Truncated),
-        Gate::Silence => (Duration::ZERO, Ending::Never),
-        Gate::Hangs => std::future::pending().await,
-        Gate::Refused(error) => return Err(error.into()),
-        Gate::Dropped | Gate::Unreachable => return Err(Refusal::Dropped),
-    };
-    if !wait.is_zero() {
-        tokio::time::sleep(wait).await;
-    }
+    let body = object(request.body)?;
+    let ending = gate::pass(world, &call).await?;
     let host = request.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
     let arn = world.arn_of(&scope.caller);
     let first = world.carry_out(&call, ending, |region| {
         if let Some(key) = &key {
             let resources = resources_of(service, region, action, &body);
-            let ask = |resource| Ask {
-                action: format!("{}:{action}", service.name()),
-                resource,
-                context: BTreeMap::new(),
-            };
-            let asks: Vec<Ask> = resources.into_iter().map(ask).collect();
+            let asks: Vec<Ask> =
+                resources.into_iter().map(|resource| ask(service, action, resource)).collect();
             refusals::check(key, &asks, service, &arn)?;
         }
         operation(region, &body, host).map(|value| {
@@ -167,31 +134,52 @@ async fn carry_out(
             (value, until)
         })
     });
-    let (mut value, until) = match first {
-        Ok(first) => first,
-        Err(error) => return Ok((ending, Err(error))),
-    };
-    // Only an answer without messages waits, and only as long as virtual time has not come to its end.
-    while let Some(until) = until
-        && value.as_object().is_some_and(serde_json::Map::is_empty)
-    {
-        tokio::time::sleep(LOOK_AGAIN).await;
-        let look =
-            world.in_region(&scope.region, |region| (operation(region, &body, host), region.now() >= until));
-        match look.and_then(|(found, over)| found.map(|found| (found, over))) {
-            Ok((found, over)) => {
-                value = found;
-                if over {
-                    break;
-                }
-            }
-            Err(error) => return Ok((ending, Err(error))),
+    let answer = match first {
+        Ok((first, Some(until))) => {
+            poll(world, &scope.region, first, until, |region| operation(region, &body, host)).await
         }
-    }
-    Ok((ending, Ok(value)))
+        Ok((answer, None)) => Ok(answer),
+        Err(error) => Err(error),
+    };
+    Ok((ending, answer))
 }
 
-/// What a call is about, as IAM names it. Quotas cannot be told apart (Service Authorization Reference, "Service Quotas").
+/// The body of a request; an empty one stands for an object without fields.
+fn object(body: &[u8]) -> AwsResult<Value> {
+    if body.is_empty() {
+        return Ok(json!({}));
+    }
+    let value = serde_json::from_slice(body).ok().filter(Value::is_object);
+    value.ok_or_else(|| AwsError::new("SerializationException", "The request is not a JSON object."))
+}
+
+/// The permission for an action on one resource.
+fn ask(service: Service, action: &str, resource: String) -> Ask {
+    Ask { action: format!("{}:{action}", service.name()), resource, context: BTreeMap::new() }
+}
+
+/// Repeats a receive that found no message, until there is one or virtual time has reached `until`.
+async fn poll(
+    world: &World,
+    region: &str,
+    first: Value,
+    until: Timestamp,
+    receive: impl Fn(&mut Region) -> AwsResult<Value>,
+) -> AwsResult<Value> {
+    let mut answer = first;
+    while answer.as_object().is_some_and(serde_json::Map::is_empty) {
+        tokio::time::sleep(POLL_PERIOD).await;
+        let (next, is_over) = world.in_region(region, |region| (receive(region), region.now() >= until))?;
+        answer = next?;
+        if is_over {
+            break;
+        }
+    }
+    Ok(answer)
+}
+
+/// The resources of a call in IAM. Quotas have no ARNs in policies (Service Authorization Reference, "Service
+/// Quotas").
 fn resources_of(service: Service, region: &Region, action: &str, body: &Value) -> Vec<String> {
     match service {
         Service::Ssm => ssm::resources_of(region, action, body),
@@ -208,7 +196,18 @@ fn resources_of(service: Service, region: &Region, action: &str, body: &Value) -
 }
 
 impl Dialect {
-    /// SDKs of SQS tell errors by the names that they had before it spoke JSON (Smithy, "AWS query compatible trait").
+    /// The action and the operation that the header names.
+    ///
+    /// # Errors
+    /// `UnknownOperationException`, also if the request is signed for another service.
+    fn operation(self, service: Service, target: &str) -> AwsResult<(&str, JsonOperation)> {
+        let action = target.strip_prefix(self.prefix).filter(|_| service == self.service);
+        let found = action.and_then(|action| Some((action, named(self.actions, action)?)));
+        found.ok_or_else(|| AwsError::new("UnknownOperationException", "The operation is not known."))
+    }
+
+    /// The code of an error in the query protocol, by which SDKs of SQS still identify errors (Smithy, "AWS query
+    /// compatible trait").
     fn query_error(self, error: &AwsError) -> Option<String> {
         if self.service != Service::Sqs {
             return None;

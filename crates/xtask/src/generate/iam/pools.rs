@@ -37,22 +37,31 @@ pub(super) fn statements() -> Vec<Statement> {
 
 /// A statement for each guard.
 fn of_operations() -> Vec<Statement> {
-    let allow = |guard: Guard, sid, resources, condition, why| Statement {
-        sid,
-        effect: Effect::Allow,
-        actions: guard.actions(),
-        resources,
-        condition,
-        why,
-    };
+    let mut statements = vec![allow(
+        Guard::ReadOnly,
+        "Look",
+        vec!["*"],
+        None,
+        "AWS offers neither resources nor conditions for these actions. They change nothing.",
+    )];
+    statements.extend(of_groups());
+    statements.extend(of_templates_and_queues());
+    statements
+}
+
+/// The statement that allows the operations of a guard.
+fn allow(
+    guard: Guard,
+    sid: &'static str,
+    resources: Vec<&'static str>,
+    condition: Option<serde_json::Value>,
+    why: &'static str,
+) -> Statement {
+    Statement { sid, effect: Effect::Allow, actions: guard.actions(), resources, condition, why }
+}
+
+fn of_groups() -> Vec<Statement> {
     vec![
-        allow(
-            Guard::ReadOnly,
-            "Look",
-            vec!["*"],
-            None,
-            "AWS offers neither resources nor conditions for these actions. They change nothing.",
-        ),
         Statement {
             // AWS asks for CreateOrUpdateTags as well when a group is made with tags (Auto Scaling User Guide, "Tag Auto Scaling
             // groups and instances"), and a group that is being made has no tag to be checked yet.
@@ -77,6 +86,11 @@ fn of_operations() -> Vec<Statement> {
              not somebody who has its credentials: the statement before lets them put the tag on any group first. Names of \
              groups and values of the tag (below) bind them, too.",
         ),
+    ]
+}
+
+fn of_templates_and_queues() -> Vec<Statement> {
+    vec![
         allow(
             Guard::TemplateWithOurTag,
             "MakeTemplates",

@@ -1,4 +1,4 @@
-//! The calls that start, cancel and turn back instance refreshes.
+//! The calls that start, cancel and roll back instance refreshes.
 
 use super::{KEPT, Preferences, PreferencesSpec, Refresh, RefreshStatus, count, floats};
 use crate::core::error::{AwsError, AwsResult};
@@ -74,7 +74,7 @@ impl Region {
         Ok(id)
     }
 
-    /// CancelInstanceRefresh. What is being replaced is brought to an end unless the caller does not wait for it.
+    /// CancelInstanceRefresh. Replacements in progress are completed, unless the caller asks not to wait for them.
     ///
     /// # Errors
     /// `ActiveInstanceRefreshNotFound`.
@@ -92,11 +92,11 @@ impl Region {
         Ok(id)
     }
 
-    /// RollbackInstanceRefresh: what has been replaced is replaced again, by what the group launched before.
+    /// RollbackInstanceRefresh: replaces the replaced members again, with what the group launched before.
     ///
     /// # Errors
-    /// `ActiveInstanceRefreshNotFound`; `IrreversibleInstanceRefresh` without a desired configuration, or if one of both
-    /// templates has no fixed version.
+    /// `ActiveInstanceRefreshNotFound`; `IrreversibleInstanceRefresh` without a desired configuration, or if one of
+    /// the two templates has no fixed version.
     pub fn rollback_refresh(&mut self, name: &GroupName) -> AwsResult<String> {
         let group = self.living_group(name)?;
         let refresh = group.refresh().ok_or_else(not_found)?;

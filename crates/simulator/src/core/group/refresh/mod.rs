@@ -1,5 +1,5 @@
-//! Instance refresh: replaces the members of a group step by step, with checkpoints, a bake time and a way back (Auto Scaling
-//! User Guide, "Use an instance refresh to update instances in an Auto Scaling group").
+//! Instance refresh: replaces the members of a group step by step, with checkpoints, a bake time and a rollback (Auto
+//! Scaling User Guide, "Use an instance refresh to update instances in an Auto Scaling group").
 
 mod calls;
 mod steps;
@@ -12,15 +12,15 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// Refreshes of a group that are kept; AWS shows those of the last six weeks.
+/// How many refreshes of a group are kept; AWS shows those of the last six weeks.
 const KEPT: usize = 100;
 /// CheckpointDelay if none is given (API Reference, RefreshPreferences).
 const CHECKPOINT_DELAY: Duration = Duration::from_hours(1);
-/// MinHealthyPercentage and MaxHealthyPercentage if neither the preferences nor the group say (API Reference,
+/// MinHealthyPercentage and MaxHealthyPercentage if neither the preferences nor the group set them (API Reference,
 /// RefreshPreferences).
 const DEFAULT_RANGE: HealthyRange = HealthyRange { min: 90, max: 100 };
 
-/// How far a refresh is.
+/// Status of a refresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
 #[expect(missing_docs, reason = "the names are AWS's own (API Reference, InstanceRefresh)")]
 pub enum RefreshStatus {
@@ -41,9 +41,9 @@ pub enum RefreshStatus {
 pub enum Treatment {
     /// They are replaced (`Refresh`, `Terminate`).
     Replace,
-    /// They are passed over (`Ignore`).
+    /// They are skipped (`Ignore`).
     Ignore,
-    /// It is waited until they are protected no longer, or back in service (`Wait`).
+    /// The refresh waits until they are no longer protected, or back in service (`Wait`).
     #[default]
     Wait,
 }
@@ -55,7 +55,7 @@ pub struct Preferences {
     pub range: HealthyRange,
     /// InstanceWarmup.
     pub warmup: Duration,
-    /// CheckpointPercentages, rising.
+    /// CheckpointPercentages, ascending.
     pub checkpoints: Vec<u32>,
     /// CheckpointDelay.
     pub checkpoint_delay: Duration,
@@ -71,7 +71,7 @@ pub struct Preferences {
     pub bake: Duration,
 }
 
-/// RefreshPreferences as a caller gives them.
+/// RefreshPreferences as in a request.
 #[derive(Clone, Debug, Default)]
 pub struct PreferencesSpec {
     /// MinHealthyPercentage.
@@ -101,39 +101,39 @@ pub struct PreferencesSpec {
 pub struct Refresh {
     /// Its id.
     pub id: String,
-    /// How far it is.
+    /// Its status.
     pub status: RefreshStatus,
-    /// Why it is where it is.
+    /// Why it has this status.
     pub reason: Option<String>,
     /// When it began to replace.
     pub started: Option<Timestamp>,
-    /// When it was over.
+    /// When it ended.
     pub ended: Option<Timestamp>,
     /// Its preferences.
     pub preferences: Preferences,
-    /// DesiredConfiguration: what is launched meanwhile, and what the group launches after success.
+    /// DesiredConfiguration: what the group launches during the refresh, and after its success.
     pub desired: Option<LaunchSource>,
-    /// How many members it set out to replace.
+    /// How many members it was to replace when it started.
     pub total: u32,
-    /// Those that are still there.
+    /// The members that it has not replaced yet.
     pub remaining: BTreeSet<InstanceId>,
     /// The same for the warm pool.
     pub warm_total: u32,
     /// The same for the warm pool.
     pub warm_remaining: BTreeSet<InstanceId>,
-    /// What was done when it turned back.
+    /// State at the beginning of its rollback, if it has one.
     pub rollback: Option<Rollback>,
-    /// How many replacements serve.
+    /// How many replacements are in service.
     pub updated: u32,
-    /// Checkpoints that were reached.
+    /// How many checkpoints it has reached.
     checkpoints: usize,
-    /// When it goes on behind a checkpoint, or ends baking.
+    /// When its checkpoint delay or its bake time is over.
     waits_until: Option<Timestamp>,
-    /// When it last came forward.
+    /// When it last made progress.
     progressed: Timestamp,
 }
 
-/// Where a refresh stood when it turned back.
+/// State of a refresh at the beginning of its rollback.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Rollback {
     /// Why.
@@ -147,7 +147,7 @@ pub struct Rollback {
 }
 
 impl RefreshStatus {
-    /// Whether it still does something.
+    /// Whether it is not over yet.
     pub fn is_active(self) -> bool {
         matches!(
             self,
@@ -167,7 +167,7 @@ impl Refresh {
         self.total.saturating_sub(self.updated)
     }
 
-    /// When the passing of time alone lets it go on, or gives it up.
+    /// When it continues or fails without any other change.
     pub(crate) fn next_step(&self, timeout: Duration) -> Option<Timestamp> {
         if !self.status.is_active() {
             return None;
@@ -175,7 +175,7 @@ impl Refresh {
         self.waits_until.or_else(|| Some(self.progressed.plus(timeout)))
     }
 
-    /// How many members it may have touched by now: up to the next checkpoint.
+    /// How many members it may have replaced when it reaches the next checkpoint.
     fn limit(&self) -> u32 {
         match self.preferences.checkpoints.get(self.checkpoints) {
             Some(percentage) => u32::try_from((u64::from(self.total) * u64::from(*percentage)).div_ceil(100))
@@ -184,9 +184,9 @@ impl Refresh {
         }
     }
 
-    /// How many members it replaces in all: up to its last checkpoint (API Reference, RefreshPreferences).
+    /// How many members it replaces in total: up to its last checkpoint (API Reference, RefreshPreferences).
     fn goal(&self) -> u32 {
-        // What is taken back is taken back whole.
+        // A rollback ignores checkpoints.
         let last = self.preferences.checkpoints.last().copied().filter(|_| self.rollback.is_none());
         let last = last.unwrap_or(100);
         u32::try_from((u64::from(self.total) * u64::from(last)).div_ceil(100)).unwrap_or(u32::MAX)
@@ -198,7 +198,7 @@ impl Refresh {
 }
 
 impl Group {
-    /// The refresh that is going on.
+    /// The refresh in progress.
     pub fn refresh(&self) -> Option<&Refresh> {
         self.refreshes.last().filter(|refresh| refresh.status.is_active())
     }
@@ -207,7 +207,8 @@ impl Group {
         self.refreshes.last_mut().filter(|refresh| refresh.status.is_active())
     }
 
-    /// What is launched now: a refresh's desired configuration unless it is on its way back or given up.
+    /// What the group launches now: the desired configuration of its refresh, unless that is rolling back or
+    /// cancelling.
     pub(crate) fn launches(&self) -> &LaunchSource {
         let onward =
             |refresh: &&Refresh| refresh.rollback.is_none() && refresh.status != RefreshStatus::Cancelling;
@@ -243,7 +244,7 @@ impl Preferences {
     }
 }
 
-/// Whether a source launches whatever version its template has by then.
+/// Whether a source refers to `$Latest` or `$Default`, so that the launched version can change.
 fn floats(source: &LaunchSource) -> bool {
     source.template().version.starts_with('$')
 }

@@ -1,4 +1,4 @@
-//! What a refresh does whenever its group is evaluated: count, wait, replace, end.
+//! The steps of a refresh at each evaluation of its group: count, wait, replace, end.
 
 use super::{RefreshStatus, Rollback, Treatment, count};
 use crate::core::group::model::{Group, LaunchSource, Member, TemplateRef, units};
@@ -8,18 +8,18 @@ use crate::core::time::iso_seconds;
 use foo_model::{GroupName, InstanceId, LifecycleState, Process, Protection};
 use std::collections::BTreeSet;
 
-/// Whether a member is parked outside of what is replaced.
+/// Whether a member is in standby, or retained after an abandoned hook.
 fn rests(member: &Member) -> bool {
     matches!(member.lifecycle, LifecycleState::Standby | LifecycleState::TerminatingRetained)
 }
 
-/// Whether a member stays until its replacement serves.
+/// Whether a member stays until its replacement is in service.
 fn is_replaced_first(member: &Member) -> bool {
     member.outgoing == Some(Outgoing::Refreshed) && Group::is_outgoing(member)
 }
 
 impl Region {
-    /// Whether a member is what a source would launch.
+    /// Whether a member has the content that a source would launch.
     pub(super) fn matches(&self, member: &Member, source: &LaunchSource) -> bool {
         let template = |choice: &TemplateRef| {
             let version = self.template_version(choice).ok();
@@ -36,7 +36,7 @@ impl Region {
         })
     }
 
-    /// Goes on with a refresh as far as it can at this moment.
+    /// Continues a refresh as far as possible at this moment.
     pub(crate) fn step_refresh(&mut self, name: &GroupName) {
         let now = self.now;
         let timeout = self.settings.refresh_timeout;
@@ -54,7 +54,7 @@ impl Region {
         let Some(group) = self.groups.get(name) else { return };
         let Some(refresh) = group.refresh() else { return };
         let waits = refresh.waits_until.is_some_and(|until| until > now);
-        // What is only waited for to leave has been replaced already.
+        // Members that are terminating have been replaced already.
         let mut members = group.members.values().filter(|it| !it.lifecycle.is_leaving());
         let replacing = group.members.values().any(Group::is_outgoing);
         let settled = members.all(|it| group.serves(it, now) || rests(it))
@@ -84,7 +84,7 @@ impl Region {
         }
     }
 
-    /// Finds out which members are gone and how many replacements serve.
+    /// Counts the members that were replaced and the replacements in service.
     fn count_replaced(&mut self, name: &GroupName) {
         let now = self.now;
         let Some(group) = self.groups.get_mut(name) else { return };
@@ -128,7 +128,7 @@ impl Region {
         refresh.checkpoints += 1;
         let until = now.plus(refresh.preferences.checkpoint_delay);
         refresh.waits_until = Some(until);
-        // It is not to blame for waiting.
+        // The checkpoint delay does not count towards the timeout.
         refresh.progressed = until;
         self.tell_refresh(name, "Checkpoint Reached", Some(percentage));
         true
@@ -180,7 +180,7 @@ impl Region {
         }
     }
 
-    /// All replacements serve.
+    /// Begins the bake time or ends the refresh, when all replacements are in service.
     fn complete(&mut self, name: &GroupName) {
         let now = self.now;
         let Some(refresh) = self.groups.get_mut(name).and_then(Group::refresh_mut) else { return };
@@ -210,7 +210,7 @@ impl Region {
         self.end_refresh(name, RefreshStatus::Successful);
     }
 
-    /// It has not come forward for too long.
+    /// Fails a refresh that has made no progress for too long.
     fn fail_refresh(&mut self, name: &GroupName) {
         let Some(refresh) = self.groups.get_mut(name).and_then(Group::refresh_mut) else { return };
         // AWS documents that a refresh fails after an hour without success, but no text.
@@ -223,7 +223,7 @@ impl Region {
         }
     }
 
-    /// Replaces what a refresh has launched by what the group launched before.
+    /// Replaces the members that a refresh has launched with what the group launched before.
     pub(super) fn turn_back(&mut self, name: &GroupName, reason: &str) {
         let now = self.now;
         let Some(group) = self.groups.get(name) else { return };
@@ -253,7 +253,7 @@ impl Region {
         self.wake(name, now);
     }
 
-    /// A refresh is over.
+    /// Ends a refresh with this status.
     pub(crate) fn end_refresh(&mut self, name: &GroupName, status: RefreshStatus) {
         let now = self.now;
         let word = match status {

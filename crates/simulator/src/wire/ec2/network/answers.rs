@@ -1,4 +1,4 @@
-//! Carries out a change and writes what EC2 answers to it.
+//! Carries out a change and writes EC2's answer.
 
 use super::tell::groups::{Direction, write_revoked, write_rule};
 use super::tell::tables::write_associated;
@@ -11,7 +11,7 @@ use foo_model::network::{Change, CidrState, Parts, Rule, Vpc};
 use foo_model::{AssociationId, EndpointId, SecurityGroupId};
 use std::collections::BTreeSet;
 
-/// Carries out a change and answers.
+/// Carries out a change and writes the answer.
 pub(super) fn carry_out(
     region: &mut Region,
     change: &Change,
@@ -44,7 +44,8 @@ pub(super) fn carry_out(
     }
 }
 
-/// Which endpoints cannot be deleted is no refusal, but in the answer (EC2 API Reference, DeleteVpcEndpoints).
+/// The answer lists endpoints that cannot be deleted; the call succeeds nevertheless (EC2 API Reference,
+/// DeleteVpcEndpoints).
 fn delete_endpoints(region: &mut Region, endpoints: &BTreeSet<EndpointId>, xml: &mut Xml) {
     let refused = region.delete_endpoints(endpoints);
     xml.list("unsuccessful", "item", refused, |xml, (endpoint, error)| {
@@ -56,7 +57,7 @@ fn delete_endpoints(region: &mut Region, endpoints: &BTreeSet<EndpointId>, xml: 
     });
 }
 
-/// The VPC of an association, with nothing but it.
+/// The VPC of an association, with only that association.
 fn range_of(region: &Region, association: &AssociationId) -> Option<Vpc> {
     let has = |vpc: &&Vpc| {
         vpc.cidrs.iter().any(|it| it.id == *association) || vpc.ipv6.iter().any(|it| it.id == *association)
@@ -67,7 +68,7 @@ fn range_of(region: &Region, association: &AssociationId) -> Option<Vpc> {
     Some(vpc)
 }
 
-/// What EC2 says of what was made; `true` where it says nothing else.
+/// Writes the created part, or `true` if EC2's answer has nothing else. One table of all changes, hence its length.
 fn answer(region: &Region, change: &Change, done: &Parts, xml: &mut Xml) {
     match change {
         Change::CreateVpc { .. }
@@ -170,7 +171,7 @@ fn write_created(region: &Region, done: &Parts, xml: &mut Xml) {
     }
 }
 
-/// A range of a VPC that comes or goes: the VPC with nothing but it.
+/// The association or disassociation of a range; `vpc` contains only that range.
 fn write_range(xml: &mut Xml, vpc: &Vpc) {
     xml.text("vpcId", vpc.id.as_str());
     for range in &vpc.cidrs {
@@ -181,7 +182,7 @@ fn write_range(xml: &mut Xml, vpc: &Vpc) {
     }
 }
 
-/// The association of a table that comes with nothing but it.
+/// The association of a route table; the table of `done` contains only that association.
 fn write_association(xml: &mut Xml, name: &str, done: &Parts, region: &Region) {
     for table in done.route_tables.values() {
         let with_subnet = table.associations.first().map(|association| &association.id);

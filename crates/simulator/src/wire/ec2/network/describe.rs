@@ -11,22 +11,22 @@ use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use std::borrow::Cow;
 
-/// A kind of parts as its Describe call has it.
+/// A kind of parts with a Describe call.
 pub(super) trait Shown: Part {
-    /// The list in the answer.
+    /// Name of the list in the answer.
     const SET: &'static str;
-    /// The parameter with ids.
+    /// Name of the parameter with ids.
     const IDS: &'static str;
     /// Other parameters than ids, filters and pages.
     const ALSO: &'static [&'static str] = &[];
     /// Bounds of a page; `None`: the call has no pages.
     const PAGES: Option<Paging> = Some(PAGING);
-    /// Names of filters, those about tags aside.
+    /// Names of filters, except those about tags.
     const FILTERS: &'static [&'static str];
 
-    /// Its values of a filter.
+    /// Its values for a filter.
     fn values(&self, filter: &str, region: &Region) -> Vec<String>;
-    /// Whether the call's other parameters ask for it.
+    /// Whether the call's other parameters select it.
     fn asked(&self, _: &Params) -> bool {
         true
     }
@@ -34,7 +34,7 @@ pub(super) trait Shown: Part {
     fn write(&self, xml: &mut Xml, region: &Region);
 }
 
-/// What most Describe calls take for MaxResults.
+/// Bounds of MaxResults in most Describe calls.
 pub(super) const PAGING: Paging = Paging { limit: "MaxResults", default: 1_000, min: 5, max: 1_000 };
 
 /// A Describe call.
@@ -71,7 +71,7 @@ pub(super) fn one(value: impl ToString) -> Vec<String> {
     vec![value.to_string()]
 }
 
-/// Values of a filter about each of several things.
+/// Values of a filter with one value for each item.
 pub(super) fn each<T>(things: impl IntoIterator<Item = T>, value: impl Fn(T) -> String) -> Vec<String> {
     things.into_iter().map(value).collect()
 }

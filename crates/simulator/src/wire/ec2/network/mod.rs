@@ -1,7 +1,7 @@
 //! EC2 networking: VPCs and everything in them.
 //!
-//! `ask` reads what a request wants changed, the core changes it, `answers` and `tell` write what became of it. Describe calls
-//! differ only in what `kinds` says of each kind of part.
+//! `ask` parses a request into a change, the core carries it out, `answers` and `tell` write the result. Describe
+//! calls differ only by the description of each kind of part in `kinds`.
 
 mod answers;
 mod ask;
@@ -25,7 +25,7 @@ use foo_model::network::{
     Subnet, Vpc,
 };
 
-/// All actions of networking, those of tags aside.
+/// All actions of networking, except those of tags.
 pub(in crate::wire) const ACTIONS: [(&str, Operation); 53] = [
     ("CreateVpc", change),
     ("ModifyVpcAttribute", change),
@@ -82,7 +82,7 @@ pub(in crate::wire) const ACTIONS: [(&str, Operation); 53] = [
     ("DescribeNetworkAcls", |_, _, _, xml| super::everyday::none(xml, "networkAclSet")),
 ];
 
-/// Everything that changes a network.
+/// All calls that change a network.
 fn change(region: &mut Region, params: &Params, _: &Caller<'_>, xml: &mut Xml) -> AwsResult<()> {
     let token = format!("none-{}", region.next_serial());
     let found = |params: &Params| rules::by_id(region, params);

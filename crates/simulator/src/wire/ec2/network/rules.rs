@@ -1,4 +1,4 @@
-//! Rules of security groups as things with ids of their own.
+//! Rules of security groups by their own ids (`sgr-…`).
 
 use super::ask::fields::{ids, only};
 use super::describe::PAGING;
@@ -14,7 +14,7 @@ use foo_model::SecurityGroupId;
 use foo_model::network::{Rule, SecurityGroup};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A rule, its id, and where it is.
+/// A rule with its id, its group and its direction.
 type Numbered = (String, SecurityGroupId, Direction, Rule);
 
 fn rules_of(group: &SecurityGroup) -> Vec<Numbered> {
@@ -26,13 +26,13 @@ fn rules_of(group: &SecurityGroup) -> Vec<Numbered> {
     [of(Direction::In, &group.ingress), of(Direction::Out, &group.egress)].concat()
 }
 
-/// The refusal of a rule that no group has.
+/// The refusal of an unknown rule.
 fn unknown(id: &str) -> AwsError {
     let text = format!("The security group rule ID '{id}' does not exist");
     AwsError::new("InvalidSecurityGroupRuleId.NotFound", text)
 }
 
-/// The rules that a call to revoke them names, in the direction that it is about.
+/// The rules that a call names by id, in the direction of the call.
 pub(super) fn by_id(region: &Region, params: &Params) -> AwsResult<BTreeSet<Rule>> {
     let group = SecurityGroupId::from(params.required("GroupId")?);
     let wanted: BTreeSet<String> = ids(params, "SecurityGroupRuleId");

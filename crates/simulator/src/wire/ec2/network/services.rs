@@ -1,4 +1,4 @@
-//! What endpoints can be connected with: services, and the prefix lists of those with gateways.
+//! Services that endpoints can connect to, and the prefix lists of those with gateway endpoints.
 
 use super::ask::fields::{ids, only};
 use crate::core::error::{AwsError, AwsResult};
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const PAGES: Paging = Paging { limit: "MaxResults", default: 1_000, min: 1, max: 1_000 };
 
-/// A service as an endpoint of one type sees it.
+/// A service with one type of endpoints: name, type, service.
 type Offer = (String, &'static str, EndpointService);
 
 /// DescribeVpcEndpointServices: a service with both types is listed twice.
@@ -77,7 +77,8 @@ fn write(xml: &mut Xml, (name, kind, service): &Offer, region: &Region) {
     xml.texts("supportedIpAddressTypeSet", "item", ["ipv4"]);
 }
 
-/// DescribePrefixLists: the lists of services with gateways. Their ranges are examples: nothing here is ever routed.
+/// DescribePrefixLists: the lists of services with gateway endpoints. Their ranges are examples: the simulator routes
+/// nothing.
 pub(super) fn prefix_lists(
     region: &mut Region,
     params: &Params,

@@ -1,11 +1,11 @@
-//! VPC endpoints: gateways into route tables, and interfaces in subnets.
+//! Requests for VPC endpoints.
 
 use super::fields::{fixed, id, ids, only, tags_of, unsupported};
 use crate::core::error::{AwsError, AwsResult};
 use crate::wire::params::Params;
 use foo_model::network::{Change, EndpointChange, EndpointKind};
 
-/// The change that a request for endpoints asks for.
+/// The change that a request for endpoints describes.
 pub(super) fn change(action: &str, params: &Params, token: String) -> AwsResult<Change> {
     match action {
         "CreateVpcEndpoint" => create(params, token),
@@ -69,7 +69,7 @@ fn gateway(params: &Params) -> AwsResult<EndpointKind> {
     Ok(EndpointKind::Gateway { tables: ids(params, "RouteTableId") })
 }
 
-/// The refusal of a list that an endpoint of this type has not.
+/// Refuses a list that endpoints of this type do not have.
 fn not_with(params: &Params, list: &str, kind: &str) -> AwsResult<()> {
     if params.texts(list).is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Single parameters of networking requests, with EC2's refusals of what is malformed.
+//! Single parameters of networking requests, with EC2's refusals of malformed values.
 
 use crate::core::error::{AwsError, AwsResult};
 use crate::wire::ec2::tags;
@@ -8,10 +8,10 @@ use ipnet::{Ipv4Net, Ipv6Net};
 use std::collections::BTreeSet;
 use std::str::FromStr;
 
-/// Parameters of every request: the protocol's own. Presigned requests also carry their signature here.
+/// Parameters of every request. Presigned requests also have those of their signature.
 const COMMON: [&str; 3] = ["Action", "Version", "DryRun"];
 
-/// Refuses parameters besides these: AWS does not have them, or the simulator does not simulate them.
+/// Refuses other parameters than these: AWS does not have them, or the simulator does not support them.
 pub(in crate::wire::ec2::network) fn only(params: &Params, names: &[&str]) -> AwsResult<()> {
     let known = |name: &str| names.contains(&name) || COMMON.contains(&name) || name.starts_with("X-Amz-");
     match params.nodes().find(|(name, _)| !known(name)) {
@@ -22,7 +22,7 @@ pub(in crate::wire::ec2::network) fn only(params: &Params, names: &[&str]) -> Aw
     }
 }
 
-/// Refuses a parameter with another value than the only one that is simulated.
+/// Refuses a parameter with another value than the only supported one.
 pub(super) fn fixed(params: &Params, name: &str, value: &str) -> AwsResult<()> {
     match params.text(name) {
         Some(given) if !given.eq_ignore_ascii_case(value) => Err(unsupported(name, given)),
@@ -30,29 +30,29 @@ pub(super) fn fixed(params: &Params, name: &str, value: &str) -> AwsResult<()> {
     }
 }
 
-/// The refusal of something that AWS has and the simulator has not.
+/// The refusal of something that AWS supports and the simulator does not.
 pub(super) fn unsupported(name: &str, given: &str) -> AwsError {
     let text = format!("The value {given} of the parameter {name} is not simulated.");
     AwsError::new("UnsupportedOperation", text)
 }
 
-/// The refusal of a text that is no value of its parameter.
+/// The refusal of an invalid value of a parameter.
 pub(super) fn wrong(name: &str, given: &str, why: &str) -> AwsError {
     AwsError::invalid_value(format!("Value ({given}) for parameter {} is invalid. {why}", lower(name)))
 }
 
-/// EC2 names parameters in its messages with a small first letter.
+/// The name of a parameter in EC2's messages: with a small first letter.
 fn lower(name: &str) -> String {
     let mut chars = name.chars();
     chars.next().map(|first| first.to_ascii_lowercase()).into_iter().chain(chars).collect()
 }
 
-/// An id that must be there.
+/// A required id.
 pub(super) fn id<T: for<'a> From<&'a str>>(params: &Params, name: &str) -> AwsResult<T> {
     params.required(name).map(T::from)
 }
 
-/// A list of ids, which may be absent.
+/// An optional list of ids.
 pub(in crate::wire::ec2::network) fn ids<T: for<'a> From<&'a str> + Ord>(
     params: &Params,
     name: &str,
@@ -60,23 +60,23 @@ pub(in crate::wire::ec2::network) fn ids<T: for<'a> From<&'a str> + Ord>(
     params.texts(name).iter().map(|id| T::from(id.as_str())).collect()
 }
 
-/// An address range that must be there. AWS clears the bits behind the prefix (EC2 API Reference, CreateVpc).
+/// A required IPv4 range. AWS clears the host bits (EC2 API Reference, CreateVpc).
 pub(super) fn v4(params: &Params, name: &str) -> AwsResult<Ipv4Net> {
     range(name, params.required(name)?).map(|range: Ipv4Net| range.trunc())
 }
 
-/// An IPv6 address range that may be absent.
+/// An optional IPv6 range.
 pub(super) fn v6(params: &Params, name: &str) -> AwsResult<Option<Ipv6Net>> {
     let text = params.text(name).filter(|text| !text.is_empty());
     text.map(|text| range(name, text).map(|range: Ipv6Net| range.trunc())).transpose()
 }
 
-/// An address range in a text.
+/// Parses an address range.
 pub(super) fn range<T: FromStr>(name: &str, text: &str) -> AwsResult<T> {
     text.parse().map_err(|_| wrong(name, text, "This is not a valid CIDR block."))
 }
 
-/// `TagSpecification.1`: the tags of what is made, which is of this type.
+/// `TagSpecification.1`: the tags of the new resource, which has this type.
 pub(super) fn tags_of(params: &Params, resource_type: &str) -> AwsResult<Tags> {
     let mut all = Tags::new();
     for spec in params.list("TagSpecification") {
@@ -90,7 +90,7 @@ pub(super) fn tags_of(params: &Params, resource_type: &str) -> AwsResult<Tags> {
     Ok(all)
 }
 
-/// `Name.Value`, as requests that change attributes have it.
+/// `Name.Value`: an attribute in requests that change attributes.
 pub(super) fn attribute(params: &Params, name: &str) -> AwsResult<Option<bool>> {
     params.node(name).map_or(Ok(None), |node| node.flag("Value"))
 }

@@ -1,6 +1,6 @@
-//! From the parameters of a request to the change that it asks for (EC2 API Reference, "Actions").
+//! Requests about networks: from their parameters to the change that they describe (EC2 API Reference, "Actions").
 //!
-//! Parameters that the simulator does not have are refused, never passed over.
+//! Unsupported parameters are refused, never ignored.
 
 mod endpoints;
 pub(super) mod fields;
@@ -15,17 +15,17 @@ use foo_model::Zone;
 use foo_model::network::{Change, DnsAttribute, Rule, SubnetAttribute};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a request leaves to EC2.
+/// Context of a request: values that it refers to or that EC2 chooses.
 pub(super) struct Around<'a> {
     /// The region's zones, with their ids.
     pub(super) zones: &'a BTreeMap<Zone, String>,
-    /// A client token for a request without one: never used before.
+    /// A new client token, for a request without one.
     pub(super) token: String,
     /// The rules of these ids (`sgr-…`).
     pub(super) rules: &'a dyn Fn(&Params) -> AwsResult<BTreeSet<Rule>>,
 }
 
-/// The change that a request asks for.
+/// The change that a request describes.
 pub(super) fn change(action: &str, params: &Params, around: &Around<'_>) -> AwsResult<Change> {
     let token = || params.text("ClientToken").filter(|it| !it.is_empty()).unwrap_or(&around.token).to_owned();
     match action {
@@ -157,7 +157,7 @@ fn of_subnet(action: &str, params: &Params, zones: &BTreeMap<Zone, String>) -> A
     }
 }
 
-/// A subnet's zone: by name, by id, or of EC2's choice.
+/// A subnet's zone: by name, by id, or chosen by EC2.
 fn zone(params: &Params, zones: &BTreeMap<Zone, String>) -> AwsResult<Zone> {
     match (params.text("AvailabilityZone"), params.text("AvailabilityZoneId")) {
         (Some(name), None) => Ok(Zone::from(name)),
@@ -179,7 +179,7 @@ fn zone(params: &Params, zones: &BTreeMap<Zone, String>) -> AwsResult<Zone> {
     }
 }
 
-/// Gateways, addresses and interfaces.
+/// Internet gateways, and everything that [`of_address`] handles.
 fn of_gateway(action: &str, params: &Params, token: String) -> AwsResult<Change> {
     match action {
         "CreateInternetGateway" => {
@@ -209,6 +209,13 @@ fn of_gateway(action: &str, params: &Params, token: String) -> AwsResult<Change>
             let gateway = id(params, "EgressOnlyInternetGatewayId")?;
             Ok(Change::DeleteEgressOnlyInternetGateway { gateway })
         }
+        _ => of_address(action, params, token),
+    }
+}
+
+/// Elastic IP addresses, NAT gateways and interfaces.
+fn of_address(action: &str, params: &Params, token: String) -> AwsResult<Change> {
+    match action {
         "AllocateAddress" => {
             only(params, &["Domain", "TagSpecification"])?;
             fixed(params, "Domain", "vpc")?;

@@ -1,4 +1,4 @@
-//! Rules of security groups (`IpPermissions`), and where routes lead.
+//! Rules of security groups (`IpPermissions`), and destinations and targets of routes.
 
 use super::fields::{range, unsupported, wrong};
 use crate::core::error::{AwsError, AwsResult};
@@ -8,7 +8,7 @@ use foo_model::network::{Destination, Peer, Protocol, RouteTarget, Rule};
 use ipnet::{Ipv4Net, Ipv6Net};
 use std::collections::BTreeSet;
 
-/// The lists of peers of a permission: the list, the member that names the peer.
+/// The lists of peers in a permission, each with the member that names the peer.
 const PEERS: [(&str, &str); 4] = [
     ("IpRanges", "CidrIp"),
     ("Ipv6Ranges", "CidrIpv6"),
@@ -16,7 +16,7 @@ const PEERS: [(&str, &str); 4] = [
     ("PrefixListIds", "PrefixListId"),
 ];
 
-/// The rules of a request: `IpPermissions`, or the one rule that its older parameters make.
+/// The rules of a request: `IpPermissions`, or the one rule that its older parameters describe.
 pub(super) fn rules(params: &Params) -> AwsResult<BTreeSet<Rule>> {
     let listed = params.list("IpPermissions");
     if params.text("IpProtocol").is_some() {
@@ -113,7 +113,7 @@ fn port(permission: &Params, name: &str) -> AwsResult<Option<i32>> {
     text.map(|text| text.parse().map_err(|_| wrong(name, text, "This is not an integer."))).transpose()
 }
 
-/// What a route is for. Exactly one of the three.
+/// The destination of a route, from exactly one of three parameters.
 pub(super) fn destination(params: &Params) -> AwsResult<Destination> {
     let v4 = params.text("DestinationCidrBlock");
     let v6 = params.text("DestinationIpv6CidrBlock");
@@ -134,7 +134,7 @@ pub(super) fn destination(params: &Params) -> AwsResult<Destination> {
     }
 }
 
-/// Where a route leads. Exactly one parameter says it.
+/// The target of a route, from exactly one parameter.
 pub(super) fn target(params: &Params) -> AwsResult<RouteTarget> {
     const PARAMETERS: [&str; 8] = [
         "GatewayId",

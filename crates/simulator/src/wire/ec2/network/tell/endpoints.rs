@@ -56,7 +56,7 @@ pub(in crate::wire::ec2::network) fn endpoint_type(endpoint: &Endpoint) -> &str 
     }
 }
 
-/// The state with a small first letter, as EC2 sends it; only its model writes it otherwise.
+/// The state with a small first letter, as EC2 sends it, although its model writes it with a capital.
 pub(in crate::wire::ec2::network) fn state(endpoint: &Endpoint) -> &'static str {
     match endpoint.state {
         EndpointState::PendingAcceptance => "pendingAcceptance",

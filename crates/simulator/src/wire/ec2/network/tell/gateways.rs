@@ -53,7 +53,7 @@ pub(in crate::wire::ec2::network) fn write_address(xml: &mut Xml, address: &Addr
     tags::write(xml, &address.tags);
 }
 
-/// What AllocateAddress answers.
+/// The answer of AllocateAddress.
 pub(in crate::wire::ec2::network) fn write_allocated(xml: &mut Xml, address: &Address, region: &Region) {
     xml.text("publicIp", &address.ip);
     xml.text("allocationId", address.id.as_str());
@@ -100,7 +100,7 @@ pub(in crate::wire::ec2::network) fn nat_state(gateway: &NatGateway) -> &'static
     gateway.state.into()
 }
 
-/// The interface that a NAT gateway has in its subnet, which its description tells.
+/// The interface of a NAT gateway, found by its description.
 fn interface_of<'a>(gateway: &NatGateway, region: &'a Region) -> Option<&'a Interface> {
     let wanted = format!("Interface for NAT Gateway {}", gateway.id);
     region.network.all::<Interface>().find(|interface| interface.description == wanted)

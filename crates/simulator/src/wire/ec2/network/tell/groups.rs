@@ -9,7 +9,7 @@ use foo_model::SecurityGroupId;
 use foo_model::network::{Peer, Protocol, Rule, SecurityGroup};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which way a rule lets traffic pass.
+/// The direction of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::wire::ec2::network) enum Direction {
     In,
@@ -34,7 +34,7 @@ pub(in crate::wire::ec2::network) fn arn_of(group: &SecurityGroup, region: &Regi
     arn(region, "security-group", group.id.as_str())
 }
 
-/// The peers of rules with the same protocol and ports are one permission.
+/// Writes rules as permissions: one for each protocol and range of ports, with all peers.
 fn write_permissions(xml: &mut Xml, name: &str, rules: &BTreeSet<Rule>, region: &Region) {
     let mut by_protocol: BTreeMap<Protocol, Vec<&Rule>> = BTreeMap::new();
     for rule in rules {
@@ -49,7 +49,7 @@ fn write_permissions(xml: &mut Xml, name: &str, rules: &BTreeSet<Rule>, region: 
     });
 }
 
-/// The list of a permission in which a peer stands.
+/// The list of a permission that contains a peer.
 fn list_of(peer: &Peer) -> &'static str {
     match peer {
         Peer::V4(_) => "ipRanges",
@@ -95,7 +95,7 @@ fn write_protocol(xml: &mut Xml, protocol: Protocol, without: Option<i32>) {
     xml.optional("toPort", ports.map(|(_, to)| to));
 }
 
-/// The id of a rule: EC2 gives each one, which stays while the rule does.
+/// The id of a rule, derived from the rule, so that it stays the same while the rule exists.
 pub(in crate::wire::ec2::network) fn rule_id(
     group: &SecurityGroupId,
     direction: Direction,
@@ -154,13 +154,13 @@ fn write_single_peer(xml: &mut Xml, rule: &Rule, group: impl FnOnce(&mut Xml, &S
     }
 }
 
-/// The IPv4 ranges that rules name.
+/// The IPv4 ranges in rules.
 pub(in crate::wire::ec2::network) fn ranges(rules: &BTreeSet<Rule>) -> Vec<String> {
     let range = |rule: &Rule| if let Peer::V4(range) = &rule.peer { Some(range.to_string()) } else { None };
     rules.iter().filter_map(range).collect()
 }
 
-/// The groups that rules name.
+/// The security groups in rules.
 pub(in crate::wire::ec2::network) fn peers(rules: &BTreeSet<Rule>) -> Vec<String> {
     let group = |rule: &Rule| if let Peer::Group(id) = &rule.peer { Some(id.to_string()) } else { None };
     rules.iter().filter_map(group).collect()

@@ -51,7 +51,7 @@ fn write_association(xml: &mut Xml, interface: &Interface, region: &Region) {
     let address = address_of(interface, region);
     xml.within("association", |xml| {
         xml.text("publicIp", public);
-        // Addresses that nobody allocated are AWS's own.
+        // Addresses that were not allocated belong to Amazon.
         xml.text("ipOwnerId", if address.is_some() { &region.account } else { "amazon" });
         if let Some(address) = address {
             xml.text("allocationId", address.id.as_str());

@@ -1,4 +1,4 @@
-//! From the nouns of a network to EC2's XML (EC2 API Reference, "Data types").
+//! EC2's XML for parts of networks (EC2 API Reference, "Data types").
 
 pub(super) mod endpoints;
 pub(super) mod gateways;
@@ -9,12 +9,12 @@ pub(super) mod vpcs;
 
 use crate::core::region::Region;
 
-/// The ARN of a thing of EC2.
+/// The ARN of an EC2 resource.
 fn arn(region: &Region, kind: &str, id: &str) -> String {
     format!("arn:aws:ec2:{}:{}:{kind}/{id}", region.name, region.account)
 }
 
-/// The id of something that the simulator does not keep, made from the id of what it belongs to: always the same.
+/// The id of something that the simulator does not store, derived from the id of its owner.
 fn derived(prefix: &str, of: &str) -> String {
     let digits = of.rsplit('-').next().unwrap_or(of);
     format!("{prefix}-{digits}")

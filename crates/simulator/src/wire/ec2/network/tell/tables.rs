@@ -96,7 +96,7 @@ pub(in crate::wire::ec2::network) fn state(route: &Route) -> &'static str {
     if route.blackhole { "blackhole" } else { "active" }
 }
 
-/// What the routes of a table have for a filter: the name of a member of theirs, in the words of filters.
+/// The values of a table's routes for a filter about a member of routes.
 pub(in crate::wire::ec2::network) fn route_values(table: &RouteTable, filter: &str) -> Vec<String> {
     let said = |member: &str, value: &str| (kebab(member) == filter).then(|| value.to_owned());
     let of_route = |route: &Route| {
