@@ -20,6 +20,7 @@ fn begun(being_deleted: bool) -> (Desired, Observed, Plan) {
         seen: &seen,
         status: None,
         vpc: None,
+        vpc_subnets: None,
         being_deleted,
         paused: false,
     };
