@@ -9,7 +9,7 @@ use foo_simulator::core::ec2::instances::Ec2Instance;
 use foo_simulator::core::group::model::Group;
 use foo_simulator::core::sqs::delivery::EventRule;
 use foo_simulator::core::{catalogue, network};
-use foo_simulator::{Handle, NodeInstance, RegionHandle, Simulator, SimulatorConfig};
+use foo_simulator::{FaultRule, Handle, NodeInstance, RegionHandle, Simulator, SimulatorConfig};
 use kube::Client;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -128,6 +128,13 @@ impl Aws {
         left
     }
 
+    /// Calls fail by this rule until what is returned is dropped, also if a test fails meanwhile.
+    #[must_use = "dropping it takes the rule away"]
+    pub fn fails(&self, rule: FaultRule) -> Failing {
+        let simulator = self.simulator().clone();
+        Failing { number: simulator.add_fault(rule), simulator }
+    }
+
     /// Numbers of calls by action, of all services together.
     pub fn calls(&self) -> BTreeMap<String, u64> {
         let counts = self.simulator().call_counts();
@@ -137,6 +144,19 @@ impl Aws {
     /// Number of calls of one action.
     pub fn calls_of(&self, action: &str) -> u64 {
         self.simulator().calls(action)
+    }
+}
+
+/// A rule by which calls of AWS fail. Dropping it takes the rule away.
+#[derive(Debug)]
+pub struct Failing {
+    simulator: Simulator,
+    number: u64,
+}
+
+impl Drop for Failing {
+    fn drop(&mut self) {
+        self.simulator.remove_fault(self.number);
     }
 }
 

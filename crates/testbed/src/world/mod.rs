@@ -25,11 +25,12 @@ pub mod kinds;
 mod management;
 mod manager;
 pub mod manifests;
+pub mod network;
 mod pool;
 mod view;
 
 pub use audit::Request;
-pub use aws::{Aws, GROUP_LABEL, IMAGE, INSTANCE_TYPE, REGION, SECURITY_GROUP, SUBNETS};
+pub use aws::{Aws, Failing, GROUP_LABEL, IMAGE, INSTANCE_TYPE, REGION, SECURITY_GROUP, SUBNETS};
 pub use clock::ManagerClock;
 pub use cluster::Cluster;
 pub use keeper::Restarts;

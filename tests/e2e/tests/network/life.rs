@@ -1,0 +1,161 @@
+//! A network from nothing and back to nothing, and what happens to it in between.
+
+use crate::parts::{MADE, apply_in, cluster, goes, has_one_of_each, is_ready, network, play, says, zones};
+use anyhow::{Context as _, Result, ensure};
+use foo_model::network::{Change, NatState, Parts, RouteTarget, Tags};
+use foo_simulator::core::Region;
+use foo_simulator::core::network::NewInterface;
+use foo_testbed::world::kinds::Kind;
+use foo_testbed::world::network::ids;
+use foo_testbed::world::{Cluster, manifests};
+use foo_testbed::{Probe, wait_until};
+use serde_json::json;
+use std::collections::BTreeSet;
+
+/// A region in which nothing of the world is.
+const ELSEWHERE: &str = "us-east-2";
+
+fn only<'p, K, V>(parts: impl IntoIterator<Item = (&'p K, &'p V)>, what: &str) -> Result<&'p K>
+where
+    K: 'p,
+    V: 'p,
+{
+    parts.into_iter().next().map(|(id, _)| id).with_context(|| format!("no {what}"))
+}
+
+/// Whether all private default routes lead to NAT gateways that work.
+fn leads_out(parts: &Parts) -> bool {
+    let works = |target: &RouteTarget| match target {
+        RouteTarget::NatGateway(id) => {
+            parts.nat_gateways.get(id).is_some_and(|gateway| gateway.state == NatState::Available)
+        }
+        RouteTarget::Local
+        | RouteTarget::InternetGateway(_)
+        | RouteTarget::EgressOnlyGateway(_)
+        | RouteTarget::Endpoint(_)
+        | RouteTarget::Other(_) => true,
+    };
+    let routes = || parts.route_tables.values().flat_map(|table| &table.routes);
+    routes().any(|route| matches!(route.target, RouteTarget::NatGateway(_)))
+        && routes().all(|route| !route.blackhole && works(&route.target))
+}
+
+/// clusterctl says all of this in one line of what it tells of a Cluster.
+async fn described<const N: usize>(cluster: &Cluster<'_>, parts: [&str; N]) -> Result<()> {
+    let namespace = format!("--namespace={}", cluster.namespace());
+    let printed =
+        cluster.world().rig().clusterctl(["describe", "cluster", cluster.name(), &namespace]).await?;
+    let said = printed.lines().any(|line| parts.iter().all(|part| line.contains(part)));
+    ensure!(said, "no line with {parts:?}:\n{printed}");
+    Ok(())
+}
+
+/// From nothing to a pool of three in three zones; a NAT gateway that somebody deletes; a zone more; an interface that is not
+/// ours and holds the deletion up; and back to nothing.
+#[test]
+fn a_cluster_lives_its_whole_life_in_a_network_that_was_made_for_it() {
+    play(async |world| {
+        world.aws().region().with(Region::empty_network)?;
+        let managed = json!({"zones": {"count": 2}, "nat": "Single"});
+        let cluster = cluster(world, "whole-life", managed).await?;
+        cluster.is_provisioned().await?;
+        is_ready(&cluster).await?;
+        has_one_of_each(&network(&cluster)?, 2, 1)?;
+        let pool = cluster.pool("workers", 2).await?;
+        pool.settles_at(2).await?;
+
+        let gateway = only(&network(&cluster)?.nat_gateways, "NAT gateway")?.clone();
+        world.aws().change_network(&Change::DeleteNatGateway { gateway: gateway.clone() })?;
+        wait_until("another NAT gateway", MADE, async || {
+            let parts = network(&cluster)?;
+            let there = !parts.nat_gateways.contains_key(&gateway) && leads_out(&parts);
+            Ok(Probe::when(there, || format!("{:#?}", parts.nat_gateways)))
+        })
+        .await?;
+        is_ready(&cluster).await?;
+
+        let before = network(&cluster)?;
+        let zones_too = json!({"spec": {"network": {"managed": {"zones": {"count": 3}}}}});
+        cluster.patch(Kind::FooCluster, &zones_too).await?;
+        is_ready(&cluster).await?;
+        let after = network(&cluster)?;
+        has_one_of_each(&after, 3, 1)?;
+        for (id, subnet) in &before.subnets {
+            ensure!(after.subnets.get(id).is_some_and(|now| now.cidr == subnet.cidr), "{id} moved");
+        }
+        pool.scale(3).await?;
+        pool.settles_at(3).await?;
+        wait_until("instances in three zones", MADE, async || {
+            let zones = zones(world, &pool);
+            Ok(Probe::when(zones.len() == 3, || format!("{zones:?}")))
+        })
+        .await?;
+        described(&cluster, ["FooCluster whole-life/whole-life", "True", "NetworkAsRequested"]).await?;
+
+        let subnet = only(&after.subnets, "subnet")?.clone();
+        let stranger = world.aws().region().put_stranger_interface(NewInterface {
+            subnet,
+            groups: BTreeSet::new(),
+            description: "of somebody else's database".to_owned(),
+            requester_managed: false,
+            in_use: false,
+            public_ip: None,
+            tags: Tags::new(),
+        })?;
+        cluster.delete().await?;
+        let waits = |(status, _, message): (&str, &str, &str)| {
+            status == "True"
+                && message.contains(stranger.as_str())
+                && message.contains("of somebody else's database")
+        };
+        says(&cluster, "Deleting", "the interface to be named", waits).await?;
+        let holds = format!("interface {stranger} (of somebody else's database)");
+        described(&cluster, ["FooCluster whole-life/whole-life", "Deleting", &holds]).await?;
+        world.aws().change_network(&Change::DeleteNetworkInterface { interface: stranger })?;
+        cluster.is_gone(MADE).await?;
+        let left = ids(&network(&cluster)?);
+        ensure!(left.is_empty(), "left in AWS: {left:?}");
+        Ok(())
+    });
+}
+
+/// Two clusters of one name, in two namespaces and two regions, share nothing.
+#[test]
+fn clusters_of_one_name_have_networks_of_their_own() {
+    play(async |world| {
+        let managed = || json!({"zones": {"count": 1}, "egress": "None"});
+        let here = cluster(world, "namesake", managed()).await?;
+        world.apply(&manifests::namespace("other-team")).await?;
+        let there = world.existing_cluster("other-team", "namesake");
+        apply_in(&there, ELSEWHERE, managed()).await?;
+        is_ready(&here).await?;
+        is_ready(&there).await?;
+        let ours = network(&here)?;
+        let theirs = world.aws().network_in(ELSEWHERE, "other-team", "namesake")?;
+        ensure!((ours.vpcs.len(), theirs.vpcs.len()) == (1, 1), "{ours:#?} {theirs:#?}");
+        goes(&here).await?;
+        let still = world.aws().network_in(ELSEWHERE, "other-team", "namesake")?;
+        ensure!(ids(&still) == ids(&theirs), "the other one changed: {:?} {:?}", ids(&theirs), ids(&still));
+        ensure!(still.route_tables == theirs.route_tables, "{:#?}", still.route_tables);
+        ensure!(still.security_groups == theirs.security_groups, "{:#?}", still.security_groups);
+        there.delete().await?;
+        there.is_gone(MADE).await?;
+        let left = world.aws().network_in(ELSEWHERE, "other-team", "namesake")?;
+        ensure!(left == Parts::default(), "left in {ELSEWHERE}: {left:#?}");
+        Ok(())
+    });
+}
+
+/// A range without room for the zones is refused in plain words, and nothing is made.
+#[test]
+fn what_cannot_be_made_is_said_before_anything_is() {
+    play(async |world| {
+        let managed = json!({"cidr": "10.9.0.0/28", "zones": {"count": 3}});
+        let cluster = cluster(world, "too-small", managed).await?;
+        let is_said =
+            |(status, _, message): (&str, &str, &str)| status == "False" && message.contains("10.9.0.0/28");
+        says(&cluster, "NetworkReady", "the range to be refused", is_said).await?;
+        ensure!(network(&cluster)? == Parts::default());
+        goes(&cluster).await
+    });
+}
