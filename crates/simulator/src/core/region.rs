@@ -5,6 +5,7 @@ use super::chance::Chance;
 use super::due::{Due, Event};
 use super::ec2::instances::Ec2Instance;
 use super::ec2::templates::Templates;
+use super::ec2::workload_volumes::WorkloadVolume;
 use super::events::EventLog;
 use super::group::activity::{Activity, ActivityLog};
 use super::group::launch_instances::LaunchTokens;
@@ -37,6 +38,8 @@ pub struct Region {
     pub types: BTreeMap<InstanceType, TypeInfo>,
     /// Launch templates.
     pub templates: Templates,
+    /// Volumes that workloads made, by id.
+    pub volumes: BTreeMap<String, WorkloadVolume>,
     /// How many instances of a type a zone has room for; no entry means enough.
     pub(crate) limits: BTreeMap<(Zone, InstanceType), u32>,
     /// How many instances of a type are alive in a zone.
@@ -74,6 +77,7 @@ impl Region {
             images: catalogue::default_images(account),
             types: catalogue::default_types(),
             templates: Templates::new(lag),
+            volumes: BTreeMap::new(),
             limits: BTreeMap::new(),
             alive: BTreeMap::new(),
             mishaps: Mishaps::default(),
