@@ -26,6 +26,7 @@ mod numbers;
 mod queue;
 mod sessions;
 mod templates;
+mod volumes;
 
 pub use clients::AwsCloud;
 pub use connect::{AwsSettings, ConnectError, Identity, Proxy, Timeouts};
@@ -35,7 +36,7 @@ pub use sessions::AssumedRole;
 use async_trait::async_trait;
 use foo_cloud::{
     Compute, Described, ImageInfo, InstanceTypeInfo, Made, NetworkQuery, Result, SecurityGroupInfo,
-    SubnetInfo, TemplateSummary, VersionCopy,
+    SubnetInfo, TemplateSummary, VcpuQuota, VersionCopy, VolumeInfo,
 };
 use foo_model::{
     ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion,
@@ -100,6 +101,12 @@ impl Compute for AwsCloud {
     }
     async fn describe_instance_types(&self, types: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>> {
         instances::describe_types(&self.ec2.repeating, types).await
+    }
+    async fn vcpu_quota(&self, quota: VcpuQuota) -> Result<Option<u32>> {
+        networks::allowed(&self.quotas, ("ec2", quota.code())).await
+    }
+    async fn describe_volumes_tagged(&self, tag_key: &str) -> Result<Vec<VolumeInfo>> {
+        volumes::describe_tagged(&self.ec2.repeating, tag_key).await
     }
     async fn describe_images(&self, ids: &[ImageId]) -> Result<Vec<ImageInfo>> {
         instances::describe_images(&self.ec2.repeating, ids).await

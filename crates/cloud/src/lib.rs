@@ -24,6 +24,7 @@ pub mod operation;
 pub mod queue;
 pub mod requests;
 pub mod retry;
+mod vcpus;
 pub mod watchdog;
 
 pub use clock::{Clock, SystemClock};
@@ -38,8 +39,9 @@ pub use operation::Operation;
 pub use queue::{Message, Queue, Receipt};
 pub use requests::{
     Described, Ended, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo, Looked, Made,
-    NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
+    NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy, VolumeInfo,
 };
+pub use vcpus::VcpuQuota;
 pub use watchdog::Watchdog;
 
 use async_trait::async_trait;
@@ -152,6 +154,11 @@ pub trait Compute: Send + Sync {
     async fn describe_instances(&self, ids: &[InstanceId]) -> Result<BTreeMap<InstanceId, Described>>;
     /// Facts about instance types. `NotFound` names the first unknown one.
     async fn describe_instance_types(&self, types: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>>;
+    /// How many vCPUs of this quota can run. `None` if AWS does not tell it, or may not be asked.
+    async fn vcpu_quota(&self, quota: VcpuQuota) -> Result<Option<u32>>;
+    /// All volumes of the region that have a tag with this key, whatever its value, and that are not being deleted; one call per
+    /// 1000.
+    async fn describe_volumes_tagged(&self, tag_key: &str) -> Result<Vec<VolumeInfo>>;
     /// Facts about images. `NotFound` names the unknown one.
     async fn describe_images(&self, ids: &[ImageId]) -> Result<Vec<ImageInfo>>;
     /// Subnets by id or tags. `NotFound` for an unknown id; tags that match nothing give an empty list.

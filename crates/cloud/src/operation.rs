@@ -35,6 +35,7 @@ pub enum Operation {
     DescribeImages,
     DescribeSubnets,
     DescribeSecurityGroups,
+    DescribeVolumes,
     DescribeVpcs,
     DescribeVpcAttribute,
     DescribeInternetGateways,
@@ -241,6 +242,7 @@ impl Operation {
             | Self::DescribeImages
             | Self::DescribeSubnets
             | Self::DescribeSecurityGroups
+            | Self::DescribeVolumes
             | Self::DescribeVpcs
             | Self::DescribeVpcAttribute
             | Self::DescribeInternetGateways

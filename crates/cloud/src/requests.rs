@@ -142,6 +142,16 @@ pub struct InstanceTypeInfo {
     pub architecture: String,
 }
 
+/// An EBS volume.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VolumeInfo {
+    /// Its id.
+    pub id: String,
+    /// Whether it is deleted together with the instance that it is attached to (EC2 API Reference, VolumeAttachment,
+    /// `deleteOnTermination`).
+    pub goes_with_instance: bool,
+}
+
 /// What an image is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageInfo {

@@ -2,7 +2,7 @@
 
 use crate::checks::{self, DEADLINE};
 use crate::clouds::Clouds;
-use crate::leftovers;
+use crate::leftovers::{self, Leftovers};
 use crate::settings::Settings;
 use crate::topology::Topology;
 use foo_api::names::{PAUSE_WORKERS_ANNOTATION, WAIT_FOR_LEFTOVERS_ANNOTATION};
@@ -65,6 +65,7 @@ pub(crate) async fn before_workers_upgrade(
     };
     // Nothing but images is waited for.
     topology.subnets.clear();
+    topology.managed = None;
     for pool in &mut topology.pools {
         (pool.replicas, pool.most) = (0, 0);
         pool.subnets.clear();
@@ -101,22 +102,27 @@ pub(crate) async fn before_cluster_delete(
     if !settings.leftovers {
         return Ok(Decision::Proceed);
     }
+    let cluster = request.cluster.name();
     // Whether there is an image for the version is all the same now.
     let found = match Topology::of_cluster(&without_pools(&request.cluster), "") {
-        Ok(Some(topology)) => leftovers::look(clouds, &settings, &topology, request.cluster.name()).await,
+        Ok(Some(topology)) => leftovers::look(clouds, &settings, &topology, cluster).await,
         Ok(None) => return Ok(Decision::Proceed),
         // A Cluster can always be deleted.
-        Err(unreadable) => Err(unreadable.message().to_owned()),
+        Err(unreadable) => {
+            Leftovers { unanswered: vec![unreadable.message().to_owned()], ..Leftovers::default() }
+        }
     };
-    let cluster = request.cluster.name();
+    if !found.unanswered.is_empty() {
+        let why = found.unanswered.join("; ");
+        tracing::warn!(cluster, why, "whether workloads leave anything in AWS is not known");
+    }
     let waits = request.cluster.annotation(WAIT_FOR_LEFTOVERS_ANNOTATION).is_some();
-    match found {
-        Err(why) => tracing::warn!(cluster, why, "whether workloads leave anything in AWS is not known"),
-        Ok(None) => {}
-        Ok(Some(left)) if waits => return Ok(Decision::retry_in(AWS_CHANGES, left)),
-        Ok(Some(left)) => {
+    match found.left {
+        Some(left) if waits => return Ok(Decision::retry_in(AWS_CHANGES, left)),
+        Some(left) => {
             tracing::warn!(cluster, left, "workloads of a Cluster that is deleted leave something in AWS");
         }
+        None => {}
     }
     Ok(Decision::Proceed)
 }

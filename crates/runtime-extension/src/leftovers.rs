@@ -1,52 +1,106 @@
-//! What workloads leave in AWS: load balancers that controllers in the workload cluster made. With the Cluster gone nobody deletes
-//! them, and a VPC with a load balancer in it cannot be deleted.
-//!
-//! Not volumes: the cloud traits have no call that lists them.
+//! What workloads leave in AWS: load balancers and volumes that controllers in the workload cluster made. With the Cluster gone nobody
+//! deletes them; they cost money, and a VPC with a load balancer in it cannot be deleted.
 
 use crate::checks::{self, DEADLINE};
-use crate::clouds::Clouds;
+use crate::clouds::{Clouds, Connected};
 use crate::settings::Settings;
 use crate::topology::Topology;
+use foo_cloud::VolumeInfo;
 use foo_model::VpcId;
 use foo_model::network::{Kind, LoadBalancer, Scope};
 
-/// Tags by which a load balancer belongs to a cluster: the cloud provider's has the name in its key (Kubernetes, "Cloud
-/// Provider AWS", cluster tagging), that of the AWS Load Balancer Controller in its value (its documentation, "Resource
-/// tags").
+/// Tags by which something belongs to a cluster: the cloud provider's has the name in its key (Kubernetes, "Cloud Provider AWS",
+/// cluster tagging; the EBS CSI driver's too, with `--k8s-tag-cluster-id`), that of the AWS Load Balancer Controller in its value
+/// (its documentation, "Resource tags").
 const OF_CLOUD_PROVIDER: &str = "kubernetes.io/cluster/";
 const OF_CONTROLLER: &str = "elbv2.k8s.aws/cluster";
 
-/// A sentence about what is left, if anything, or why that is not known.
+/// Names of each kind in one sentence; more would not be read.
+const MOST: usize = 8;
+
+/// What was found out.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Leftovers {
+    /// A sentence about what is left, if anything.
+    pub(crate) left: Option<String>,
+    /// What could not be found out, and why.
+    pub(crate) unanswered: Vec<String>,
+}
+
+/// Looks for what is left of a Cluster.
 pub(crate) async fn look(
     clouds: &Clouds,
     settings: &Settings,
     topology: &Topology,
     cluster: &str,
-) -> Result<Option<String>, String> {
-    let aws = checks::connection(clouds, settings, topology).await?;
-    let asking = async {
-        let vpc = checks::vpc_of(&aws, topology).await.ok_or("the VPC of the Cluster is not known")?;
-        let scope = Scope::Vpc(VpcId::from(vpc));
-        let parts = aws.cloud.describe_network(Kind::LoadBalancer, &scope).await;
-        let parts = parts.map_err(|error| error.to_string())?;
-        Ok(left(cluster, parts.load_balancers.values()))
+) -> Leftovers {
+    let aws = match checks::connection(clouds, settings, topology).await {
+        Ok(aws) => aws,
+        Err(why) => return Leftovers { left: None, unanswered: vec![why] },
     };
-    tokio::time::timeout(DEADLINE, asking).await.map_err(|_late| "AWS did not answer in time".to_owned())?
+    // Two deadlines, so that one that is late does not hide what the other found.
+    let (balancers, volumes) = tokio::join!(
+        tokio::time::timeout(DEADLINE, load_balancers(&aws, topology, cluster)),
+        tokio::time::timeout(DEADLINE, volumes(&aws, cluster)),
+    );
+    let mut unanswered = Vec::new();
+    let mut names = |answer: Result<Result<Vec<String>, String>, _>, what: &str| {
+        let late: Result<Vec<String>, String> = Err("AWS did not answer in time".to_owned());
+        answer.unwrap_or(late).unwrap_or_else(|why| {
+            unanswered.push(format!("{what}: {why}"));
+            Vec::new()
+        })
+    };
+    let (balancers, volumes) = (names(balancers, "load balancers"), names(volumes, "volumes"));
+    Leftovers { left: sentence(balancers, volumes), unanswered }
 }
 
-fn left<'a>(cluster: &str, all: impl Iterator<Item = &'a LoadBalancer>) -> Option<String> {
+async fn load_balancers(aws: &Connected, topology: &Topology, cluster: &str) -> Result<Vec<String>, String> {
+    let vpc = checks::vpc_of(aws, topology).await.ok_or("the VPC of the Cluster is not known")?;
+    let scope = Scope::Vpc(VpcId::from(vpc));
+    let parts = aws.cloud.describe_network(Kind::LoadBalancer, &scope).await;
+    let parts = parts.map_err(|error| error.to_string())?;
+    Ok(of_cluster(cluster, parts.load_balancers.values()))
+}
+
+fn of_cluster<'a>(cluster: &str, all: impl Iterator<Item = &'a LoadBalancer>) -> Vec<String> {
     let key = format!("{OF_CLOUD_PROVIDER}{cluster}");
     let of_cluster = |one: &&LoadBalancer| {
         one.tags.contains_key(&key) || one.tags.get(OF_CONTROLLER).is_some_and(|name| name == cluster)
     };
-    let mut names: Vec<&str> = all.filter(of_cluster).map(|one| one.name.as_str()).collect();
-    names.sort_unstable();
-    (!names.is_empty()).then(|| {
-        format!(
-            "workloads of the Cluster left load balancers in AWS: {}; delete their Services",
-            names.join(", ")
-        )
+    all.filter(of_cluster).map(|one| one.name.clone()).collect()
+}
+
+/// Volumes that stay when the instances are gone. Those of nodes have the tag, too, where users gave it to the pool.
+async fn volumes(aws: &Connected, cluster: &str) -> Result<Vec<String>, String> {
+    let tagged = aws.cloud.describe_volumes_tagged(&format!("{OF_CLOUD_PROVIDER}{cluster}")).await;
+    let tagged = tagged.map_err(|error| error.to_string())?;
+    let stay = |volume: &VolumeInfo| !volume.goes_with_instance;
+    Ok(tagged.into_iter().filter(stay).map(|volume| volume.id).collect())
+}
+
+fn sentence(balancers: Vec<String>, volumes: Vec<String>) -> Option<String> {
+    let (mut parts, mut objects) = (Vec::new(), Vec::new());
+    for (names, what, object) in
+        [(balancers, "load balancers", "Services"), (volumes, "volumes", "PersistentVolumeClaims")]
+    {
+        if !names.is_empty() {
+            parts.push(format!("{what} {}", listed(names)));
+            objects.push(object);
+        }
+    }
+    (!parts.is_empty()).then(|| {
+        let (parts, objects) = (parts.join("; "), objects.join(" and "));
+        format!("workloads of the Cluster left in AWS: {parts}; delete their {objects}")
     })
+}
+
+fn listed(mut names: Vec<String>) -> String {
+    names.sort_unstable();
+    let more = names.len().saturating_sub(MOST);
+    names.truncate(MOST);
+    let shown = names.join(", ");
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
 }
 
 #[cfg(test)]
@@ -70,13 +124,25 @@ mod tests {
             one("other", "kubernetes.io/cluster/c2", "owned"),
             one("by-hand", "elbv2.k8s.aws/cluster", "c2"),
         ];
+        assert_eq!(of_cluster("c", all.iter()), ["web", "api"]);
+        assert_eq!(of_cluster("d", all.iter()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_sentence_names_what_is_there_in_order_and_how_it_goes() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        assert_eq!(sentence(Vec::new(), Vec::new()), None);
         assert_eq!(
-            left("c", all.iter()),
-            Some(
-                "workloads of the Cluster left load balancers in AWS: api, web; delete their Services"
-                    .to_owned()
-            )
+            sentence(names(&["web", "api"]), Vec::new()).unwrap(),
+            "workloads of the Cluster left in AWS: load balancers api, web; delete their Services"
         );
-        assert_eq!(left("d", all.iter()), None);
+        assert_eq!(
+            sentence(names(&["web"]), names(&["vol-1"])).unwrap(),
+            "workloads of the Cluster left in AWS: load balancers web; volumes vol-1; \
+             delete their Services and PersistentVolumeClaims"
+        );
+        let many = (10..20).map(|number| format!("vol-{number}")).collect();
+        let many = sentence(Vec::new(), many).unwrap();
+        assert!(many.ends_with("vol-17 and 2 more; delete their PersistentVolumeClaims"), "{many}");
     }
 }

@@ -25,7 +25,7 @@ pub struct Settings {
     /// AfterControlPlaneUpgrade: hold the workers of Clusters with the annotation
     /// [`PAUSE_WORKERS_ANNOTATION`](foo_api::names::PAUSE_WORKERS_ANNOTATION).
     pub pause_workers: bool,
-    /// BeforeClusterDelete: look for load balancers that the Cluster's workloads leave in AWS.
+    /// BeforeClusterDelete: look for load balancers and volumes that the Cluster's workloads leave in AWS.
     pub leftovers: bool,
     /// Kubernetes versions that an upgrade may pass through, in addition to those of the variable `images`.
     pub versions: Vec<String>,

@@ -1,8 +1,10 @@
 //! What a topology asks of AWS, in one value, whether it was read from patched templates or from a Cluster's variables.
 
 use crate::patches::{CLUSTERS, POOLS, pool_name};
-use crate::variables::images;
-use foo_api::pool::RolloutStrategy;
+use crate::variables::network::{self, Network};
+use crate::variables::{SUBNETS, images};
+use foo_api::cluster::ManagedNetwork;
+use foo_api::pool::{MixedInstances, RolloutStrategy};
 use foo_api::shared::NetworkReference;
 use foo_api::{FooClusterTemplate, FooMachinePoolSpec, FooMachinePoolTemplate};
 use foo_runtime_sdk::hooks::ValidateTopologyRequest;
@@ -26,8 +28,10 @@ pub(crate) struct Topology {
     pub(crate) identity: String,
     /// VPC in which tags are searched.
     pub(crate) vpc: Option<String>,
-    /// Subnets of the cluster.
+    /// Subnets of the cluster, if its network exists.
     pub(crate) subnets: Vec<NetworkReference>,
+    /// The network that the provider creates for it.
+    pub(crate) managed: Option<ManagedNetwork>,
     /// Its pools.
     pub(crate) pools: Vec<Pool>,
 }
@@ -45,6 +49,8 @@ pub(crate) struct Pool {
     pub(crate) images: BTreeSet<String>,
     /// Instance types, if they are known.
     pub(crate) types: Vec<String>,
+    /// How many of the replicas are spot instances.
+    pub(crate) spot: u32,
     /// Its own subnets; all of the cluster's if there is none.
     pub(crate) subnets: Vec<NetworkReference>,
 }
@@ -59,7 +65,7 @@ impl Topology {
         let items: Vec<_> = request.items.iter().flatten().collect();
         let Some(cluster) = items.iter().find(|item| CLUSTERS.matches(&item.object)) else { return Ok(None) };
         let spec = cluster.object.decode::<FooClusterTemplate>()?.spec.template.spec;
-        // The subnets of a managed network do not exist yet.
+        let managed = spec.network.managed;
         let network = spec.network.existing.unwrap_or_default();
         let builtin = |name: &str| {
             Variables::new(&[], &request.variables).find::<String>(&format!("builtin.cluster.{name}"))
@@ -81,6 +87,7 @@ impl Topology {
             identity: spec.identity_ref.map_or_else(|| DEFAULT_IDENTITY.to_owned(), |identity| identity.name),
             vpc: network.vpc_id,
             subnets: network.subnets,
+            managed,
             pools,
         }))
     }
@@ -96,10 +103,18 @@ impl Topology {
         let variables = Variables::new(&[], &of_cluster);
         // Hooks are called for every Cluster: those whose variables only have the names of ours are not ours.
         let needed = |name: &str| variables.find::<String>(name).ok().flatten();
-        let (Some(region), Some(_secret), Ok(Some(subnets))) =
-            (needed("region"), needed("kubeconfigSecret"), variables.find("subnets"))
+        let subnets = variables.find::<Vec<NetworkReference>>(SUBNETS).map(Option::unwrap_or_default);
+        let (Some(region), Some(_secret), Ok(mut subnets), Ok(network)) =
+            (needed("region"), needed("kubeconfigSecret"), subnets, network::network(variables))
         else {
             return Ok(None);
+        };
+        let managed = match network {
+            Network::Existing => None,
+            Network::Managed(_) => {
+                subnets.clear();
+                Some(variables.find::<ManagedNetwork>(network::MANAGED)?.unwrap_or_default())
+            }
         };
         let text = |name: &str| -> Result<Option<String>, Failure> {
             Ok(variables.find::<String>(name)?.filter(|text| !text.is_empty()))
@@ -124,6 +139,7 @@ impl Topology {
             identity: text("identity")?.unwrap_or_else(|| DEFAULT_IDENTITY.to_owned()),
             vpc: text("vpcID")?,
             subnets,
+            managed,
             pools,
         }))
     }
@@ -136,17 +152,33 @@ impl Pool {
             RolloutStrategy::RollingUpdate => share(&spec.rollout.max_surge, replicas),
         };
         let limit = spec.max_size.and_then(|limit| u32::try_from(limit).ok()).unwrap_or(u32::MAX);
+        let replicas = replicas.min(limit);
+        let spot = match &spec.mixed_instances {
+            Some(mixed) => spot(mixed, replicas),
+            None if spec.spot.is_some() => replicas,
+            None => 0,
+        };
         let several = spec.mixed_instances.into_iter().flat_map(|mixed| mixed.overrides);
         let several = several.map(|one| one.instance_type);
         Self {
             name,
-            replicas: replicas.min(limit),
+            replicas,
             most: if replicas == 0 { 0 } else { replicas.saturating_add(surge).min(limit) },
             images: BTreeSet::from([spec.ami.id]),
+            spot,
             types: spec.instance_type.into_iter().chain(several).collect(),
             subnets: spec.subnets,
         }
     }
+}
+
+/// How many instances of a pool of several types are spot instances. Those on demand are rounded up (EC2 Auto Scaling API
+/// Reference, InstancesDistribution, `OnDemandPercentageAboveBaseCapacity`).
+fn spot(mixed: &MixedInstances, replicas: u32) -> u32 {
+    let base = u32::try_from(mixed.on_demand_base).unwrap_or_default();
+    let percent = u32::try_from(mixed.on_demand_percentage).unwrap_or(100);
+    let beyond = replicas.saturating_sub(base);
+    beyond.saturating_sub(beyond.saturating_mul(percent).div_ceil(100))
 }
 
 /// A number, or a percentage of the replicas, rounded up, as the manager reads it.

@@ -15,6 +15,8 @@ mod routes;
 mod rules;
 mod shapes;
 
+pub(crate) use quotas::allowed;
+
 use crate::AwsCloud;
 use async_trait::async_trait;
 use foo_cloud::{Networks, Result};

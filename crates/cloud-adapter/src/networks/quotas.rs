@@ -37,7 +37,8 @@ pub(super) async fn quotas(quotas: &Client, ec2: &Ec2) -> Result<Quotas> {
     Ok(known)
 }
 
-async fn allowed(client: &Client, (service, code): (&str, &str)) -> Result<Option<u32>> {
+/// The value of a quota, by its service and code, if AWS tells it.
+pub(crate) async fn allowed(client: &Client, (service, code): (&str, &str)) -> Result<Option<u32>> {
     let answer = client.get_service_quota().service_code(service).quota_code(code).send().await;
     match answer {
         Ok(answer) => Ok(answer.quota.and_then(|quota| quota.value).and_then(whole)),

@@ -13,6 +13,7 @@ use foo_model::{
     TemplateVersion,
 };
 use foo_simulator::core::catalogue::{IMAGE_ARM64, IMAGE_X86_64};
+use foo_simulator::core::ec2::workload_volumes::WorkloadVolume;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS, SECURITY_GROUP, VPC};
 use foo_simulator::core::settings::Batches;
 use foo_simulator::{Fault, FaultRule, Handle, SimCloud, Simulator, SimulatorConfig};
@@ -392,6 +393,28 @@ async fn facts_about_images_types_and_the_network() {
     assert_eq!(wire.describe_security_groups(&groups).await.unwrap()[0].vpc, VPC);
     let unknown = NetworkQuery::Ids(vec!["sg-0123".into()]);
     assert_eq!(wire.describe_security_groups(&unknown).await.unwrap_err().kind, ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn volumes_of_a_tag_are_found_and_whether_they_go_with_their_instance() {
+    const KEY: &str = "kubernetes.io/cluster/c";
+    let world = World::start().await;
+    let region = world.server.simulator().region(REGION);
+    let put = |key: &str, attached: Option<(String, bool)>| {
+        let tags = [(key.to_owned(), "owned".to_owned())].into();
+        region.put_volume(WorkloadVolume { size_gib: 1, attached, tags }).unwrap()
+    };
+    let instance = || "i-0123456789abcdef0".to_owned();
+    let mut expected = vec![(put(KEY, None), false), (put(KEY, Some((instance(), false))), false)];
+    expected.push((put(KEY, Some((instance(), true))), true));
+    put("kubernetes.io/cluster/c2", None);
+    expected.sort();
+    let mut found = world.wire.describe_volumes_tagged(KEY).await.unwrap();
+    found.sort_by(|a, b| a.id.cmp(&b.id));
+    assert_eq!(found, world.direct.describe_volumes_tagged(KEY).await.unwrap());
+    let found: Vec<_> = found.into_iter().map(|it| (it.id, it.goes_with_instance)).collect();
+    assert_eq!(found, expected);
+    assert_eq!(world.wire.describe_volumes_tagged("*").await.unwrap(), [], "a key is no pattern");
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ use crate::operation::Operation;
 use crate::queue::{Message, Queue, Receipt};
 use crate::{
     Compute, Described, Ended, Groups, ImageInfo, InstanceTypeInfo, Looked, Made, NetworkQuery, Networks,
-    Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
+    Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VcpuQuota, VersionCopy, VolumeInfo,
 };
 use async_trait::async_trait;
 use foo_model::hook::HookConfig;
@@ -274,6 +274,12 @@ impl<C: Compute + ?Sized> Compute for Metered<C> {
     }
     async fn describe_instance_types(&self, types: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>> {
         self.around(Operation::DescribeInstanceTypes, self.inner.describe_instance_types(types)).await
+    }
+    async fn vcpu_quota(&self, quota: VcpuQuota) -> Result<Option<u32>> {
+        self.around(Operation::GetServiceQuota, self.inner.vcpu_quota(quota)).await
+    }
+    async fn describe_volumes_tagged(&self, tag_key: &str) -> Result<Vec<VolumeInfo>> {
+        self.around(Operation::DescribeVolumes, self.inner.describe_volumes_tagged(tag_key)).await
     }
     async fn describe_images(&self, ids: &[ImageId]) -> Result<Vec<ImageInfo>> {
         self.around(Operation::DescribeImages, self.inner.describe_images(ids)).await

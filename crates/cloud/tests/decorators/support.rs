@@ -253,6 +253,12 @@ impl Compute for Scripted {
     async fn describe_instance_types(&self, _: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>> {
         unreachable!()
     }
+    async fn vcpu_quota(&self, _: VcpuQuota) -> Result<Option<u32>> {
+        unreachable!()
+    }
+    async fn describe_volumes_tagged(&self, _: &str) -> Result<Vec<VolumeInfo>> {
+        unreachable!()
+    }
     async fn describe_images(&self, ids: &[ImageId]) -> Result<Vec<ImageInfo>> {
         self.edit(|world| world.image_calls += 1);
         let found =

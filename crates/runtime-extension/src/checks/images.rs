@@ -8,8 +8,12 @@ use foo_model::{ImageId, InstanceType};
 use futures::future::join_all;
 use std::collections::BTreeMap;
 
-pub(super) async fn look(aws: &Connected, topology: &Topology) -> Report {
-    let mut report = Report::default();
+/// What is found, and the types that AWS has.
+pub(super) async fn look<'a>(
+    aws: &Connected,
+    topology: &'a Topology,
+    report: &mut Report,
+) -> BTreeMap<&'a str, InstanceTypeInfo> {
     let region = &topology.region;
     let images = by_what(
         topology
@@ -45,8 +49,8 @@ pub(super) async fn look(aws: &Connected, topology: &Topology) -> Report {
         let what = format!("{}: instance type {name} in {region}", pools(names));
         known_types.extend(report.answer(&what, answer).map(|found| (*name, found)));
     }
-    architectures(topology, &known_images, &known_types, &mut report);
-    report
+    architectures(topology, &known_images, &known_types, report);
+    known_types
 }
 
 fn architectures(

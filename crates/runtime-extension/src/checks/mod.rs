@@ -5,8 +5,10 @@
 
 mod addresses;
 mod images;
+mod managed;
 mod network;
 mod report;
+mod vcpus;
 
 use crate::clouds::{Clouds, Connected};
 use crate::settings::Settings;
@@ -40,36 +42,51 @@ fn is_region(region: &str) -> bool {
         && region.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
 }
 
-/// What AWS says of a topology, within [`DEADLINE`].
+/// What is wrong with a topology by itself, and what AWS says of it within [`DEADLINE`].
 pub(crate) async fn look(clouds: &Clouds, settings: &Settings, topology: &Topology) -> Report {
-    let aws = match connection(clouds, settings, topology).await {
-        Ok(aws) => aws,
-        Err(why) => return Report::unasked(why),
+    let mut report = match connection(clouds, settings, topology).await {
+        Ok(aws) => match tokio::time::timeout(DEADLINE, everything(&aws, topology)).await {
+            Ok(report) => report,
+            Err(_late) => Report::unasked(format!("AWS did not answer within {} s", DEADLINE.as_secs())),
+        },
+        Err(why) => Report::unasked(why),
     };
-    match tokio::time::timeout(DEADLINE, everything(&aws, topology)).await {
-        Ok(report) => report,
-        Err(_late) => Report::unasked(format!("AWS did not answer within {} s", DEADLINE.as_secs())),
-    }
+    managed::read(topology, &mut report);
+    report
 }
 
 async fn everything(aws: &Connected, topology: &Topology) -> Report {
-    let mut report = images::look(aws, topology).await;
+    let mut report = Report::default();
+    let types = images::look(aws, topology, &mut report).await;
     let network = network::look(aws, topology, &mut report).await;
+    managed::look(aws, topology, &mut report).await;
+    let vcpus = vcpus::look(aws, topology, &types, &mut report).await;
     let demands = network.demands(topology);
-    if !addresses::shortages(&demands, &network.free, &[]).is_empty() {
-        // Only now is it worth a call: instances that run already have their addresses.
-        if let Some(groups) = groups_of(aws, topology, &mut report).await {
-            for shortage in addresses::shortages(&demands, &network.free, &groups) {
-                report.finds(shortage);
+    if vcpus.is_empty() && addresses::shortages(&demands, &network.free, &[]).is_empty() {
+        return report;
+    }
+    // Only now is it worth a call: what runs already has its addresses and its vCPUs.
+    if let Some(groups) = groups_of(aws, topology, &mut report).await {
+        for shortage in addresses::shortages(&demands, &network.free, &groups) {
+            report.finds(shortage);
+        }
+        let there: usize = groups.iter().map(|group| group.instances).sum();
+        let wanted: u64 = topology.pools.iter().map(|pool| u64::from(pool.replicas)).sum();
+        if wanted > u64::try_from(there).unwrap_or(u64::MAX) {
+            for finding in vcpus {
+                report.finds(finding);
             }
         }
     }
     report
 }
 
-/// The VPC of a Cluster's subnets, if AWS tells it.
+/// The VPC of a Cluster, if AWS tells it: that of its subnets, or of the network that the provider created for it.
 pub(crate) async fn vpc_of(aws: &Connected, topology: &Topology) -> Option<String> {
-    network::look(aws, topology, &mut Report::default()).await.vpc
+    match &topology.managed {
+        Some(network) => managed::vpc_of(aws, topology, network).await,
+        None => network::look(aws, topology, &mut Report::default()).await.vpc,
+    }
 }
 
 /// The Cluster's groups: in which subnets, and how many instances.

@@ -3,9 +3,12 @@
 use super::*;
 use crate::testing::{World, topology_request};
 use crate::validation::validate;
+use foo_cloud::Networks as _;
+use foo_model::network::Change;
 use foo_simulator::core::catalogue::{IMAGE_ARM64, IMAGE_X86_64};
+use foo_simulator::core::mishaps::QuotaClass;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS};
-use foo_simulator::{Fault, FaultRule};
+use foo_simulator::{DEFAULT_REGION, Fault, FaultRule};
 use serde_json::{Value, json};
 
 /// What is said of a topology whose one pool was changed.
@@ -109,6 +112,110 @@ async fn an_image_of_the_wanted_version_is_missing() {
         it["settings"]["waitForImages"] = json!("true");
     };
     assert_eq!(said(&world, waiting).await, Ok(()), "the hook waits for it");
+}
+
+/// A topology whose network the provider creates.
+fn managed(network: Value) -> impl FnOnce(&mut Value) {
+    move |it| cluster(it)["network"] = json!({"managed": network})
+}
+
+#[tokio::test]
+async fn a_managed_network_that_cannot_be_is_refused_before_it_is_created() {
+    let world = World::new();
+    assert_eq!(said(&world, managed(json!({}))).await, Ok(()));
+    for (network, expected) in [
+        (json!({"cidr": "8.8.0.0/16"}), "8.8.0.0/16 is a public range"),
+        (
+            json!({"cidr": "10.0.0.0/16", "secondaryCIDRs": ["10.0.1.0/24"]}),
+            "10.0.0.0/16 and 10.0.1.0/24 overlap",
+        ),
+        (json!({"cidr": "10.0.0.0/24", "subnets": {"sizes": {"private": 25}}}), "in 1 of 3 zones"),
+        (
+            json!({"zones": {"names": ["eu-central-1z"]}}),
+            "region eu-central-1 has no Availability Zone eu-central-1z",
+        ),
+        (json!({"zones": {"count": 6}}), "region eu-central-1 has fewer than 6 Availability Zones"),
+    ] {
+        let refused = said(&world, managed(network)).await.unwrap_err();
+        assert!(refused.starts_with("the managed network: ") && refused.contains(expected), "{refused}");
+    }
+    let isolated = said(&world, |it| {
+        managed(json!({"endpoints": [{"name": "S3"}]}))(it);
+        cluster(it)["region"] = json!("us-iso-east-1");
+    });
+    assert!(isolated.await.unwrap_err().contains("endpoints in region us-iso-east-1 are not known"));
+}
+
+/// A network that has been begun holds its share: only new ones are measured.
+#[tokio::test]
+async fn quotas_are_for_managed_networks_that_are_new() {
+    let world = World::new();
+    let cloud = world.aws.cloud(DEFAULT_REGION, "own");
+    let create = async |cluster: &str| {
+        let tags = [(TAG_CLUSTER.to_owned(), cluster.to_owned())].into();
+        let cidr = "10.8.0.0/16".parse().unwrap();
+        cloud.change_network(&Change::CreateVpc { cidr, ipv6: false, tags }).await
+    };
+    let full = "the managed network: the quota of 5 VPCs in eu-central-1 leaves no room for 1 more";
+    for _ in 0..4 {
+        create("n/other").await.unwrap();
+    }
+    assert_eq!(said(&world, managed(json!({}))).await, Err(full.to_owned()));
+    let in_theirs = managed(json!({"vpcID": "vpc-0123", "cidr": "10.0.0.0/16"}));
+    assert_eq!(said(&world, in_theirs).await, Ok(()), "it needs no VPC");
+    let world_of_addresses = World::new();
+    let elsewhere = world_of_addresses.aws.cloud(DEFAULT_REGION, "own");
+    for _ in 0..3 {
+        elsewhere.change_network(&Change::AllocateAddress { tags: [].into() }).await.unwrap();
+    }
+    let addresses = said(&world_of_addresses, managed(json!({}))).await.unwrap_err();
+    assert_eq!(
+        addresses,
+        "the managed network: the quota of 5 Elastic IP addresses in eu-central-1 leaves no room for 3 more"
+    );
+    let one = managed(json!({"nat": "Single"}));
+    assert_eq!(said(&world_of_addresses, one).await, Ok(()), "one NAT gateway has room");
+}
+
+#[tokio::test]
+async fn a_managed_network_that_was_begun_is_not_measured_again() {
+    let world = World::new();
+    let cloud = world.aws.cloud(DEFAULT_REGION, "own");
+    for cluster in ["n/c", "n/other", "n/other", "n/other"] {
+        let tags = [(TAG_CLUSTER.to_owned(), cluster.to_owned())].into();
+        let cidr = "10.8.0.0/16".parse().unwrap();
+        cloud.change_network(&Change::CreateVpc { cidr, ipv6: false, tags }).await.unwrap();
+    }
+    assert_eq!(said(&world, managed(json!({}))).await, Ok(()));
+    let calls = world.aws.total_calls();
+    assert_eq!(said(&world, managed(json!({}))).await, Ok(()));
+    assert_eq!(world.aws.total_calls(), calls, "it is remembered");
+}
+
+#[tokio::test]
+async fn pools_together_keep_within_the_quota_of_vcpus() {
+    let world = World::new();
+    let region = world.aws.region(DEFAULT_REGION);
+    region.set_vcpu_quota(QuotaClass::Standard, Some(5)).unwrap();
+    region.set_vcpu_quota(QuotaClass::SpotStandard, Some(6)).unwrap();
+    let refused = "pool workers: 6 vCPUs are wanted, and the account's quota L-1216C47A \
+                   (Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances) is 5";
+    assert_eq!(said(&world, |_| {}).await, Err(refused.to_owned()));
+    assert_eq!(said(&world, |it| pool(it)["spot"] = json!({})).await, Ok(()), "three of 2 vCPUs each");
+    let mixed = |percentage: u32| {
+        move |it: &mut Value| {
+            let types = json!([{"instanceType": "m7i.xlarge"}, {"instanceType": "m7i.large"}]);
+            let mixed = json!({"overrides": types, "onDemandBase": 1, "onDemandPercentage": percentage});
+            *pool(it) = json!({"mixedInstances": mixed, "ami": {"id": IMAGE_X86_64}});
+        }
+    };
+    assert_eq!(said(&world, mixed(50)).await, Ok(()), "two on demand, of the smaller type");
+    assert_eq!(said(&world, mixed(100)).await, Err(refused.to_owned()));
+    let denied = World::new();
+    denied.aws.region(DEFAULT_REGION).set_vcpu_quota(QuotaClass::Standard, Some(5)).unwrap();
+    denied.aws.add_fault(FaultRule::on("GetServiceQuota", Fault::Denied));
+    assert_eq!(said(&denied, |_| {}).await, Ok(()), "an account that may not ask is not refused");
+    assert_eq!(world.aws.calls("GetServiceQuota"), 2, "each quota is asked for once");
 }
 
 /// A cluster must not stand still because AWS does.

@@ -2,8 +2,12 @@
 
 use super::*;
 use crate::testing::World;
+use foo_cloud::Networks as _;
+use foo_model::names::TAG_CLUSTER;
+use foo_model::network::{Change, LoadBalancerKind, Tags};
 use foo_simulator::core::catalogue::IMAGE_X86_64;
-use foo_simulator::core::network::PRIVATE_SUBNETS;
+use foo_simulator::core::ec2::workload_volumes::WorkloadVolume;
+use foo_simulator::core::network::{NewLoadBalancer, PRIVATE_SUBNETS};
 use foo_simulator::{DEFAULT_REGION, Fault, FaultRule};
 use serde_json::{Value, json};
 
@@ -111,6 +115,97 @@ async fn what_is_not_known_holds_no_deletion() {
     };
     assert_eq!(delete("leftovers", annotated).await, None);
     assert_eq!(delete("preflight", annotated).await, None);
+}
+
+#[tokio::test]
+async fn a_load_balancer_of_the_cluster_holds_its_deletion_if_it_is_annotated() {
+    let world = World::new();
+    let balancer = |name: &str, cluster: &str| NewLoadBalancer {
+        name: name.to_owned(),
+        kind: LoadBalancerKind::Network,
+        subnets: [PRIVATE_SUBNETS[0].into()].into(),
+        groups: [].into(),
+        internet_facing: false,
+        deletion_protection: false,
+        target_groups: [].into(),
+        tags: [(format!("kubernetes.io/cluster/{cluster}"), "owned".to_owned())].into(),
+    };
+    let region = world.aws.region(DEFAULT_REGION);
+    let delete = async |change: fn(&mut Value)| {
+        held(before_cluster_delete(&world.clouds, &request("leftovers", change)).await)
+    };
+    let annotated: fn(&mut Value) = |request| {
+        request["cluster"]["metadata"]["annotations"][WAIT_FOR_LEFTOVERS_ANNOTATION] = json!("");
+    };
+    region.put_load_balancer(balancer("theirs", "other")).unwrap();
+    assert_eq!(delete(annotated).await, None);
+    let arn = region.put_load_balancer(balancer("web", "c")).unwrap();
+    let why = delete(annotated).await.unwrap();
+    assert!(why.contains("left in AWS: load balancers web; delete their Services"), "{why}");
+    assert_eq!(delete(|_| {}).await, None, "nobody asked to wait");
+    let (kind, name) = (LoadBalancerKind::Network, "web".to_owned());
+    let cloud = world.aws.cloud(DEFAULT_REGION, "own");
+    cloud.change_network(&Change::DeleteLoadBalancer { kind, name, arn: Some(arn) }).await.unwrap();
+    assert_eq!(delete(annotated).await, None);
+}
+
+/// Volumes are found by the cluster's name alone, load balancers in the VPC that has the network's tag.
+#[tokio::test]
+async fn leftovers_of_a_managed_network_and_volumes_are_found() {
+    let world = World::new();
+    let (region, cloud) = (world.aws.region(DEFAULT_REGION), world.aws.cloud(DEFAULT_REGION, "own"));
+    let owned = |key: &str, value: &str| -> Tags { [(key.to_owned(), value.to_owned())].into() };
+    let delete = async || {
+        let asked = request("leftovers", |request| {
+            request["cluster"]["metadata"]["annotations"][WAIT_FOR_LEFTOVERS_ANNOTATION] = json!("");
+            let variables = &mut request["cluster"]["spec"]["topology"]["variables"];
+            let variables = variables.as_array_mut().unwrap();
+            variables.retain(|variable| variable["name"] != "subnets");
+            variables.push(json!({"name": "networkMode", "value": "Managed"}));
+        });
+        before_cluster_delete(&world.clouds, &asked).await.unwrap()
+    };
+    assert_eq!(delete().await, Decision::Proceed, "there is no network yet");
+    let tags = owned("kubernetes.io/cluster/c", "owned");
+    let volume = |attached| WorkloadVolume { size_gib: 1, attached, tags: tags.clone() };
+    region.put_volume(volume(Some(("i-1".to_owned(), true)))).unwrap();
+    assert_eq!(delete().await, Decision::Proceed, "it goes with its instance");
+    let volume = region.put_volume(volume(Some(("i-1".to_owned(), false)))).unwrap();
+    let left =
+        |what: &str| Decision::retry_in(AWS_CHANGES, format!("workloads of the Cluster left in AWS: {what}"));
+    let of_volume = format!("volumes {volume}; delete their PersistentVolumeClaims");
+    assert_eq!(delete().await, left(&of_volume));
+
+    let create = Change::CreateVpc {
+        cidr: "10.8.0.0/16".parse().unwrap(),
+        ipv6: false,
+        tags: owned(TAG_CLUSTER, "n/c"),
+    };
+    let vpc = cloud.change_network(&create).await.unwrap().vpcs.into_keys().next().unwrap();
+    let create = Change::CreateSubnet {
+        vpc,
+        zone: "eu-central-1a".into(),
+        cidr: "10.8.0.0/24".parse().unwrap(),
+        ipv6: None,
+        tags: Tags::new(),
+    };
+    let subnet = cloud.change_network(&create).await.unwrap().subnets.into_keys().next().unwrap();
+    let balancer = NewLoadBalancer {
+        name: "web".to_owned(),
+        kind: LoadBalancerKind::Network,
+        subnets: [subnet].into(),
+        groups: [].into(),
+        internet_facing: false,
+        deletion_protection: false,
+        target_groups: [].into(),
+        tags: tags.clone(),
+    };
+    region.put_load_balancer(balancer).unwrap();
+    let both =
+        format!("load balancers web; volumes {volume}; delete their Services and PersistentVolumeClaims");
+    assert_eq!(delete().await, left(&both));
+    world.aws.add_fault(FaultRule::on("DescribeVolumes", Fault::Denied));
+    assert_eq!(delete().await, left("load balancers web; delete their Services"), "one of two answers");
 }
 
 #[tokio::test]

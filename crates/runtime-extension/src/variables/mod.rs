@@ -10,7 +10,7 @@ mod schema;
 mod table;
 
 pub use schema::SchemaError;
-pub(crate) use table::{Object, Presence, TABLE, Variable};
+pub(crate) use table::{Object, Presence, SUBNETS, TABLE, Variable};
 
 use foo_runtime_sdk::hooks::{VariableDefinition, VariableSchema};
 use serde_json::{Map, Value};

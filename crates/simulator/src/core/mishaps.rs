@@ -4,7 +4,7 @@
 use super::ec2::instances::Market;
 use super::error::{AwsError, AwsResult};
 use super::region::Region;
-use foo_cloud::InstanceState;
+use foo_cloud::{InstanceState, VcpuQuota};
 use foo_model::{GroupName, InstanceId, InstanceType, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -106,6 +106,31 @@ impl QuotaClass {
             (Market::OnDemand, "g" | "vt" | "gr") => Self::Graphics,
             (Market::OnDemand, "p") => Self::Accelerated,
             (Market::OnDemand, _) => Self::Other,
+        }
+    }
+
+    /// The class that stands for a quota: all families have one of their own at AWS.
+    fn told_as(quota: VcpuQuota) -> Self {
+        match quota {
+            VcpuQuota::Standard => Self::Standard,
+            VcpuQuota::GAndVt => Self::Graphics,
+            VcpuQuota::P => Self::Accelerated,
+            VcpuQuota::Dl
+            | VcpuQuota::F
+            | VcpuQuota::HighMemory
+            | VcpuQuota::Hpc
+            | VcpuQuota::Inf
+            | VcpuQuota::Trn
+            | VcpuQuota::X => Self::Other,
+            VcpuQuota::SpotStandard => Self::SpotStandard,
+            VcpuQuota::SpotDl
+            | VcpuQuota::SpotF
+            | VcpuQuota::SpotGAndVt
+            | VcpuQuota::SpotInf
+            | VcpuQuota::SpotP
+            | VcpuQuota::SpotP5
+            | VcpuQuota::SpotTrn
+            | VcpuQuota::SpotX => Self::SpotOther,
         }
     }
 }
@@ -234,6 +259,11 @@ impl Region {
     /// The quotas that are set, in vCPUs.
     pub fn vcpu_quotas(&self) -> &BTreeMap<QuotaClass, u32> {
         &self.mishaps.quotas
+    }
+
+    /// What Service Quotas tells of a quota: that of the class it belongs to.
+    pub fn vcpu_quota(&self, quota: VcpuQuota) -> Option<u32> {
+        self.mishaps.quotas.get(&QuotaClass::told_as(quota)).copied()
     }
 
     /// Refuses one more instance if that exceeds the account's quota (EC2 API Reference, "Error codes":

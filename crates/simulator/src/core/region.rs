@@ -5,6 +5,7 @@ use super::chance::Chance;
 use super::due::{Due, Event};
 use super::ec2::instances::Ec2Instance;
 use super::ec2::templates::Templates;
+use super::ec2::workload_volumes::WorkloadVolume;
 use super::events::EventLog;
 use super::group::activity::{Activity, ActivityLog};
 use super::group::launch_instances::LaunchTokens;
@@ -37,6 +38,8 @@ pub struct Region {
     pub types: BTreeMap<InstanceType, TypeInfo>,
     /// Launch templates.
     pub templates: Templates,
+    /// Volumes that workloads made, by id.
+    pub volumes: BTreeMap<String, WorkloadVolume>,
     /// Capacity of a zone for a type, in instances; no entry means unlimited.
     pub(crate) limits: BTreeMap<(Zone, InstanceType), u32>,
     /// Instances of a type in a zone that are not terminated.
@@ -74,6 +77,7 @@ impl Region {
             images: catalogue::default_images(account),
             types: catalogue::default_types(),
             templates: Templates::new(lag),
+            volumes: BTreeMap::new(),
             limits: BTreeMap::new(),
             alive: BTreeMap::new(),
             mishaps: Mishaps::default(),

@@ -6,13 +6,14 @@ use crate::core::catalogue::{Image, TypeInfo};
 use crate::core::document::Document;
 use crate::core::ec2::launch_data::LaunchData;
 use crate::core::ec2::templates::{NewTemplate, NewVersion, Template, TemplateKey};
+use crate::core::ec2::workload_volumes::WorkloadVolume;
 use crate::core::error::AwsError;
 use crate::core::lookup::View;
 use async_trait::async_trait;
 use foo_cloud::error::stable_text;
 use foo_cloud::{
     CloudError, Compute, Described, ErrorKind, ImageInfo, InstanceTypeInfo, Made, NetworkQuery, Operation,
-    Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy,
+    Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VcpuQuota, VersionCopy, VolumeInfo,
 };
 use foo_model::network::{SecurityGroup, Subnet};
 use foo_model::{
@@ -259,6 +260,30 @@ impl Compute for SimCloud {
         }
         self.call(Operation::DescribeInstanceTypes, format!("{types:?}"), |region| {
             Ok(region.types_by_name(types)?.into_iter().map(type_info).collect())
+        })
+        .await
+    }
+
+    async fn vcpu_quota(&self, quota: VcpuQuota) -> Result<Option<u32>> {
+        let told = |region: &mut Region| Ok(region.vcpu_quota(quota));
+        match self.call(Operation::GetServiceQuota, quota.code().to_owned(), told).await {
+            Err(error)
+                if matches!(error.kind, ErrorKind::Denied | ErrorKind::NotFound | ErrorKind::Invalid) =>
+            {
+                Ok(None)
+            }
+            answer => answer,
+        }
+    }
+
+    async fn describe_volumes_tagged(&self, tag_key: &str) -> Result<Vec<VolumeInfo>> {
+        self.call(Operation::DescribeVolumes, tag_key.to_owned(), |region| {
+            let tagged = region.volumes.iter().filter(|(_, volume)| volume.tags.contains_key(tag_key));
+            let volume = |(id, volume): (&String, &WorkloadVolume)| VolumeInfo {
+                id: id.clone(),
+                goes_with_instance: volume.attached.as_ref().is_some_and(|(_, goes_with_it)| *goes_with_it),
+            };
+            Ok(tagged.map(volume).collect())
         })
         .await
     }

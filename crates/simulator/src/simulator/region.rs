@@ -4,6 +4,7 @@ use crate::core::Region;
 use crate::core::catalogue::{Boot, Image, TypeInfo};
 use crate::core::ec2::instances::Ec2Instance;
 use crate::core::ec2::templates::Template;
+use crate::core::ec2::workload_volumes::WorkloadVolume;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::events::CloudEvent;
 use crate::core::group::activity::{Activity, ActivityLog};
@@ -303,6 +304,22 @@ impl RegionHandle {
     /// The quotas that are set, in vCPUs.
     pub fn vcpu_quotas(&self) -> BTreeMap<QuotaClass, u32> {
         self.read(|region| region.vcpu_quotas().clone())
+    }
+
+    /// A driver in a workload cluster makes a volume, and this is its id.
+    ///
+    /// # Errors
+    /// The name cannot be a region's.
+    pub fn put_volume(&self, volume: WorkloadVolume) -> AwsResult<String> {
+        self.with(|region| region.put_volume(volume))
+    }
+
+    /// A volume is deleted; whether it was there.
+    ///
+    /// # Errors
+    /// The name cannot be a region's.
+    pub fn delete_volume(&self, id: &str) -> AwsResult<bool> {
+        self.with(|region| region.delete_volume(id))
     }
 
     /// Decides whether the Nodes of instances launched from an image join.

@@ -1,12 +1,14 @@
-//! Service Quotas' actions (Service Quotas API Reference): the quotas of networks in the settings. The API cannot
-//! change them, because AWS changes them only after a review.
+//! Service Quotas' actions (Service Quotas API Reference): the quotas of networks in the settings, and those of vCPUs that are set; a vCPU
+//! quota that is not set does not exist. The API cannot change them, because AWS changes them only after a review.
 
 use super::json::fields::{number, required, text};
 use super::operation::JsonOperation;
 use crate::core::Region;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::network::NetworkQuotas;
+use foo_cloud::VcpuQuota;
 use serde_json::{Value, json};
+use strum::IntoEnumIterator as _;
 
 /// All actions.
 pub(super) const ACTIONS: [(&str, JsonOperation); 2] = [
@@ -31,6 +33,29 @@ const QUOTAS: [Quota; 10] = [
     ("vpc", "L-FE5A380F", "NAT gateways per Availability Zone", |quotas| quotas.nat_gateways),
 ];
 
+/// A quota and its value.
+struct Told {
+    service: &'static str,
+    code: &'static str,
+    name: &'static str,
+    value: u32,
+}
+
+/// All quotas of a service, by code.
+fn of_service(region: &Region, service: &str) -> Vec<Told> {
+    let networks = QUOTAS.iter().map(|(service, code, name, value)| {
+        let value = value(&region.settings.network_quotas);
+        Told { service, code, name, value }
+    });
+    let vcpus = VcpuQuota::iter().filter_map(|quota| {
+        let value = region.vcpu_quota(quota)?;
+        Some(Told { service: "ec2", code: quota.code(), name: quota.name(), value })
+    });
+    let mut all: Vec<Told> = networks.chain(vcpus).filter(|quota| quota.service == service).collect();
+    all.sort_by_key(|quota| quota.code);
+    all
+}
+
 fn in_its_words(mut error: AwsError) -> AwsError {
     if matches!(error.code.as_str(), "MissingParameter" | "InvalidParameterValue") {
         "IllegalArgumentException".clone_into(&mut error.code);
@@ -40,8 +65,8 @@ fn in_its_words(mut error: AwsError) -> AwsError {
 
 fn get(region: &Region, body: &Value) -> AwsResult<Value> {
     let (service, code) = (required(body, "ServiceCode")?, required(body, "QuotaCode")?);
-    let found = QUOTAS.iter().find(|(of, known, ..)| *of == service && *known == code);
-    let quota = found.ok_or_else(|| {
+    let all = of_service(region, service);
+    let quota = all.iter().find(|quota| quota.code == code).ok_or_else(|| {
         AwsError::new(
             "NoSuchResourceException",
             "The request failed because the specified quota does not exist.",
@@ -54,14 +79,14 @@ fn list(region: &Region, body: &Value) -> AwsResult<Value> {
     let service = required(body, "ServiceCode")?;
     let most = usize::try_from(number(body, "MaxResults", 1, 100)?.unwrap_or(100)).unwrap_or(100);
     let after = text(body, "NextToken")?.unwrap_or_default();
-    let mut of_service = QUOTAS.iter().filter(|(of, ..)| *of == service).peekable();
-    if of_service.peek().is_none() {
+    let all = of_service(region, service);
+    if all.is_empty() {
         let text = "The request failed because the specified service does not exist.";
         return Err(AwsError::new("NoSuchResourceException", text));
     }
-    let mut behind = of_service.filter(|(_, code, ..)| *code > after);
-    let page: Vec<&Quota> = behind.by_ref().take(most).collect();
-    let token = page.last().map(|(_, code, ..)| *code).filter(|_| behind.next().is_some());
+    let mut behind = all.iter().filter(|quota| quota.code > after);
+    let page: Vec<&Told> = behind.by_ref().take(most).collect();
+    let token = page.last().map(|quota| quota.code).filter(|_| behind.next().is_some());
     let quotas: Vec<Value> = page.iter().map(|quota| show(region, quota)).collect();
     let mut answer = json!({ "Quotas": quotas });
     if let (Some(token), Some(answer)) = (token, answer.as_object_mut()) {
@@ -70,7 +95,7 @@ fn list(region: &Region, body: &Value) -> AwsResult<Value> {
     Ok(answer)
 }
 
-fn show(region: &Region, (service, code, name, value): &Quota) -> Value {
+fn show(region: &Region, Told { service, code, name, value }: &Told) -> Value {
     let service_name = if *service == "ec2" {
         "Amazon Elastic Compute Cloud (Amazon EC2)"
     } else {
@@ -82,7 +107,7 @@ fn show(region: &Region, (service, code, name, value): &Quota) -> Value {
         "QuotaArn": format!("arn:aws:servicequotas:{}:{}:{service}/{code}", region.name, region.account),
         "QuotaCode": code,
         "QuotaName": name,
-        "Value": f64::from(value(&region.settings.network_quotas)),
+        "Value": f64::from(*value),
         "Unit": "None",
         "Adjustable": true,
         "GlobalQuota": false,

@@ -6,6 +6,7 @@ use crate::stage::{CLUSTER, CLUSTER_CLASS, Kind, Stage, on_stage};
 use crate::topology;
 use anyhow::{Context as _, Result, ensure};
 use foo_simulator::core::catalogue::IMAGE_X86_64;
+use foo_simulator::core::mishaps::QuotaClass;
 use foo_simulator::core::network::PRIVATE_SUBNETS;
 use foo_testbed::world::SOON;
 use foo_testbed::world::kinds::text;
@@ -138,6 +139,7 @@ fn a_topology_that_aws_would_refuse_is_refused_before_anything_exists() {
     const NAME: &str = "our-refusal";
     on_stage(async |stage| {
         let ours = Ours::start(stage).await?;
+        ours.aws.simulator().region("eu-central-1").set_vcpu_quota(QuotaClass::Standard, Some(5))?;
         ours.register(stage, NAME, &json!({})).await?;
         stage.namespace(NAME).await?;
         released_class(stage, NAME, "clusterclass-foo-extension.yaml").await?;
@@ -162,7 +164,16 @@ fn a_topology_that_aws_would_refuse_is_refused_before_anything_exists() {
         });
         let refused = stage.apply(&odd).await.err().map(|error| format!("{error:#}")).unwrap_or_default();
         ensure!(refused.contains("amiID"), "{refused}");
+        // Two instances and one, of 2 vCPUs each.
         stage.apply(&cluster(NAME, "foo-extension", |_| {})).await?;
+        let refused = "pools one, several: 6 vCPUs are wanted, and the account's quota L-1216C47A";
+        topology::says(stage, NAME, "foo-extension", &[refused]).await?;
+        let there = made(stage, NAME, "foo-extension").await?;
+        ensure!(there.is_empty(), "{there:#?}");
+        let fits = cluster(NAME, "foo-extension", |cluster| {
+            cluster["spec"]["topology"]["workers"]["machinePools"][0]["replicas"] = json!(1);
+        });
+        stage.apply(&fits).await?;
         complete(stage, NAME, "foo-extension").await.map(drop)
     });
 }

@@ -6,6 +6,7 @@ use crate::stage::{CLUSTER, CLUSTER_CLASS, Stage, on_stage};
 use crate::topology;
 use anyhow::{Result, ensure};
 use foo_simulator::core::catalogue::IMAGE_X86_64;
+use foo_simulator::core::ec2::workload_volumes::WorkloadVolume;
 use foo_simulator::core::network::PRIVATE_SUBNETS;
 use foo_testbed::world::SOON;
 use foo_testbed::world::kinds::text;
@@ -13,6 +14,7 @@ use foo_testbed::{Probe, wait_until};
 use serde_json::{Value, json};
 
 const PAUSE: &str = "infrastructure.foo.com/pause-workers";
+const WAIT_FOR_LEFTOVERS: &str = "infrastructure.foo.com/wait-for-leftovers";
 const MISSING: &str = "ami-0ffffffffffffffff";
 
 /// A class of the stand-in provider whose variables and upgrade plans are our extension's, and which has a pool of ours.
@@ -79,7 +81,7 @@ async fn versions(stage: &Stage, name: &str, last: &str) -> Result<Vec<String>> 
 }
 
 /// Created when AWS has what it names; upgraded by two minors through the version that its images name, with a pause between
-/// control plane and workers, and a wait for the last image.
+/// control plane and workers, and a wait for the last image; deleted when its workloads left nothing.
 #[test]
 fn our_extension_holds_a_cluster_and_leads_it_through_an_upgrade() {
     const NAME: &str = "our-life";
@@ -126,7 +128,20 @@ fn our_extension_holds_a_cluster_and_leads_it_through_an_upgrade() {
             json!({"spec": {"topology": {"variables": variables(&json!(subnets), &images(IMAGE_X86_64))}}});
         stage.patch(CLUSTER, NAME, NAME, &change).await?;
         topology::is_reconciled(stage, NAME, NAME).await?;
-        stage.delete(CLUSTER, NAME, NAME).await?;
-        stage.until((CLUSTER, NAME, NAME), "gone", Value::is_null).await.map(drop)
+        deleted_after_its_volume(stage, &ours, NAME).await
     });
+}
+
+/// A volume of its workloads holds the deletion, since the Cluster asks for that.
+async fn deleted_after_its_volume(stage: &Stage, ours: &Ours, name: &str) -> Result<()> {
+    let region = ours.aws.simulator().region("eu-central-1");
+    let tags = [(format!("kubernetes.io/cluster/{name}"), "owned".to_owned())].into();
+    let volume = region.put_volume(WorkloadVolume { size_gib: 10, attached: None, tags })?;
+    stage.patch(CLUSTER, name, name, &json!({"metadata": {"annotations": {WAIT_FOR_LEFTOVERS: ""}}})).await?;
+    stage.delete(CLUSTER, name, name).await?;
+    let left = format!("workloads of the Cluster left in AWS: volumes {volume}; delete their");
+    topology::says(stage, name, name, &["Following hooks are blocking delete: BeforeClusterDelete", &left])
+        .await?;
+    ensure!(region.delete_volume(&volume)?, "it was there");
+    stage.until((CLUSTER, name, name), "gone", Value::is_null).await.map(drop)
 }

@@ -2,7 +2,7 @@
 
 use super::{only, tagged};
 use crate::canned::{Canned, Form, Reply, autoscaling_answer, autoscaling_error, ec2_answer};
-use foo_cloud::{ErrorKind, Networks};
+use foo_cloud::{Compute, ErrorKind, Networks, VcpuQuota};
 use foo_cloud_adapter::AwsCloud;
 use foo_model::network::{Kind, LoadBalancerKind, Scope};
 
@@ -139,6 +139,35 @@ async fn quotas_and_what_is_used_of_them() {
         .map(|form| format!("{} {}", form["ServiceCode"], form["QuotaCode"]))
         .collect();
     assert_eq!(asked, ["vpc L-F678F1CE", "ec2 L-0263D0A3", "vpc L-FE5A380F", "vpc L-A4707A72"]);
+}
+
+#[tokio::test]
+async fn quotas_of_vcpus_are_asked_for_by_their_codes() {
+    let (cloud, server) = quotas_where("L-34B43A08").await;
+    assert_eq!(cloud.vcpu_quota(VcpuQuota::Standard).await.unwrap(), Some(5));
+    assert_eq!(cloud.vcpu_quota(VcpuQuota::SpotStandard).await.unwrap(), None, "it may not be asked for");
+    let asked: Vec<String> =
+        server.asked().iter().map(|form| format!("{} {}", form["ServiceCode"], form["QuotaCode"])).collect();
+    assert_eq!(asked, ["ec2 L-1216C47A", "ec2 L-34B43A08"]);
+}
+
+#[tokio::test]
+async fn a_volume_that_is_being_deleted_is_left_by_nobody() {
+    let volume = |id: &str, status: &str| {
+        format!("<item><volumeId>{id}</volumeId><status>{status}</status><attachmentSet/></item>")
+    };
+    let all =
+        [volume("vol-1", "available"), volume("vol-2", "deleting"), volume("vol-3", "deleted")].concat();
+    let content = format!("<volumeSet>{all}</volumeSet>");
+    let server = Canned::start(move |_, _| ec2_answer("DescribeVolumes", &content)).await;
+    let found = server.cloud().await.describe_volumes_tagged("kubernetes.io/cluster/c").await.unwrap();
+    let found: Vec<_> = found.iter().map(|it| (it.id.as_str(), it.goes_with_instance)).collect();
+    assert_eq!(found, [("vol-1", false)]);
+    let asked = &server.asked()[0];
+    assert_eq!(
+        (asked["Filter.1.Name"].as_str(), asked["Filter.1.Value.1"].as_str()),
+        ("tag-key", "kubernetes.io/cluster/c")
+    );
 }
 
 #[tokio::test]

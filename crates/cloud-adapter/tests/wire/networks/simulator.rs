@@ -3,7 +3,7 @@
 
 use crate::canned::settings;
 use crate::shapes::tags;
-use foo_cloud::{CloudError, ErrorKind, Networks};
+use foo_cloud::{CloudError, Compute as _, ErrorKind, Networks, VcpuQuota};
 use foo_cloud_adapter::{AwsCloud, AwsSettings, Timeouts};
 use foo_model::names::{TAG_CLUSTER, TAG_NETWORK};
 use foo_model::network::{
@@ -13,6 +13,7 @@ use foo_model::network::{
 use foo_model::{
     AllocationId, InternetGatewayId, NatGatewayId, RouteTableId, SecurityGroupId, SubnetId, VpcId,
 };
+use foo_simulator::core::mishaps::QuotaClass;
 use foo_simulator::core::network::{NewInterface, NewLoadBalancer, PUBLIC_SUBNETS, VPC};
 use foo_simulator::{
     AccessKey, Fault, FaultRule, Handle, Policy, RegionHandle, SimCloud, Simulator, SimulatorConfig,
@@ -274,6 +275,11 @@ async fn a_network_comes_and_goes_with_the_rights_of_its_policies() {
     let quotas = world.wire.quotas().await.unwrap();
     assert_eq!(quotas, world.direct.quotas().await.unwrap());
     assert!(quotas.vpcs.is_some() && quotas.nat_gateways.is_some(), "{quotas:?}");
+    world.region.set_vcpu_quota(QuotaClass::Standard, Some(64)).unwrap();
+    for (quota, vcpus) in [(VcpuQuota::Standard, Some(64)), (VcpuQuota::SpotStandard, None)] {
+        assert_eq!(world.wire.vcpu_quota(quota).await.unwrap(), vcpus);
+        assert_eq!(world.direct.vcpu_quota(quota).await.unwrap(), vcpus);
+    }
     let network = network(&world).await;
     let ids = || [network.vpc.to_string(), network.subnet.to_string()].into();
     world.does(Change::CreateTags { ids: ids(), tags: tags(&[("team", "a")]) }).await;

@@ -6,3 +6,4 @@ pub mod scheduled;
 pub mod tags;
 pub mod templates;
 pub(crate) mod volumes;
+pub mod workload_volumes;

@@ -1,8 +1,9 @@
 //! Networks behind the trait: faults, lost answers and counts stand before them as before all other calls.
 
 use super::scene::{Net, net, net_with, only, tags};
+use crate::core::mishaps::QuotaClass;
 use crate::{Fault, FaultRule, SimCloud};
-use foo_cloud::{ErrorKind, Networks as _};
+use foo_cloud::{Compute as _, ErrorKind, Networks as _, VcpuQuota};
 use foo_model::network::{Change, Kind, Quotas, Scope, Tags};
 
 fn cloud(net: &Net) -> SimCloud {
@@ -57,6 +58,24 @@ async fn looks_cost_what_the_adapter_spends_on_them() {
         let senseless = cloud.describe_network(kind, &scope).await.expect_err("a mistake");
         assert_eq!(senseless.kind, ErrorKind::Invalid);
     }
+}
+
+#[tokio::test]
+async fn quotas_of_vcpus_are_those_that_are_set() {
+    let net = net_with(|_| {});
+    let cloud = cloud(&net);
+    let told = async |quota| cloud.vcpu_quota(quota).await.expect("read");
+    assert_eq!(told(VcpuQuota::Standard).await, None, "lifted");
+    let set = |class, vcpus| net.0.with(|region| region.set_vcpu_quota(class, Some(vcpus)));
+    set(QuotaClass::Standard, 64);
+    set(QuotaClass::SpotStandard, 32);
+    set(QuotaClass::SpotOther, 1);
+    assert_eq!(told(VcpuQuota::Standard).await, Some(64));
+    assert_eq!(told(VcpuQuota::SpotStandard).await, Some(32));
+    assert_eq!(told(VcpuQuota::SpotGAndVt).await, Some(1));
+    assert_eq!(told(VcpuQuota::GAndVt).await, None);
+    net.0.sim.add_fault(FaultRule::on("GetServiceQuota", Fault::Denied).times(1));
+    assert_eq!(told(VcpuQuota::Standard).await, None);
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ mod status;
 mod tags;
 mod template_data;
 mod templates;
+mod volumes;
 
 pub(in crate::wire) use network::ACTIONS as NETWORK_ACTIONS;
 
@@ -36,7 +37,7 @@ pub(super) const ACTIONS: [(&str, Operation); 24] = [
     ("DescribeRegions", everyday::regions),
     ("DescribeInstanceTypeOfferings", everyday::offerings),
     ("DescribeAccountAttributes", everyday::account_attributes),
-    ("DescribeVolumes", |_, _, _, xml| everyday::none(xml, "volumeSet")),
+    ("DescribeVolumes", volumes::describe),
     ("DescribeKeyPairs", |_, _, _, xml| everyday::none(xml, "keySet")),
     ("DescribeSpotPriceHistory", |_, _, _, xml| everyday::none(xml, "spotPriceHistorySet")),
     ("DescribeSpotInstanceRequests", |_, _, _, xml| everyday::none(xml, "spotInstanceRequestSet")),

@@ -23,6 +23,8 @@ pub(super) enum Guard {
     TaggedQueue,
     /// It only reads, and only managed networks need it.
     ReadsNetworks,
+    /// It only reads, and only the runtime extension needs it, which has rights of its own.
+    ReadsOfExtension,
     /// Makes a part of a network out of nothing; the request must carry our tags.
     NewPart,
     /// Makes a part of a network in a VPC; the request must carry our tags.
@@ -91,6 +93,7 @@ pub(super) fn guard(operation: Operation) -> Guard {
         | Operation::DescribeTargetGroups
         | Operation::DescribeTags
         | Operation::GetServiceQuota => Guard::ReadsNetworks,
+        Operation::DescribeVolumes => Guard::ReadsOfExtension,
         Operation::CreateVpc | Operation::CreateInternetGateway | Operation::AllocateAddress => {
             Guard::NewPart
         }
