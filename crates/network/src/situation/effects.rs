@@ -266,6 +266,12 @@ fn apply_to_groups(change: &Change, parts: &mut Parts) {
                 without(&mut group.ingress, rules);
             }
         }
+        Change::UpdateSecurityGroupRuleDescriptionsIngress { group, rules } => {
+            if let Some(group) = parts.security_groups.get_mut(group) {
+                without(&mut group.ingress, rules);
+                group.ingress.extend(rules.iter().cloned());
+            }
+        }
         Change::RevokeSecurityGroupEgress { group, rules } => {
             if let Some(group) = parts.security_groups.get_mut(group) {
                 without(&mut group.egress, rules);

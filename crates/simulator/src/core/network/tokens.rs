@@ -45,6 +45,7 @@ fn token(change: &Change) -> Option<&str> {
         | Change::AuthorizeSecurityGroupEgress { .. }
         | Change::RevokeSecurityGroupIngress { .. }
         | Change::RevokeSecurityGroupEgress { .. }
+        | Change::UpdateSecurityGroupRuleDescriptionsIngress { .. }
         | Change::DeleteSecurityGroup { .. }
         | Change::ModifyVpcEndpoint { .. }
         | Change::DeleteVpcEndpoints { .. }
