@@ -17,6 +17,9 @@ use std::collections::BTreeSet;
 /// Prefix of the tags that EKS gives. Only AWS can set tags that begin with `aws:`.
 const EKS: &str = "aws:eks:";
 
+/// Which of them has the name of the control plane.
+const TAG_EKS_CLUSTER: &str = "aws:eks:cluster-name";
+
 /// Why a left-over is deleted.
 const WHY: &str = "the workload cluster left it behind";
 
@@ -83,7 +86,18 @@ impl<'a> Takes<'a> {
     }
 
     fn group(&self, it: &SecurityGroup) -> bool {
-        it.name != "default" && self.may_be(&it.vpc, &it.tags, it.id.as_str())
+        let left = self.may_be(&it.vpc, &it.tags, it.id.as_str()) || self.of_control_plane(it);
+        it.name != "default" && left
+    }
+
+    /// The group of the interfaces of our EKS control plane. EKS deletes it with the control plane, unless something uses it then
+    /// (Amazon EKS User Guide, "View Amazon EKS security group requirements for clusters"). In a VPC of the user's it may be that of
+    /// another control plane, and keeps nothing of ours from being deleted.
+    fn of_control_plane(&self, it: &SecurityGroup) -> bool {
+        let desired = self.situation.desired;
+        let ours = it.tags.get(TAG_EKS_CLUSTER) == Some(&desired.kubernetes_cluster);
+        let alone = is_managed(desired) && !self.is_shared && it.vpc == *self.vpc;
+        alone && ours && it.name.starts_with("eks-cluster-sg-") && !it.tags.contains_key(TAG_NETWORK)
     }
 }
 
