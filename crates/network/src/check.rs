@@ -165,7 +165,9 @@ fn deletes_with_cause(facts: &Facts<'_>, action: &Action) -> bool {
         Change::DeleteVpc { vpc } => has_another(vpc.as_str()),
         Change::DeleteSubnet { subnet } => has_another(subnet.as_str()),
         Change::DeleteInternetGateway { gateway } => has_another(gateway.as_str()),
-        Change::DeleteEgressOnlyInternetGateway { gateway } => has_another(gateway.as_str()),
+        Change::DeleteEgressOnlyInternetGateway { gateway } => {
+            has_another(gateway.as_str()) || (!facts.wants_ipv6_out() && !facts.is_routed_out_by(gateway))
+        }
         Change::DeleteRouteTable { table } => has_another(table.as_str()),
         Change::DetachInternetGateway { gateway, vpc } => {
             has_another(gateway.as_str()) || !facts.is_our_vpc(vpc)

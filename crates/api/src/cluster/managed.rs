@@ -27,8 +27,6 @@ use std::collections::BTreeMap;
         .message("egress NAT needs public subnets for the NAT gateways: add Public to subnets.types, or set egress to None"),
     validation = Rule::new("self.egress != 'NAT' || !has(self.subnets) || !has(self.subnets.list) || self.subnets.list.exists(s, s.type == 'Public')")
         .message("egress NAT needs a public subnet for the NAT gateways: add one to subnets.list, or set egress to None"),
-    validation = Rule::new("self.egress != 'None' || !self.ipv6")
-        .message("with egress None, ipv6 must be false: instances would reach the internet through the egress-only internet gateway"),
     validation = Rule::new("!has(self.zones) || !has(self.subnets) || !has(self.subnets.list)")
         .message("zones cannot be set with subnets.list, whose entries name their zones")
 )]
@@ -78,8 +76,8 @@ pub struct ManagedNetwork {
     )]
     pub endpoints: Vec<Endpoint>,
     /// Whether the network has IPv6 addresses in addition to IPv4 (dual stack): a /56 range of Amazon's for the VPC, a
-    /// /64 range for each subnet, and an egress-only internet gateway for the private ones. With `vpcID` the VPC must
-    /// have an IPv6 range already. Default: false. Cannot be turned off again.
+    /// /64 range for each subnet, and unless `egress` is `None` an egress-only internet gateway for the private ones. With
+    /// `vpcID` the VPC must have an IPv6 range already. Default: false. Cannot be turned off again.
     #[serde(default)]
     pub ipv6: bool,
     /// Rules of the network's security groups, in addition to those that the provider makes.
@@ -265,7 +263,7 @@ pub enum Egress {
     #[default]
     #[serde(rename = "NAT")]
     Nat,
-    /// Not at all: they reach AWS's services through `endpoints` only.
+    /// Not at all, over IPv4 and IPv6: they reach AWS's services through `endpoints` only.
     None,
 }
 

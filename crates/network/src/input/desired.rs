@@ -35,7 +35,7 @@ pub struct Desired {
     /// The VPC.
     pub vpc: DesiredVpc,
     /// Whether subnets with [`DesiredSubnet::ipv6_index`] get IPv6 ranges of the VPC's /56, public ones with a route to the
-    /// internet gateway and private ones with one to an egress-only internet gateway.
+    /// internet gateway and private ones, unless [`NatMode::None`], with one to an egress-only internet gateway.
     pub ipv6: bool,
     /// The subnets, in the order of their zones: with [`NatMode::Single`] the first public one gets the NAT gateway, unless there is
     /// one elsewhere already.
@@ -113,7 +113,7 @@ pub enum NatMode {
     PerZone,
     /// One for all zones.
     Single,
-    /// None: private subnets have no default route.
+    /// None: private subnets have no default route, of IPv6 neither, and there is no egress-only internet gateway.
     None,
 }
 

@@ -31,7 +31,7 @@ impl Wanted {
                 }
                 Tier::Private => {
                     roles.insert(Role::PrivateRoutes(subnet.zone.clone()));
-                    if desired.ipv6 && subnet.ipv6_index.is_some() {
+                    if desired.ipv6 && subnet.ipv6_index.is_some() && desired.nat != NatMode::None {
                         roles.insert(Role::EgressOnlyGateway);
                     }
                 }

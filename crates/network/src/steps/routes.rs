@@ -76,7 +76,7 @@ fn wanted(situation: &Situation<'_>, role: &Role) -> Vec<Wanted> {
             let target = target.ok_or("waits for the NAT gateway");
             routes.push(Wanted { destination: everywhere(), target });
         }
-        if with_v6(Tier::Private) {
+        if with_v6(Tier::Private) && situation.wanted.roles.contains(&Role::EgressOnlyGateway) {
             let gateway = situation.id(&Role::EgressOnlyGateway).map(EgressOnlyGatewayId::from);
             let target = gateway.map(RouteTarget::EgressOnlyGateway);
             let target = target.ok_or("waits for the egress-only internet gateway");
