@@ -483,6 +483,37 @@ fn a_brought_vpc_is_used_in_the_part_that_the_spec_names() {
 }
 
 #[test]
+fn a_service_that_is_listed_twice_is_one_endpoint_of_each_type() {
+    let region = Region::with("ab");
+    let endpoints = |list: Value| {
+        let desired = region.desired(json!({"endpoints": list, "zones": {"count": 2}})).unwrap();
+        let kind = |it: &DesiredEndpointKind| match it {
+            DesiredEndpointKind::Gateway => "gateway",
+            DesiredEndpointKind::Interface { private_dns: true, .. } => "interface with names",
+            DesiredEndpointKind::Interface { private_dns: false, .. } => "interface",
+        };
+        desired.endpoints.iter().map(|it| format!("{} {}", it.name, kind(&it.kind))).collect::<Vec<_>>()
+    };
+    let whole = |service: &str, kind: &str| json!({"service": format!("com.amazonaws.eu-central-1.{service}"), "type": kind});
+    let both = endpoints(json!([{"name": "S3"}, whole("s3", "Interface")]));
+    assert_eq!(both, ["com.amazonaws.eu-central-1.s3 interface", "s3 gateway"]);
+    for list in
+        [json!([{"name": "S3"}, whole("s3", "Gateway")]), json!([whole("s3", "Gateway"), {"name": "S3"}])]
+    {
+        assert_eq!(endpoints(list), ["s3 gateway"]);
+    }
+    assert_eq!(endpoints(json!([whole("ec2", "Interface"), {"name": "EC2"}])), ["ec2 interface with names"]);
+    // Admission refuses the same service twice by its whole name.
+    let twice = json!({"endpoints": [whole("s3", "Gateway"), whole("s3", "Interface")]});
+    let (reason, message) = region.says(twice);
+    assert_eq!(reason, Reason::EndpointUnknown);
+    assert!(
+        message.starts_with("com.amazonaws.eu-central-1.s3 is listed as a gateway and as an interface"),
+        "{message}"
+    );
+}
+
+#[test]
 fn names_of_services_become_endpoints() {
     let endpoints = |region: &Region, list: Value| {
         let desired = region.desired(json!({"endpoints": list, "zones": {"count": 2}})).unwrap();
