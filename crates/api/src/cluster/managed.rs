@@ -282,7 +282,8 @@ pub enum DriftPolicy {
 #[serde(rename_all = "camelCase")]
 pub struct Deletion {
     /// What becomes of load balancers, target groups, network interfaces and security groups that Services of the
-    /// workload cluster left in the network, found by the cluster's tags. Default: `Wait`.
+    /// workload cluster left in the network, found by the cluster's tags. In a VPC that other clusters use, only those that
+    /// are in the network's subnets or use its security groups count. Default: `Wait`.
     #[serde(default)]
     pub leftovers: Leftovers,
 }
@@ -290,7 +291,7 @@ pub struct Deletion {
 /// What becomes of what Services of the workload cluster left in the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum Leftovers {
-    /// The deletion of the network waits until somebody has deleted them; the condition `Deleting` names them.
+    /// The deletion of the network waits until a user has deleted them; the condition `Deleting` names them.
     #[default]
     Wait,
     /// The provider deletes them.
