@@ -79,7 +79,7 @@ fn is_tagged(desired: &Desired, action: &Action, tags: &Tags) -> bool {
         && is("infrastructure.foo.com/role", &action.role.to_string())
 }
 
-/// Whatever a call changes or deletes carries our tag; routes, rules and associations count by their table or group. Left-overs
+/// Everything that a call changes or deletes carries our tag; routes, rules and associations count by their table or group. Left-overs
 /// of the workload cluster count by the tags that its controllers give.
 fn touches_only_ours(facts: &Facts<'_>, action: &Action) -> bool {
     let leftovers = facts.desired.being_deleted && facts.desired.leftovers == Leftovers::Delete;

@@ -48,7 +48,7 @@ pub struct Desired {
     pub security_groups: Vec<DesiredGroup>,
     /// The user's tags for every part. Ours are added, and win.
     pub tags: Tags,
-    /// What happens when somebody changes parts by hand.
+    /// What happens when a person or another program changes parts.
     pub drift: DriftPolicy,
     /// What happens to the network when the FooCluster goes.
     pub deletion: DeletionPolicy,
@@ -184,7 +184,7 @@ pub enum GroupPeer {
     Prefixes(PrefixListId),
 }
 
-/// What happens when somebody changes routes, rules, tags, associations or attributes by hand.
+/// What happens when a person or another program changes routes, rules, tags, associations or attributes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DriftPolicy {
     /// They are changed back.

@@ -151,7 +151,7 @@ fn is_creation(change: &Change) -> bool {
     effects::creates(change) || matches!(change, Change::AssociateVpcIpv6 { .. })
 }
 
-/// The status was lost: whatever is desired may exist.
+/// The status was lost: every part that is desired may exist.
 fn assume(desired: &Desired, record: &mut Recorded, now: Timestamp) {
     let mut roles = Wanted::new(desired, &|_| false).roles;
     if roles.contains(&Role::Vpc) && desired.ipv6 {
@@ -231,7 +231,7 @@ fn is_used_group(parts: &Parts, id: &str) -> bool {
         })
 }
 
-/// A part that is shown and is requested stays, whatever was sent before, unless it is one that is replaced.
+/// A part that looks show and the spec requests stays, even if its deletion was sent before, unless it is being replaced.
 fn keep_wanted(wanted: &Wanted, held: &BTreeMap<Role, Held>, ours: &Parts, record: &mut Recorded) {
     use foo_model::network::{EndpointState, NatState};
     for (role, held) in held.iter().filter(|(role, _)| wanted.roles.contains(role)) {

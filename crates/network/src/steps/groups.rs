@@ -36,7 +36,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft, group: &DesiredGroup, ro
     draft.create(situation, role, |_| Change::CreateSecurityGroup { vpc, name, description, tags });
 }
 
-/// To EC2 names are one whatever their case, must be unique in a VPC, and cannot begin with `sg-` (EC2 API Reference,
+/// EC2 does not tell names apart by case; they must be unique in a VPC, and cannot begin with `sg-` (EC2 API Reference,
 /// CreateSecurityGroup). The digits are of network and group: `a-b/c` is not `a/b-c`, and `node` not `Node`.
 fn name(desired: &Desired, group: &DesiredGroup) -> String {
     let digits = hash::content(&format!("{}|{}", desired.network_id, group.name));

@@ -314,7 +314,7 @@ fn a_deletion_in_the_middle_of_a_creation_leaves_nothing() {
     }
 }
 
-/// After a move nobody knows how many attempts there were: AWS answers the token of an earlier one with a gateway that is deleted.
+/// After a move the planner does not know how many attempts there were: AWS answers the token of an earlier one with a gateway that is deleted.
 #[test]
 fn a_token_of_before_a_move_is_not_used_for_ever() {
     let mut world = World::new(desired("a"));
