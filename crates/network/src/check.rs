@@ -93,7 +93,7 @@ fn touches_only_ours(facts: &Facts<'_>, action: &Action) -> bool {
     })
 }
 
-/// Nothing is made or changed in a network that carries another management cluster's tag; all that may be done is to adopt it.
+/// The plan creates and changes nothing in a network that carries another management cluster's tag, except that it may adopt it.
 fn is_of_this_installation(facts: &Facts<'_>, action: &Action) -> bool {
     let owners = facts.other_installations();
     let adopted = facts.desired.adopt_from.as_ref().is_some_and(|from| owners.contains(from));
@@ -142,7 +142,7 @@ fn may_create(facts: &Facts<'_>, action: &Action) -> bool {
     (has_token && intent.origin == Origin::Decided) || refused || waited
 }
 
-/// While the network is not being deleted only what is replaced, too many or no longer requested goes.
+/// While the network is not being deleted, the plan deletes only what is replaced, too many or no longer requested.
 fn deletes_with_cause(facts: &Facts<'_>, action: &Action) -> bool {
     if facts.desired.being_deleted {
         return true;

@@ -1,4 +1,4 @@
-//! What the check knows: everything that any look or answer shows, without the planner's opinion of it.
+//! What the check knows: everything that any look or answer shows, without conclusions of the planner.
 
 use super::targets::created_tags;
 use crate::recorded::{Deletion, RecordedPart};

@@ -10,7 +10,7 @@ use foo_model::{AssociationId, RouteTableId, SubnetId};
 use ipnet::Ipv4Net;
 use std::collections::BTreeSet;
 
-/// Carries a change out on parts. What is not there is left out.
+/// Applies a change to parts that looks show; a part that they do not show stays unknown.
 pub(crate) fn apply(change: &Change, created: &Parts, parts: &mut Parts) {
     insert_created(change, created, parts);
     apply_to_vpc(change, created, parts);

@@ -45,7 +45,7 @@ pub(crate) struct Held {
 pub(crate) enum Standing {
     /// Its content is known.
     Shown,
-    /// No look shows it; it was created lately, or it is being asked for by id.
+    /// No look shows it: it was created lately, or the planner requested a look by id.
     Hidden,
     /// It exists without our tag: a person or another program removed that.
     Disowned,

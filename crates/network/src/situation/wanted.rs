@@ -1,4 +1,4 @@
-//! Which parts a network has. Nothing is looked at here but what is desired and which NAT gateway exists already.
+//! Which parts a network is to have: that follows from the spec, and from the zone in which there is a NAT gateway already.
 
 use crate::desired::{Desired, DesiredVpc, NatMode, Tier};
 use crate::role::Role;

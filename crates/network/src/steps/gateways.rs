@@ -29,7 +29,7 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// What the network does not ask for any more goes after the routes that lead to it.
+/// Deletes the egress-only internet gateway once no route leads to it.
 fn delete_egress_only(situation: &Situation<'_>, draft: &mut Draft) {
     let role = Role::EgressOnlyGateway;
     let Some(id) = situation.id(&role).map(EgressOnlyGatewayId::from) else { return };

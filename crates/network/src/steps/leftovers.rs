@@ -1,7 +1,7 @@
-//! What Services and Nodes of the workload cluster left in the VPC: deleted if that is requested.
+//! Deletes what Services and Nodes of the workload cluster left in the VPC, if the spec asks for that.
 //!
 //! Controllers tag what they create with the name of the cluster, which another cluster in the same VPC may have as well. So in a
-//! VPC that others use too, tags are not enough: only what has to do with subnets or security groups of ours is taken.
+//! VPC that others use too, tags are not enough: the planner deletes only what has to do with subnets or security groups of ours.
 
 use super::links;
 use crate::desired::{Desired, DesiredVpc, Leftovers};
@@ -49,7 +49,7 @@ pub(crate) fn delete(situation: &Situation<'_>, draft: &mut Draft, vpc: &VpcId) 
     }
 }
 
-/// What is taken of a VPC.
+/// Tells which load balancers, target groups, interfaces and groups of a VPC are deleted.
 struct Takes<'a> {
     situation: &'a Situation<'a>,
     vpc: &'a VpcId,
@@ -130,7 +130,7 @@ fn is_shared(situation: &Situation<'_>, vpc: &VpcId) -> bool {
     !is_managed(situation.desired) || parts.any(|(of, tags)| of == vpc && tags.contains_key(TAG_NETWORK))
 }
 
-/// A group goes after the rules that name it and the interfaces that have it.
+/// Deletes a group once no rule names it and no interface has it.
 fn group(takes: &Takes<'_>, draft: &mut Draft, group: &SecurityGroup) {
     let situation = takes.situation;
     let named = revoke(takes, draft, &group.id);
