@@ -335,6 +335,7 @@ mod tests {
             (Operation::DeleteRoute, "InvalidRoute.NotFound", NotFound),
             (Operation::DisassociateRouteTable, "InvalidAssociationID.NotFound", NotFound),
             (Operation::RevokeSecurityGroupEgress, "InvalidPermission.NotFound", NotFound),
+            (Operation::UpdateSecurityGroupRuleDescriptionsIngress, "InvalidPermission.NotFound", NotFound),
             (Operation::DeleteLoadBalancer, "LoadBalancerNotFound", NotFound),
             (Operation::DeleteTargetGroup, "TargetGroupNotFound", NotFound),
             (Operation::GetServiceQuota, "NoSuchResourceException", NotFound),

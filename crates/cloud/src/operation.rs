@@ -78,6 +78,7 @@ pub enum Operation {
     AuthorizeSecurityGroupEgress,
     RevokeSecurityGroupIngress,
     RevokeSecurityGroupEgress,
+    UpdateSecurityGroupRuleDescriptionsIngress,
     DeleteSecurityGroup,
     CreateVpcEndpoint,
     ModifyVpcEndpoint,
@@ -171,6 +172,9 @@ impl From<&Change> for Operation {
             Change::AuthorizeSecurityGroupEgress { .. } => Self::AuthorizeSecurityGroupEgress,
             Change::RevokeSecurityGroupIngress { .. } => Self::RevokeSecurityGroupIngress,
             Change::RevokeSecurityGroupEgress { .. } => Self::RevokeSecurityGroupEgress,
+            Change::UpdateSecurityGroupRuleDescriptionsIngress { .. } => {
+                Self::UpdateSecurityGroupRuleDescriptionsIngress
+            }
             Change::DeleteSecurityGroup { .. } => Self::DeleteSecurityGroup,
             Change::CreateVpcEndpoint { .. } => Self::CreateVpcEndpoint,
             Change::ModifyVpcEndpoint { .. } => Self::ModifyVpcEndpoint,
@@ -285,6 +289,7 @@ impl Operation {
             | Self::AuthorizeSecurityGroupEgress
             | Self::RevokeSecurityGroupIngress
             | Self::RevokeSecurityGroupEgress
+            | Self::UpdateSecurityGroupRuleDescriptionsIngress
             | Self::DeleteSecurityGroup
             | Self::CreateVpcEndpoint
             | Self::ModifyVpcEndpoint

@@ -15,7 +15,7 @@ use std::net::Ipv4Addr;
 const LARGEST: u8 = 16;
 const SMALLEST: u8 = 28;
 
-/// The first range of a VPC, if nobody chose one.
+/// The first range of a VPC, if the spec has none.
 pub const USUAL_RANGE: &str = "10.0.0.0/16";
 
 /// Addresses of each subnet that AWS keeps for itself: the first four and the last ("Subnet CIDR blocks").
@@ -90,7 +90,7 @@ pub fn key(tier: Tier, zone: &Zone) -> String {
     format!("{tier}/{zone}")
 }
 
-/// Prefix length of a tier's subnets in a VPC of this size, if nobody chose one. With private subnets of an eighth and public
+/// Prefix length of a tier's subnets in a VPC of this size, if the spec has none. With private subnets of an eighth and public
 /// ones of a 64th, seven zones have room; no region has more than six.
 pub fn usual_size(tier: Tier, vpc: Ipv4Net) -> u8 {
     let smaller = match tier {
@@ -129,7 +129,7 @@ pub fn check_ranges(ranges: &[Ipv4Net]) -> Result<(), Unfit> {
     Ok(())
 }
 
-/// Whether subnets that somebody chose, by name, can be in these ranges together.
+/// Whether subnets that the spec lists, by name, can be in these ranges together.
 ///
 /// # Errors
 ///

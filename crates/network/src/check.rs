@@ -79,7 +79,7 @@ fn is_tagged(desired: &Desired, action: &Action, tags: &Tags) -> bool {
         && is("infrastructure.foo.com/role", &action.role.to_string())
 }
 
-/// Whatever a call changes or deletes carries our tag; routes, rules and associations count by their table or group. Left-overs
+/// Everything that a call changes or deletes carries our tag; routes, rules and associations count by their table or group. Left-overs
 /// of the workload cluster count by the tags that its controllers give.
 fn touches_only_ours(facts: &Facts<'_>, action: &Action) -> bool {
     let leftovers = facts.desired.being_deleted && facts.desired.leftovers == Leftovers::Delete;
@@ -93,7 +93,7 @@ fn touches_only_ours(facts: &Facts<'_>, action: &Action) -> bool {
     })
 }
 
-/// Nothing is made or changed in a network that carries another management cluster's tag; all that may be done is to adopt it.
+/// The plan creates and changes nothing in a network that carries another management cluster's tag, except that it may adopt it.
 fn is_of_this_installation(facts: &Facts<'_>, action: &Action) -> bool {
     let owners = facts.other_installations();
     let adopted = facts.desired.adopt_from.as_ref().is_some_and(|from| owners.contains(from));
@@ -142,7 +142,7 @@ fn may_create(facts: &Facts<'_>, action: &Action) -> bool {
     (has_token && intent.origin == Origin::Decided) || refused || waited
 }
 
-/// While the network is not being deleted only what is replaced, too many or no longer requested goes.
+/// While the network is not being deleted, the plan deletes only what is replaced, too many or no longer requested.
 fn deletes_with_cause(facts: &Facts<'_>, action: &Action) -> bool {
     if facts.desired.being_deleted {
         return true;
@@ -165,7 +165,9 @@ fn deletes_with_cause(facts: &Facts<'_>, action: &Action) -> bool {
         Change::DeleteVpc { vpc } => has_another(vpc.as_str()),
         Change::DeleteSubnet { subnet } => has_another(subnet.as_str()),
         Change::DeleteInternetGateway { gateway } => has_another(gateway.as_str()),
-        Change::DeleteEgressOnlyInternetGateway { gateway } => has_another(gateway.as_str()),
+        Change::DeleteEgressOnlyInternetGateway { gateway } => {
+            has_another(gateway.as_str()) || (!facts.wants_ipv6_out() && !facts.is_routed_out_by(gateway))
+        }
         Change::DeleteRouteTable { table } => has_another(table.as_str()),
         Change::DetachInternetGateway { gateway, vpc } => {
             has_another(gateway.as_str()) || !facts.is_our_vpc(vpc)

@@ -49,7 +49,7 @@ pub(crate) enum Weight {
     Failed,
     /// It takes its time.
     Pending,
-    /// Somebody changed it, and that stays.
+    /// A person or another program changed it, and the drift policy leaves it like that.
     Drifted,
 }
 
@@ -239,7 +239,8 @@ impl Draft {
         self.look(kind, begun.plus(WORKING));
     }
 
-    /// Decides on all fixes: sent, or told only where somebody changed what had been reached.
+    /// Decides on all fixes: each is sent, or under the policy Warn only reported if the content was as requested once, so that a person
+    /// or another program changed it since.
     pub(crate) fn settle_fixes(&mut self, situation: &Situation<'_>) {
         let mut tags: BTreeMap<Tags, (Role, BTreeSet<String>)> = BTreeMap::new();
         for (role, content) in std::mem::take(&mut self.contents) {

@@ -205,7 +205,10 @@ fn users(situation: &Situation<'_>, draft: &Draft) -> Vec<Resource> {
 fn state(situation: &Situation<'_>, draft: &Draft, role: &Role) -> State {
     let has = |weight| draft.notes.iter().any(|it| it.role == *role && it.weight == weight);
     let held = situation.held.get(role);
-    let goes = matches!(role.kind(), Kind::NatGateway | Kind::Address | Kind::Endpoint | Kind::SecurityGroup);
+    let goes = matches!(
+        role.kind(),
+        Kind::NatGateway | Kind::Address | Kind::Endpoint | Kind::SecurityGroup | Kind::EgressOnlyGateway
+    );
     let unwanted = !situation.wanted.roles.contains(role);
     match held {
         // The status is the record: this state says that the deletion is sent, not that it is to be.

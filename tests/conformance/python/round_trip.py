@@ -215,6 +215,10 @@ def test_life_of_a_network():
     refused("InvalidPermission.Duplicate", region.authorize_security_group_egress, GroupId=group, IpPermissions=[dns])
     shown = only(region.describe_security_groups(GroupIds=[group]), "SecurityGroups")
     assert shown["IpPermissions"][0]["UserIdGroupPairs"][0]["Description"] == "kubelet"
+    kubelet["UserIdGroupPairs"][0]["Description"] = "API server to kubelets"
+    region.update_security_group_rule_descriptions_ingress(GroupId=group, IpPermissions=[kubelet])
+    shown = only(region.describe_security_groups(GroupIds=[group]), "SecurityGroups")
+    assert shown["IpPermissions"][0]["UserIdGroupPairs"][0]["Description"] == "API server to kubelets"
     rules = region.describe_security_group_rules(Filters=[{"Name": "group-id", "Values": [group]}])
     assert {rule["IsEgress"] for rule in rules["SecurityGroupRules"]} == {True, False}
 

@@ -27,8 +27,6 @@ use std::collections::BTreeMap;
         .message("egress NAT needs public subnets for the NAT gateways: add Public to subnets.types, or set egress to None"),
     validation = Rule::new("self.egress != 'NAT' || !has(self.subnets) || !has(self.subnets.list) || self.subnets.list.exists(s, s.type == 'Public')")
         .message("egress NAT needs a public subnet for the NAT gateways: add one to subnets.list, or set egress to None"),
-    validation = Rule::new("self.egress != 'None' || !self.ipv6")
-        .message("with egress None, ipv6 must be false: instances would reach the internet through the egress-only internet gateway"),
     validation = Rule::new("!has(self.zones) || !has(self.subnets) || !has(self.subnets.list)")
         .message("zones cannot be set with subnets.list, whose entries name their zones")
 )]
@@ -81,8 +79,8 @@ pub struct ManagedNetwork {
     )]
     pub endpoints: Vec<Endpoint>,
     /// Whether the network has IPv6 addresses in addition to IPv4 (dual stack): a /56 range of Amazon's for the VPC, a
-    /// /64 range for each subnet, and an egress-only internet gateway for the private ones. With `vpcID` the VPC must
-    /// have an IPv6 range already. Default: false. Cannot be turned off once the network has an
+    /// /64 range for each subnet, and unless `egress` is `None` an egress-only internet gateway for the private ones. With
+    /// `vpcID` the VPC must have an IPv6 range already. Default: false. Cannot be turned off once the network has an
     /// IPv6 range.
     #[serde(default)]
     pub ipv6: bool,
@@ -289,7 +287,7 @@ pub enum Egress {
     #[default]
     #[serde(rename = "NAT")]
     Nat,
-    /// Not at all: they reach AWS's services through `endpoints` only.
+    /// Not at all, over IPv4 and IPv6: they reach AWS's services through `endpoints` only.
     None,
 }
 
@@ -308,7 +306,8 @@ pub enum DriftPolicy {
 #[serde(rename_all = "camelCase")]
 pub struct Deletion {
     /// What becomes of load balancers, target groups, network interfaces and security groups that Services of the
-    /// workload cluster left in the network, found by the cluster's tags. Default: `Wait`.
+    /// workload cluster left in the network, found by the cluster's tags. In a VPC that other clusters use, only those that
+    /// are in the network's subnets or use its security groups count. Default: `Wait`.
     #[serde(default)]
     pub leftovers: Leftovers,
 }
@@ -316,7 +315,7 @@ pub struct Deletion {
 /// What becomes of what Services of the workload cluster left in the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum Leftovers {
-    /// The deletion of the network waits until somebody has deleted them; the condition `Deleting` names them.
+    /// The deletion of the network waits until a user has deleted them; the condition `Deleting` names them.
     #[default]
     Wait,
     /// The provider deletes them.

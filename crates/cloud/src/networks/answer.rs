@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Answers that nobody asked for in this time are dropped.
+/// An answer that no caller asked for in this time is dropped.
 const UNUSED: Duration = Duration::from_hours(1);
 /// After failures a question is asked again after at most this long: a right that was missing is granted by a person who waits.
 const DELAYS: RetryDelays = RetryDelays { longest: Duration::from_mins(1), jitter: Jitter::Shorter };
@@ -25,7 +25,7 @@ pub(super) struct Answers<Q, T> {
 
 #[derive(Debug)]
 struct Slot<T> {
-    /// Whoever holds this asks; the others wait for it and read.
+    /// The caller that holds this asks AWS; the other callers wait for it and read the answer.
     turn: Arc<tokio::sync::Mutex<()>>,
     used: Instant,
     look: Option<Look<T>>,
@@ -49,7 +49,7 @@ impl<Q: Clone + Eq + Hash, T> Answers<Q, T> {
         Self { slots: Mutex::default(), clock }
     }
 
-    /// An answer that is new enough, from whoever asked last or from AWS, or the last one and why there is no newer.
+    /// An answer that is new enough, which AWS gave to another caller or gives now; otherwise the last one and why there is no newer.
     pub(super) async fn get<F: Future<Output = Result<T>>>(
         &self,
         question: &Q,
@@ -94,7 +94,7 @@ impl<Q: Clone + Eq + Hash, T> Answers<Q, T> {
             return Ok(Known { look: Some(look.clone()), trouble: None });
         }
         match &slot.failed {
-            // Those who waited for a call that failed have their answer; nobody asks again too soon.
+            // Callers that waited for a call that failed have its answer; no caller asks again before the pause ends.
             Some(failed) if failed.began >= asked || now < failed.until => {
                 Ok(Known { look: slot.look.clone(), trouble: Some(failed.error.clone()) })
             }

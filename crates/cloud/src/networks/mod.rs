@@ -61,7 +61,7 @@ impl NetworkLooks {
         in_line(operation, self.quotas.get(&(), freshness, ask), || self.quotas.last(&())).await
     }
 
-    /// The newest look at the parts of a kind within a scope, however old; asks nobody.
+    /// The newest look at the parts of a kind within a scope, however old. Does not call AWS.
     pub fn last(&self, kind: Kind, scope: &Scope) -> Option<Look<Parts>> {
         self.parts.last(&(kind, canonical(kind, scope)))
     }
@@ -73,7 +73,7 @@ impl fmt::Debug for NetworkLooks {
     }
 }
 
-/// The same scope for all who ask the same: zones are the region's, whatever the scope.
+/// One scope for all callers that ask the same: zones are of the region, in every scope.
 fn canonical(kind: Kind, scope: &Scope) -> Scope {
     if kind == Kind::Zone { Scope::TagKey(String::new()) } else { scope.clone() }
 }

@@ -165,6 +165,10 @@ pub enum Change {
         group: SecurityGroupId,
         rules: BTreeSet<Rule>,
     },
+    UpdateSecurityGroupRuleDescriptionsIngress {
+        group: SecurityGroupId,
+        rules: BTreeSet<Rule>,
+    },
     DeleteSecurityGroup {
         group: SecurityGroupId,
     },
@@ -282,6 +286,7 @@ impl Change {
             | Self::AuthorizeSecurityGroupEgress { .. }
             | Self::RevokeSecurityGroupIngress { .. }
             | Self::RevokeSecurityGroupEgress { .. }
+            | Self::UpdateSecurityGroupRuleDescriptionsIngress { .. }
             | Self::DeleteSecurityGroup { .. }
             | Self::ModifyVpcEndpoint { .. }
             | Self::DeleteVpcEndpoints { .. }
@@ -330,6 +335,7 @@ impl Change {
             | Self::AuthorizeSecurityGroupEgress { .. }
             | Self::RevokeSecurityGroupIngress { .. }
             | Self::RevokeSecurityGroupEgress { .. }
+            | Self::UpdateSecurityGroupRuleDescriptionsIngress { .. }
             | Self::DeleteSecurityGroup { .. }
             | Self::ModifyVpcEndpoint { .. }
             | Self::DeleteVpcEndpoints { .. }

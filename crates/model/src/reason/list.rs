@@ -572,8 +572,8 @@ reasons! {
     "`spec.network.managed.endpoints[].service` with its whole name"
 
     EndpointTwice NeedsUser [NetworkReady False]
-    "`spec.network.managed.endpoints` has one service twice, by its name and by its whole name"
-    "remove one of them"
+    "`spec.network.managed.endpoints` has one service as a gateway and as an interface, both by its whole name"
+    "list one of the two by its short name"
 
     RuleInvalid NeedsUser [NetworkReady False]
     "a rule of a security group cannot be as it is written; the message says why"

@@ -1,11 +1,11 @@
-//! What the check knows: everything that any look or answer shows, without the planner's opinion of it.
+//! What the check knows: everything that any look or answer shows, without conclusions of the planner.
 
 use crate::recorded::{Deletion, RecordedPart};
 use crate::role::Role;
 use crate::situation::{Tagged, tagged};
 use crate::{Desired, Memory, Observed, Recorded};
 use foo_model::network::{Endpoint, NatGateway, NatState, Parts, RouteTarget, Tags};
-use foo_model::{AllocationId, AssociationId, EndpointId, NatGatewayId, VpcId};
+use foo_model::{AllocationId, AssociationId, EgressOnlyGatewayId, EndpointId, NatGatewayId, VpcId};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) struct Facts<'a> {
@@ -136,8 +136,25 @@ impl<'a> Facts<'a> {
         looks(self.observed).find_map(|parts| parts.endpoints.get(id))
     }
 
-    /// Whether a table of ours has a route to the gateway, after our own changes.
+    /// Whether a table of ours has a route to the NAT gateway, after our own changes.
     pub(super) fn is_routed_to(&self, gateway: &NatGatewayId) -> bool {
+        self.leads_to(&RouteTarget::NatGateway(gateway.clone()))
+    }
+
+    /// Whether a table of ours has a route to the egress-only internet gateway, after our own changes.
+    pub(super) fn is_routed_out_by(&self, gateway: &EgressOnlyGatewayId) -> bool {
+        self.leads_to(&RouteTarget::EgressOnlyGateway(gateway.clone()))
+    }
+
+    /// Whether private subnets have a way out over IPv6.
+    pub(super) fn wants_ipv6_out(&self) -> bool {
+        use crate::desired::{NatMode, Tier};
+        let private =
+            |it: &crate::desired::DesiredSubnet| it.tier == Tier::Private && it.ipv6_index.is_some();
+        self.desired.ipv6 && self.desired.nat != NatMode::None && self.desired.subnets.iter().any(private)
+    }
+
+    fn leads_to(&self, to: &RouteTarget) -> bool {
         use foo_model::network::Change;
         let mut routes = BTreeMap::new();
         for table in self.observed.tagged.parts.route_tables.values() {
@@ -158,7 +175,7 @@ impl<'a> Facts<'a> {
                 _ => {}
             }
         }
-        routes.values().any(|target| matches!(target, RouteTarget::NatGateway(id) if id == gateway))
+        routes.values().any(|target| target == to)
     }
 
     pub(super) fn is_address_in_use(&self, address: &AllocationId) -> bool {

@@ -15,6 +15,9 @@ struct Left<'a> {
 impl Facts<'_> {
     /// Whether controllers of the workload cluster tagged it, and of two clusters with one name it is ours.
     pub(super) fn is_leftover(&self, id: &str) -> bool {
+        if looks(self.observed).any(|parts| self.is_of_our_control_plane(parts, id)) {
+            return true;
+        }
         let Some(left) = looks(self.observed).find_map(|parts| find(parts, id)) else { return false };
         self.names_the_cluster(left.tags)
             && (!self.is_shared(left.vpc) || self.memory.linked.contains(id) || self.has_to_do_with_ours(id))
@@ -29,6 +32,17 @@ impl Facts<'_> {
                 || is("elbv2.k8s.aws/cluster", name)
                 || is("cluster.k8s.amazonaws.com/name", name)
                 || tags.contains_key("service.k8s.aws/stack"))
+    }
+
+    /// Whether EKS made the group for the control plane of this cluster, in a VPC of ours alone.
+    fn is_of_our_control_plane(&self, parts: &Parts, id: &str) -> bool {
+        parts.security_groups.get(&id.into()).is_some_and(|it| {
+            let cluster = it.tags.get("aws:eks:cluster-name");
+            it.name.starts_with("eks-cluster-sg-")
+                && cluster == Some(&self.desired.kubernetes_cluster)
+                && !it.tags.contains_key(NETWORK)
+                && !self.is_shared(&it.vpc)
+        })
     }
 
     /// Whether the VPC is the user's, or has subnets of another network.

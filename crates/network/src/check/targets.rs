@@ -59,6 +59,7 @@ pub(super) fn targets(change: &Change) -> Vec<Target> {
         | Change::AuthorizeSecurityGroupEgress { group, .. }
         | Change::RevokeSecurityGroupIngress { group, .. }
         | Change::RevokeSecurityGroupEgress { group, .. }
+        | Change::UpdateSecurityGroupRuleDescriptionsIngress { group, .. }
         | Change::DeleteSecurityGroup { group } => part(group),
         Change::ModifyVpcEndpoint { endpoint, .. } => part(endpoint),
         Change::DeleteVpcEndpoints { endpoints } => {

@@ -35,7 +35,7 @@ pub struct Desired {
     /// The VPC.
     pub vpc: DesiredVpc,
     /// Whether subnets with [`DesiredSubnet::ipv6_index`] get IPv6 ranges of the VPC's /56, public ones with a route to the
-    /// internet gateway and private ones with one to an egress-only internet gateway.
+    /// internet gateway and private ones, unless [`NatMode::None`], with one to an egress-only internet gateway.
     pub ipv6: bool,
     /// The subnets, in the order of their zones: with [`NatMode::Single`] the first public one gets the NAT gateway, unless there is
     /// one elsewhere already.
@@ -48,7 +48,7 @@ pub struct Desired {
     pub security_groups: Vec<DesiredGroup>,
     /// The user's tags for every part. Ours are added, and win.
     pub tags: Tags,
-    /// What happens when somebody changes parts by hand.
+    /// What happens when a person or another program changes parts.
     pub drift: DriftPolicy,
     /// What happens to the network when the FooCluster goes.
     pub deletion: DeletionPolicy,
@@ -113,7 +113,7 @@ pub enum NatMode {
     PerZone,
     /// One for all zones.
     Single,
-    /// None: private subnets have no default route.
+    /// None: private subnets have no default route, of IPv6 neither, and there is no egress-only internet gateway.
     None,
 }
 
@@ -184,7 +184,7 @@ pub enum GroupPeer {
     Prefixes(PrefixListId),
 }
 
-/// What happens when somebody changes routes, rules, tags, associations or attributes by hand.
+/// What happens when a person or another program changes routes, rules, tags, associations or attributes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DriftPolicy {
     /// They are changed back.

@@ -15,8 +15,8 @@ pub struct Recorded {
     pub intents: BTreeMap<Role, Intent>,
     /// Creations of each role so far, where there was more than one: the next one has this number. Tokens are derived from it.
     pub attempts: BTreeMap<Role, u32>,
-    /// What was last reached of each role's content, as a hash. Content that differs though it was reached was changed by
-    /// somebody; otherwise it is still to be made.
+    /// What was last reached of each role's content, as a hash. Content that differs though it was reached was changed by a person or
+    /// another program; otherwise the provider has not changed it yet.
     pub reached: BTreeMap<Role, String>,
     /// Keys of the user's tags that were put on parts: one that is no longer requested is removed.
     pub tag_keys: BTreeSet<String>,

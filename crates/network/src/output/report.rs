@@ -88,7 +88,7 @@ pub enum Status {
     True,
     /// It does not.
     False,
-    /// Nobody knows.
+    /// AWS has not been asked yet, or did not answer.
     Unknown,
 }
 

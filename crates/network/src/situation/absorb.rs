@@ -1,4 +1,4 @@
-//! Brings record and memory up to date with what is shown, and finds the part of each role.
+//! Brings record and memory up to date with what looks show, and finds the part of each role.
 
 use super::effects;
 use super::known::{Held, Situation, Standing};
@@ -54,7 +54,7 @@ pub(crate) fn situation<'a>(
     Situation { desired, observed, now, ours, others, held, extra, wanted, record, memory }
 }
 
-/// A plan is made between calls: what has no answer by now gets none.
+/// The controller plans between calls: a call without an answer by now gets none.
 fn lose_unanswered(memory: &mut Memory) {
     for sent in std::mem::take(&mut memory.sent) {
         let message = "the answer was lost".to_owned();
@@ -72,7 +72,7 @@ fn see_deleted(record: &mut Recorded, memory: &Memory) {
     }
 }
 
-/// Effects that looks show, or that have to be shown by now, and failures that are long past.
+/// Forgets effects that looks show, or would show by now, and failures of more than an hour ago.
 fn forget(memory: &mut Memory, observed: &Observed, now: Timestamp) {
     let is_over =
         |effect: &Effect| looked(effect, observed).is_some_and(|looked| looked >= effect.at.plus(LAG));
@@ -131,8 +131,8 @@ fn shows(observed: &Observed, part: &Tagged) -> bool {
     found
 }
 
-/// AWS refused what was intended: it did not happen. A token that AWS knows with other parameters means that an earlier call with it
-/// was carried out.
+/// Removes intents whose call AWS refused: their part was not created. If AWS knows the token with other parameters, it carried out an
+/// earlier call with it.
 fn drop_refused_intents(record: &mut Recorded, memory: &Memory) {
     for failure in memory.failures.iter().filter(|it| is_creation(&it.action.change)) {
         let Some(intent) = record.intents.get_mut(&failure.action.role) else { continue };
@@ -169,7 +169,7 @@ fn is_creation(change: &Change) -> bool {
     effects::creates(change) || matches!(change, Change::AssociateVpcIpv6 { .. })
 }
 
-/// The status was lost: whatever is desired may exist.
+/// The status was lost: every part that is desired may exist.
 fn assume(desired: &Desired, record: &mut Recorded, now: Timestamp) {
     let mut roles = Wanted::new(desired, &|_| false).roles;
     if roles.contains(&Role::Vpc) && desired.ipv6 {
@@ -180,7 +180,7 @@ fn assume(desired: &Desired, record: &mut Recorded, now: Timestamp) {
     }
 }
 
-/// The shown part of each role, and those that are too many. What is shown is recorded.
+/// The part of each role that looks show, and those that are too many. Records the former.
 fn hold(shown: &Shown, record: &mut Recorded, now: Timestamp) -> (BTreeMap<Role, Held>, Vec<Tagged>) {
     let by_id: BTreeMap<String, Role> =
         record.parts.iter().map(|(role, part)| (part.id.clone(), role.clone())).collect();
@@ -249,7 +249,7 @@ fn is_used_group(parts: &Parts, id: &str) -> bool {
         })
 }
 
-/// A part that is shown and is requested stays, whatever was sent before, unless it is one that is replaced.
+/// A part that looks show and the spec requests stays, even if its deletion was sent before, unless it is being replaced.
 fn keep_wanted(wanted: &Wanted, held: &BTreeMap<Role, Held>, ours: &Parts, record: &mut Recorded) {
     use foo_model::network::{EndpointState, NatState};
     for (role, held) in held.iter().filter(|(role, _)| wanted.roles.contains(role)) {
@@ -341,8 +341,8 @@ fn find_hidden(
     }
 }
 
-/// A part that looks showed, and that the shared look since its deletion was sent does not show: that is what was to be expected.
-/// Whether it was this process that sent it does not matter.
+/// A part that looks showed, and that the shared look since its deletion was sent does not show: AWS deleted it. It
+/// may have been another process that sent the call.
 fn is_deleted_as_sent(observed: &Observed, memory: &Memory, role: &Role, part: &RecordedPart) -> bool {
     let looked = || {
         let begun = observed.tagged.begun.get(&role.kind());

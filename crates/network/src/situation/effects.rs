@@ -10,7 +10,7 @@ use foo_model::{AssociationId, RouteTableId, SubnetId};
 use ipnet::Ipv4Net;
 use std::collections::BTreeSet;
 
-/// Carries a change out on parts. What is not there is left out.
+/// Applies a change to parts that looks show; a part that they do not show stays unknown.
 pub(crate) fn apply(change: &Change, created: &Parts, parts: &mut Parts) {
     insert_created(change, created, parts);
     apply_to_vpc(change, created, parts);
@@ -248,6 +248,12 @@ fn apply_to_groups(change: &Change, parts: &mut Parts) {
         Change::RevokeSecurityGroupIngress { group, rules } => {
             if let Some(group) = parts.security_groups.get_mut(group) {
                 without(&mut group.ingress, rules);
+            }
+        }
+        Change::UpdateSecurityGroupRuleDescriptionsIngress { group, rules } => {
+            if let Some(group) = parts.security_groups.get_mut(group) {
+                without(&mut group.ingress, rules);
+                group.ingress.extend(rules.iter().cloned());
             }
         }
         Change::RevokeSecurityGroupEgress { group, rules } => {

@@ -24,7 +24,7 @@ pub(crate) struct Situation<'a> {
     pub(crate) others: Parts,
     /// The part of each role.
     pub(crate) held: BTreeMap<Role, Held>,
-    /// Parts of ours besides those: duplicates, and those whose role nobody knows.
+    /// Parts of ours besides those: duplicates, and those without a role that this version knows.
     pub(crate) extra: Vec<Tagged>,
     pub(crate) wanted: Wanted,
     /// The record, brought up to date.
@@ -45,14 +45,14 @@ pub(crate) struct Held {
 pub(crate) enum Standing {
     /// Its content is known.
     Shown,
-    /// No look shows it; it was created lately, or it is being asked for by id.
+    /// No look shows it: it was created lately, or the planner requested a look by id.
     Hidden,
-    /// It exists, and somebody took our tag off.
+    /// It exists without our tag: a person or another program removed that.
     Disowned,
 }
 
 impl Situation<'_> {
-    /// The id of a role's part, whether it is shown or not. `None` if somebody took our tag off.
+    /// The id of a role's part, whether it is shown or not. `None` if our tag was removed from it.
     pub(crate) fn id(&self, role: &Role) -> Option<&str> {
         let held = self.held.get(role)?;
         (held.standing != Standing::Disowned).then_some(held.id.as_str())
@@ -133,7 +133,7 @@ impl Situation<'_> {
         public.find(|it| it.zone == *zone).map(|it| it.key.as_str())
     }
 
-    /// NAT gateways of ours that exist, whatever their role and state.
+    /// NAT gateways of ours that exist, in every role and state.
     pub(crate) fn living_nats(&self) -> impl Iterator<Item = &NatGateway> {
         self.ours.nat_gateways.values().filter(|it| it.state != NatState::Deleted)
     }

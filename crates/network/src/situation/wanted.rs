@@ -1,4 +1,4 @@
-//! Which parts a network has. Nothing is looked at here but what is desired and which NAT gateway exists already.
+//! Which parts a network is to have: that follows from the spec, and from the zone in which there is a NAT gateway already.
 
 use crate::desired::{Desired, DesiredVpc, NatMode, Tier};
 use crate::role::Role;
@@ -31,7 +31,7 @@ impl Wanted {
                 }
                 Tier::Private => {
                     roles.insert(Role::PrivateRoutes(subnet.zone.clone()));
-                    if desired.ipv6 && subnet.ipv6_index.is_some() {
+                    if desired.ipv6 && subnet.ipv6_index.is_some() && desired.nat != NatMode::None {
                         roles.insert(Role::EgressOnlyGateway);
                     }
                 }

@@ -28,8 +28,8 @@ pub(crate) fn has_begun(situation: &Situation<'_>) -> bool {
     !situation.held.is_empty() || !situation.record.intents.is_empty()
 }
 
-/// What another management cluster has is left alone, unless that gave it up to this one. As long as nobody looked for a VPC, nobody
-/// knows whose the network is.
+/// The provider leaves alone what another management cluster has, unless that gave it up to this one. Before the first look at VPCs the
+/// planner does not know whose the network is.
 pub(crate) fn is_of_this_installation(situation: &Situation<'_>, draft: &mut Draft) -> bool {
     if !situation.was_looked_at(Kind::Vpc) {
         draft.look(Kind::Vpc, situation.now);

@@ -1,6 +1,6 @@
-//! Deletion: everything that nothing else of ours or of others uses any more, at once; the VPC last.
+//! Deletion: one plan deletes everything that nothing of ours or of others uses any more; the VPC is the last.
 //!
-//! What goes after what: NAT gateways and endpoints, whose interfaces are in subnets; then addresses, subnets, groups, and the
+//! The order: NAT gateways and endpoints, whose interfaces are in subnets; then addresses, subnets, groups, and the
 //! internet gateway (which cannot be detached while public addresses are mapped); then route tables, whose associations end with
 //! the subnets; then the VPC.
 
@@ -44,7 +44,7 @@ struct Way<'a> {
     situation: &'a Situation<'a>,
     /// Role of each part of ours, by id.
     roles: BTreeMap<String, Role>,
-    /// Whether what is in the VPC was looked at since the deletion began.
+    /// Whether looks at everything that can be in the VPC began after the deletion.
     looked: bool,
 }
 
@@ -187,7 +187,7 @@ fn names(group: &SecurityGroup, named: &foo_model::SecurityGroupId) -> bool {
     rules.any(|rule| matches!(&rule.peer, Peer::Group(id) if id == named))
 }
 
-/// Rules between groups of ours keep each other's group.
+/// Revokes rules of a group that name another group of ours: AWS does not delete a group that a rule names.
 fn revoke(way: &Way<'_>, draft: &mut Draft, group: &SecurityGroup) {
     let between = |rules: &BTreeSet<Rule>| -> BTreeSet<Rule> {
         let ours = &way.situation.ours.security_groups;

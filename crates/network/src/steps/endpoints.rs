@@ -1,4 +1,5 @@
-//! VPC endpoints: created, connected with tables, subnets and groups, and deleted when they are no longer requested.
+//! VPC endpoints: the planner creates them, connects them with tables, subnets and groups, and deletes those that the spec no longer
+//! requests.
 
 use super::{failed, vpc};
 use crate::desired::{DesiredEndpoint, DesiredEndpointKind};

@@ -1,5 +1,5 @@
-//! Parts of ours that are too many: duplicates, which a lost answer may leave behind, and security groups that are no longer
-//! requested.
+//! Deletes parts of ours that are too many: duplicates, which a lost answer may leave behind, and security groups that the spec no
+//! longer requests.
 
 use super::{nat, strangers};
 use crate::draft::{Draft, Weight};
@@ -43,7 +43,7 @@ pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// The one that is kept is shown; the other one goes when nothing uses it.
+/// Looks show the part that the network keeps; the planner deletes the other one when nothing uses it.
 fn duplicate(situation: &Situation<'_>, draft: &mut Draft, role: &Role, part: &Tagged) {
     let message = format!("{} is another one for the same purpose", part.id);
     draft.note(role, Weight::Pending, Reason::CreatingNetwork, message);
@@ -82,7 +82,7 @@ fn duplicate(situation: &Situation<'_>, draft: &mut Draft, role: &Role, part: &T
     }
 }
 
-/// Whether parts of ours use it. What others use AWS does not delete.
+/// Whether parts of ours use it. If others use it, AWS refuses to delete it.
 fn is_used(situation: &Situation<'_>, part: &Tagged) -> bool {
     let parts = &situation.ours;
     let id = part.id.as_str();
@@ -124,7 +124,7 @@ fn is_named_by_rules(situation: &Situation<'_>, id: &str) -> bool {
     rules.any(|rule| matches!(&rule.peer, Peer::Group(peer) if peer.as_str() == id))
 }
 
-/// A second VPC goes only if all of it was looked at and nothing is in it.
+/// The deletion of a second VPC, if looks at everything that can be in it show nothing.
 fn vpc(situation: &Situation<'_>, draft: &mut Draft, id: &str) -> Option<Change> {
     let vpc = id.into();
     let since = situation.memory.started.unwrap_or(situation.now);

@@ -1,4 +1,5 @@
-//! Parts that AWS could not make: noted, and after their deletion not created again at once, but less and less often.
+//! Parts that AWS could not create: the planner remembers the failure, deletes the part, and creates it again after a pause that
+//! grows with each failure.
 
 use crate::draft::{Draft, Weight};
 use crate::memory::PartFailure;
@@ -10,7 +11,7 @@ use std::time::Duration;
 /// Between the failure of a part and the next attempt: doubled with each failure in a row, at most 16 minutes.
 const AFTER_FAILURE: Duration = Duration::from_secs(30);
 
-/// Notes and says that a part failed.
+/// Remembers that a part failed, and reports it.
 pub(crate) fn note(
     situation: &Situation<'_>,
     draft: &mut Draft,
@@ -31,12 +32,12 @@ pub(crate) fn note(
     draft.note(role, Weight::Failed, reason, message);
 }
 
-/// What worked may fail once more before it counts as failing again and again.
+/// The part works: the pause after its next failure is the shortest again.
 pub(crate) fn forget(draft: &mut Draft, role: &Role) {
     draft.memory.part_failures.remove(role);
 }
 
-/// Whether it is too early for another attempt. Says what became of the last one.
+/// Whether it is too early for another attempt. Reports what AWS said about the last one.
 pub(crate) fn is_waited_for(situation: &Situation<'_>, draft: &mut Draft, role: &Role) -> bool {
     let Some(failure) = situation.memory.part_failures.get(role) else { return false };
     let factor = 1_u32.checked_shl(failure.times.saturating_sub(1)).unwrap_or(u32::MAX).min(32);

@@ -6,8 +6,8 @@ use crate::draft::{Draft, Weight};
 use crate::role::Role;
 use crate::situation::Situation;
 use crate::timing::USERS;
-use foo_model::network::{Change, Kind, Scope};
-use foo_model::{Reason, VpcId};
+use foo_model::network::{Change, Kind, RouteTarget, Scope};
+use foo_model::{EgressOnlyGatewayId, Reason, VpcId};
 
 pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft) {
     if situation.wanted.roles.contains(&Role::InternetGateway) {
@@ -17,7 +17,9 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft) {
         }
     }
     let role = Role::EgressOnlyGateway;
-    if situation.wanted.roles.contains(&role) && !draft.holds(situation, &role) {
+    if !situation.wanted.roles.contains(&role) {
+        delete_egress_only(situation, draft);
+    } else if !draft.holds(situation, &role) {
         let Some(vpc) = vpc::may_be_used(situation) else {
             return draft.note(&role, Weight::Pending, Reason::CreatingNetwork, "waits for the VPC");
         };
@@ -25,6 +27,21 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft) {
         let change = |token| Change::CreateEgressOnlyInternetGateway { vpc, tags, token };
         draft.create(situation, &role, change);
     }
+}
+
+/// Deletes the egress-only internet gateway once no route leads to it.
+fn delete_egress_only(situation: &Situation<'_>, draft: &mut Draft) {
+    let role = Role::EgressOnlyGateway;
+    let Some(id) = situation.id(&role).map(EgressOnlyGatewayId::from) else { return };
+    if !situation.ours.egress_only_gateways.contains_key(&id) {
+        return;
+    }
+    let mut routes = situation.ours.route_tables.values().flat_map(|table| &table.routes);
+    if routes.any(|route| route.target == RouteTarget::EgressOnlyGateway(id.clone())) {
+        return draft.note(&role, Weight::Pending, Reason::CreatingNetwork, "routes still lead to it");
+    }
+    let change = Change::DeleteEgressOnlyInternetGateway { gateway: id };
+    draft.send(situation, &role, change, "it is no longer requested");
 }
 
 /// A VPC has at most one internet gateway: the one that the user attached is used.

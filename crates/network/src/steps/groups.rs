@@ -36,7 +36,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft, group: &DesiredGroup, ro
     draft.create(situation, role, |_| Change::CreateSecurityGroup { vpc, name, description, tags });
 }
 
-/// To EC2 names are one whatever their case, must be unique in a VPC, and cannot begin with `sg-` (EC2 API Reference,
+/// EC2 does not tell names apart by case; they must be unique in a VPC, and cannot begin with `sg-` (EC2 API Reference,
 /// CreateSecurityGroup). The digits are of network and group: `a-b/c` is not `a/b-c`, and `node` not `Node`.
 fn name(desired: &Desired, group: &DesiredGroup) -> String {
     let digits = hash::content(&format!("{}|{}", desired.network_id, group.name));
@@ -69,6 +69,11 @@ fn rules(
     if !missing.is_empty() {
         let change = Change::AuthorizeSecurityGroupIngress { group: id(), rules: missing };
         draft.fix(role, change, format!("ingress rules of {} are missing", id()));
+    }
+    let described = described(&ingress, &there.ingress);
+    if !described.is_empty() {
+        let change = Change::UpdateSecurityGroupRuleDescriptionsIngress { group: id(), rules: described };
+        draft.fix(role, change, format!("descriptions of ingress rules of {} differ", id()));
     }
     let extra: BTreeSet<Rule> = extra.into_iter().filter(|rule| !added_by_controllers(rule)).collect();
     if !extra.is_empty() && !ingress_waits {
@@ -108,9 +113,20 @@ fn resolve(situation: &Situation<'_>, rules: &[GroupRule]) -> (BTreeSet<Rule>, b
     (resolved.into_iter().flatten().collect(), waits)
 }
 
-/// What is missing, each once, and what is too much. To AWS rules that differ only in their description are one.
+/// To AWS rules that differ only in their description are one.
+fn same(a: &Rule, b: &Rule) -> bool {
+    a.protocol == b.protocol && a.peer == b.peer
+}
+
+/// The rules that are there with another description than is requested, as they are requested. Of two requested rules that are one to
+/// AWS either description is right.
+fn described(wanted: &BTreeSet<Rule>, there: &BTreeSet<Rule>) -> BTreeSet<Rule> {
+    let differing = there.iter().filter(|rule| !wanted.contains(*rule));
+    differing.filter_map(|rule| wanted.iter().find(|it| same(it, rule))).cloned().collect()
+}
+
+/// What is missing, each once, and what is too much.
 fn difference(wanted: &BTreeSet<Rule>, there: &BTreeSet<Rule>) -> (BTreeSet<Rule>, BTreeSet<Rule>) {
-    let same = |a: &Rule, b: &Rule| a.protocol == b.protocol && a.peer == b.peer;
     let mut missing: BTreeSet<Rule> = BTreeSet::new();
     for rule in wanted {
         if !there.iter().chain(&missing).any(|it| same(it, rule)) {

@@ -1,7 +1,7 @@
-//! What Services and Nodes of the workload cluster left in the VPC: deleted if that is requested.
+//! Deletes what Services and Nodes of the workload cluster left in the VPC, if the spec asks for that.
 //!
 //! Controllers tag what they create with the name of the cluster, which another cluster in the same VPC may have as well. So in a
-//! VPC that others use too, tags are not enough: only what has to do with subnets or security groups of ours is taken.
+//! VPC that others use too, tags are not enough: the planner deletes only what has to do with subnets or security groups of ours.
 
 use super::links;
 use crate::desired::{Desired, DesiredVpc, Leftovers};
@@ -16,6 +16,9 @@ use std::collections::BTreeSet;
 
 /// Prefix of the tags that EKS gives. Only AWS can set tags that begin with `aws:`.
 const EKS: &str = "aws:eks:";
+
+/// Which of them has the name of the control plane.
+const TAG_EKS_CLUSTER: &str = "aws:eks:cluster-name";
 
 /// Why a left-over is deleted.
 const WHY: &str = "the workload cluster left it behind";
@@ -46,7 +49,7 @@ pub(crate) fn delete(situation: &Situation<'_>, draft: &mut Draft, vpc: &VpcId) 
     }
 }
 
-/// What is taken of a VPC.
+/// Tells which load balancers, target groups, interfaces and groups of a VPC are deleted.
 struct Takes<'a> {
     situation: &'a Situation<'a>,
     vpc: &'a VpcId,
@@ -83,7 +86,18 @@ impl<'a> Takes<'a> {
     }
 
     fn group(&self, it: &SecurityGroup) -> bool {
-        it.name != "default" && self.may_be(&it.vpc, &it.tags, it.id.as_str())
+        let left = self.may_be(&it.vpc, &it.tags, it.id.as_str()) || self.of_control_plane(it);
+        it.name != "default" && left
+    }
+
+    /// The group of the interfaces of our EKS control plane. EKS deletes it with the control plane, unless something uses it then
+    /// (Amazon EKS User Guide, "View Amazon EKS security group requirements for clusters"). In a VPC of the user's it may be that of
+    /// another control plane, and keeps nothing of ours from being deleted.
+    fn of_control_plane(&self, it: &SecurityGroup) -> bool {
+        let desired = self.situation.desired;
+        let ours = it.tags.get(TAG_EKS_CLUSTER) == Some(&desired.kubernetes_cluster);
+        let alone = is_managed(desired) && !self.is_shared && it.vpc == *self.vpc;
+        alone && ours && it.name.starts_with("eks-cluster-sg-") && !it.tags.contains_key(TAG_NETWORK)
     }
 }
 
@@ -116,7 +130,7 @@ fn is_shared(situation: &Situation<'_>, vpc: &VpcId) -> bool {
     !is_managed(situation.desired) || parts.any(|(of, tags)| of == vpc && tags.contains_key(TAG_NETWORK))
 }
 
-/// A group goes after the rules that name it and the interfaces that have it.
+/// Deletes a group once no rule names it and no interface has it.
 fn group(takes: &Takes<'_>, draft: &mut Draft, group: &SecurityGroup) {
     let situation = takes.situation;
     let named = revoke(takes, draft, &group.id);

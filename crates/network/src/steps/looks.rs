@@ -1,4 +1,4 @@
-//! What has to be looked at again because of what is known already.
+//! Requests looks: the first one at each kind, one after each change, and one by id at each part that the shared look does not show.
 
 use crate::draft::Draft;
 use crate::recorded::Deletion;
@@ -17,7 +17,7 @@ pub(crate) fn request(situation: &Situation<'_>, draft: &mut Draft) {
     find_hidden(situation, draft);
 }
 
-/// Each change is looked at once, when looks have to show it.
+/// Requests one look after each change, at the time at which AWS shows the change at the latest.
 fn confirm_effects(situation: &Situation<'_>, draft: &mut Draft) {
     for effect in &situation.memory.effects {
         let from = |kind: Kind| {
@@ -53,7 +53,7 @@ fn confirm_effects(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// A recorded part that the shared look does not show is asked for by its id.
+/// Requests looks by id at recorded parts that the shared look does not show.
 fn find_hidden(situation: &Situation<'_>, draft: &mut Draft) {
     let mut ids: BTreeMap<Kind, (BTreeSet<String>, foo_model::Timestamp)> = BTreeMap::new();
     for (role, held) in &situation.held {

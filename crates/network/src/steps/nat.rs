@@ -96,7 +96,7 @@ pub(crate) fn delete(situation: &Situation<'_>, draft: &mut Draft, nat: &NatGate
     }
 }
 
-/// What the mode does not ask for any more goes after the routes that lead to it; then its address.
+/// Deletes NAT gateways that the mode no longer asks for, once no route leads to them, and then their addresses.
 fn delete_unwanted(situation: &Situation<'_>, draft: &mut Draft) {
     let unwanted = situation.held.keys().filter(|role| !situation.wanted.roles.contains(role));
     for role in unwanted {

@@ -55,7 +55,7 @@ fn wanted(situation: &Situation<'_>, role: &Role) -> Vec<Wanted> {
         situation.desired.ipv6 && subnets.any(|it| it.tier == tier && it.ipv6_index.is_some())
     };
     if *role == Role::PublicRoutes {
-        // A route that leads there already is right, even if somebody detached the gateway.
+        // A route that leads there already is right, even while the gateway is detached.
         let leads_there = |it: &InternetGateway| {
             let mut routes = situation.table(role).into_iter().flat_map(|it| &it.routes);
             routes.any(|route| route.target == RouteTarget::InternetGateway(it.id.clone()))
@@ -76,7 +76,7 @@ fn wanted(situation: &Situation<'_>, role: &Role) -> Vec<Wanted> {
             let target = target.ok_or("waits for the NAT gateway");
             routes.push(Wanted { destination: everywhere(), target });
         }
-        if with_v6(Tier::Private) {
+        if with_v6(Tier::Private) && situation.wanted.roles.contains(&Role::EgressOnlyGateway) {
             let gateway = situation.id(&Role::EgressOnlyGateway).map(EgressOnlyGatewayId::from);
             let target = gateway.map(RouteTarget::EgressOnlyGateway);
             let target = target.ok_or("waits for the egress-only internet gateway");
@@ -182,7 +182,7 @@ fn association(
     find(&situation.ours.route_tables).or_else(|| find(&situation.others.route_tables))
 }
 
-/// A subnet that uses a table of somebody else is refused: then all tables of the VPC are looked at.
+/// AWS refuses to associate a subnet that uses another table: then the planner asks for all tables of the VPC, to find that one.
 fn associate(
     situation: &Situation<'_>,
     draft: &mut Draft,

@@ -1,4 +1,4 @@
-//! What is in a VPC and is not ours.
+//! What others have in a VPC and AWS does not delete ours beside.
 
 use super::links;
 use crate::desired::{DesiredVpc, Leftovers};
@@ -39,7 +39,7 @@ fn is_managed(situation: &Situation<'_>) -> bool {
     }
 }
 
-/// Requests looks at what is in a VPC. Whether all of it was looked at since that moment.
+/// Requests looks at what is in a VPC. Whether looks at all of it began at that moment or later.
 pub(crate) fn look(situation: &Situation<'_>, draft: &mut Draft, vpc: &VpcId, since: Timestamp) -> bool {
     let look = situation.observed.in_vpc.get(vpc);
     let refused = refused_first(situation);

@@ -58,8 +58,8 @@ fn create(situation: &Situation<'_>, draft: &mut Draft, subnet: &DesiredSubnet, 
     draft.create(situation, role, |_| Change::CreateSubnet { vpc, zone, cidr, ipv6, tags });
 }
 
-/// Ranges are carved around the subnets that the user's VPC has already: none is created before those were looked at. When AWS
-/// says that a range is taken, they are looked at again.
+/// Whether a look showed the subnets that the user's VPC has already: the controller carves ranges around them. Requests the first
+/// look, and another one when AWS says that a range is taken.
 fn others_are_known(situation: &Situation<'_>, draft: &mut Draft) -> bool {
     let DesiredVpc::Existing(vpc) = &situation.desired.vpc else { return true };
     let look = situation.observed.in_vpc.get(vpc);

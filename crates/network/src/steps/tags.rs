@@ -1,5 +1,5 @@
-//! Tags: those that are missing or differ are put on, those of the user that are no longer requested are taken off. Tags of others
-//! are left alone.
+//! Tags: the planner adds those that are missing or differ, and removes those of the user that the spec no longer requests. It leaves
+//! tags of others alone.
 
 use crate::draft::Draft;
 use crate::role::Role;

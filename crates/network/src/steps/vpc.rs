@@ -1,4 +1,4 @@
-//! The VPC: created, its ranges and its attributes; of the user's what has to be true of it.
+//! The VPC: the planner creates ours and sets its ranges and attributes; of the user's it reports what is not as a network needs it.
 
 use crate::desired::DesiredVpc;
 use crate::draft::{Draft, Weight};
@@ -120,7 +120,7 @@ fn unanswered(situation: &Situation<'_>, vpc: &Vpc) -> Option<Timestamp> {
     of_vpc.map(|it| it.at).max()
 }
 
-/// Names of instances need the VPC's resolver: one after the other.
+/// Sets the attributes one after the other: AWS gives instances names only in a VPC that resolves names.
 fn attributes(draft: &mut Draft, vpc: &Vpc) {
     let set = |attribute| Change::ModifyVpcAttribute { vpc: vpc.id.clone(), attribute, enabled: true };
     if vpc.dns_support == Some(false) {

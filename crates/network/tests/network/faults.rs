@@ -1,4 +1,4 @@
-//! Whatever goes wrong at whichever call: the network becomes complete, nothing is made twice, and it is deleted again.
+//! Each fault at each call: the network becomes complete, no part is created twice, and all of it is deleted again.
 
 use crate::create::{assert_complete, full};
 use crate::world::*;
@@ -35,7 +35,7 @@ const FAULTS: [Fault; 8] = [
     Fault::Refused(Reason::NotFound),
 ];
 
-/// Those after which nobody knows what was created.
+/// Those after which the planner does not know what was created.
 const UNANSWERED: [Fault; 3] = [Fault::CrashAfter, Fault::MoveAfter, Fault::LostAfter(Reason::ResponseLost)];
 
 /// One fault at each call of creation and of deletion, one after the other.

@@ -56,3 +56,37 @@ fn no_two_groups_of_a_vpc_have_one_name_and_none_begins_as_ids_do() {
     let different: std::collections::BTreeSet<&String> = all.iter().collect();
     assert_eq!(different.len(), 6, "{all:?}");
 }
+
+#[test]
+fn a_description_is_edited_in_place_and_put_back() {
+    let mut world = World::new(desired("a"));
+    world.rest();
+    let (id, before) = (node(&world).id.clone(), node(&world).ingress.clone());
+    for rule in &mut world.desired.security_groups[0].ingress {
+        rule.description = format!("{} edited", rule.description);
+    }
+    let from = world.aws.calls.len();
+    world.rest();
+    let expected: std::collections::BTreeSet<Rule> = before
+        .iter()
+        .map(|rule| Rule { description: format!("{} edited", rule.description), ..rule.clone() })
+        .collect();
+    assert_eq!(node(&world).ingress, expected);
+    let calls: Vec<_> = world.aws.calls[from..].iter().map(Change::operation).collect();
+    assert_eq!(calls, ["UpdateSecurityGroupRuleDescriptionsIngress"], "no rule is gone in between");
+    world.aws.by_hand(|parts| parts.security_groups.get_mut(&id).unwrap().ingress.clone_from(&before));
+    world.rest();
+    assert_eq!(node(&world).ingress, expected);
+}
+
+#[test]
+fn two_rules_that_are_one_to_aws_do_not_take_turns() {
+    let mut world = World::new(desired("a"));
+    let again =
+        GroupRule { description: "again".to_owned(), ..world.desired.security_groups[0].ingress[1].clone() };
+    world.desired.security_groups[0].ingress.push(again);
+    world.rest();
+    let sent = world.sent;
+    world.rest();
+    assert_eq!((world.sent, node(&world).ingress.len()), (sent, 2), "{}", world.story());
+}

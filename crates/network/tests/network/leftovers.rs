@@ -226,3 +226,51 @@ fn what_eks_tags_is_never_a_left_over_in_a_brought_vpc() {
     world.delete();
     assert!(world.aws.parts.security_groups.contains_key(&group), "{}", world.story());
 }
+
+/// The group that EKS makes for the interfaces of a control plane.
+fn group_of_eks(world: &mut World, of: &str) -> SecurityGroupId {
+    let vpc = world.aws.parts.vpcs.keys().next().unwrap().clone();
+    let name = format!("eks-cluster-sg-{of}-1234567890");
+    let tags = Tags::from([
+        ("aws:eks:cluster-name".to_owned(), of.to_owned()),
+        (format!("kubernetes.io/cluster/{of}"), "owned".to_owned()),
+    ]);
+    let change = Change::CreateSecurityGroup { vpc, name, description: "EKS".to_owned(), tags };
+    let id = world.aws.call(&change).unwrap().security_groups.into_keys().next().unwrap();
+    let all = Rule { protocol: Protocol::All, peer: Peer::Group(id.clone()), description: String::new() };
+    world.aws.by_hand(|parts| parts.security_groups.get_mut(&id).unwrap().ingress = [all].into());
+    id
+}
+
+#[test]
+fn the_group_that_eks_leaves_in_our_vpc_is_deleted_once_nothing_uses_it() {
+    let mut world = settled(Desired { leftovers: Leftovers::Delete, ..desired("a") });
+    let group = group_of_eks(&mut world, "prod");
+    let subnet = world.aws.parts.subnets.keys().next().unwrap().clone();
+    let interface = world.aws.interface(&subnet, "Amazon EKS prod");
+    world.aws.by_hand(|parts| parts.interfaces.get_mut(&interface).unwrap().groups = [group.clone()].into());
+    world.desired.being_deleted = true;
+    let later = world.aws.now.plus(Duration::from_mins(30));
+    world.run_until("later", |it| it.aws.now > later);
+    assert!(world.aws.parts.security_groups.contains_key(&group), "the control plane still has it");
+    world.aws.by_hand(|parts| parts.interfaces.clear());
+    world.delete();
+    assert_gone(&world);
+}
+
+#[test]
+fn groups_of_eks_of_others_or_without_the_policy_are_named() {
+    for (leftovers, of) in [(Leftovers::Delete, "prod2"), (Leftovers::Wait, "prod")] {
+        let mut world = settled(Desired { leftovers, ..desired("a") });
+        let group = group_of_eks(&mut world, of);
+        world.desired.being_deleted = true;
+        let later = world.aws.now.plus(Duration::from_mins(30));
+        world.run_until("later", |it| it.aws.now > later);
+        assert!(world.aws.parts.security_groups.contains_key(&group), "{}", world.story());
+        let message = world.condition(ConditionKind::Deleting).message;
+        assert!(
+            message.contains(&format!("security group {group} (eks-cluster-sg-{of}-1234567890)")),
+            "{message}"
+        );
+    }
+}

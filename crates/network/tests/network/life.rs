@@ -54,6 +54,34 @@ fn ipv6_is_switched_on_with_one_range() {
 }
 
 #[test]
+fn dual_stack_without_a_way_out_has_ranges_and_no_egress_only_gateway() {
+    let six = Destination::V6("::/0".parse().unwrap());
+    let private_ways_out = |world: &World| {
+        let tables = world.aws.parts.route_tables.values();
+        let private = tables.filter(|it| {
+            it.tags.get("infrastructure.foo.com/role").is_some_and(|role| role.contains("private"))
+        });
+        private.filter(|it| it.routes.iter().any(|it| it.destination == six)).count()
+    };
+    let mut world = settled(Desired { ipv6: true, nat: NatMode::None, ..desired("ab") });
+    assert_complete(&world);
+    assert!(world.aws.parts.subnets.values().all(|it| it.ipv6.len() == 1 && it.ipv6_on_creation));
+    assert_eq!((world.aws.parts.egress_only_gateways.len(), private_ways_out(&world)), (0, 0));
+    for _ in 0..2 {
+        world.desired.nat = NatMode::Single;
+        world.rest();
+        assert_eq!((world.aws.parts.egress_only_gateways.len(), private_ways_out(&world)), (1, 2));
+        world.desired.nat = NatMode::None;
+        world.rest();
+        let left = (world.aws.parts.egress_only_gateways.len(), private_ways_out(&world));
+        assert_eq!(left, (0, 0), "{}", world.story());
+        assert_complete(&world);
+    }
+    let ready = world.condition(ConditionKind::NetworkReady);
+    assert_eq!(ready.status, Status::True, "{ready:?}");
+}
+
+#[test]
 fn endpoints_and_groups_come_and_go() {
     let mut world = settled(desired("a"));
     world.desired.endpoints = vec![endpoint("s3", DesiredEndpointKind::Gateway)];
@@ -210,81 +238,6 @@ fn nat_gateways_that_fail_are_replaced_less_and_less_often() {
 }
 
 #[test]
-fn a_quota_stops_a_network_before_it_is_begun() {
-    let mut world = World::new(desired("abc"));
-    world.observed.quotas = Some(Quotas { addresses: Some((5, 3)), ..Quotas::default() });
-    world.pass();
-    world.wait();
-    world.pass();
-    let nat = world.condition(ConditionKind::NatReady);
-    assert_eq!((nat.reason, world.sent), (Reason::LimitExceeded, 0));
-    assert!(
-        nat.message.contains("3 more Elastic IP addresses are needed; there are 3 and the quota is 5"),
-        "{nat:?}"
-    );
-    world.observed.quotas = Some(Quotas { addresses: Some((6, 3)), ..Quotas::default() });
-    world.settle();
-}
-
-#[test]
-fn a_quota_that_has_no_room_for_another_zone_is_named_before_and_keeps_the_rest_going() {
-    let mut world = settled(desired("ab"));
-    world.desired = desired("abc");
-    world.observed.quotas = Some(Quotas { addresses: Some((2, 2)), ..Quotas::default() });
-    world.run_until("the rest", |it| it.aws.parts.subnets.len() == 6 && it.aws.parts.route_tables.len() == 5);
-    let nat = world.condition(ConditionKind::NatReady);
-    assert_eq!(nat.reason, Reason::LimitExceeded);
-    let needed = "1 more Elastic IP addresses are needed; there are 2 and the quota is 2";
-    assert!(nat.message.contains(needed), "{nat:?}");
-    let asked = world.aws.calls.iter().filter(|it| matches!(it, Change::AllocateAddress { .. })).count();
-    assert_eq!(asked, 2, "AWS is not asked for what it will refuse\n{}", world.story());
-    assert!(world.report.as_ref().unwrap().wants_quotas);
-    // What needs no more goes on.
-    world.desired.tags = Tags::from([("cost".to_owned(), "blue".to_owned())]);
-    world.run_until("tagged", |it| it.aws.parts.vpcs.values().all(|it| it.tags.contains_key("cost")));
-    world.observed.quotas = Some(Quotas { addresses: Some((3, 2)), ..Quotas::default() });
-    world.rest();
-    assert_complete(&world);
-}
-
-#[test]
-fn quotas_are_asked_for_before_an_edit_that_needs_more_and_only_then() {
-    let mut world = settled(desired("ab"));
-    world.observed.quotas = None;
-    world.desired.tags = Tags::new();
-    world.rest();
-    assert!(!world.report.as_ref().unwrap().wants_quotas);
-    world.desired = desired("abc");
-    world.run_until("asked", |it| it.report.as_ref().is_some_and(|it| it.wants_quotas));
-    let asked = world.aws.calls.iter().filter(|it| matches!(it, Change::AllocateAddress { .. })).count();
-    assert_eq!(asked, 2);
-    let full = [(zone('c'), 5)].into();
-    world.observed.quotas = Some(Quotas { nat_gateways: Some((5, full)), ..Quotas::default() });
-    world.run_until("named", |it| it.condition(ConditionKind::NatReady).reason == Reason::LimitExceeded);
-    assert_eq!(world.aws.parts.nat_gateways.len(), 2);
-    world.observed.quotas = Some(Quotas::default());
-    world.rest();
-    assert_complete(&world);
-}
-
-#[test]
-fn a_quota_that_only_aws_knows_stops_nothing_else() {
-    let mut world = World::new(desired("abc"));
-    world.aws.address_quota = 2;
-    world.run_until("two gateways", |it| {
-        it.aws.parts.nat_gateways.values().filter(|it| it.state == NatState::Available).count() == 2
-    });
-    let calls = world.sent;
-    let until = world.aws.now.plus(Duration::from_mins(20));
-    world.run_until("later", |it| it.aws.now > until);
-    assert!(world.sent - calls <= 8, "{}", world.story());
-    assert_eq!(world.condition(ConditionKind::NatReady).reason, Reason::LimitExceeded);
-    world.aws.address_quota = 3;
-    world.rest();
-    assert_complete(&world);
-}
-
-#[test]
 fn zones_that_do_not_exist_are_named_before_anything_is_made() {
     let mut world = World::new(desired("az"));
     world.pass();
@@ -377,7 +330,7 @@ fn a_deletion_in_the_middle_of_a_creation_leaves_nothing() {
     }
 }
 
-/// After a move nobody knows how many attempts there were: AWS answers the token of an earlier one with a gateway that is deleted.
+/// After a move the planner does not know how many attempts there were: AWS answers the token of an earlier one with a gateway that is deleted.
 #[test]
 fn a_token_of_before_a_move_is_not_used_for_ever() {
     let mut world = World::new(desired("a"));

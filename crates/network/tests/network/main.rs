@@ -22,4 +22,5 @@ mod leftovers;
 mod life;
 mod moves;
 mod properties;
+mod quotas;
 mod world;

@@ -29,7 +29,7 @@ const CREATIONS: [(&str, &str); 9] = [
 ];
 
 /// Calls that act on existing resources: the action and the parameters that name them.
-const NAMED: [(&str, &[&str]); 35] = [
+const NAMED: [(&str, &[&str]); 36] = [
     ("AssociateRouteTable", &["RouteTableId", "SubnetId", "GatewayId"]),
     ("AssociateSubnetCidrBlock", &["SubnetId"]),
     ("AssociateVpcCidrBlock", &["VpcId"]),
@@ -76,6 +76,7 @@ const NAMED: [(&str, &[&str]); 35] = [
     ("ReplaceRouteTableAssociation", &["RouteTableId", "AssociationId"]),
     ("RevokeSecurityGroupEgress", &["GroupId"]),
     ("RevokeSecurityGroupIngress", &["GroupId"]),
+    ("UpdateSecurityGroupRuleDescriptionsIngress", &["GroupId"]),
 ];
 
 /// The permissions for a call of EC2's networking; `None` for calls that are not about networks.

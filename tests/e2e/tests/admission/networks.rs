@@ -514,8 +514,7 @@ fn nat_gateways_egress_and_ipv6_fit_together() {
         let listed = json!({"subnets": {"list": [subnet(LISTED_NODES, "Private", "10.0.1.0/24")]}});
         refused(server, listed.clone(), "egress NAT needs a public subnet").await?;
         accepted(server, [with(listed, json!({"egress": "None"}))]).await?;
-        refused(server, json!({"egress": "None", "ipv6": true}), "with egress None, ipv6 must be false")
-            .await?;
+        accepted(server, [json!({"egress": "None", "ipv6": true})]).await?;
         refused(server, json!({"nat": "Regional"}), "Unsupported value: \"Regional\"").await?;
 
         may_become(server, json!({"nat": "PerZone"}), json!({"nat": "Single"})).await?;

@@ -84,6 +84,9 @@ pub(super) async fn send(cloud: &AwsCloud, change: &Change) -> Result<Parts> {
         C::RevokeSecurityGroupEgress { group, rules } => {
             security_groups::revoke_egress(ec2, group, rules).await
         }
+        C::UpdateSecurityGroupRuleDescriptionsIngress { group, rules } => {
+            security_groups::describe_ingress(ec2, group, rules).await
+        }
         C::DeleteSecurityGroup { group } => security_groups::delete(ec2, group).await,
 
         C::CreateVpcEndpoint { vpc, service, kind, tags, token } => {

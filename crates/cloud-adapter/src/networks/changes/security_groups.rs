@@ -78,6 +78,17 @@ pub(super) async fn revoke_egress(
     done(Operation::RevokeSecurityGroupEgress, call.send().await)
 }
 
+/// The rules with the descriptions that they are to have; an empty one takes the description away.
+pub(super) async fn describe_ingress(
+    client: &Client,
+    group: &SecurityGroupId,
+    rules: &BTreeSet<Rule>,
+) -> Result<Parts> {
+    let call = client.update_security_group_rule_descriptions_ingress().group_id(group.as_str());
+    let call = call.set_ip_permissions(Some(permissions(rules, Purpose::Authorize)));
+    done(Operation::UpdateSecurityGroupRuleDescriptionsIngress, call.send().await)
+}
+
 pub(super) async fn delete(client: &Client, group: &SecurityGroupId) -> Result<Parts> {
     let call = client.delete_security_group().group_id(group.as_str());
     done(Operation::DeleteSecurityGroup, call.send().await)

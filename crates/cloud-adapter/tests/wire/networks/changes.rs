@@ -311,6 +311,8 @@ async fn a_security_group_and_its_rules() {
     let authorized = [&["GroupId=sg-1"], &all[..], &kubelet[..]].concat();
     does(Change::AuthorizeSecurityGroupIngress { group: group(), rules: rules() }, &authorized).await;
     does(Change::AuthorizeSecurityGroupEgress { group: group(), rules: rules() }, &authorized).await;
+    let change = Change::UpdateSecurityGroupRuleDescriptionsIngress { group: group(), rules: rules() };
+    does(change, &authorized).await;
     // A rule is the same whatever its description.
     let revoked: Vec<&str> = authorized.into_iter().filter(|line| !line.contains("Description")).collect();
     does(Change::RevokeSecurityGroupIngress { group: group(), rules: rules() }, &revoked).await;

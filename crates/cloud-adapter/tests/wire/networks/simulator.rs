@@ -243,6 +243,16 @@ async fn rules(world: &World, group: &SecurityGroupId) {
     let seen = world.compare().await.security_groups.remove(group).unwrap();
     assert_eq!(seen.ingress, ingress);
     assert!(seen.egress.is_superset(&egress));
+    let described: BTreeSet<Rule> = [
+        rule(Protocol::All, Peer::Group(group.clone()), ""),
+        rule(Protocol::Tcp(443, 443), Peer::V4(v4("10.8.0.0/16")), "the network"),
+    ]
+    .into();
+    let one = group.clone();
+    let change = Change::UpdateSecurityGroupRuleDescriptionsIngress { group: one, rules: described.clone() };
+    world.does(change).await;
+    let seen = world.compare().await.security_groups.remove(group).unwrap();
+    assert!(seen.ingress.is_superset(&described) && seen.ingress.len() == 3, "{:?}", seen.ingress);
     let (one, two) = (group.clone(), group.clone());
     world.does(Change::RevokeSecurityGroupIngress { group: one, rules: ingress }).await;
     world.does(Change::RevokeSecurityGroupEgress { group: two, rules: egress }).await;

@@ -172,6 +172,7 @@ fn deed_of(change: &Change) -> Deed {
         | Change::AuthorizeSecurityGroupEgress { .. }
         | Change::RevokeSecurityGroupIngress { .. }
         | Change::RevokeSecurityGroupEgress { .. }
+        | Change::UpdateSecurityGroupRuleDescriptionsIngress { .. }
         | Change::ModifyVpcEndpoint { .. }
         | Change::CreateTags { .. }
         | Change::DeleteTags { .. } => Deed::Changed,

@@ -120,6 +120,19 @@ impl Aws {
             Change::AuthorizeSecurityGroupEgress { group, rules } => self.rules(group, rules, false, true),
             Change::RevokeSecurityGroupIngress { group, rules } => self.rules(group, rules, true, false),
             Change::RevokeSecurityGroupEgress { group, rules } => self.rules(group, rules, false, false),
+            Change::UpdateSecurityGroupRuleDescriptionsIngress { group, rules } => {
+                let it = self.parts.security_groups.get_mut(group);
+                let ingress = &mut it.ok_or_else(|| not_found("InvalidGroup.NotFound"))?.ingress;
+                for rule in rules {
+                    let before = ingress.len();
+                    ingress.retain(|it| !(it.protocol == rule.protocol && it.peer == rule.peer));
+                    if ingress.len() == before {
+                        return Err(not_found("InvalidPermission.NotFound"));
+                    }
+                    ingress.insert(rule.clone());
+                }
+                Ok(Parts::default())
+            }
             Change::CreateVpcEndpoint { .. } | Change::ModifyVpcEndpoint { .. } => self.endpoint(change),
             Change::CreateTags { .. } | Change::DeleteTags { .. } => {
                 self.tag(change);

@@ -35,7 +35,7 @@ pub struct Aws {
     /// How many endpoints fail from now on.
     pub endpoints_that_fail: u32,
     pub address_quota: u32,
-    /// Operations that nobody may call.
+    /// Operations that AWS denies.
     pub denied: BTreeSet<&'static str>,
 }
 

@@ -82,6 +82,9 @@ impl Region {
             }
             Change::RevokeSecurityGroupIngress { group, rules } => self.revoke(group, Direction::In, rules),
             Change::RevokeSecurityGroupEgress { group, rules } => self.revoke(group, Direction::Out, rules),
+            Change::UpdateSecurityGroupRuleDescriptionsIngress { group, rules } => {
+                self.describe_rules(group, Direction::In, rules)
+            }
             Change::DeleteSecurityGroup { group } => self.delete_security_group(group),
             Change::CreateVpcEndpoint { vpc, service, kind, tags, token: _ } => {
                 self.create_endpoint(vpc, service, kind, tags)

@@ -195,11 +195,34 @@ impl Region {
             let before = present.len();
             present.retain(|it| !same(it, &rule));
             if present.len() == before {
-                return Err(AwsError::new(
-                    "InvalidPermission.NotFound",
-                    "The specified rule does not exist in this security group.",
-                ));
+                return Err(no_such_rule());
             }
+        }
+        self.network.put(group);
+        Ok(Parts::default())
+    }
+
+    /// UpdateSecurityGroupRuleDescriptionsIngress: all of the rules or none. One without a description loses it (EC2 API Reference).
+    pub(super) fn describe_rules(
+        &mut self,
+        id: &SecurityGroupId,
+        direction: Direction,
+        rules: &BTreeSet<Rule>,
+    ) -> AwsResult<Parts> {
+        let mut group = self.part::<SecurityGroup>(id)?.clone();
+        if rules.is_empty() {
+            return Err(AwsError::missing("IpPermissions"));
+        }
+        for rule in rules {
+            let rule = canonical(rule);
+            self.check_rule(&group, &rule)?;
+            let present = direction.rules(&mut group);
+            let before = present.len();
+            present.retain(|it| !same(it, &rule));
+            if present.len() == before {
+                return Err(no_such_rule());
+            }
+            present.insert(rule);
         }
         self.network.put(group);
         Ok(Parts::default())
@@ -223,6 +246,10 @@ impl Region {
         self.network.remove::<SecurityGroup>(id);
         Ok(Parts::default())
     }
+}
+
+fn no_such_rule() -> AwsError {
+    AwsError::new("InvalidPermission.NotFound", "The specified rule does not exist in this security group.")
 }
 
 impl Network {

@@ -87,6 +87,25 @@ fn rules_are_revoked_all_or_none_whatever_their_descriptions() {
 }
 
 #[test]
+fn descriptions_are_changed_of_all_rules_or_none() {
+    let net = net();
+    let group = net.group(&net.vpc("10.0.0.0/16"), "nodes");
+    let describe = |rules: &[Rule]| Change::UpdateSecurityGroupRuleDescriptionsIngress {
+        group: group.clone(),
+        rules: rules.iter().cloned().collect(),
+    };
+    net.done(&allow(&group, [from("10.0.0.0/16", "one"), from("10.1.0.0/16", "two")]));
+    let wrong = describe(&[from("10.0.0.0/16", "new"), from("10.2.0.0/16", "no such rule")]);
+    assert_eq!(net.code(&wrong), "InvalidPermission.NotFound");
+    assert_eq!(net.code(&describe(&[])), "MissingParameter");
+    let long = describe(&[from("10.0.0.0/16", &"x".repeat(256))]);
+    assert_eq!(net.code(&long), "InvalidParameterValue");
+    assert!(ingress(&net, &group).contains(&from("10.0.0.0/16", "one")), "none of them");
+    net.done(&describe(&[from("10.0.0.0/16", "new"), from("10.1.0.0/16", "")]));
+    assert_eq!(ingress(&net, &group), [from("10.0.0.0/16", "new"), from("10.1.0.0/16", "")].into());
+}
+
+#[test]
 fn rules_name_groups_of_the_same_vpc_which_stay_for_so_long() {
     let net = net();
     let vpc = net.vpc("10.0.0.0/16");

@@ -176,12 +176,22 @@ impl Player {
         let group = self.one(now.security_groups.keys().cloned());
         let endpoint = self.one(now.endpoints.keys().cloned());
         let rules = self.rules(now);
-        Some(match self.chance.below(13) {
+        Some(match self.chance.below(14) {
             0 => {
                 let name = format!("g{}", self.chance.below(3));
                 Change::CreateSecurityGroup { vpc: vpc?, name, description: "d".to_owned(), tags }
             }
             1 => Change::DeleteSecurityGroup { group: group? },
+            13 => {
+                let group = now.security_groups.get(&group?)?;
+                let description = format!("d{}", self.chance.below(3));
+                let rules = group.ingress.iter();
+                let rules = rules.map(|rule| Rule { description: description.clone(), ..rule.clone() });
+                Change::UpdateSecurityGroupRuleDescriptionsIngress {
+                    group: group.id.clone(),
+                    rules: rules.collect(),
+                }
+            }
             2 => Change::AuthorizeSecurityGroupIngress { group: group?, rules },
             3 => Change::AuthorizeSecurityGroupEgress { group: group?, rules },
             4 => Change::RevokeSecurityGroupIngress { group: group?, rules },

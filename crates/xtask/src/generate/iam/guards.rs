@@ -127,6 +127,7 @@ pub(super) fn guard(operation: Operation) -> Guard {
         | Operation::AuthorizeSecurityGroupEgress
         | Operation::RevokeSecurityGroupIngress
         | Operation::RevokeSecurityGroupEgress
+        | Operation::UpdateSecurityGroupRuleDescriptionsIngress
         | Operation::DeleteSecurityGroup
         | Operation::ModifyVpcEndpoint
         | Operation::DeleteVpcEndpoints

@@ -21,6 +21,9 @@ const TAG_SERVICE: &str = "kubernetes.io/service-name";
 /// On interfaces that the VPC CNI makes: the name of the cluster.
 const TAG_CNI: &str = "cluster.k8s.amazonaws.com/name";
 
+/// On what Amazon EKS makes for a control plane: the name of that.
+const TAG_EKS: &str = "aws:eks:cluster-name";
+
 pub(super) fn statements() -> Vec<Statement> {
     let groups = [
         Operation::DeleteSecurityGroup,
@@ -56,6 +59,13 @@ pub(super) fn statements() -> Vec<Statement> {
             &[SECURITY_GROUPS],
             Some(has_tag("aws:ResourceTag", TAG_CONTROLLER)),
             "Security groups of the AWS Load Balancer Controller.",
+        ),
+        allow(
+            "DeleteLeftGroupsOfEks",
+            groups.map(Operation::iam_action).to_vec(),
+            &[SECURITY_GROUPS],
+            Some(has_tag("aws:ResourceTag", TAG_EKS)),
+            "Security groups `eks-cluster-sg-…` that Amazon EKS left in a VPC that the manager created.",
         ),
     ]
 }

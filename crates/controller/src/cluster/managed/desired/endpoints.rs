@@ -8,49 +8,54 @@ use foo_network::region;
 use foo_planner::desired::Blocked;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The endpoints, each once.
+/// The endpoints. A service that is listed twice, by its short and by its whole name, is one endpoint: AWS refuses a second gateway
+/// to one service in a route table, and a second private name of one service in a VPC. A gateway and an interface to one service
+/// (S3) are two.
 pub(super) fn desired(
     spec: &api::ManagedNetwork,
     region: &str,
     subnets: &[DesiredSubnet],
 ) -> Result<Vec<DesiredEndpoint>, Blocked> {
-    let mut endpoints: BTreeMap<String, DesiredEndpoint> = BTreeMap::new();
+    let mut endpoints: BTreeMap<(String, EndpointType), DesiredEndpoint> = BTreeMap::new();
     for endpoint in &spec.endpoints {
         let some = match (endpoint.name, &endpoint.service) {
             (Some(name), _) => of_name(name, region, subnets)?,
             (None, Some(service)) => vec![of_service(service, endpoint.endpoint_type, region, subnets)],
             (None, None) => Vec::new(),
         };
-        endpoints.extend(some.into_iter().map(|endpoint| (endpoint.name.clone(), endpoint)));
-    }
-    let endpoints: Vec<DesiredEndpoint> = endpoints.into_values().collect();
-    for (number, endpoint) in endpoints.iter().enumerate() {
-        let before = endpoints.get(..number).unwrap_or_default();
-        if before
-            .iter()
-            .any(|other| other.service == endpoint.service && exclude(&other.kind, &endpoint.kind))
-        {
-            let message = format!(
-                "spec.network.managed.endpoints has the service {} twice, by its name and by its whole name: remove one",
-                endpoint.service
-            );
-            return Err(Blocked::new(Reason::EndpointTwice, message));
+        for endpoint in some {
+            let key = (endpoint.service.clone(), type_of(&endpoint));
+            // The short name counts, wherever in the list it is.
+            if endpoint.name != endpoint.service || !endpoints.contains_key(&key) {
+                endpoints.insert(key, endpoint);
+            }
         }
     }
-    Ok(endpoints)
+    let mut endpoints: Vec<DesiredEndpoint> = endpoints.into_values().collect();
+    endpoints.sort_by(|one, other| one.name.cmp(&other.name));
+    apart(endpoints)
 }
 
-/// Whether one VPC cannot have both for one service: a route table has one route to it, and its usual name leads to one
-/// endpoint (AWS PrivateLink Guide, "Gateway endpoints", "Private DNS").
-fn exclude(one: &DesiredEndpointKind, other: &DesiredEndpointKind) -> bool {
-    match (one, other) {
-        (DesiredEndpointKind::Gateway, DesiredEndpointKind::Gateway) => true,
-        (
-            DesiredEndpointKind::Interface { private_dns: one, .. },
-            DesiredEndpointKind::Interface { private_dns: other, .. },
-        ) => *one && *other,
-        (DesiredEndpointKind::Gateway, DesiredEndpointKind::Interface { .. })
-        | (DesiredEndpointKind::Interface { .. }, DesiredEndpointKind::Gateway) => false,
+fn type_of(endpoint: &DesiredEndpoint) -> EndpointType {
+    match endpoint.kind {
+        DesiredEndpointKind::Gateway => EndpointType::Gateway,
+        DesiredEndpointKind::Interface { .. } => EndpointType::Interface,
+    }
+}
+
+/// The endpoints, if no two have one name: the name is what an endpoint is found again by.
+fn apart(endpoints: Vec<DesiredEndpoint>) -> Result<Vec<DesiredEndpoint>, Blocked> {
+    let mut pairs = endpoints.iter().zip(endpoints.iter().skip(1));
+    let twice = pairs.find(|(one, other)| one.name == other.name).map(|(one, _)| &one.name);
+    match twice {
+        None => Ok(endpoints),
+        Some(name) => {
+            let message = format!(
+                "{name} is listed as a gateway and as an interface: list one of them by its short name \
+                 (spec.network.managed.endpoints[].name)"
+            );
+            Err(Blocked::new(Reason::EndpointTwice, message))
+        }
     }
 }
 

@@ -362,20 +362,6 @@ fn names_of_listed_subnets_are_no_zones() {
 }
 
 #[test]
-fn a_service_has_one_endpoint_whatever_it_is_called() {
-    let region = Region::with("ab");
-    let spec = |list: Value| json!({"zones": {"count": 2}, "endpoints": list});
-    let whole = |service: &str, kind: &str| json!({"service": format!("com.amazonaws.eu-central-1.{service}"), "type": kind});
-    for (name, twin) in [("S3", whole("s3", "Gateway")), ("EC2", whole("ec2", "Interface"))] {
-        let (reason, message) = region.says(spec(json!([{"name": name}, twin])));
-        assert_eq!(reason, Reason::EndpointTwice);
-        assert!(message.contains("com.amazonaws.eu-central-1."), "{message}");
-    }
-    let both = region.desired(spec(json!([{"name": "S3"}, whole("s3", "Interface")]))).unwrap();
-    assert_eq!(both.endpoints.len(), 2);
-}
-
-#[test]
 fn bad_ranges_are_said_before_anything_is_created() {
     let region = Region::with("abc");
     for (spec, reason, words) in [
@@ -547,6 +533,37 @@ fn a_brought_vpc_is_used_in_the_part_that_the_spec_names() {
     assert_eq!(
         region.says(json!({"vpcID": "vpc-1", "cidr": "10.0.0.0/20"})),
         (Reason::RangeUnfit, "10.0.0.0/20 is not in VPC vpc-1, which has 172.31.0.0/16".to_owned())
+    );
+}
+
+#[test]
+fn a_service_that_is_listed_twice_is_one_endpoint_of_each_type() {
+    let region = Region::with("ab");
+    let endpoints = |list: Value| {
+        let desired = region.desired(json!({"endpoints": list, "zones": {"count": 2}})).unwrap();
+        let kind = |it: &DesiredEndpointKind| match it {
+            DesiredEndpointKind::Gateway => "gateway",
+            DesiredEndpointKind::Interface { private_dns: true, .. } => "interface with names",
+            DesiredEndpointKind::Interface { private_dns: false, .. } => "interface",
+        };
+        desired.endpoints.iter().map(|it| format!("{} {}", it.name, kind(&it.kind))).collect::<Vec<_>>()
+    };
+    let whole = |service: &str, kind: &str| json!({"service": format!("com.amazonaws.eu-central-1.{service}"), "type": kind});
+    let both = endpoints(json!([{"name": "S3"}, whole("s3", "Interface")]));
+    assert_eq!(both, ["com.amazonaws.eu-central-1.s3 interface", "s3 gateway"]);
+    for list in
+        [json!([{"name": "S3"}, whole("s3", "Gateway")]), json!([whole("s3", "Gateway"), {"name": "S3"}])]
+    {
+        assert_eq!(endpoints(list), ["s3 gateway"]);
+    }
+    assert_eq!(endpoints(json!([whole("ec2", "Interface"), {"name": "EC2"}])), ["ec2 interface with names"]);
+    // Admission refuses the same service twice by its whole name.
+    let twice = json!({"endpoints": [whole("s3", "Gateway"), whole("s3", "Interface")]});
+    let (reason, message) = region.says(twice);
+    assert_eq!(reason, Reason::EndpointTwice);
+    assert!(
+        message.starts_with("com.amazonaws.eu-central-1.s3 is listed as a gateway and as an interface"),
+        "{message}"
     );
 }
 

@@ -115,7 +115,8 @@ fn answer(region: &Region, change: &Change, done: &Parts, xml: &mut Xml) {
         Change::RevokeSecurityGroupEgress { group, rules } => {
             write_revoked_rules(xml, group, Direction::Out, rules);
         }
-        Change::ModifyVpcAttribute { .. }
+        Change::UpdateSecurityGroupRuleDescriptionsIngress { .. }
+        | Change::ModifyVpcAttribute { .. }
         | Change::DeleteVpc { .. }
         | Change::ModifySubnetAttribute { .. }
         | Change::DeleteSubnet { .. }

@@ -26,7 +26,7 @@ use foo_model::network::{
 };
 
 /// All actions of networking, except those of tags.
-pub(in crate::wire) const ACTIONS: [(&str, Operation); 53] = [
+pub(in crate::wire) const ACTIONS: [(&str, Operation); 54] = [
     ("CreateVpc", change),
     ("ModifyVpcAttribute", change),
     ("AssociateVpcCidrBlock", change),
@@ -59,6 +59,7 @@ pub(in crate::wire) const ACTIONS: [(&str, Operation); 53] = [
     ("AuthorizeSecurityGroupEgress", change),
     ("RevokeSecurityGroupIngress", change),
     ("RevokeSecurityGroupEgress", change),
+    ("UpdateSecurityGroupRuleDescriptionsIngress", change),
     ("DeleteSecurityGroup", change),
     ("CreateVpcEndpoint", change),
     ("ModifyVpcEndpoint", change),

@@ -48,6 +48,7 @@ pub(super) fn change(action: &str, params: &Params, around: &Around<'_>) -> AwsR
         | "AuthorizeSecurityGroupEgress"
         | "RevokeSecurityGroupIngress"
         | "RevokeSecurityGroupEgress"
+        | "UpdateSecurityGroupRuleDescriptionsIngress"
         | "DeleteSecurityGroup" => of_group(action, params, around.rules),
         "CreateVpcEndpoint" | "ModifyVpcEndpoint" | "DeleteVpcEndpoints" => {
             endpoints::change(action, params, token())
@@ -323,6 +324,11 @@ fn of_group(
         "DeleteSecurityGroup" => {
             only(params, &["GroupId"])?;
             return Ok(Change::DeleteSecurityGroup { group: id(params, "GroupId")? });
+        }
+        "UpdateSecurityGroupRuleDescriptionsIngress" => {
+            only(params, &["GroupId", "IpPermissions"])?;
+            let (group, rules) = (id(params, "GroupId")?, rules::rules(params)?);
+            return Ok(Change::UpdateSecurityGroupRuleDescriptionsIngress { group, rules });
         }
         _ => {}
     }

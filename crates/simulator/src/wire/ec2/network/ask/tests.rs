@@ -299,6 +299,10 @@ fn of_groups() -> Vec<(String, Change)> {
             },
         ),
         (
+            format!("Action=UpdateSecurityGroupRuleDescriptionsIngress&GroupId=sg-1{PERMISSIONS}"),
+            Change::UpdateSecurityGroupRuleDescriptionsIngress { group: group(), rules: permissions() },
+        ),
+        (
             "Action=DeleteSecurityGroup&GroupId=sg-1".to_owned(),
             Change::DeleteSecurityGroup { group: group() },
         ),
