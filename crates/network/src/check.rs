@@ -15,7 +15,7 @@ use foo_model::network::{Change, EndpointState, NatState, Tags};
 use foo_model::{Reason, VpcId};
 use std::collections::BTreeSet;
 use std::time::Duration;
-use targets::{Target, created_tags, targets};
+use targets::{Target, targets};
 
 /// A rule that a plan breaks. Its text names the rule and the action.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub fn violations(
         check(!hands_off(desired), "acts while paused or retained", action);
         check(touches_only_ours(&facts, action), "touches what is not ours", action);
         check(is_of_this_installation(&facts, action), "acts on another management cluster's", action);
-        if let Some(tags) = created_tags(&action.change) {
+        if let Some(tags) = action.change.tags() {
             check(is_tagged(desired, action, tags), "creates without our tags", action);
             check(created.insert(&action.role), "creates twice in one plan", action);
             check(!desired.being_deleted, "creates while deleting", action);

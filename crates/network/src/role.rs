@@ -50,6 +50,23 @@ impl Role {
         }
     }
 
+    /// The key of its subnet, if it is one.
+    pub fn subnet(&self) -> Option<&str> {
+        match self {
+            Self::Subnet(key) => Some(key),
+            Self::Vpc
+            | Self::VpcIpv6
+            | Self::InternetGateway
+            | Self::EgressOnlyGateway
+            | Self::Address(_)
+            | Self::Nat(_)
+            | Self::PublicRoutes
+            | Self::PrivateRoutes(_)
+            | Self::SecurityGroup(_)
+            | Self::Endpoint(_) => None,
+        }
+    }
+
     /// The role of that text; `None` for one that no version of the provider at hand writes.
     pub fn parse(text: &str) -> Option<Self> {
         let (family, rest) = text.split_once('/').unwrap_or((text, ""));

@@ -13,19 +13,7 @@ pub(crate) fn kubernetes_tag(desired: &Desired) -> String {
 /// All tags of the part with this role.
 pub(crate) fn of(desired: &Desired, role: &Role) -> Tags {
     let mut tags = desired.tags.clone();
-    let subnet = match role {
-        Role::Subnet(key) => desired.subnets.iter().find(|it| it.key == *key),
-        Role::Vpc
-        | Role::VpcIpv6
-        | Role::InternetGateway
-        | Role::EgressOnlyGateway
-        | Role::Address(_)
-        | Role::Nat(_)
-        | Role::PublicRoutes
-        | Role::PrivateRoutes(_)
-        | Role::SecurityGroup(_)
-        | Role::Endpoint(_) => None,
-    };
+    let subnet = role.subnet().and_then(|key| desired.subnets.iter().find(|it| it.key == key));
     tags.entry("Name".to_owned()).or_insert_with(|| name(desired, role));
     if let Some(subnet) = subnet {
         let elb = match subnet.tier {

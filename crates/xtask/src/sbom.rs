@@ -147,7 +147,8 @@ mod tests {
 
     #[test]
     fn the_plugin_links_neither_the_sdk_nor_the_manager() {
-        let document = document(&crate::root(), PROGRAMS[1], "v0.1.0").unwrap();
+        let plugin = *PROGRAMS.iter().find(|(_, program)| *program == "kubectl-foo").unwrap();
+        let document = document(&crate::root(), plugin, "v0.1.0").unwrap();
         assert!(document.contains("\"kube-client\"") && document.contains("\"comfy-table\""));
         assert!(!document.contains("aws-sdk") && !document.contains("foo-controller"));
     }

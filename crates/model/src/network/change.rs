@@ -293,6 +293,73 @@ impl Change {
         }
     }
 
+    /// The client token, of those changes that AWS takes one with; `None` if it is empty.
+    pub fn token(&self) -> Option<&str> {
+        let token = match self {
+            Self::CreateEgressOnlyInternetGateway { token, .. }
+            | Self::CreateNatGateway { token, .. }
+            | Self::CreateRouteTable { token, .. }
+            | Self::CreateVpcEndpoint { token, .. } => token,
+            Self::CreateVpc { .. }
+            | Self::ModifyVpcAttribute { .. }
+            | Self::AssociateVpcCidrBlock { .. }
+            | Self::AssociateVpcIpv6 { .. }
+            | Self::DisassociateVpcCidrBlock { .. }
+            | Self::DeleteVpc { .. }
+            | Self::CreateSubnet { .. }
+            | Self::ModifySubnetAttribute { .. }
+            | Self::AssociateSubnetCidrBlock { .. }
+            | Self::DeleteSubnet { .. }
+            | Self::CreateInternetGateway { .. }
+            | Self::AttachInternetGateway { .. }
+            | Self::DetachInternetGateway { .. }
+            | Self::DeleteInternetGateway { .. }
+            | Self::DeleteEgressOnlyInternetGateway { .. }
+            | Self::AllocateAddress { .. }
+            | Self::ReleaseAddress { .. }
+            | Self::DeleteNatGateway { .. }
+            | Self::CreateRoute { .. }
+            | Self::ReplaceRoute { .. }
+            | Self::DeleteRoute { .. }
+            | Self::AssociateRouteTable { .. }
+            | Self::ReplaceRouteTableAssociation { .. }
+            | Self::DisassociateRouteTable { .. }
+            | Self::DeleteRouteTable { .. }
+            | Self::CreateSecurityGroup { .. }
+            | Self::AuthorizeSecurityGroupIngress { .. }
+            | Self::AuthorizeSecurityGroupEgress { .. }
+            | Self::RevokeSecurityGroupIngress { .. }
+            | Self::RevokeSecurityGroupEgress { .. }
+            | Self::DeleteSecurityGroup { .. }
+            | Self::ModifyVpcEndpoint { .. }
+            | Self::DeleteVpcEndpoints { .. }
+            | Self::CreateTags { .. }
+            | Self::DeleteTags { .. }
+            | Self::DeleteNetworkInterface { .. }
+            | Self::DeleteLoadBalancer { .. }
+            | Self::DeleteTargetGroup { .. } => return None,
+        };
+        Some(token.as_str()).filter(|token| !token.is_empty())
+    }
+
+    /// The id (of a load balancer the name) of the part that the change deletes at once: without a state in between, as NAT gateways and
+    /// endpoints have.
+    pub fn deleted_at_once(&self) -> Option<String> {
+        let id: &dyn std::fmt::Display = match self {
+            Self::DeleteVpc { vpc } => vpc,
+            Self::DeleteSubnet { subnet } => subnet,
+            Self::DeleteInternetGateway { gateway } => gateway,
+            Self::DeleteEgressOnlyInternetGateway { gateway } => gateway,
+            Self::ReleaseAddress { allocation } => allocation,
+            Self::DeleteRouteTable { table } => table,
+            Self::DeleteSecurityGroup { group } => group,
+            Self::DeleteNetworkInterface { interface } => interface,
+            Self::DeleteLoadBalancer { name, .. } => name,
+            _ => return None,
+        };
+        Some(id.to_string())
+    }
+
     /// AWS's name of the operation.
     pub fn operation(&self) -> &'static str {
         self.into()

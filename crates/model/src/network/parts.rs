@@ -51,6 +51,21 @@ pub enum Kind {
     Zone,
 }
 
+impl Kind {
+    /// The kinds that a managed network consists of.
+    pub const OF_A_NETWORK: [Self; 9] = [
+        Self::Vpc,
+        Self::Subnet,
+        Self::InternetGateway,
+        Self::EgressOnlyGateway,
+        Self::Address,
+        Self::NatGateway,
+        Self::RouteTable,
+        Self::SecurityGroup,
+        Self::Endpoint,
+    ];
+}
+
 /// Which parts of a kind are asked for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Scope {

@@ -1,6 +1,5 @@
 //! What the check knows: everything that any look or answer shows, without the planner's opinion of it.
 
-use super::targets::created_tags;
 use crate::recorded::{Deletion, RecordedPart};
 use crate::role::Role;
 use crate::situation::{Tagged, tagged};
@@ -36,12 +35,12 @@ impl<'a> Facts<'a> {
         };
         looks(observed).for_each(|parts| tagged(parts).into_iter().for_each(&mut add));
         for effect in &memory.effects {
-            let tags = created_tags(&effect.change);
+            let tags = effect.change.tags();
             for it in tagged(&effect.created) {
                 ours.entry(it.id).or_insert_with(|| tags.cloned().unwrap_or_default());
             }
         }
-        let deleted = memory.effects.iter().filter_map(|it| deleted(&it.change)).collect();
+        let deleted = memory.effects.iter().filter_map(|it| it.change.deleted_at_once()).collect();
         let record = memory.record.as_ref().unwrap_or(recorded);
         Self { desired, observed, memory, record, ours, deleted }
     }
@@ -274,20 +273,4 @@ impl<'a> Facts<'a> {
 fn looks(observed: &Observed) -> impl Iterator<Item = &Parts> {
     let by_vpc = observed.in_vpc.values().map(|look| &look.parts);
     [&observed.tagged.parts, &observed.by_id.parts].into_iter().chain(by_vpc)
-}
-
-fn deleted(change: &foo_model::network::Change) -> Option<String> {
-    use foo_model::network::Change;
-    match change {
-        Change::DeleteVpc { vpc } => Some(vpc.to_string()),
-        Change::DeleteSubnet { subnet } => Some(subnet.to_string()),
-        Change::DeleteInternetGateway { gateway } => Some(gateway.to_string()),
-        Change::DeleteEgressOnlyInternetGateway { gateway } => Some(gateway.to_string()),
-        Change::ReleaseAddress { allocation } => Some(allocation.to_string()),
-        Change::DeleteRouteTable { table } => Some(table.to_string()),
-        Change::DeleteSecurityGroup { group } => Some(group.to_string()),
-        Change::DeleteNetworkInterface { interface } => Some(interface.to_string()),
-        Change::DeleteLoadBalancer { name, .. } => Some(name.clone()),
-        _ => None,
-    }
 }

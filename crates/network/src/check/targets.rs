@@ -1,7 +1,7 @@
 //! What a call changes or deletes.
 
 use foo_model::AssociationId;
-use foo_model::network::{Change, Tags};
+use foo_model::network::Change;
 
 /// Something that a call changes or deletes.
 pub(super) enum Target {
@@ -70,21 +70,5 @@ pub(super) fn targets(change: &Change) -> Vec<Target> {
         Change::DeleteNetworkInterface { interface } => vec![Target::Leftover(interface.to_string())],
         Change::DeleteLoadBalancer { name, .. } => vec![Target::Leftover(name.clone())],
         Change::DeleteTargetGroup { arn } => vec![Target::Leftover(arn.clone())],
-    }
-}
-
-/// The tags of a creation.
-pub(super) fn created_tags(change: &Change) -> Option<&Tags> {
-    match change {
-        Change::CreateVpc { tags, .. }
-        | Change::CreateSubnet { tags, .. }
-        | Change::CreateInternetGateway { tags }
-        | Change::CreateEgressOnlyInternetGateway { tags, .. }
-        | Change::AllocateAddress { tags }
-        | Change::CreateNatGateway { tags, .. }
-        | Change::CreateRouteTable { tags, .. }
-        | Change::CreateSecurityGroup { tags, .. }
-        | Change::CreateVpcEndpoint { tags, .. } => Some(tags),
-        _ => None,
     }
 }

@@ -64,7 +64,7 @@ fn lose_unanswered(memory: &mut Memory) {
 /// Effects that looks show, or that have to be shown by now, and failures that are long past.
 fn forget(memory: &mut Memory, observed: &Observed, now: Timestamp) {
     let deleted: BTreeSet<String> =
-        memory.effects.iter().filter_map(|it| effects::deleted(&it.change)).collect();
+        memory.effects.iter().filter_map(|it| it.change.deleted_at_once()).collect();
     let in_vpc = |kind: Kind| {
         let looks = observed.in_vpc.values();
         looks.filter_map(|look| look.begun.get(&kind)).max().copied()
@@ -277,7 +277,7 @@ fn find_hidden(
     observed: &Observed,
 ) {
     let deleted: BTreeSet<String> =
-        memory.effects.iter().filter_map(|it| effects::deleted(&it.change)).collect();
+        memory.effects.iter().filter_map(|it| it.change.deleted_at_once()).collect();
     let mut gone = Vec::new();
     let mut absent = BTreeMap::new();
     for (role, part) in &record.parts {

@@ -23,29 +23,13 @@ pub(crate) fn apply(change: &Change, created: &Parts, parts: &mut Parts) {
     delete(change, parts);
 }
 
-/// The tags that a creation gives.
-fn tags_of(change: &Change) -> Option<&Tags> {
-    match change {
-        Change::CreateVpc { tags, .. }
-        | Change::CreateSubnet { tags, .. }
-        | Change::CreateInternetGateway { tags }
-        | Change::CreateEgressOnlyInternetGateway { tags, .. }
-        | Change::AllocateAddress { tags }
-        | Change::CreateNatGateway { tags, .. }
-        | Change::CreateRouteTable { tags, .. }
-        | Change::CreateSecurityGroup { tags, .. }
-        | Change::CreateVpcEndpoint { tags, .. } => Some(tags),
-        _ => None,
-    }
-}
-
 /// Whether the change creates a part with tags.
 pub(crate) fn creates(change: &Change) -> bool {
-    tags_of(change).is_some()
+    change.tags().is_some()
 }
 
 fn insert_created(change: &Change, created: &Parts, parts: &mut Parts) {
-    let Some(tags) = tags_of(change) else { return };
+    let Some(tags) = change.tags() else { return };
     for_each_kind!(insert(tags, created, parts));
     new_vpc_attributes(change, created, parts);
     new_group_egress(change, created, parts);
@@ -370,20 +354,6 @@ pub(crate) fn deletes(change: &Change) -> BTreeSet<String> {
     match change {
         Change::DeleteNatGateway { gateway } => BTreeSet::from([gateway.to_string()]),
         Change::DeleteVpcEndpoints { endpoints } => endpoints.iter().map(ToString::to_string).collect(),
-        _ => deleted(change).into_iter().collect(),
-    }
-}
-
-/// The id of the part that the change deletes at once, if it does.
-pub(crate) fn deleted(change: &Change) -> Option<String> {
-    match change {
-        Change::DeleteVpc { vpc } => Some(vpc.to_string()),
-        Change::DeleteSubnet { subnet } => Some(subnet.to_string()),
-        Change::DeleteInternetGateway { gateway } => Some(gateway.to_string()),
-        Change::DeleteEgressOnlyInternetGateway { gateway } => Some(gateway.to_string()),
-        Change::ReleaseAddress { allocation } => Some(allocation.to_string()),
-        Change::DeleteRouteTable { table } => Some(table.to_string()),
-        Change::DeleteSecurityGroup { group } => Some(group.to_string()),
-        _ => None,
+        _ => change.deleted_at_once().into_iter().collect(),
     }
 }

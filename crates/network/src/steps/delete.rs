@@ -4,7 +4,7 @@
 //! internet gateway (which cannot be detached while public addresses are mapped); then route tables, whose associations end with
 //! the subnets; then the VPC.
 
-use super::{begin, leftovers, looks, nat, strangers};
+use super::{begin, leftovers, nat, strangers};
 use crate::desired::DeletionPolicy;
 use crate::draft::{Draft, Weight};
 use crate::report::Deletion;
@@ -266,7 +266,7 @@ fn vpcs(way: &Way<'_>, draft: &mut Draft) {
 /// Nothing of ours is shown, recorded or may have been created, and all kinds were looked at since the deletion began.
 fn is_done(situation: &Situation<'_>, draft: &mut Draft, since: foo_model::Timestamp) -> bool {
     let mut looked = true;
-    for kind in looks::SHARED {
+    for kind in Kind::OF_A_NETWORK {
         if situation.observed.tagged.begun.get(&kind).is_none_or(|begun| *begun < since) {
             looked = false;
             draft.look(kind, since);

@@ -8,21 +8,8 @@ use crate::timing::{CONFIRM, LAG, UNSEEN, WORKING};
 use foo_model::network::{Change, Kind, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The kinds that the shared look has.
-pub(crate) const SHARED: [Kind; 9] = [
-    Kind::Vpc,
-    Kind::Subnet,
-    Kind::InternetGateway,
-    Kind::EgressOnlyGateway,
-    Kind::Address,
-    Kind::NatGateway,
-    Kind::RouteTable,
-    Kind::SecurityGroup,
-    Kind::Endpoint,
-];
-
 pub(crate) fn request(situation: &Situation<'_>, draft: &mut Draft) {
-    for kind in SHARED.into_iter().filter(|kind| !situation.was_looked_at(*kind)) {
+    for kind in Kind::OF_A_NETWORK.into_iter().filter(|kind| !situation.was_looked_at(*kind)) {
         draft.look(kind, situation.now);
         draft.unsettled = true;
     }
@@ -44,7 +31,7 @@ fn confirm_effects(situation: &Situation<'_>, draft: &mut Draft) {
             | Change::DeleteTargetGroup { .. }
             | Change::DeleteNetworkInterface { .. } => {}
             Change::CreateTags { .. } | Change::DeleteTags { .. } => {
-                let looks = SHARED.into_iter().filter_map(|kind| {
+                let looks = Kind::OF_A_NETWORK.into_iter().filter_map(|kind| {
                     let begun = situation.observed.tagged.begun.get(&kind)?;
                     (*begun < effect.at.plus(LAG)).then_some(kind)
                 });

@@ -319,17 +319,7 @@ impl World {
 
     /// A whole sweep, as the observer does every five minutes.
     pub fn sweep(&mut self) {
-        for kind in [
-            Kind::Vpc,
-            Kind::Subnet,
-            Kind::InternetGateway,
-            Kind::EgressOnlyGateway,
-            Kind::Address,
-            Kind::NatGateway,
-            Kind::RouteTable,
-            Kind::SecurityGroup,
-            Kind::Endpoint,
-        ] {
+        for kind in Kind::OF_A_NETWORK {
             self.look(kind, &Scope::TagKey("infrastructure.foo.com/network".to_owned()));
         }
     }

@@ -178,7 +178,8 @@ async fn an_instance_without_security_groups_gets_the_default_one() {
     scene.wait(21);
     assert_eq!(scene.found_by("instance.group-name", "default").await, 1);
     let form = "Action=DescribeSecurityGroups&Filter.1.Name=group-name&Filter.1.Value.1=default";
-    assert_eq!(scene.asked("ec2", form).await.matches("<groupId>").count(), 1);
+    let groups = scene.asked("ec2", form).await;
+    assert_eq!(groups.matches("<groupName>default</groupName>").count(), 1, "{groups}");
 }
 
 #[tokio::test]
@@ -212,13 +213,16 @@ async fn status_checks_and_scheduled_events_are_told() {
 async fn constants_and_empty_lists_are_answered() {
     let scene = scene();
     scene.settled_pool((0, 1, 1));
-    let none = ["Volumes", "NetworkInterfaces", "KeyPairs", "SpotPriceHistory", "SpotInstanceRequests"];
+    let none = ["Volumes", "KeyPairs", "SpotPriceHistory", "SpotInstanceRequests"];
     for action in none {
         assert!(
             !scene.asked("ec2", &format!("Action=Describe{action}")).await.contains("<item>"),
             "{action}"
         );
     }
+    // The instance's own.
+    let interfaces = scene.asked("ec2", "Action=DescribeNetworkInterfaces").await;
+    assert_eq!(interfaces.matches("<networkInterfaceId>").count(), 1, "{interfaces}");
     let body = scene.asked("ec2", "Action=DescribeRegions").await;
     assert!(body.contains("<regionName>eu-central-1</regionName>") && body.contains("us-west-2"), "{body}");
     let form = "Action=DescribeInstanceTypeOfferings&LocationType=availability-zone\
@@ -253,6 +257,6 @@ async fn services_that_speak_rest_are_refused_in_json() {
     let scene = scene();
     let (status, body) = scene.ask("eks", "").await;
     assert_eq!((status, body.as_str()), (404, r#"{"message":"The service eks is not simulated."}"#));
-    let (status, body) = scene.ask("elasticloadbalancing", "Action=DescribeLoadBalancers").await;
+    let (status, body) = scene.ask("elasticloadbalancing", "Action=CreateLoadBalancer").await;
     assert!(status == 400 && body.contains("<Code>InvalidAction</Code>"), "{body}");
 }

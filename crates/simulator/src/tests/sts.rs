@@ -142,7 +142,11 @@ async fn a_session_may_do_what_its_role_and_its_own_policy_both_allow() {
         let may = async |action: &str| {
             let authorization =
                 format!("AWS4-HMAC-SHA256 Credential={id}/20260101/{REGION}/ec2/aws4_request");
-            let form = format!("Action={action}&ResourceId.1=vpc-0a000000000000001&Tag.1.Key=k");
+            let more = match action {
+                "CreateTags" => "&ResourceId.1=vpc-0a000000000000001&Tag.1.Key=k",
+                _ => "",
+            };
+            let form = format!("Action={action}{more}");
             let request = WireRequest {
                 authorization: Some(&authorization),
                 query: "",

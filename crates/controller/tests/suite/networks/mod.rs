@@ -20,19 +20,6 @@ use kube::ResourceExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// The kinds that a network consists of.
-const KINDS: [Kind; 9] = [
-    Kind::Vpc,
-    Kind::Subnet,
-    Kind::InternetGateway,
-    Kind::EgressOnlyGateway,
-    Kind::Address,
-    Kind::NatGateway,
-    Kind::RouteTable,
-    Kind::SecurityGroup,
-    Kind::Endpoint,
-];
-
 /// A FooCluster whose network the provider creates.
 fn managed(network: ManagedNetwork) -> FooCluster {
     let mut cluster = objects::foo_cluster();
@@ -77,7 +64,7 @@ fn tagged(region: &RegionHandle) -> Parts {
 
 fn seen(region: &RegionHandle, scope: &Scope) -> Parts {
     let mut all = Parts::default();
-    for kind in KINDS {
+    for kind in Kind::OF_A_NETWORK {
         let mut part = region.with(|region| region.describe_network(kind, scope)).unwrap();
         all.vpcs.append(&mut part.vpcs);
         all.subnets.append(&mut part.subnets);

@@ -153,18 +153,9 @@ fn computed(
 fn begun(status: Option<&api::NetworkStatus>) -> impl Iterator<Item = Zone> {
     let resources = status.into_iter().flat_map(|status| &status.resources).map(|it| it.role.as_str());
     let intents = status.into_iter().flat_map(|status| &status.intents).map(|it| it.role.as_str());
-    resources.chain(intents).filter_map(|role| match Role::parse(role)? {
-        Role::Subnet(key) => key.split_once('/').map(|(_, zone)| Zone::new(zone)),
-        Role::Vpc
-        | Role::VpcIpv6
-        | Role::InternetGateway
-        | Role::EgressOnlyGateway
-        | Role::Address(_)
-        | Role::Nat(_)
-        | Role::PublicRoutes
-        | Role::PrivateRoutes(_)
-        | Role::SecurityGroup(_)
-        | Role::Endpoint(_) => None,
+    resources.chain(intents).filter_map(|role| {
+        let role = Role::parse(role)?;
+        role.subnet()?.split_once('/').map(|(_, zone)| Zone::new(zone))
     })
 }
 

@@ -36,7 +36,7 @@ pub(super) fn carry_out(
         _ => {
             let done = region.change_network(change)?;
             answer(region, change, &done, xml);
-            if let Some(token) = token.filter(|_| tells_token(change)) {
+            if let Some(token) = token.filter(|_| change.token().is_some()) {
                 xml.text("clientToken", token);
             }
             Ok(())
@@ -66,16 +66,6 @@ fn range_of(region: &Region, association: &AssociationId) -> Option<Vpc> {
     vpc.cidrs.retain(|it| it.id == *association);
     vpc.ipv6.retain(|it| it.id == *association);
     Some(vpc)
-}
-
-fn tells_token(change: &Change) -> bool {
-    matches!(
-        change,
-        Change::CreateEgressOnlyInternetGateway { .. }
-            | Change::CreateNatGateway { .. }
-            | Change::CreateRouteTable { .. }
-            | Change::CreateVpcEndpoint { .. }
-    )
 }
 
 /// Writes the created part, or `true` if EC2's answer has nothing else. One table of all changes, hence its length.
