@@ -28,7 +28,7 @@ const CREATIONS: [(&str, &str); 9] = [
     ("CreateVpcEndpoint", "vpc-endpoint"),
 ];
 
-/// Calls that act on existing resources: the action and the parameters that name them.
+/// Calls that act on what is there, or need it: the action and the parameters that name it.
 const NAMED: [(&str, &[&str]); 35] = [
     ("AssociateRouteTable", &["RouteTableId", "SubnetId", "GatewayId"]),
     ("AssociateSubnetCidrBlock", &["SubnetId"]),

@@ -25,7 +25,7 @@ use foo_model::network::{
     Subnet, Vpc,
 };
 
-/// All actions of networking, except those of tags.
+/// All actions of networking, those of tags aside.
 pub(in crate::wire) const ACTIONS: [(&str, Operation); 53] = [
     ("CreateVpc", change),
     ("ModifyVpcAttribute", change),
