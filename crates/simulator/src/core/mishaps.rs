@@ -236,8 +236,8 @@ impl Region {
         &self.mishaps.quotas
     }
 
-    /// Refuses one more instance if that exceeds the account's quota (EC2 API Reference, "Error codes":
-    /// VcpuLimitExceeded, MaxSpotInstanceCountExceeded).
+    /// Whether an instance more fits the account's quota (EC2 API Reference, "Error codes": VcpuLimitExceeded,
+    /// MaxSpotInstanceCountExceeded).
     pub(crate) fn check_quota(&self, instance_type: &InstanceType, market: Market) -> AwsResult<()> {
         let class = QuotaClass::of(instance_type, market);
         let Some(quota) = self.mishaps.quotas.get(&class).copied() else { return Ok(()) };

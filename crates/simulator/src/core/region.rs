@@ -37,7 +37,7 @@ pub struct Region {
     pub types: BTreeMap<InstanceType, TypeInfo>,
     /// Launch templates.
     pub templates: Templates,
-    /// Capacity of a zone for a type, in instances; no entry means unlimited.
+    /// How many instances of a type a zone has room for; no entry means enough.
     pub(crate) limits: BTreeMap<(Zone, InstanceType), u32>,
     /// Instances of a type in a zone that are not terminated.
     pub(crate) alive: BTreeMap<(Zone, InstanceType), u32>,

@@ -306,7 +306,7 @@ impl RegionHandle {
         self.read(|region| region.vcpu_quotas().clone())
     }
 
-    /// Decides whether the Nodes of instances launched from an image join.
+    /// Decides whether the nodes of instances made from an image ever join.
     ///
     /// # Errors
     /// There is no such image.

@@ -1,5 +1,5 @@
-//! Service Quotas' actions (Service Quotas API Reference): the quotas of networks in the settings. The API cannot
-//! change them, because AWS changes them only after a review.
+//! Service Quotas' actions (Service Quotas API Reference): the quotas of networks that the settings hold. None can be changed
+//! here, as AWS changes them only after a while.
 
 use super::json::fields::{number, required, text};
 use super::operation::JsonOperation;

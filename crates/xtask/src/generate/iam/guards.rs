@@ -23,7 +23,7 @@ pub(super) enum Guard {
     TaggedQueue,
     /// It only reads, and only managed networks need it.
     ReadsNetworks,
-    /// Creates a part of a network that needs no other part; the request must carry our tags.
+    /// Makes a part of a network out of nothing; the request must carry our tags.
     NewPart,
     /// Creates a part of a network in a VPC; the request must carry our tags.
     NewPartOfVpc,
