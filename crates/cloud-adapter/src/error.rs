@@ -114,7 +114,7 @@ fn passing(operation: Operation, credentials: &CredentialsError) -> Option<Error
 }
 
 /// The meaning of an error code (Auto Scaling API Reference, "Common Errors"; EC2 API Reference, "Error
-/// codes"; API References of Elastic Load Balancing and Service Quotas).
+/// codes"; API References of Elastic Load Balancing and Service Quotas). One table of all codes, hence its length.
 fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
     if let Some(kind) = kind_during(operation, code) {
         return kind;

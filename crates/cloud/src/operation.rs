@@ -218,7 +218,7 @@ impl Operation {
         self.into()
     }
 
-    /// The service it belongs to.
+    /// The service it belongs to. One table of all operations, hence its length.
     pub fn service(self) -> Service {
         match self {
             Self::DescribeAutoScalingGroups

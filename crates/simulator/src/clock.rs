@@ -51,19 +51,19 @@ impl Clock {
     }
 
     /// Stops the clock at the present moment, so that a copy can continue from it later.
-    pub(crate) fn hold(&mut self) {
+    pub(crate) fn pause(&mut self) {
         self.base = self.now();
         self.since = Instant::now();
     }
 
     /// Continues a stopped clock from the moment at which it was stopped.
-    pub(crate) fn go_on(&mut self) {
+    pub(crate) fn resume(&mut self) {
         self.since = Instant::now();
     }
 
     /// Changes how time passes from now on.
     pub(crate) fn set_pace(&mut self, pace: Pace) {
-        self.hold();
+        self.pause();
         self.pace = pace;
     }
 }

@@ -350,14 +350,14 @@ fn of_instance(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8
 }
 
 /// Merges a change into a value: members that it does not contain stay, at every depth.
-fn lay_over(there: &mut Value, change: Value) {
-    match (there, change) {
-        (Value::Object(there), Value::Object(change)) => {
-            for (name, value) in change {
-                lay_over(there.entry(name).or_insert(Value::Null), value);
+fn merge(value: &mut Value, change: Value) {
+    match (value, change) {
+        (Value::Object(members), Value::Object(changes)) => {
+            for (name, change) in changes {
+                merge(members.entry(name).or_insert(Value::Null), change);
             }
         }
-        (there, change) => *there = change,
+        (value, change) => *value = change,
     }
 }
 
@@ -393,22 +393,22 @@ fn change_image(region: &RegionHandle, id: &str, body: &[u8]) -> Outcome {
 fn change_settings(region: &RegionHandle, body: &[u8]) -> Outcome {
     let change: serde_json::Map<String, Value> = parse(body)?;
     let mut merged = value_of(region.settings())?;
-    lay_over(&mut merged, Value::Object(change));
+    merge(&mut merged, Value::Object(change));
     let settings = serde_json::from_value(merged).map_err(|error| Refusal::Bad(error.to_string()))?;
     done(region.change_settings(|current| *current = settings))
 }
 
 /// The instance type of a request; the name is enough if the rest can be derived from it.
 fn type_of(body: &[u8]) -> Result<TypeInfo, Refusal> {
-    let given: Value = parse(body)?;
-    let only_name = given.as_object().is_some_and(|fields| fields.len() == 1);
-    match given.get("name").and_then(Value::as_str).filter(|_| only_name) {
+    let spec: Value = parse(body)?;
+    let only_name = spec.as_object().is_some_and(|fields| fields.len() == 1);
+    match spec.get("name").and_then(Value::as_str).filter(|_| only_name) {
         Some(name) => TypeInfo::named(name).ok_or_else(|| {
             Refusal::Bad(format!(
                 "{name}: only of plain types of the families c, m, r and t the name is enough"
             ))
         }),
-        None => serde_json::from_value(given).map_err(|error| Refusal::Bad(error.to_string())),
+        None => serde_json::from_value(spec).map_err(|error| Refusal::Bad(error.to_string())),
     }
 }
 

@@ -202,7 +202,7 @@ impl Faults {
 
     /// The fault of the first rule that hits this call. Rules count the calls that they match; a rule that is used up
     /// is removed.
-    pub(crate) fn strike(&mut self, call: &CallHead<'_>) -> Option<Fault> {
+    pub(crate) fn take_for(&mut self, call: &CallHead<'_>) -> Option<Fault> {
         let chance = &mut self.chance;
         let at = self.rules.iter_mut().position(|(_, rule)| {
             if !rule.matches(call) || rule.times == Some(0) {
@@ -212,7 +212,7 @@ impl Faults {
                 rule.skip -= 1;
                 return false;
             }
-            rule.probability.is_none_or(|probability| probability.strikes(chance))
+            rule.probability.is_none_or(|probability| probability.occurs(chance))
         })?;
         let (_, rule) = self.rules.get_mut(at)?;
         rule.times = rule.times.map(|times| times.saturating_sub(1));
@@ -282,7 +282,8 @@ mod tests {
     fn a_rule_skips_then_hits_then_is_gone() {
         let mut faults = Faults::new(1);
         faults.add(FaultRule::on("SetDesiredCapacity", Fault::Throttled).after(1).times(2));
-        let hits: Vec<bool> = (0..5).map(|_| faults.strike(&call("SetDesiredCapacity")).is_some()).collect();
+        let hits: Vec<bool> =
+            (0..5).map(|_| faults.take_for(&call("SetDesiredCapacity")).is_some()).collect();
         assert_eq!(hits, [false, true, true, false, false]);
         assert!(faults.rules().is_empty());
     }
@@ -292,9 +293,9 @@ mod tests {
         let mut faults = Faults::new(1);
         faults.add(FaultRule::on_everything(Fault::Denied).for_caller("manager").containing("pool-a"));
         faults.add(FaultRule::on("Other", Fault::Throttled));
-        assert_eq!(faults.strike(&call("Any")), Some(Fault::Denied));
-        assert_eq!(faults.strike(&CallHead { caller: "user", ..call("Any") }), None);
-        assert_eq!(faults.strike(&CallHead { parameters: "pool-b", ..call("Any") }), None);
+        assert_eq!(faults.take_for(&call("Any")), Some(Fault::Denied));
+        assert_eq!(faults.take_for(&CallHead { caller: "user", ..call("Any") }), None);
+        assert_eq!(faults.take_for(&CallHead { parameters: "pool-b", ..call("Any") }), None);
     }
 
     #[test]
@@ -302,7 +303,7 @@ mod tests {
         let mut faults = Faults::new(1);
         faults.add(FaultRule::on_changes(Fault::Hang).after(1));
         let hits = ["DescribeVpcs", "CreateVpc", "GetCallerIdentity", "ListServiceQuotas", "DeleteVpc"]
-            .map(|action| faults.strike(&call(action)).is_some());
+            .map(|action| faults.take_for(&call(action)).is_some());
         assert_eq!(hits, [false, false, false, false, true]);
     }
 
@@ -324,7 +325,7 @@ mod tests {
             let mut faults = Faults::new(seed);
             let half = Probability::new(0.5).expect("a probability");
             faults.add(FaultRule::on_everything(Fault::Hang).with_probability(half));
-            (0..1000).map(|_| faults.strike(&call("Any")).is_some()).collect::<Vec<_>>()
+            (0..1000).map(|_| faults.take_for(&call("Any")).is_some()).collect::<Vec<_>>()
         };
         let count = hits(1).into_iter().filter(|hit| *hit).count();
         assert!((420..580).contains(&count), "{count}");

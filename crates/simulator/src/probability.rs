@@ -24,7 +24,7 @@ impl Probability {
     }
 
     /// Draws: `true` with this probability.
-    pub(crate) fn strikes(self, chance: &mut Chance) -> bool {
+    pub(crate) fn occurs(self, chance: &mut Chance) -> bool {
         // 32 random bits are exact in an f64, so 0 is never true and 1 always is.
         let drawn = u32::try_from(chance.bits() >> 32).unwrap_or(u32::MAX);
         f64::from(drawn) < self.0 * 4_294_967_296.0
@@ -53,7 +53,7 @@ mod tests {
     fn never_and_always_are_exact() {
         let mut chance = Chance::new(1, "probability");
         let always = Probability::new(1.0).expect("a probability");
-        assert!((0..1000).all(|_| always.strikes(&mut chance) && !Probability::NEVER.strikes(&mut chance)));
+        assert!((0..1000).all(|_| always.occurs(&mut chance) && !Probability::NEVER.occurs(&mut chance)));
         assert!(Probability::new(f64::NAN).is_err());
     }
 }

@@ -121,7 +121,7 @@ async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Res
         WireAnswer::Truncated { status, body, content_type } => {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
             let mut response = plain(status, content_type, body);
-            response.body_mut().cut();
+            response.body_mut().truncate();
             Ok(response)
         }
         WireAnswer::Xml { status, body, request_id } => Ok(identified(status, wire::XML, body, &request_id)),
@@ -180,7 +180,7 @@ struct AnswerBody {
 
 impl AnswerBody {
     /// Removes the second half.
-    fn cut(&mut self) {
+    fn truncate(&mut self) {
         self.rest.truncate(self.rest.len() / 2);
         self.end = End::Cut;
     }

@@ -25,7 +25,7 @@ impl Simulator {
     /// [`SnapshotError::TooMany`].
     pub fn take_snapshot(&self, name: &str) -> Result<(), SnapshotError> {
         let mut copy = self.world.lock().clone();
-        copy.clock.hold();
+        copy.clock.pause();
         let mut snapshots = self.world.snapshots.lock();
         if snapshots.len() >= SNAPSHOT_LIMIT && !snapshots.contains_key(name) {
             return Err(SnapshotError::TooMany);
@@ -39,9 +39,9 @@ impl Simulator {
     /// # Errors
     /// [`SnapshotError::Unknown`].
     pub fn restore_snapshot(&self, name: &str) -> Result<(), SnapshotError> {
-        let kept = self.world.snapshots.lock().get(name).cloned();
-        let mut copy = kept.ok_or_else(|| SnapshotError::Unknown(name.to_owned()))?;
-        copy.clock.go_on();
+        let snapshot = self.world.snapshots.lock().get(name).cloned();
+        let mut copy = snapshot.ok_or_else(|| SnapshotError::Unknown(name.to_owned()))?;
+        copy.clock.resume();
         *self.world.lock() = copy;
         Ok(())
     }

@@ -122,7 +122,7 @@ impl World {
     pub(crate) fn gate(&self, call: &CallHead<'_>) -> Gate {
         let mut inner = self.lock();
         let now = inner.clock.now();
-        let fault = inner.faults.strike(call);
+        let fault = inner.faults.take_for(call);
         let gate = match fault {
             None => {
                 let Inner { buckets, throttling, .. } = &mut *inner;

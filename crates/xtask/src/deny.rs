@@ -1,7 +1,7 @@
 //! `cargo xtask deny`: cargo-deny's judgement on licences, banned crates, duplicates, sources and advisories, without network.
 //!
-//! cargo-deny reads deny.toml; the advisories are those that [`crate::advisories`] wrote down. A warning is an error: an
-//! exception that is needed no more has to go.
+//! cargo-deny reads deny.toml; the advisories are those that [`crate::advisories`] wrote down. A warning is an error:
+//! an exception that is not needed any more must be removed.
 
 use anyhow::{Context as _, Result, ensure};
 use jiff::civil::Date;
@@ -18,7 +18,8 @@ pub fn check(root: &Path, today: Date) -> Result<()> {
     for remark in crate::advisories::restore(root, &databases, today)? {
         println!("warning: {remark}");
     }
-    // It reads the manifests of all crates of Cargo.lock, those of other platforms too. Asks nobody if they are there.
+    // It reads the manifests of all crates of Cargo.lock, those of other platforms too. Needs no network if they are
+    // downloaded.
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     run(Command::new(cargo).current_dir(root).args(["fetch", "--locked", "--quiet"]))?;
     let arguments = ["--offline", "--locked", "check", "--deny", "warnings"];

@@ -25,7 +25,7 @@ struct Path {
     segments: Vec<String>,
     /// What it is known as in this file, if a `use` declares it.
     known_as: Option<String>,
-    /// Whether it is only passed on (`pub use`).
+    /// Whether it is only re-exported (`pub use`).
     passed_on: bool,
 }
 
@@ -173,7 +173,7 @@ fn module(path: &str) -> Option<Module> {
     Some(module)
 }
 
-/// Finds the paths in a stretch of code, in what is nested in it too; what is compiled for tests alone is passed over.
+/// Finds the paths in a stretch of code, in also nested ones; skips code that is compiled only for tests.
 fn collect(tokens: TokenStream, paths: &mut BTreeSet<Path>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut rest = tokens.as_slice();

@@ -1,4 +1,4 @@
-//! `cargo xtask measure`: a few numbers that tell whether the code stays easy to carry on.
+//! `cargo xtask measure`: a few numbers about how easy the code is to maintain.
 //!
 //! They are printed, not judged: `cargo xtask tidy` judges. Code is read as rustfmt leaves it, line by line: a function ends with
 //! the brace that stands as far left as the line it begins with.

@@ -1,8 +1,8 @@
-//! A statement of what a release was made from: in-toto's Statement v1 with SLSA's provenance v1 as predicate.
+//! A statement of what a release was built from: in-toto's Statement v1 with SLSA's provenance v1 as predicate.
 //!
-//! It names the commit, every crate of Cargo.lock with its checksum, the toolchain, and what `make release` was asked for.
-//! It is not signed, and says of its builder only what the one who runs it says: whoever signs the checksums vouches for both
-//! (docs/operations/release.md). No time and no random number: the same sources give the same bytes.
+//! It names the commit, every crate of Cargo.lock with its checksum, the toolchain, and the parameters of `make
+//! release`. It is not signed, and names the builder that the person who runs it sets: the signer of the checksums
+//! vouches for both (docs/operations/release.md). No time and no random number: the same sources give the same bytes.
 
 use crate::{checksums, graph, sbom, yaml};
 use anyhow::{Context as _, Result, ensure};
@@ -13,11 +13,11 @@ use std::process::Command;
 /// Folder in a release, beside those of the programs.
 pub const FOLDER: &str = "provenance";
 const NAME: &str = "provenance.intoto.json";
-/// What the fields below mean is said where releases are described.
+/// Documentation of the fields below.
 const BUILD_TYPE: &str = "urn:cluster-api-provider-foo:make-release:v1";
-/// Somebody's machine, of which nothing is known.
+/// The builder id of an unknown machine.
 const BUILDER: &str = "urn:cluster-api-provider-foo:builder:unknown";
-/// The variable with which a build service says who it is, as a URI.
+/// The variable with which a build service identifies itself, as a URI.
 const BUILDER_VARIABLE: &str = "FOO_BUILDER_ID";
 
 /// Writes the statement on one version of a release, and returns its path.
@@ -45,7 +45,7 @@ pub fn write(root: &Path, version: &str, image: &str, out: &Path) -> Result<Path
     Ok(path)
 }
 
-/// Takes into every statement of a release what its version consists of by now: programs come after it.
+/// Updates every statement of a release with the present files of its version: programs are added after it.
 pub fn complete(out: &Path) -> Result<()> {
     let Ok(versions) = std::fs::read_dir(out.join(FOLDER)) else { return Ok(()) };
     for version in versions {

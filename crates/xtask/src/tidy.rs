@@ -19,7 +19,7 @@ const UNFINISHED: [&str; 5] = [
     concat!("#[ig", "nore"),
 ];
 
-/// Beginnings of paths that exist on somebody's machine only.
+/// Prefixes of paths that exist only on one machine.
 const MACHINE_PATHS: [&str; 4] =
     [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("/Us", "ers/")];
 
@@ -232,7 +232,7 @@ fn deciders(file: &File) -> Option<String> {
         .then(|| format!("{}: depends on foo-planner; nouns are in foo-model", file.path))
 }
 
-/// In the planner only the order of the questions asks the steps: what is the case does not depend on what is done about it.
+/// In the planner only `plan.rs` calls the steps: facts do not depend on decisions.
 fn steps(file: &File) -> Vec<String> {
     let planner = file.path.strip_prefix("crates/planner/src/").filter(|path| crate::is_rust(path));
     if planner.is_none_or(|path| path == "plan.rs" || path.starts_with("steps/")) {

@@ -1,5 +1,5 @@
-//! What nobody uses: dependencies of a crate that its code does not name, entries of the workspace's table that no crate
-//! takes, and public items whose name stands in the code once, where they are declared.
+//! Finds unused items: dependencies of a crate that its code does not name, entries of the workspace's table that no
+//! crate takes, and public items whose name occurs in the code only once, at their declaration.
 //!
 //! The compiler warns of none of these. From a struct of the name `<Kind>Spec` kube's derive makes the kind, so it counts as used
 //! where the kind is.
@@ -16,7 +16,7 @@ const DECLARES: [&str; 6] = ["fn", "struct", "enum", "const", "static", "type"];
 const UNNAMED: [(&str, &str); 3] =
     [("crates/api/", "serde_json"), ("crates/simulator/", "md-5"), ("crates/xtask/", "k8s-openapi")];
 
-/// A sentence for each unused thing. `files`: path and text of every Rust file and every manifest.
+/// A sentence for each unused item. `files`: path and text of every Rust file and every manifest.
 pub(crate) fn findings(files: &[(&str, &str)]) -> Result<Vec<String>> {
     let mut found = dependencies(files)?;
     found.extend(items(files)?);

@@ -1,4 +1,4 @@
-//! Words that users must not meet: private ones, and those that the field does not use.
+//! Words that texts for users must not contain: private ones, and those that the field does not use.
 //!
 //! Checks the pages, the manifests (descriptions of CRD fields included), the help of flags, and the string literals of the
 //! programs. Does not check comments, tests and names in code. `CONTRIBUTING.md` has the reasons.

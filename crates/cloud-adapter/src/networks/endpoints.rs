@@ -1,4 +1,4 @@
-//! VPC endpoints in AWS's shape and in ours.
+//! Conversions of VPC endpoints between the SDK and `foo_model`.
 
 use super::shapes::tags;
 use crate::error::Gap;
@@ -31,7 +31,8 @@ fn kind(endpoint: &aws::VpcEndpoint) -> EndpointKind {
     }
 }
 
-/// EC2 writes states small (`available`, `pendingAcceptance`), the SDK knows them with a capital; both are read.
+/// EC2 writes states with a small first letter (`available`, `pendingAcceptance`), the SDK's names begin with a
+/// capital; both are accepted.
 fn state(state: Option<&aws::State>) -> EndpointState {
     match state.map(aws::State::as_str).unwrap_or_default().to_ascii_lowercase().as_str() {
         "available" => EndpointState::Available,

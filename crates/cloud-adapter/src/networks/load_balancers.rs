@@ -1,7 +1,7 @@
 //! Load balancers and target groups of one VPC, by both APIs of Elastic Load Balancing, and their tags.
 //!
-//! Neither API can be asked for those of one VPC: all of the region are read and sifted (400 per page). Tags are asked for
-//! separately, twenty at a time, of those in the VPC only.
+//! Neither API has a filter for one VPC: all of the region are read (400 per page) and filtered here. Tags are read
+//! separately, twenty resources at a time, only for those in the VPC.
 
 use super::looks::{Odd, readable};
 use super::questions::senseless;
@@ -123,7 +123,7 @@ fn target_group(it: &v2::types::TargetGroup, vpc: &VpcId) -> Result<TargetGroup,
     })
 }
 
-/// Tags by name. Where one of twenty is gone meanwhile AWS refuses the call: these are asked for one by one.
+/// Tags by name. If one of twenty does not exist any more, AWS refuses the call, and these are read one by one.
 async fn tags_of_classic(client: &classic::Client, names: &[String]) -> Result<BTreeMap<String, Tags>> {
     let mut batches: Vec<&[String]> = names.chunks(TAGGED).collect();
     let mut all = BTreeMap::new();
@@ -142,7 +142,7 @@ async fn tags_of_classic(client: &classic::Client, names: &[String]) -> Result<B
     Ok(all)
 }
 
-/// As of classic ones, by ARN.
+/// Tags of the other load balancers and of target groups, by ARN.
 async fn tags_of_others(client: &v2::Client, arns: &[String]) -> Result<BTreeMap<String, Tags>> {
     let mut batches: Vec<&[String]> = arns.chunks(TAGGED).collect();
     let mut all = BTreeMap::new();
@@ -165,7 +165,7 @@ fn is_gone(code: Option<&str>) -> bool {
     code.is_some_and(|code| code.ends_with("NotFound"))
 }
 
-/// One by one; nothing for one that was asked for alone.
+/// The resources of a refused batch, to be read one by one; none if it had only one.
 fn alone(batch: &[String]) -> impl Iterator<Item = &[String]> {
     batch.chunks(1).filter(|_| batch.len() > 1)
 }

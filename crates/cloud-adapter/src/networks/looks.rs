@@ -1,4 +1,4 @@
-//! What EC2 has of each kind.
+//! Reads of each kind of part in EC2.
 
 use super::questions::{How, Question, all, senseless};
 use super::{endpoints, routes, rules, shapes};
@@ -14,17 +14,17 @@ use std::collections::BTreeMap;
 /// Parts per page, as many as EC2 allows of most kinds.
 const PAGE: i32 = 1000;
 
-/// How parts are asked for that EC2 can filter by VPC.
+/// How to read parts that EC2 can filter by VPC.
 fn of_vpc(operation: Operation, vpc_filter: &'static str, page: i32) -> How {
     How { operation, vpc_filter: Some(vpc_filter), page: Some(page) }
 }
 
-/// What happens because of a part that cannot be understood.
+/// What happens if a part cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Odd {
-    /// It is set aside: the others of the answer must not wait for it.
+    /// It is skipped with a warning, so that it does not affect the others of the answer.
     SetAside,
-    /// The look fails: whoever asked for this very part must not believe that it is gone.
+    /// The read fails: a caller that read this very part must not conclude that it does not exist.
     Fails,
 }
 
@@ -37,7 +37,7 @@ impl From<&Scope> for Odd {
     }
 }
 
-/// The parts that can be understood, by id.
+/// The parts that can be decoded, by id.
 pub(super) fn readable<A, K: Ord, P>(
     operation: Operation,
     odd: impl Into<Odd>,
@@ -71,7 +71,7 @@ pub(super) async fn vpcs(client: &Client, scope: &Scope) -> Result<Parts> {
     Ok(Parts { vpcs, ..Parts::default() })
 }
 
-/// VPCs with what only DescribeVpcAttribute tells. One that goes meanwhile is left out.
+/// VPCs with the attributes that only DescribeVpcAttribute returns. A VPC that is deleted meanwhile is omitted.
 pub(super) async fn vpc_attributes(client: &Client, scope: &Scope) -> Result<Parts> {
     if !matches!(scope, Scope::Ids(_)) {
         return Err(senseless(Operation::DescribeVpcAttribute, "attributes are asked for by ids only"));
@@ -131,7 +131,7 @@ pub(super) async fn internet_gateways(client: &Client, scope: &Scope) -> Result<
     Ok(Parts { internet_gateways, ..Parts::default() })
 }
 
-/// EC2 filters them by tags only: those of a VPC are sifted out here.
+/// EC2 filters them only by tags: those of a VPC are selected here.
 pub(super) async fn egress_only_gateways(client: &Client, scope: &Scope) -> Result<Parts> {
     let ask = |q: Question| {
         let call = client.describe_egress_only_internet_gateways();

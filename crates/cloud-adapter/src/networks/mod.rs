@@ -1,8 +1,8 @@
-//! VPCs and what is in them: looks at every kind of part, and every change.
+//! VPCs and their parts: reads of every kind of part, and every change.
 //!
-//! * `questions`: which ids or filters are asked for, and how often;
-//! * `shapes`, `routes`, `rules`, `endpoints`: the parts in AWS's shape and in ours;
-//! * `looks`: one question per kind of EC2; `load_balancers`, `quotas`: those of other services;
+//! * `questions`: ids, filters and pages of reads;
+//! * `shapes`, `routes`, `rules`, `endpoints`: conversions of parts between the SDK and `foo_model`;
+//! * `looks`: one read per kind of EC2; `load_balancers`, `quotas`: those of other services;
 //! * `changes`: one call per change.
 
 mod changes;

@@ -1,4 +1,5 @@
-//! What EC2 is asked for: from a [`Scope`] to ids or filters, all pages, and again without the ids that EC2 does not know.
+//! Reads of EC2: from a [`Scope`] to ids or filters, with all pages, and again without the ids that EC2 does not
+//! know.
 
 use crate::error;
 use crate::filters::{filter, literal};
@@ -15,17 +16,18 @@ use std::future::Future;
 /// Ids per call.
 const IDS: usize = 200;
 
-/// How a kind of parts is asked for.
+/// How to read a kind of parts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct How {
     pub(super) operation: Operation,
-    /// The filter for the parts of one VPC, if EC2 has one. Without it all are asked for, and the answer is sifted.
+    /// The filter for the parts of one VPC, if EC2 has one. Without it all parts are read, and the caller selects
+    /// those of the VPC.
     pub(super) vpc_filter: Option<&'static str>,
-    /// Parts per page (EC2 API Reference, MaxResults of the operation); none for what has no pages.
+    /// Parts per page (EC2 API Reference, MaxResults of the operation); none for operations without pages.
     pub(super) page: Option<i32>,
 }
 
-/// One call, but for its pages: ids or filters, never both.
+/// One read, with all its pages: by ids or by filters, never both.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Question {
     pub(super) ids: Option<Vec<String>>,
@@ -36,8 +38,8 @@ pub(super) struct Question {
 
 /// Everything that EC2 has within the scope; an id that it does not know is left out.
 ///
-/// EC2 refuses a whole call because of one unknown id. It usually names those it does not know; they are dropped and the others
-/// asked for again, by halves if it names none.
+/// EC2 refuses a whole call because of one unknown id. It usually names the unknown ids: the others are read again
+/// without them. If it names none, they are read again in halves.
 pub(super) async fn all<T, E, F>(
     how: How,
     scope: &Scope,
@@ -68,7 +70,7 @@ fn questions(how: How, scope: &Scope) -> Vec<Question> {
         Scope::TagKey(key) => filtered(Some(vec![filter("tag-key", key)])),
         Scope::Tag(key, value) => filtered(Some(vec![filter(&format!("tag:{key}"), &literal(value))])),
         Scope::Vpc(vpc) => filtered(how.vpc_filter.map(|name| vec![filter(name, vpc.as_str())])),
-        // No ids, no call: to EC2 that would mean everything.
+        // No call without ids: to EC2 that would mean everything.
         Scope::Ids(ids) => {
             let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
             ids.chunks(IDS).map(by_ids).collect()
@@ -80,7 +82,7 @@ fn by_ids(ids: &[&str]) -> Question {
     Question { ids: Some(ids.iter().map(|id| (*id).to_owned()).collect()), ..Question::default() }
 }
 
-/// What to ask instead, if ids are why the question was refused.
+/// The reads to try instead, if EC2 refused one because of its ids.
 fn without(question: &Question, code: Option<&str>, message: Option<&str>) -> Option<Vec<Question>> {
     let about_ids = |code: &str| code.ends_with("NotFound") || code.ends_with("Malformed");
     let ids = question.ids.as_ref().filter(|_| code.is_some_and(about_ids))?;
@@ -89,7 +91,7 @@ fn without(question: &Question, code: Option<&str>, message: Option<&str>) -> Op
     Some(others.iter().map(|ids| by_ids(ids)).collect())
 }
 
-/// The scope makes no sense for this kind.
+/// The error for a scope that is not supported for this kind.
 pub(super) fn senseless(operation: Operation, why: &str) -> CloudError {
     CloudError::new(operation, ErrorKind::Invalid, None, why)
 }

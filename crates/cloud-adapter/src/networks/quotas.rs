@@ -1,4 +1,4 @@
-//! How much AWS allows (Service Quotas), and how much there is (EC2).
+//! Quotas (Service Quotas), and how much of each is used (EC2).
 
 use super::looks;
 use crate::error;
@@ -19,7 +19,7 @@ const NAT_GATEWAYS: (&str, &str) = ("vpc", "L-FE5A380F");
 /// Elastic IP addresses per region (Amazon EC2 User Guide, "Elastic IP addresses").
 const ADDRESSES: (&str, &str) = ("ec2", "L-0263D0A3");
 
-/// What AWS tells. A quota that it does not tell, or may not be asked for, costs no count either.
+/// The quotas that AWS returns. For a quota that is unknown or not readable the usage is not read either.
 pub(super) async fn quotas(quotas: &Client, ec2: &Ec2) -> Result<Quotas> {
     let mut known = Quotas::default();
     if let Some(most) = allowed(quotas, VPCS).await? {
@@ -49,8 +49,8 @@ pub(crate) async fn allowed(client: &Client, (service, code): (&str, &str)) -> R
     }
 }
 
-/// Without the right, and where the service or the quota does not exist, nothing is known, and nothing is wrong: creations are
-/// tried, and refused by AWS if there are too many.
+/// `None` without the permission, and if the service or the quota does not exist in the region. That is not an error:
+/// AWS refuses creations above the quota.
 fn is_silence(error: &CloudError) -> bool {
     match error.kind {
         ErrorKind::Denied | ErrorKind::NotFound | ErrorKind::Invalid => true,
@@ -65,7 +65,7 @@ fn is_silence(error: &CloudError) -> bool {
     }
 }
 
-/// Service Quotas has numbers with fractions; these have none.
+/// Service Quotas returns floating-point numbers; these quotas are whole numbers.
 fn whole(value: f64) -> Option<u32> {
     format!("{value:.0}").parse().ok()
 }
@@ -88,7 +88,8 @@ async fn internet_gateways(ec2: &Ec2) -> Result<u32> {
     Ok(number(found.len()))
 }
 
-/// Addresses of Amazon's pool; those that the account brought do not count (Amazon EC2 User Guide, "Elastic IP addresses").
+/// Addresses of Amazon's pool; the account's own (BYOIP) do not count (Amazon EC2 User Guide, "Elastic IP
+/// addresses").
 async fn addresses(ec2: &Ec2) -> Result<u32> {
     let answer = ec2.describe_addresses().send().await;
     let answer = answer.map_err(|failed| error::of(Operation::DescribeAddresses, &failed))?;
@@ -96,7 +97,7 @@ async fn addresses(ec2: &Ec2) -> Result<u32> {
     Ok(number(answer.addresses().iter().filter(is_amazons).count()))
 }
 
-/// NAT gateways that count, by zone: those pending, available and deleting. They do not say their zone; their subnets do.
+/// NAT gateways that count, by zone: those pending, available and deleting. Their subnets have the zone.
 async fn nat_gateways(ec2: &Ec2) -> Result<BTreeMap<Zone, u32>> {
     const OPERATION: Operation = Operation::DescribeNatGateways;
     let states = ["pending", "available", "deleting"].map(str::to_owned).to_vec();

@@ -1,4 +1,4 @@
-//! Route tables and routes in AWS's shape and in ours.
+//! Conversions of route tables and routes between the SDK and `foo_model`.
 
 use super::shapes::tags;
 use crate::error::Gap;
@@ -17,7 +17,8 @@ pub(super) fn route_table(table: &aws::RouteTable) -> Result<RouteTable, Gap> {
     })
 }
 
-/// The association with a subnet: not the one that makes a table the main one, not those of gateways, and not what is ending.
+/// An association with a subnet; none for that of the main table, for those of gateways, and for one that is being
+/// removed.
 fn association(it: &aws::RouteTableAssociation) -> Option<TableAssociation> {
     let state = it.association_state().and_then(aws::RouteTableAssociationState::state);
     let is_over = matches!(
@@ -34,7 +35,7 @@ fn association(it: &aws::RouteTableAssociation) -> Option<TableAssociation> {
     Some(TableAssociation { id: it.route_table_association_id()?.into(), subnet: it.subnet_id()?.into() })
 }
 
-/// A route to a destination of a kind that we do not know is none of ours.
+/// None for a route with an unknown kind of destination, which the provider did not create.
 fn route(route: &aws::Route) -> Option<Route> {
     let v4 = || Some(Destination::V4(route.destination_cidr_block()?.parse().ok()?));
     let v6 = || Some(Destination::V6(route.destination_ipv6_cidr_block()?.parse().ok()?));
@@ -59,7 +60,7 @@ fn target(route: &aws::Route) -> RouteTarget {
     let others = [
         route.transit_gateway_id(),
         route.vpc_peering_connection_id(),
-        // A route to an instance names its interface as well.
+        // A route to an instance also names its interface.
         route.instance_id(),
         route.network_interface_id(),
         route.carrier_gateway_id(),
@@ -72,7 +73,7 @@ fn target(route: &aws::Route) -> RouteTarget {
     route.gateway_id().map(gateway).or_else(ours).or_else(egress).unwrap_or_else(other)
 }
 
-/// The three parameters that name a destination, of which AWS takes one.
+/// The three parameters for a destination, of which exactly one is set.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct DestinationParameters {
     pub(super) v4: Option<String>,
@@ -89,7 +90,7 @@ pub(super) fn destination(destination: &Destination) -> DestinationParameters {
     }
 }
 
-/// The three parameters that name a target of ours, of which AWS takes one.
+/// The three parameters for a target that the provider uses, of which exactly one is set.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct TargetParameters {
     pub(super) gateway: Option<String>,
@@ -97,7 +98,7 @@ pub(super) struct TargetParameters {
     pub(super) egress_only: Option<String>,
 }
 
-/// None for targets that no route is created to by us.
+/// None for targets to which the provider creates no routes.
 pub(super) fn target_parameters(target: &RouteTarget) -> Option<TargetParameters> {
     let none = TargetParameters::default();
     match target {

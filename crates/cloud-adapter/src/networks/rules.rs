@@ -1,4 +1,5 @@
-//! Security groups and their rules in AWS's shape and in ours: AWS groups peers by protocol and ports, we have one rule per peer.
+//! Conversions of security groups and their rules: AWS groups peers by protocol and ports, `foo_model` has one rule
+//! per peer.
 
 use super::shapes::tags;
 use crate::error::Gap;
@@ -6,7 +7,7 @@ use aws_sdk_ec2::types as aws;
 use foo_model::network::{Peer, Protocol, Rule, SecurityGroup};
 use std::collections::BTreeSet;
 
-/// Numbers of protocols that we have names for (IANA, "Assigned Internet Protocol Numbers").
+/// Numbers of protocols that have a name (IANA, "Assigned Internet Protocol Numbers").
 const ICMP: u8 = 1;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -64,7 +65,7 @@ fn protocol(permission: &aws::IpPermission) -> Option<Protocol> {
     };
     let numbers = permission.from_port().zip(permission.to_port());
     let ports = numbers.and_then(|(from, to)| Some((u16::try_from(from).ok()?, u16::try_from(to).ok()?)));
-    // -1 is every type of ICMP; what is left out is everything as well.
+    // -1 means every type of ICMP, and so does an absent value.
     let all_types = numbers.is_none_or(|(from, _)| from == -1);
     Some(match (number, ports) {
         (TCP, Some((from, to))) => Protocol::Tcp(from, to),
@@ -75,12 +76,12 @@ fn protocol(permission: &aws::IpPermission) -> Option<Protocol> {
     })
 }
 
-/// What a rule's description is needed for.
+/// Whether a request contains the descriptions of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// It becomes the rule's description.
+    /// It sets the description.
     Authorize,
-    /// A rule is the same whatever its description, and the request does not need it (EC2 API Reference,
+    /// The description does not identify a rule, so the request does not need it (EC2 API Reference,
     /// RevokeSecurityGroupIngress).
     Revoke,
 }

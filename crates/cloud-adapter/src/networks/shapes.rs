@@ -1,7 +1,7 @@
-//! VPCs and the plain parts of them in AWS's shape and in ours.
+//! Conversions of VPCs and simple parts between the SDK and `foo_model`.
 //!
-//! Whatever EC2 may invent (states, types) becomes what concludes least; only a part without its id, its VPC or its range
-//! cannot be understood.
+//! An unknown state or type becomes the value from which the planner concludes least; only a part without its id, its
+//! VPC or its range cannot be decoded.
 
 use crate::error::Gap;
 use crate::numbers::count;
@@ -42,7 +42,7 @@ pub(super) fn v4_of_vpc(it: &aws::VpcCidrBlockAssociation) -> Option<CidrAssocia
     association(it.association_id(), it.cidr_block(), state_of_vpc_range(it.cidr_block_state()))
 }
 
-/// A range that is being assigned has no addresses yet and is left out: it is there when it is known.
+/// A range that is being assigned has no addresses yet, so it is omitted until EC2 shows them.
 pub(super) fn v6_of_vpc(it: &aws::VpcIpv6CidrBlockAssociation) -> Option<CidrAssociation<Ipv6Net>> {
     association(it.association_id(), it.ipv6_cidr_block(), state_of_vpc_range(it.ipv6_cidr_block_state()))
 }
@@ -72,7 +72,7 @@ fn association<T: FromStr>(
     Some(CidrAssociation { id: AssociationId::new(id?), range: range?.parse().ok()?, state })
 }
 
-/// A subnet without an IPv4 range (`Ipv6Native`) cannot be understood; nothing of ours is like that.
+/// A subnet without an IPv4 range (`Ipv6Native`) cannot be decoded; the provider creates no such subnets.
 pub(super) fn subnet(subnet: &aws::Subnet) -> Result<Subnet, Gap> {
     Ok(Subnet {
         id: subnet.subnet_id().ok_or(Gap("subnetId"))?.into(),
@@ -107,8 +107,8 @@ pub(super) fn egress_only_gateway(
     })
 }
 
-/// The VPC that a gateway is attached to; one that is being detached is not. EC2 says `available` of an internet gateway
-/// that is attached (EC2 API Reference, InternetGatewayAttachment).
+/// The VPC that a gateway is attached to; a detaching gateway counts as detached. EC2 reports an attached internet
+/// gateway as `available` (EC2 API Reference, InternetGatewayAttachment).
 fn attached(attachments: &[aws::InternetGatewayAttachment]) -> Option<VpcId> {
     let is_detached = |it: &aws::InternetGatewayAttachment| {
         matches!(it.state(), Some(aws::AttachmentStatus::Detaching | aws::AttachmentStatus::Detached))
@@ -133,7 +133,7 @@ pub(super) fn nat_gateway(gateway: &aws::NatGateway) -> Result<NatGateway, Gap> 
     Ok(NatGateway {
         id: gateway.nat_gateway_id().ok_or(Gap("natGatewayId"))?.into(),
         vpc: gateway.vpc_id().ok_or(Gap("vpcId"))?.into(),
-        // A regional one has none.
+        // A regional NAT gateway has no subnet.
         subnet: gateway.subnet_id().unwrap_or_default().into(),
         allocations: addresses.filter_map(|it| it.allocation_id().map(Into::into)).collect(),
         state: match gateway.state() {
@@ -160,7 +160,7 @@ pub(super) fn interface(interface: &aws::NetworkInterface) -> Result<Interface, 
         description: text(interface.description()),
         interface_type: text(interface.interface_type().map(aws::NetworkInterfaceType::as_str)),
         requester_managed: interface.requester_managed() == Some(true),
-        // What is being attached or detached cannot be deleted either.
+        // An interface that is being attached or detached cannot be deleted either.
         in_use: interface.status() != Some(&aws::NetworkInterfaceStatus::Available),
         instance: attachment.and_then(aws::NetworkInterfaceAttachment::instance_id).map(Into::into),
         private_ip: text(interface.private_ip_address()),

@@ -12,8 +12,8 @@ pub(super) fn of_region(region: &RegionHandle, method: &Method, path: &[&str], b
         ("GET", ["network"]) => Ok(region.network()),
         ("DELETE", ["network"]) => done(region.empty_network()),
         ("DELETE", ["network", id]) => done(region.delete_behind_back(id)),
-        ("POST", ["network-interfaces"]) => made(region.put_stranger_interface(parse(body)?)),
-        ("POST", ["load-balancers"]) => made(region.put_load_balancer(parse(body)?)),
+        ("POST", ["network-interfaces"]) => created_id(region.put_stranger_interface(parse(body)?)),
+        ("POST", ["load-balancers"]) => created_id(region.put_load_balancer(parse(body)?)),
         ("GET", ["nat-faults"]) => value_of(region.nat_mishaps()),
         ("PUT", ["nat-faults"]) => done(region.set_nat_mishaps(parse(body)?)),
         _ => Err(Refusal::NotFound),
@@ -21,6 +21,6 @@ pub(super) fn of_region(region: &RegionHandle, method: &Method, path: &[&str], b
 }
 
 /// The answer with the id of a new part.
-fn made<T: Serialize>(result: AwsResult<T>) -> Outcome {
+fn created_id<T: Serialize>(result: AwsResult<T>) -> Outcome {
     result.map(|id| json!({ "id": id })).map_err(|error| Refusal::Bad(error.to_string()))
 }

@@ -112,8 +112,8 @@ impl Region {
     }
 
     /// Publishes that an instance changed its state in EC2.
-    pub(crate) fn tell_state(&mut self, id: &InstanceId, state: InstanceState) {
-        let word = match state {
+    pub(crate) fn publish_state(&mut self, id: &InstanceId, state: InstanceState) {
+        let state_name = match state {
             InstanceState::Pending => "pending",
             InstanceState::Running => "running",
             InstanceState::ShuttingDown => "shutting-down",
@@ -122,27 +122,27 @@ impl Region {
             InstanceState::Terminated => "terminated",
         };
         let resources = vec![self.instance_arn(id)];
-        let detail = json!({ "instance-id": id, "state": word });
+        let detail = json!({ "instance-id": id, "state": state_name });
         self.events.add("aws.ec2", "EC2 Instance State-change Notification", self.now, resources, detail);
     }
 
     /// Publishes the interruption notice of a spot instance.
-    pub(crate) fn tell_interruption(&mut self, id: &InstanceId) {
+    pub(crate) fn publish_interruption(&mut self, id: &InstanceId) {
         let detail = json!({ "instance-id": id, "instance-action": "terminate" });
         let resources = vec![self.instance_arn(id)];
         self.events.add("aws.ec2", "EC2 Spot Instance Interruption Warning", self.now, resources, detail);
     }
 
     /// Publishes the rebalance recommendation for a spot instance.
-    pub(crate) fn tell_rebalance(&mut self, id: &InstanceId) {
+    pub(crate) fn publish_rebalance(&mut self, id: &InstanceId) {
         let detail = json!({ "instance-id": id });
         let resources = vec![self.instance_arn(id)];
         self.events.add("aws.ec2", "EC2 Instance Rebalance Recommendation", self.now, resources, detail);
     }
 
     /// Publishes that a member waits for a lifecycle hook.
-    pub(crate) fn tell_wait(&mut self, group: &GroupName, id: &InstanceId, hook: &Hook, token: &str) {
-        let (origin, destination) = self.way_of(group, id, hook.transition);
+    pub(crate) fn publish_wait(&mut self, group: &GroupName, id: &InstanceId, hook: &Hook, token: &str) {
+        let (origin, destination) = self.origin_and_destination(group, id, hook.transition);
         let detail_type = match hook.transition {
             Transition::Launching => "EC2 Instance-launch Lifecycle Action",
             Transition::Terminating => "EC2 Instance-terminate Lifecycle Action",
@@ -167,7 +167,7 @@ impl Region {
 
     /// Origin and destination of a member in a lifecycle transition (Auto Scaling User Guide, "Warm pool event types
     /// and event patterns").
-    fn way_of(
+    fn origin_and_destination(
         &self,
         group: &GroupName,
         id: &InstanceId,
@@ -189,7 +189,7 @@ impl Region {
     }
 
     /// Publishes a state of a group's instance refresh.
-    pub(crate) fn tell_refresh(&mut self, name: &GroupName, what: &str, checkpoint: Option<u32>) {
+    pub(crate) fn publish_refresh(&mut self, name: &GroupName, what: &str, checkpoint: Option<u32>) {
         let Some(group) = self.groups.get(name) else { return };
         let id = group.refresh().map(|refresh| refresh.id.clone()).unwrap_or_default();
         let mut detail = json!({ "InstanceRefreshId": id, "AutoScalingGroupName": name });
@@ -202,7 +202,7 @@ impl Region {
     }
 
     /// Publishes that a launch or a termination is over. Other activities (standby, detaching) have no event.
-    pub(crate) fn tell_activity(&mut self, activity: &Activity) {
+    pub(crate) fn publish_activity(&mut self, activity: &Activity) {
         let description = activity.description.as_str();
         let launch = description.starts_with(LAUNCHING);
         if !launch && !description.starts_with(TERMINATING) {

@@ -171,8 +171,8 @@ impl Region {
             }
         }
         if state == ZoneState::Available {
-            let there = self.groups.iter().filter(|(_, group)| group.zones.contains(zone));
-            let names: Vec<GroupName> = there.map(|(name, _)| name.clone()).collect();
+            let affected = self.groups.iter().filter(|(_, group)| group.zones.contains(zone));
+            let names: Vec<GroupName> = affected.map(|(name, _)| name.clone()).collect();
             for name in names {
                 self.wake_soon(&name);
             }
@@ -213,7 +213,7 @@ impl Region {
 
     /// The error with which a rule refuses the next launch, if one does.
     pub(crate) fn launch_fault(&mut self, group: &GroupName, zone: &Zone) -> Option<AwsError> {
-        match self.strike(group, zone, |mishap| matches!(mishap, Mishap::Refused { .. }))? {
+        match self.take_mishap(group, zone, |mishap| matches!(mishap, Mishap::Refused { .. }))? {
             Mishap::Refused { code, message } => Some(AwsError::new(code, message)),
             Mishap::Dies | Mishap::NeverJoins => None,
         }
@@ -221,14 +221,14 @@ impl Region {
 
     /// How a rule makes the next launched instance fail, if one does.
     pub(crate) fn fate_of_launch(&mut self, group: &GroupName, zone: &Zone) -> Option<CallOutcome> {
-        match self.strike(group, zone, |mishap| !matches!(mishap, Mishap::Refused { .. }))? {
+        match self.take_mishap(group, zone, |mishap| !matches!(mishap, Mishap::Refused { .. }))? {
             Mishap::Dies => Some(CallOutcome::Dies),
             Mishap::NeverJoins => Some(CallOutcome::NeverJoins),
             Mishap::Refused { .. } => None,
         }
     }
 
-    fn strike(&mut self, group: &GroupName, zone: &Zone, fits: fn(&Mishap) -> bool) -> Option<Mishap> {
+    fn take_mishap(&mut self, group: &GroupName, zone: &Zone, fits: fn(&Mishap) -> bool) -> Option<Mishap> {
         let mut struck = None;
         for rule in &mut self.mishaps.launches {
             let concerns = rule.group.as_ref().is_none_or(|it| it == group)

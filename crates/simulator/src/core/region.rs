@@ -147,7 +147,7 @@ impl Region {
             Event::Detached(id) => self.finish_detach(&id),
             Event::Delivered(queue, body) => self.deliver(&queue, body),
             Event::Evaluate(name) => self.evaluate(&name),
-            Event::Network(step) => self.take_network_step(step),
+            Event::Network(step) => self.complete_step(step),
             Event::GroupGone(name, serial) => self.remove_group(&name, serial),
         }
     }
@@ -207,7 +207,7 @@ impl Region {
         self.network.add_instance_interface(&instance);
         let id = instance.id.clone();
         self.instances.insert(id.clone(), instance);
-        self.tell_state(&id, InstanceState::Pending);
+        self.publish_state(&id, InstanceState::Pending);
     }
 
     fn start_running(&mut self, id: &InstanceId) {
@@ -215,7 +215,7 @@ impl Region {
             && instance.state == InstanceState::Pending
         {
             instance.state = InstanceState::Running;
-            self.tell_state(id, InstanceState::Running);
+            self.publish_state(id, InstanceState::Running);
         }
     }
 
@@ -229,9 +229,9 @@ impl Region {
             && instance.state == InstanceState::Stopping
         {
             instance.state = InstanceState::Stopped;
-            self.tell_state(id, InstanceState::Stopped);
+            self.publish_state(id, InstanceState::Stopped);
         }
-        self.finish_rest(id);
+        self.finish_waiting(id);
     }
 
     /// Begins to shut an instance down, and returns when it will be terminated. If it is shutting down already, that
@@ -248,7 +248,7 @@ impl Region {
         // The planned time, so that a second request finds it; `end_instance` overwrites it with the actual one.
         instance.ended = Some(when);
         self.due.at(when, Event::Ended(id.clone()));
-        self.tell_state(id, InstanceState::ShuttingDown);
+        self.publish_state(id, InstanceState::ShuttingDown);
         Some(when)
     }
 
@@ -257,13 +257,13 @@ impl Region {
         instance.state = InstanceState::Terminated;
         instance.ended = Some(self.now);
         instance.security_groups = Vec::new();
-        let place = (instance.zone.clone(), instance.instance_type.clone());
+        let key = (instance.zone.clone(), instance.instance_type.clone());
         instance.addresses = None;
-        if let Some(alive) = self.alive.get_mut(&place) {
+        if let Some(alive) = self.alive.get_mut(&key) {
             *alive = alive.saturating_sub(1);
         }
         self.network.remove_instance_interface(id);
-        self.tell_state(id, InstanceState::Terminated);
+        self.publish_state(id, InstanceState::Terminated);
         self.due.at(self.now.plus(self.settings.terminated_visible), Event::Forgotten(id.clone()));
     }
 
@@ -313,9 +313,22 @@ impl Region {
             progress: if over { 100 } else { 30 },
             details: entry.details,
         };
-        self.tell_activity(&activity);
+        self.publish_activity(&activity);
         self.activities.entry(group.clone()).or_default().add(serial, activity);
         serial
+    }
+
+    /// Records a new activity in progress about an instance of a group, and returns its serial number.
+    pub(crate) fn begin_activity_of(
+        &mut self,
+        group: &GroupName,
+        id: &InstanceId,
+        description: String,
+        cause: String,
+    ) -> u64 {
+        let details = self.details_of(id);
+        let status = ActivityStatus::InProgress;
+        self.begin_activity(group, ActivityEntry { description, cause, status, message: None, details })
     }
 
     /// Ends an activity; a successful one starts the group's cooldown.
@@ -332,7 +345,7 @@ impl Region {
             _ => None,
         };
         if let Some(ended) = ended {
-            self.tell_activity(&ended);
+            self.publish_activity(&ended);
         }
         if status == ActivityStatus::Successful
             && let Some(group) = self.groups.get_mut(group)
@@ -353,9 +366,9 @@ impl Region {
 
     /// Capacity that a zone has left for a type, in instances.
     pub(crate) fn room(&self, zone: &Zone, instance_type: &InstanceType) -> u32 {
-        let place = (zone.clone(), instance_type.clone());
-        let alive = self.alive.get(&place).copied().unwrap_or(0);
-        self.limits.get(&place).map_or(u32::MAX, |limit| limit.saturating_sub(alive))
+        let key = (zone.clone(), instance_type.clone());
+        let alive = self.alive.get(&key).copied().unwrap_or(0);
+        self.limits.get(&key).map_or(u32::MAX, |limit| limit.saturating_sub(alive))
     }
 }
 

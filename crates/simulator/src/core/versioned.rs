@@ -64,7 +64,7 @@ impl<K: Ord + Clone, V: Clone> Versioned<K, V> {
             && let Some(former) = self.current.get(key)
         {
             let former = Some(Arc::clone(former));
-            Self::keep(&mut self.past, self.now, key, former);
+            Self::record_former(&mut self.past, self.now, key, former);
         }
         self.current.get_mut(key).map(Arc::make_mut)
     }
@@ -72,7 +72,7 @@ impl<K: Ord + Clone, V: Clone> Versioned<K, V> {
     pub(crate) fn insert(&mut self, key: K, value: V) {
         if !self.lag.is_zero() {
             let former = self.current.get(&key).map(Arc::clone);
-            Self::keep(&mut self.past, self.now, &key, former);
+            Self::record_former(&mut self.past, self.now, &key, former);
         }
         self.current.insert(key, Arc::new(value));
     }
@@ -80,7 +80,7 @@ impl<K: Ord + Clone, V: Clone> Versioned<K, V> {
     pub(crate) fn remove(&mut self, key: &K) -> Option<Arc<V>> {
         let former = self.current.remove(key)?;
         if !self.lag.is_zero() {
-            Self::keep(&mut self.past, self.now, key, Some(Arc::clone(&former)));
+            Self::record_former(&mut self.past, self.now, key, Some(Arc::clone(&former)));
         }
         Some(former)
     }
@@ -124,7 +124,7 @@ impl<K: Ord + Clone, V: Clone> Versioned<K, V> {
 
     /// Records a former value. Of several within one moment only the oldest is kept: readers see changes of one
     /// moment together.
-    fn keep(past: &mut BTreeMap<K, Past<V>>, now: Timestamp, key: &K, former: Option<Arc<V>>) {
+    fn record_former(past: &mut BTreeMap<K, Past<V>>, now: Timestamp, key: &K, former: Option<Arc<V>>) {
         let values = past.entry(key.clone()).or_default();
         if values.back().is_none_or(|(until, _)| *until < now) {
             values.push_back((now, former));

@@ -106,15 +106,15 @@ fn of_new(region: &Region, action: &str, kind: &str, params: &Params) -> Vec<Ask
         .filter(|spec| spec.text("ResourceType") == Some(kind))
         .flat_map(|spec| tags_of(spec.list("Tag")))
         .collect();
-    let made = |action: &str| {
+    let creation = |action: &str| {
         ask(format!("ec2:{action}"), arn(region, kind, "*")).with_tags("aws:RequestTag", &tags)
     };
-    let mut asks = vec![made(action)];
+    let mut asks = vec![creation(action)];
     if let (Some(service), Some(first)) = (params.text("ServiceName"), asks.first_mut()) {
         first.context.insert("ec2:VpceServiceName".to_owned(), service.to_owned());
     }
     if !tags.is_empty() {
-        asks.push(made("CreateTags").with("ec2:CreateAction", action));
+        asks.push(creation("CreateTags").with("ec2:CreateAction", action));
     }
     asks
 }
@@ -178,7 +178,7 @@ fn on_part<T: Part>(region: &Region, full: &str, id: &str) -> Option<Ask> {
         Some(vpc) => asked.with("ec2:Vpc", arn(region, "vpc", vpc.as_str())),
         None => asked,
     };
-    let new = region.network.made_at(id).is_some_and(|made| !knows_tags(region, made));
+    let new = region.network.made_at(id).is_some_and(|creation| !knows_tags(region, creation));
     Some(if new { asked } else { asked.on_resource(Service::Ec2, part.tags()) })
 }
 

@@ -76,21 +76,21 @@ pub(crate) fn group(region: &RegionHandle, name: &str) -> Option<Value> {
                 .filter(|(_, state)| *state != ZoneState::Available)
                 .map(|(zone, state)| (zone, state.name()))
                 .collect();
-            let diary = region.activity_log(&name);
-            let activities: Vec<Value> = diary
+            let log = region.activity_log(&name);
+            let activities: Vec<Value> = log
                 .into_iter()
                 .flat_map(|log| log.newest_first().take(ACTIVITIES).map(|(_, one)| line(one)))
                 .collect();
-            let mut whole = row(group);
-            if let Some(whole) = whole.as_object_mut() {
-                whole.insert("zones".to_owned(), json!(group.zones));
-                whole.insert("troubled".to_owned(), json!(troubled));
-                whole.insert("refresh".to_owned(), json!(group.refreshes.last().map(refresh)));
-                whole.insert("suspended".to_owned(), json!(group.suspended));
-                whole.insert("members".to_owned(), json!(members));
-                whole.insert("activities".to_owned(), json!(activities));
+            let mut summary = row(group);
+            if let Some(summary) = summary.as_object_mut() {
+                summary.insert("zones".to_owned(), json!(group.zones));
+                summary.insert("troubled".to_owned(), json!(troubled));
+                summary.insert("refresh".to_owned(), json!(group.refreshes.last().map(refresh)));
+                summary.insert("suspended".to_owned(), json!(group.suspended));
+                summary.insert("members".to_owned(), json!(members));
+                summary.insert("activities".to_owned(), json!(activities));
             }
-            Some(whole)
+            Some(summary)
         })
         .ok()
         .flatten()

@@ -243,8 +243,8 @@ impl Compute for SimCloud {
                     }
                     // EC2 refuses the whole batch and names the unknown ids: once more without them.
                     Err(error) if error.kind == ErrorKind::NotFound && known.len() < wanted.len() => {
-                        let strangers = wanted.into_iter().filter(|id| !known.contains(id));
-                        answers.extend(strangers.map(|id| (id, Described::NotFound)));
+                        let unknown = wanted.into_iter().filter(|id| !known.contains(id));
+                        answers.extend(unknown.map(|id| (id, Described::NotFound)));
                         wanted = known;
                     }
                     Err(error) => return Err(error),

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 /// Parts of one page.
 const PAGE: usize = 1_000;
-/// Calls of DescribeVpcAttribute for one VPC: each returns one attribute.
+/// Calls of DescribeVpcAttribute for one VPC: each tells one attribute.
 const ATTRIBUTES: usize = 2;
 
 #[async_trait]

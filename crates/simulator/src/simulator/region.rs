@@ -94,8 +94,9 @@ impl RegionHandle {
     /// with its number.
     pub fn events_after(&self, sequence: u64) -> Vec<(u64, Value)> {
         self.read(|region| {
-            let whole = |event: &CloudEvent| (event.sequence, event.to_json(&region.account, &region.name));
-            region.events_after(sequence).map(whole).collect()
+            let numbered =
+                |event: &CloudEvent| (event.sequence, event.to_json(&region.account, &region.name));
+            region.events_after(sequence).map(numbered).collect()
         })
     }
 

@@ -79,7 +79,7 @@ fn a_subnet_without_addresses_is_an_error_of_the_answer() {
     let scene = scene();
     scene.settled_pool((0, 0, 9));
     let subnet = SubnetId::from(PRIVATE_SUBNETS[0]);
-    scene.with(|region| while region.network.take_address(&subnet).is_some() {});
+    scene.with(|region| while region.network.assign_address(&subnet).is_some() {});
     let launched = scene
         .launch(LaunchRequest { place: Some(LaunchPlace::Subnet(subnet)), ..request(2, "t") })
         .expect("an answer");

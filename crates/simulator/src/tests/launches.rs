@@ -311,7 +311,7 @@ fn a_full_subnet_fails_launches() {
         let subnet = SubnetId::from(PRIVATE_SUBNETS[0]);
         let free = region.network.subnets.get(&subnet).expect("it exists").free_addresses;
         for _ in 3..free {
-            region.network.take_address(&subnet).expect("free");
+            region.network.assign_address(&subnet).expect("free");
         }
     });
     let mut new = scene.pool((0, 4, 9));

@@ -1,5 +1,5 @@
-//! A clone of the RustSec advisory database: a git repository with one file per advisory, `crates/<crate>/<id>.md`, that begins
-//! with a block of TOML. A clone without work tree will do.
+//! A clone of the RustSec advisory database: a git repository with one file per advisory, `crates/<crate>/<id>.md`,
+//! that begins with a block of TOML. A clone without a work tree is enough.
 
 use super::table::{Advisory, Kind, Table, list};
 use anyhow::{Context as _, Result, ensure};
@@ -51,8 +51,8 @@ pub(super) fn read(clone: &Path, crates: &BTreeSet<String>) -> Result<(String, D
 /// Where cargo-deny expects the database of RustSec, below the folder of all databases.
 const OF_RUSTSEC: &str = "advisory-db-3157b0e258782691";
 
-/// Writes a database of what the table has, in place of the one that is there. It is no git repository: of one, cargo-deny
-/// looks at nothing but when it was fetched last.
+/// Writes a database of what the table has, in place of the one that is there. It is no git repository: cargo-deny
+/// would read only the time of the last fetch of one.
 pub(super) fn write(folder: &Path, table: &Table) -> Result<()> {
     let database = folder.join(OF_RUSTSEC);
     if database.exists() {
@@ -103,7 +103,7 @@ fn parse(text: &str) -> Result<Option<Advisory>> {
     if withdrawn.is_some() {
         return Ok(None);
     }
-    // A kind that is new to us is not the weakest one.
+    // An unknown kind counts as a vulnerability.
     let kind = match informational.as_deref() {
         Some("unsound") => Kind::Unsound,
         Some("unmaintained") => Kind::Unmaintained,

@@ -1,9 +1,10 @@
-//! What is known against the crates of Cargo.lock, for `cargo xtask deny` to judge every later Cargo.lock without network.
+//! The known advisories about the crates of Cargo.lock, with which `cargo xtask deny` checks every later Cargo.lock
+//! without network.
 //!
-//! `cargo xtask advisories --from DIR` writes it down, from a clone of the RustSec advisory database. Only crates of Cargo.lock
-//! are looked up; the list of those is part of the table, so that a crate that came later is not taken for a good one.
-//! Withdrawn advisories are left out; a restriction of an advisory to some platforms or functions is not kept: it
-//! counts everywhere.
+//! `cargo xtask advisories --from DIR` writes it down, from a clone of the RustSec advisory database. Only crates of
+//! Cargo.lock are looked up; the list of those is part of the table, so that a crate that was added later does not
+//! count as one without advisories. Withdrawn advisories are left out; a restriction of an advisory to some platforms
+//! or functions is not kept: it counts everywhere.
 
 mod database;
 mod table;

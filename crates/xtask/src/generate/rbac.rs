@@ -67,8 +67,8 @@ pub(crate) fn manager_role(controllers: &[Controller]) -> String {
     role("ClusterRole", "foo-manager", "", needed)
 }
 
-/// Resources that are in no namespace, or are looked at in all: identities are for the whole cluster, and stay while any
-/// FooCluster uses them.
+/// Resources that are cluster-scoped, or that the manager reads in all namespaces: identities are for the whole
+/// cluster, and stay while any FooCluster uses them.
 const CLUSTER_WIDE: &[&str] = &[
     "fooclusteridentities",
     "fooclusteridentities/status",
@@ -78,7 +78,7 @@ const CLUSTER_WIDE: &[&str] = &[
     "subjectaccessreviews",
 ];
 
-/// The rights of a manager that looks after one namespace: a Role there, and a ClusterRole for what is in none.
+/// The rights of a manager that reconciles one namespace: a Role there, and a ClusterRole for what is in none.
 fn namespaced_roles() -> String {
     let is_wide = |right: &&Right| right.resources.iter().all(|name| CLUSTER_WIDE.contains(name));
     let of_namespace = |right: &&Right| !is_wide(right) || right.resources == ["fooclusters"];
@@ -128,7 +128,7 @@ fn role_of(kind: &str, name: &str, metadata: &str, rules: &str) -> String {
     )
 }
 
-/// ClusterRoles for those who look at a manager. Nobody has them until somebody binds them.
+/// ClusterRoles for readers of a manager's diagnostics. They have no effect until an administrator binds them.
 fn diagnostics_roles() -> String {
     let role = |Page { role, path, reason }: &Page| {
         let rules = format!("# {reason}\n- nonResourceURLs: [\"{path}\"]\n  verbs: [get]\n");
@@ -172,8 +172,8 @@ mod tests {
         }
     }
 
-    /// Admission plugin OwnerReferencesPermissionEnforcement, which many clusters have on, asks for the right to delete of
-    /// whoever changes owners.
+    /// Admission plugin OwnerReferencesPermissionEnforcement, which many clusters have on, requires the permission to
+    /// delete of a client that changes owners.
     #[test]
     fn what_a_manager_gives_owners_it_has_the_right_to_delete() {
         for resource in ["secrets", "foomachines"] {

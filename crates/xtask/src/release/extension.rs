@@ -82,7 +82,7 @@ mod tests {
         objects.iter().find(|object| object["kind"] == kind).unwrap_or_else(|| panic!("no {kind}"))
     }
 
-    /// A stranger to Kubernetes: whoever takes it over can ask AWS, and nothing else.
+    /// It has no permissions in Kubernetes: an attacker who controls it can read AWS, and nothing else.
     #[test]
     fn the_extension_has_no_right_in_kubernetes() {
         let objects = objects();

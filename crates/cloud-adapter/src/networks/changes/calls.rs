@@ -1,4 +1,4 @@
-//! What the calls of changes have in common: tags, and what is taken from answers.
+//! What the calls of changes have in common: tags, and reading answers.
 
 use crate::error::{self, Gap};
 use aws_sdk_ec2::types as aws;
@@ -9,7 +9,7 @@ use foo_cloud::{CloudError, ErrorKind, Operation, Result};
 use foo_model::network::{Parts, Tags};
 use std::error::Error;
 
-/// What EC2 answered, or why it refused.
+/// EC2's answer, or its error.
 pub(super) fn answered<T, E>(operation: Operation, answer: Result<T, SdkError<E, HttpResponse>>) -> Result<T>
 where
     E: ProvideErrorMetadata + Error + 'static,
@@ -40,12 +40,12 @@ pub(super) fn field<T>(operation: Operation, value: Option<T>, name: &'static st
     value.ok_or_else(|| Gap(name).during(operation))
 }
 
-/// Something that we never ask for, and for which there is no request.
+/// The error for a change that the provider never requests and for which there is no request.
 pub(super) fn never(operation: Operation, what: &str) -> CloudError {
     CloudError::new(operation, ErrorKind::Invalid, None, what)
 }
 
-/// The tags of what is being created; EC2 refuses an empty list.
+/// The tags of a new resource; none instead of an empty list, which EC2 refuses.
 pub(super) fn tagged(kind: aws::ResourceType, tags: &Tags) -> Option<Vec<aws::TagSpecification>> {
     if tags.is_empty() {
         return None;

@@ -55,8 +55,8 @@ pub(super) async fn modify(client: &Client, endpoint: &EndpointId, change: &Endp
     done(Operation::ModifyVpcEndpoint, call.send().await)
 }
 
-/// EC2 answers with success, and says in the answer which endpoints it did not delete: that is the change's failure. Endpoints
-/// that are gone are none, unless all are.
+/// EC2 reports success, and lists in the answer the endpoints that it did not delete: then the change fails.
+/// Endpoints that do not exist are no failure, unless none of them exists.
 pub(super) async fn delete(client: &Client, endpoints: &BTreeSet<EndpointId>) -> Result<Parts> {
     const OPERATION: Operation = Operation::DeleteVpcEndpoints;
     let call = client.delete_vpc_endpoints().set_vpc_endpoint_ids(list(endpoints));
@@ -77,7 +77,7 @@ fn refusal(item: &aws::UnsuccessfulItem) -> CloudError {
     error::of_item(Operation::DeleteVpcEndpoints, code, &format!("{id}: {message}"))
 }
 
-/// None for nothing: EC2 is not sent empty lists.
+/// A list for EC2; none instead of an empty list.
 fn list<T: Display>(ids: &BTreeSet<T>) -> Option<Vec<String>> {
     Some(ids.iter().map(ToString::to_string).collect()).filter(|ids: &Vec<String>| !ids.is_empty())
 }

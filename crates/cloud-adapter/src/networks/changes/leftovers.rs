@@ -1,4 +1,4 @@
-//! What others left in a VPC: interfaces, load balancers, target groups.
+//! Deletes interfaces, load balancers and target groups that workload clusters left in a VPC.
 
 use super::calls::{done, never};
 use crate::AwsCloud;
@@ -11,7 +11,7 @@ pub(super) async fn delete_interface(client: &aws_sdk_ec2::Client, interface: &I
     done(Operation::DeleteNetworkInterface, call.send().await)
 }
 
-/// AWS answers with success for one that is gone.
+/// AWS reports success for one that does not exist.
 pub(super) async fn delete_load_balancer(
     cloud: &AwsCloud,
     kind: LoadBalancerKind,

@@ -10,7 +10,7 @@ use foo_model::network::{Parts, Rule, SecurityGroup, Tags};
 use foo_model::{SecurityGroupId, VpcId};
 use std::collections::BTreeSet;
 
-/// The answer does not tell the rules: EC2 adds one that lets everything out.
+/// The answer does not contain the rules: EC2 adds one that allows all outbound traffic.
 pub(super) async fn create(
     client: &Client,
     vpc: &VpcId,

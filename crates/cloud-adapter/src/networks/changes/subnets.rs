@@ -59,7 +59,7 @@ fn one(subnet: Subnet) -> Parts {
     Parts { subnets: [(subnet.id.clone(), subnet)].into(), ..Parts::default() }
 }
 
-/// A subnet of which an answer tells only the id.
+/// A subnet of which an answer contains only the id.
 fn nothing_but(id: &SubnetId) -> Subnet {
     Subnet {
         id: id.clone(),

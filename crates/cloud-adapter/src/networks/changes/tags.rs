@@ -1,4 +1,4 @@
-//! Tags of what is there.
+//! Tags of existing resources.
 
 use super::calls::done;
 use aws_sdk_ec2::Client;
@@ -13,7 +13,7 @@ pub(super) async fn create(client: &Client, ids: &BTreeSet<String>, tags: &Tags)
     done(Operation::CreateTags, call.send().await)
 }
 
-/// Without keys nothing is sent: to EC2 that would mean all tags.
+/// Sends nothing without keys, which would mean all tags to EC2.
 pub(super) async fn delete(
     client: &Client,
     ids: &BTreeSet<String>,
@@ -22,7 +22,7 @@ pub(super) async fn delete(
     if keys.is_empty() {
         return Ok(Parts::default());
     }
-    // A tag without a value: whatever its value is.
+    // A tag without a value matches any value.
     let tags = keys.iter().map(|key| aws::Tag::builder().key(key).build()).collect();
     let call = client.delete_tags().set_resources(Some(ids.iter().cloned().collect())).set_tags(Some(tags));
     done(Operation::DeleteTags, call.send().await)

@@ -35,7 +35,7 @@ pub(super) async fn modify(
     done(Operation::ModifyVpcAttribute, call.send().await)
 }
 
-/// Adds an IPv4 range, or a range of Amazon's IPv6 addresses.
+/// Adds an IPv4 range, or an Amazon-provided IPv6 range.
 pub(super) async fn associate(client: &Client, vpc: &VpcId, cidr: Option<Ipv4Net>) -> Result<Parts> {
     const OPERATION: Operation = Operation::AssociateVpcCidrBlock;
     let call = client.associate_vpc_cidr_block().vpc_id(vpc.as_str());
@@ -45,7 +45,7 @@ pub(super) async fn associate(client: &Client, vpc: &VpcId, cidr: Option<Ipv4Net
     };
     let answer = answered(OPERATION, call.send().await)?;
     let v4 = answer.cidr_block_association().and_then(shapes::v4_of_vpc);
-    // The range of IPv6 addresses is chosen later, and is in no answer before.
+    // Amazon chooses the IPv6 range later, so the answer does not contain it.
     let v6 = answer.ipv6_cidr_block_association().and_then(shapes::v6_of_vpc);
     Ok(one(Vpc { cidrs: v4.into_iter().collect(), ipv6: v6.into_iter().collect(), ..nothing_but(vpc) }))
 }
@@ -63,7 +63,7 @@ fn one(vpc: Vpc) -> Parts {
     Parts { vpcs: [(vpc.id.clone(), vpc)].into(), ..Parts::default() }
 }
 
-/// A VPC of which an answer tells only the id.
+/// A VPC of which an answer contains only the id.
 fn nothing_but(id: &VpcId) -> Vpc {
     Vpc {
         id: id.clone(),

@@ -202,10 +202,10 @@ impl MixedPolicy {
     /// SpotMaxPrice in micro US dollars per hour.
     fn spot_max_price(&self) -> Option<u64> {
         let text = self.distribution.get_text(&["SpotMaxPrice"])?;
-        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-        let whole: u64 = whole.parse().ok()?;
+        let (dollars, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let dollars: u64 = dollars.parse().ok()?;
         let fraction: String = fraction.chars().chain("000000".chars()).take(6).collect();
-        Some(whole.saturating_mul(1_000_000).saturating_add(fraction.parse().ok()?))
+        Some(dollars.saturating_mul(1_000_000).saturating_add(fraction.parse().ok()?))
     }
 
     /// How many units of capacity are to be on demand (Auto Scaling User Guide, "Auto Scaling groups with multiple
@@ -228,9 +228,9 @@ fn market_of_next(policy: &MixedPolicy, group: &Group, place: Place) -> Market {
     let stays = |it: &&Member| it.lifecycle.is_capacity() && !Group::is_outgoing(it);
     let warm = group.warm.values().filter(|it| place == Place::WarmPool && !it.lifecycle.is_leaving());
     let counted: Vec<&Member> = group.members.values().filter(stays).chain(warm).collect();
-    let there = units(counted.iter().copied());
+    let present_units = units(counted.iter().copied());
     let on_demand = units(counted.iter().copied().filter(|it| it.market == Market::OnDemand));
-    let total = group.sizes.desired.max(there.saturating_add(1));
+    let total = group.sizes.desired.max(present_units.saturating_add(1));
     if u64::from(on_demand) < policy.on_demand_units(total) { Market::OnDemand } else { Market::Spot }
 }
 

@@ -291,7 +291,7 @@ impl Region {
                 default_result: hook.default_result,
             };
             self.due.at(action.expires, Event::HookExpired(id.clone(), action.token.clone()));
-            self.tell_wait(name, id, &hook, &action.token);
+            self.publish_wait(name, id, &hook, &action.token);
             waits.insert(hook.name, action);
         }
         let begun = !waits.is_empty();

@@ -99,14 +99,14 @@ impl Region {
     pub(super) fn launch_into(&mut self, name: &GroupName, missing: u32, place: Place) {
         let Some(group) = self.groups.get(name) else { return };
         let round = Round::of(group, self.now);
-        let mut left = missing;
-        while left > 0 {
+        let mut still_missing = missing;
+        while still_missing > 0 {
             let Some(zone) = self.pick_zone(name) else {
                 return self.wake_after_trouble(name);
             };
             match self.recipe(name, &round.source, &zone, None, place) {
                 Ok(recipe) => {
-                    left = left.saturating_sub(recipe.choice.weight);
+                    still_missing = still_missing.saturating_sub(recipe.choice.weight);
                     self.launch(name, recipe, round.cause(self.now), place);
                 }
                 Err(failure) => {
@@ -287,21 +287,11 @@ impl Region {
         let fate = self.fate_of_launch(name, &recipe.zone);
         let instance = self.new_instance(&id, name, &recipe, fate)?;
         self.add_instance(instance);
-        let details = self.details_of(&id);
         let what = match place {
             Place::Group => "Launching a new EC2 instance",
             Place::WarmPool => "Launching a new EC2 instance into warm pool",
         };
-        let activity = self.begin_activity(
-            name,
-            ActivityEntry {
-                description: format!("{what}: {id}"),
-                cause,
-                status: ActivityStatus::InProgress,
-                message: None,
-                details,
-            },
-        );
+        let activity = self.begin_activity_of(name, &id, format!("{what}: {id}"), cause);
         let now = self.now;
         if let Some(group) = self.groups.get_mut(name) {
             group.troubles.remove(&Some(recipe.zone.clone()));
@@ -344,7 +334,7 @@ impl Region {
             security_groups.extend(self.network.default_group(vpc.as_str()));
         }
         let maps_public = self.network.subnets.get(&recipe.subnet)?.public_ip_on_launch;
-        let private = self.network.take_address(&recipe.subnet)?;
+        let private = self.network.assign_address(&recipe.subnet)?;
         let public = data
             .public_address()
             .unwrap_or(maps_public)
@@ -399,7 +389,7 @@ impl Region {
         let warm = group.warm.contains_key(id);
         let Some(member) = group.member_mut(id) else { return };
         if warm && alive {
-            return self.rest(&name, id);
+            return self.begin_waiting(&name, id);
         }
         let activity = member.activity.take();
         if alive {
@@ -411,7 +401,7 @@ impl Region {
             }
             self.wake_soon(&name);
         } else {
-            self.call_off_launch(&name, id, activity);
+            self.cancel_launch(&name, id, activity);
         }
     }
 }

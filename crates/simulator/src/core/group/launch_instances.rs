@@ -122,8 +122,8 @@ impl Region {
         let source = group.launches().clone();
         let cause = format!("At {} a user request launched instances.", iso_seconds(self.now));
         let mut launched = Launched::default();
-        let mut left = request.capacity;
-        while left > 0 {
+        let mut still_missing = request.capacity;
+        while still_missing > 0 {
             match self.recipe(&request.group, &source, &zone, subnet.as_ref(), Place::Group) {
                 Ok(recipe) => {
                     let (market, subnet) = (recipe.market, recipe.subnet.clone());
@@ -131,7 +131,7 @@ impl Region {
                     let Some(id) = self.launch(&request.group, recipe, cause.clone(), Place::Group) else {
                         break;
                     };
-                    left = left.saturating_sub(weight);
+                    still_missing = still_missing.saturating_sub(weight);
                     launched.add(instance_type, market, subnet, &zone, id);
                 }
                 Err(Failure { error, .. }) => {
@@ -145,7 +145,8 @@ impl Region {
                 }
             }
         }
-        let more = if request.retries { request.capacity } else { request.capacity.saturating_sub(left) };
+        let more =
+            if request.retries { request.capacity } else { request.capacity.saturating_sub(still_missing) };
         if let Some(group) = self.groups.get_mut(&request.group) {
             group.sizes.desired = group.sizes.desired.saturating_add(more).min(group.sizes.max);
         }

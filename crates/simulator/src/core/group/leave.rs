@@ -2,7 +2,7 @@
 
 use super::hooks::Transition;
 use crate::core::due::Event;
-use crate::core::region::{ActivityEntry, Region};
+use crate::core::region::Region;
 use foo_model::{ActivityStatus, GroupName, InstanceId, LifecycleState};
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ impl Region {
         if member.lifecycle.is_leaving() {
             return None;
         }
-        let (before, details) = (member.activity, self.details_of(id));
+        let before = member.activity;
         if before.is_some() {
             let message = if member.lifecycle.is_capacity() {
                 "The instance was terminated before it was in service."
@@ -68,16 +68,7 @@ impl Region {
         } else {
             "Terminating EC2 instance"
         };
-        let serial = self.begin_activity(
-            name,
-            ActivityEntry {
-                description: format!("{what}: {id}"),
-                cause: cause.to_owned(),
-                status: ActivityStatus::InProgress,
-                message: None,
-                details,
-            },
-        );
+        let serial = self.begin_activity_of(name, id, format!("{what}: {id}"), cause.to_owned());
         if let Some(member) = self.member_mut(name, id) {
             member.lifecycle = LifecycleState::Terminating;
             member.waits.clear();
@@ -117,7 +108,7 @@ impl Region {
     }
 
     /// Cancels the launch of a member whose instance was terminated meanwhile, and removes the member.
-    pub(crate) fn call_off_launch(&mut self, name: &GroupName, id: &InstanceId, activity: Option<u64>) {
+    pub(crate) fn cancel_launch(&mut self, name: &GroupName, id: &InstanceId, activity: Option<u64>) {
         self.end_activity(name, activity, ActivityStatus::Cancelled, Some(DIED_WHILE_LAUNCHING.to_owned()));
         let cause = format!(
             "At {} an instance was taken out of service in response to an EC2 health check indicating it has been \

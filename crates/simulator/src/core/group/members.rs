@@ -41,19 +41,19 @@ impl Region {
             let text = format!("You can specify up to {TERMINATION_LIMIT} instances.");
             return Err(AwsError::validation(text));
         }
-        let strangers: BTreeSet<InstanceId> =
+        let others: BTreeSet<InstanceId> =
             ids.iter().filter(|id| !group.members.contains_key(*id)).cloned().collect();
         let batches = self.settings.batches;
         if batches == Batches::AllOrNothing {
             // On a copy, so that a refusal of one of them changes nothing.
             let mut trial = self.clone();
             for id in ids {
-                trial.terminate_one(id, &strangers, decrement)?;
+                trial.terminate_one(id, &others, decrement)?;
             }
         }
         let (mut ended, mut refused) = (Vec::new(), None);
         for id in ids {
-            match self.terminate_one(id, &strangers, decrement) {
+            match self.terminate_one(id, &others, decrement) {
                 Ok(activity) => ended.push(activity),
                 Err(error) if batches == Batches::AllButTheRefused => refused = Some(error),
                 Err(error) => return Err(error),
@@ -65,14 +65,10 @@ impl Region {
     fn terminate_one(
         &mut self,
         id: &InstanceId,
-        strangers: &BTreeSet<InstanceId>,
+        others: &BTreeSet<InstanceId>,
         decrement: Decrement,
     ) -> AwsResult<Activity> {
-        if strangers.contains(id) {
-            Err(AwsError::no_member(id))
-        } else {
-            self.terminate_member(id, decrement)
-        }
+        if others.contains(id) { Err(AwsError::no_member(id)) } else { self.terminate_member(id, decrement) }
     }
 
     /// TerminateInstanceInAutoScalingGroup: terminates a member, protected or not.

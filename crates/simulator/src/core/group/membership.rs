@@ -4,7 +4,7 @@ use super::activity::Activity;
 use crate::core::due::Event;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::model::Member;
-use crate::core::region::{ActivityEntry, Region};
+use crate::core::region::Region;
 use crate::core::time::iso_seconds;
 use foo_cloud::InstanceState;
 use foo_model::{ActivityStatus, Decrement, GroupName, Health, InstanceId, LifecycleState};
@@ -107,13 +107,9 @@ impl Region {
                 Event::Detached(id.clone()),
             ),
         };
-        let details = self.details_of(id);
         let cause =
             format!("At {} instance {id} {what} in response to a user request.", iso_seconds(self.now));
-        let serial = self.begin_activity(
-            name,
-            ActivityEntry { description, cause, status: ActivityStatus::InProgress, message: None, details },
-        );
+        let serial = self.begin_activity_of(name, id, description, cause);
         let member = self.groups.get_mut(name)?.members.get_mut(id)?;
         member.lifecycle = lifecycle;
         member.activity = Some(serial);
@@ -166,21 +162,12 @@ impl Region {
         let after = self.raised(name, ids)?;
         let mut activities = Vec::new();
         for id in ids {
-            let details = self.details_of(id);
             let cause = format!(
                 "At {} instance {id} was moved out of standby in response to a user request.",
                 iso_seconds(self.now)
             );
-            let serial = self.begin_activity(
-                name,
-                ActivityEntry {
-                    description: format!("Moving EC2 instance out of Standby: {id}"),
-                    cause,
-                    status: ActivityStatus::InProgress,
-                    message: None,
-                    details,
-                },
-            );
+            let serial =
+                self.begin_activity_of(name, id, format!("Moving EC2 instance out of Standby: {id}"), cause);
             self.enter_service(name, id, serial);
             activities.extend(self.activities.get(name).and_then(|log| log.get(serial)).cloned());
         }
@@ -208,21 +195,12 @@ impl Region {
         let after = self.raised(name, ids)?;
         for id in ids {
             let Some(member) = self.adopt(name, id) else { continue };
-            let details = self.details_of(id);
             let cause = format!(
                 "At {} an instance was attached in response to a user request.",
                 iso_seconds(self.now)
             );
-            let serial = self.begin_activity(
-                name,
-                ActivityEntry {
-                    description: format!("Attaching an existing EC2 instance: {id}"),
-                    cause,
-                    status: ActivityStatus::InProgress,
-                    message: None,
-                    details,
-                },
-            );
+            let serial =
+                self.begin_activity_of(name, id, format!("Attaching an existing EC2 instance: {id}"), cause);
             if let Some(group) = self.groups.get_mut(name) {
                 group.sizes.desired = after;
                 group.members.insert(id.clone(), member);

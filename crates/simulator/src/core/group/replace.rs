@@ -42,7 +42,7 @@ pub enum Outgoing {
 
 impl Outgoing {
     /// The end of an activity's cause.
-    fn because(self) -> &'static str {
+    fn cause(self) -> &'static str {
         match self {
             Self::AtRisk => "an EC2 instance rebalance recommendation",
             Self::Unbalanced => {
@@ -195,7 +195,7 @@ impl Region {
                 }
             } else if ends_first {
                 let cause =
-                    format!("At {at} an instance was taken out of service in response to {}.", why.because());
+                    format!("At {at} an instance was taken out of service in response to {}.", why.cause());
                 self.begin_leaving(name, id, &cause);
             } else if healthy {
                 return;
@@ -289,11 +289,10 @@ impl Region {
             .filter_map(|it| Some((it.id.clone(), it.weight, it.outgoing?)))
             .collect();
         // Unhealthy members that are not outgoing yet are replaced later, and count as capacity until then.
-        let is_there = |it: &Member| it.health == Health::Unhealthy || group.serves(it, now);
-        let there = |it: &&Member| {
-            it.lifecycle == LifecycleState::InService && is_there(it) && !Group::is_outgoing(it)
-        };
-        let serving = units(group.members.values().filter(there));
+        let counts = |it: &Member| it.health == Health::Unhealthy || group.serves(it, now);
+        let in_service =
+            |it: &&Member| it.lifecycle == LifecycleState::InService && counts(it) && !Group::is_outgoing(it);
+        let serving = units(group.members.values().filter(in_service));
         let mut needed = group.sizes.desired.saturating_sub(serving);
         let at = iso_seconds(now);
         let mut ended = false;
@@ -303,7 +302,7 @@ impl Region {
                 continue;
             }
             let cause =
-                format!("At {at} an instance was taken out of service in response to {}.", why.because());
+                format!("At {at} an instance was taken out of service in response to {}.", why.cause());
             self.begin_leaving(name, &id, &cause);
             ended = true;
         }

@@ -75,34 +75,34 @@ impl Region {
             *zones.entry(&member.zone).or_default() += 1;
         }
         let begins = self.settings.protection_begins;
-        let mut left: Vec<&Member> =
+        let mut candidates: Vec<&Member> =
             group.members.values().filter(|it| is_candidate(it, begins) && it.weight <= excess).collect();
         let size = |member: &&Member| zones.get(&member.zone).copied().unwrap_or(0);
         // Between zones of one size the first by name; AWS picks any.
-        keep_least(&mut left, |it| std::cmp::Reverse(size(it)));
-        keep_least(&mut left, |it| it.zone.clone());
+        retain_least(&mut candidates, |it| std::cmp::Reverse(size(it)));
+        retain_least(&mut candidates, |it| it.zone.clone());
         for policy in &group.settings.termination_policies {
-            self.narrow(group, policy, &mut left);
+            self.narrow(group, policy, &mut candidates);
         }
-        keep_least(&mut left, |it| (it.launched, it.id.clone()));
-        left.first().map(|member| (member.id.clone(), member.weight))
+        retain_least(&mut candidates, |it| (it.launched, it.id.clone()));
+        candidates.first().map(|member| (member.id.clone(), member.weight))
     }
 
-    fn narrow(&self, group: &Group, policy: &str, left: &mut Vec<&Member>) {
+    fn narrow(&self, group: &Group, policy: &str, candidates: &mut Vec<&Member>) {
         let version = |it: &&Member| it.template.as_ref().map(|(_, _, version)| *version);
         match policy {
-            "OldestInstance" => keep_least(left, |it| it.launched),
-            "NewestInstance" => keep_least(left, |it| std::cmp::Reverse(it.launched)),
-            "OldestLaunchTemplate" => keep_least(left, version),
-            "ClosestToNextInstanceHour" => keep_least(left, |it| self.until_next_hour(it)),
-            "AllocationStrategy" => self.align(group, left),
+            "OldestInstance" => retain_least(candidates, |it| it.launched),
+            "NewestInstance" => retain_least(candidates, |it| std::cmp::Reverse(it.launched)),
+            "OldestLaunchTemplate" => retain_least(candidates, version),
+            "ClosestToNextInstanceHour" => retain_least(candidates, |it| self.until_next_hour(it)),
+            "AllocationStrategy" => self.align(group, candidates),
             // Groups of the simulator have launch templates, so this policy narrows nothing.
             "OldestLaunchConfiguration" => {}
             // Default (Auto Scaling User Guide, "Default termination policy").
             _ => {
-                self.align(group, left);
-                keep_least(left, version);
-                keep_least(left, |it| self.until_next_hour(it));
+                self.align(group, candidates);
+                retain_least(candidates, version);
+                retain_least(candidates, |it| self.until_next_hour(it));
             }
         }
     }
@@ -115,32 +115,32 @@ impl Region {
 
     /// Prefers members that fit a mixed instances policy least: those of the market with too much capacity; among
     /// on-demand instances the type of lowest priority, among spot instances the most expensive one.
-    fn align(&self, group: &Group, left: &mut Vec<&Member>) {
+    fn align(&self, group: &Group, candidates: &mut Vec<&Member>) {
         let LaunchSource::Mixed(policy) = &group.source else { return };
         let on_demand = units(group.members.values().filter(|member| is_on_demand(member)));
         let too_many = u64::from(on_demand) > policy.on_demand_units(group.sizes.desired);
         let market = if too_many { Market::OnDemand } else { Market::Spot };
-        keep_least(left, |it| it.market != market);
+        retain_least(candidates, |it| it.market != market);
         let price = |it: &&Member| self.types.get(&it.instance_type).map_or(0, TypeInfo::price);
-        let place = |it: &&Member| {
+        let priority = |it: &&Member| {
             let same = |choice: &Override| choice.instance_type.as_ref() == Some(&it.instance_type);
             policy.overrides.iter().position(same).unwrap_or(usize::MAX)
         };
-        let first = left.first().map(|member| member.market);
+        let first = candidates.first().map(|member| member.market);
         let prioritized =
             policy.distribution.get_text(&["OnDemandAllocationStrategy"]) == Some("prioritized");
         if first == Some(Market::OnDemand) && prioritized {
-            keep_least(left, |it| std::cmp::Reverse(place(it)));
+            retain_least(candidates, |it| std::cmp::Reverse(priority(it)));
         } else {
-            keep_least(left, |it| std::cmp::Reverse(price(it)));
+            retain_least(candidates, |it| std::cmp::Reverse(price(it)));
         }
     }
 }
 
 /// Keeps the members whose key is the smallest.
-fn keep_least<K: Ord>(left: &mut Vec<&Member>, key: impl Fn(&&Member) -> K) {
-    let Some(least) = left.iter().map(&key).min() else { return };
-    left.retain(|member| key(member) == least);
+fn retain_least<K: Ord>(candidates: &mut Vec<&Member>, key: impl Fn(&&Member) -> K) {
+    let Some(least) = candidates.iter().map(&key).min() else { return };
+    candidates.retain(|member| key(member) == least);
 }
 
 fn is_candidate(member: &Member, begins: ProtectionBegins) -> bool {

@@ -23,7 +23,7 @@ impl Region {
     /// It is not a running spot instance.
     pub fn recommend_rebalance(&mut self, id: &InstanceId) -> AwsResult<()> {
         self.living_spot(id)?;
-        self.tell_rebalance(id);
+        self.publish_rebalance(id);
         if let Some(name) = self.group_of(id)
             && self.rebalances_capacity(&name)
             && let Some(member) = self.member_mut(&name, id)
@@ -42,7 +42,7 @@ impl Region {
     /// It is not a running spot instance.
     pub fn interrupt(&mut self, id: &InstanceId) -> AwsResult<()> {
         self.living_spot(id)?;
-        self.tell_interruption(id);
+        self.publish_interruption(id);
         self.due.at(self.now.plus(NOTICE), Event::Interrupted(id.clone()));
         let Some(name) = self.group_of(id) else { return Ok(()) };
         if self.rebalances_capacity(&name) {

@@ -7,7 +7,7 @@ use super::launch::Place;
 use super::model::{Group, LaunchSource, Member, units};
 use crate::core::due::Event;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::region::{ActivityEntry, Region};
+use crate::core::region::Region;
 use crate::core::time::iso_seconds;
 use foo_cloud::InstanceState;
 use foo_model::{ActivityStatus, GroupName, Health, InstanceId, LifecycleState, Process};
@@ -185,16 +185,11 @@ impl Region {
         member.rests = None;
         member.protection = protection;
         group.members.insert(id.clone(), member);
-        let details = self.details_of(id);
-        let activity = self.begin_activity(
+        let activity = self.begin_activity_of(
             name,
-            ActivityEntry {
-                description: format!("Launching a new EC2 instance from warm pool: {id}"),
-                cause,
-                status: ActivityStatus::InProgress,
-                message: None,
-                details,
-            },
+            id,
+            format!("Launching a new EC2 instance from warm pool: {id}"),
+            cause,
         );
         if let Some(member) = self.member_mut(name, id) {
             member.activity = Some(activity);
@@ -203,14 +198,14 @@ impl Region {
         let took = if stopped { self.settings.warm_start } else { MOVE_TIME };
         if stopped && let Some(instance) = self.instances.get_mut(id) {
             instance.state = InstanceState::Pending;
-            self.tell_state(id, InstanceState::Pending);
+            self.publish_state(id, InstanceState::Pending);
             self.due.at(now.plus(took / 2), Event::Running(id.clone()));
         }
         self.due.at(now.plus(took), Event::Launched(id.clone(), Some(activity)));
     }
 
     /// Stops an instance of the warm pool that is ready, or lets it wait running.
-    pub(super) fn rest(&mut self, name: &GroupName, id: &InstanceId) {
+    pub(super) fn begin_waiting(&mut self, name: &GroupName, id: &InstanceId) {
         let state = self.groups.get(name).and_then(|group| group.warm_pool).map(|pool| pool.state);
         let state = state.unwrap_or_default();
         let now = self.now;
@@ -218,17 +213,17 @@ impl Region {
         member.rests = Some(state);
         member.lifecycle = LifecycleState::PendingProceed;
         if state == PoolState::Running {
-            return self.finish_rest(id);
+            return self.finish_waiting(id);
         }
         if let Some(instance) = self.instances.get_mut(id) {
             instance.state = InstanceState::Stopping;
-            self.tell_state(id, InstanceState::Stopping);
+            self.publish_state(id, InstanceState::Stopping);
             self.due.at(now.plus(self.settings.stop), Event::Stopped(id.clone()));
         }
     }
 
     /// Ends the transition of an instance into its waiting state.
-    pub(crate) fn finish_rest(&mut self, id: &InstanceId) {
+    pub(crate) fn finish_waiting(&mut self, id: &InstanceId) {
         let Some(name) = self.group_of(id) else { return };
         let Some(member) = self.groups.get_mut(&name).and_then(|group| group.warm.get_mut(id)) else {
             return;
@@ -253,7 +248,7 @@ impl Region {
         member.from_warm_pool = false;
         member.serving_since = None;
         group.warm.insert(id.clone(), member);
-        self.rest(name, id);
+        self.begin_waiting(name, id);
         self.wake_soon(name);
     }
 

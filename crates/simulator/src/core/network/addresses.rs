@@ -62,7 +62,7 @@ impl Network {
     }
 
     /// Disassociates an address from its interface.
-    pub(super) fn take_address_off(&mut self, id: &AllocationId) {
+    pub(super) fn disassociate_address(&mut self, id: &AllocationId) {
         let Some(interface) = self.addresses.get_mut(id).and_then(|address| address.interface.take()) else {
             return;
         };

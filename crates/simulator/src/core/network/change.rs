@@ -25,6 +25,7 @@ impl Region {
         Ok(created)
     }
 
+    /// One table of all changes, hence its length.
     fn carry_out(&mut self, change: &Change) -> AwsResult<Parts> {
         match change {
             Change::CreateVpc { cidr, ipv6, tags } => self.create_vpc(*cidr, *ipv6, tags),

@@ -189,12 +189,12 @@ impl Region {
             )));
         }
         let domain = service.domain(&self.name);
-        let taken = |it: &Endpoint| {
+        let conflicts = |it: &Endpoint| {
             Some(&it.id) != own
                 && matches!(it.kind, EndpointKind::Interface { private_dns: true, .. })
                 && EndpointService::find(&self.name, &it.service) == Some(service)
         };
-        if self.network.of_vpc::<Endpoint>(vpc).any(taken) {
+        if self.network.of_vpc::<Endpoint>(vpc).any(conflicts) {
             return Err(wrong(format!(
                 "private-dns-enabled cannot be set because there is already a conflicting DNS domain for {domain} in the \
                  VPC {vpc}"

@@ -72,11 +72,11 @@ impl Region {
                 ),
             ));
         }
-        self.take_internet_gateway_off(id);
+        self.detach_from_vpc(id);
         Ok(Parts::default())
     }
 
-    pub(super) fn take_internet_gateway_off(&mut self, id: &InternetGatewayId) {
+    pub(super) fn detach_from_vpc(&mut self, id: &InternetGatewayId) {
         if let Some(gateway) = self.network.internet_gateways.get_mut(id) {
             gateway.vpc = None;
         }

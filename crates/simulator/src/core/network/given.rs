@@ -60,16 +60,16 @@ pub struct SecurityGroupSpec {
 }
 
 /// A rule for all traffic to or from a peer.
-fn everything(peer: Peer) -> Rule {
+fn all_traffic(peer: Peer) -> Rule {
     Rule { protocol: Protocol::All, peer, description: String::new() }
 }
 
 /// The outbound rules of a new security group: all traffic, with IPv6 if the VPC has it (EC2 API Reference,
 /// CreateSecurityGroup; VPC User Guide, "Security group rules").
-pub(super) fn everything_out(ipv6: bool) -> BTreeSet<Rule> {
-    let mut rules = BTreeSet::from([everything(Peer::V4(Ipv4Net::default()))]);
+pub(super) fn all_traffic_out(ipv6: bool) -> BTreeSet<Rule> {
+    let mut rules = BTreeSet::from([all_traffic(Peer::V4(Ipv4Net::default()))]);
     if ipv6 {
-        rules.insert(everything(Peer::V6(ipnet::Ipv6Net::default())));
+        rules.insert(all_traffic(Peer::V6(ipnet::Ipv6Net::default())));
     }
     rules
 }
@@ -77,8 +77,8 @@ pub(super) fn everything_out(ipv6: bool) -> BTreeSet<Rule> {
 /// The default group of a VPC (VPC User Guide, "Default security groups for your VPCs").
 pub(super) fn default_group(id: SecurityGroupId, vpc: VpcId, ipv6: bool) -> SecurityGroup {
     SecurityGroup {
-        ingress: BTreeSet::from([everything(Peer::Group(id.clone()))]),
-        egress: everything_out(ipv6),
+        ingress: BTreeSet::from([all_traffic(Peer::Group(id.clone()))]),
+        egress: all_traffic_out(ipv6),
         id,
         vpc,
         name: "default".to_owned(),
@@ -164,7 +164,7 @@ impl Network {
             name: spec.name,
             description: spec.description,
             ingress: BTreeSet::new(),
-            egress: everything_out(false),
+            egress: all_traffic_out(false),
             tags: spec.tags,
         });
     }

@@ -1,7 +1,7 @@
 //! Security groups (VPC User Guide, "Security groups"). Two rules that differ only in their description are the same
 //! rule.
 
-use super::given::everything_out;
+use super::given::all_traffic_out;
 use super::part::Part;
 use super::pins;
 use super::quotas::{is_exceeded, is_reached};
@@ -113,7 +113,7 @@ impl Region {
             name: name.to_owned(),
             description: description.to_owned(),
             ingress: BTreeSet::new(),
-            egress: everything_out(ipv6),
+            egress: all_traffic_out(ipv6),
             tags: tags.clone(),
         };
         self.network.put_new(group.clone(), self.now);
@@ -127,10 +127,7 @@ impl Region {
         direction: Direction,
         rules: &BTreeSet<Rule>,
     ) -> AwsResult<Parts> {
-        let mut group = self.part::<SecurityGroup>(id)?.clone();
-        if rules.is_empty() {
-            return Err(AwsError::missing("IpPermissions"));
-        }
+        let mut group = self.group_to_change(id, rules)?;
         for rule in rules {
             let rule = canonical(rule);
             self.check_rule(&group, &rule)?;
@@ -152,6 +149,12 @@ impl Region {
         }
         self.network.put(group);
         Ok(Parts::default())
+    }
+
+    /// A copy of a group, if there are any rules to change.
+    fn group_to_change(&self, id: &SecurityGroupId, rules: &BTreeSet<Rule>) -> AwsResult<SecurityGroup> {
+        let group = self.part::<SecurityGroup>(id)?.clone();
+        if rules.is_empty() { Err(AwsError::missing("IpPermissions")) } else { Ok(group) }
     }
 
     fn check_rule(&self, group: &SecurityGroup, rule: &Rule) -> AwsResult<()> {
@@ -185,10 +188,7 @@ impl Region {
         direction: Direction,
         rules: &BTreeSet<Rule>,
     ) -> AwsResult<Parts> {
-        let mut group = self.part::<SecurityGroup>(id)?.clone();
-        if rules.is_empty() {
-            return Err(AwsError::missing("IpPermissions"));
-        }
+        let mut group = self.group_to_change(id, rules)?;
         let present = direction.rules(&mut group);
         for rule in rules {
             let rule = canonical(rule);

@@ -27,7 +27,7 @@ impl Network {
     /// Adds an interface to a subnet; `None` if the subnet has no free address.
     pub(super) fn add_interface(&mut self, id: InterfaceId, new: NewInterfaceOf) -> Option<()> {
         let vpc = self.subnets.get(&new.subnet)?.vpc.clone();
-        let private = self.take_address(&new.subnet)?;
+        let private = self.assign_address(&new.subnet)?;
         self.put(Interface {
             id,
             vpc,
@@ -50,7 +50,7 @@ impl Network {
         let Some(interface) = self.remove::<Interface>(id) else { return };
         self.disassociate_addresses(id);
         if let Ok(address) = interface.private_ip.parse::<Ipv4Addr>() {
-            self.return_address(&interface.subnet, address);
+            self.free_address(&interface.subnet, address);
         }
     }
 

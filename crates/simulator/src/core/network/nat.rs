@@ -151,7 +151,7 @@ impl Region {
         {
             gateway.state = NatState::Failed;
             gateway.failure = Some((code, message));
-            self.let_nat_gateway_go(id);
+            self.release_nat_gateway(id);
         }
     }
 
@@ -175,11 +175,11 @@ impl Region {
     pub(super) fn nat_gateway_deleted(&mut self, id: &NatGatewayId) {
         if let Some(gateway) = self.network.nat_gateways.get_mut(id) {
             gateway.state = NatState::Deleted;
-            self.let_nat_gateway_go(id);
+            self.release_nat_gateway(id);
         }
     }
 
-    fn let_nat_gateway_go(&mut self, id: &NatGatewayId) {
+    fn release_nat_gateway(&mut self, id: &NatGatewayId) {
         let name = description(id);
         let of = |it: &&Interface| it.interface_type == "nat_gateway" && it.description == name;
         let found: Vec<InterfaceId> =

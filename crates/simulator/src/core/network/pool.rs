@@ -54,14 +54,14 @@ impl AddressPool {
 
 impl Network {
     /// Assigns an address of a subnet; `None` if none is free.
-    pub(crate) fn take_address(&mut self, subnet: &SubnetId) -> Option<Ipv4Addr> {
+    pub(crate) fn assign_address(&mut self, subnet: &SubnetId) -> Option<Ipv4Addr> {
         let address = self.pools.get_mut(subnet)?.take()?;
         self.count_free(subnet);
         Some(address)
     }
 
     /// Frees an address of a subnet.
-    pub(crate) fn return_address(&mut self, subnet: &SubnetId, address: Ipv4Addr) {
+    pub(crate) fn free_address(&mut self, subnet: &SubnetId, address: Ipv4Addr) {
         if let Some(pool) = self.pools.get_mut(subnet) {
             pool.give_back(address);
             self.count_free(subnet);
@@ -89,15 +89,15 @@ mod tests {
         let id = SubnetId::new(PRIVATE_SUBNETS[1]);
         let free = |network: &Network| network.subnets.get(&id).expect("default subnet").free_addresses;
         assert_eq!(free(&network), 8187);
-        let first = network.take_address(&id).expect("free");
+        let first = network.assign_address(&id).expect("free");
         assert_eq!(first.to_string(), "10.0.32.4");
         let mut seen = BTreeSet::from([first]);
-        while let Some(address) = network.take_address(&id) {
+        while let Some(address) = network.assign_address(&id) {
             assert!(seen.insert(address));
         }
         assert_eq!((seen.len(), free(&network)), (8187, 0));
-        network.return_address(&id, first);
-        assert_eq!((network.take_address(&id), free(&network)), (Some(first), 0));
+        network.free_address(&id, first);
+        assert_eq!((network.assign_address(&id), free(&network)), (Some(first), 0));
         assert_eq!(network.zones[&Zone::new("eu-central-1b")], "euc1-az2");
     }
 }

@@ -34,7 +34,7 @@ pub(crate) enum Step {
 
 impl Region {
     /// Completes a change. Does nothing if the part was removed meanwhile.
-    pub(crate) fn take_network_step(&mut self, step: Step) {
+    pub(crate) fn complete_step(&mut self, step: Step) {
         match step {
             Step::VpcAvailable(id) => self.vpc_available(&id),
             Step::RangeAssociated(vpc, id) => self.range_associated(&vpc, &id),

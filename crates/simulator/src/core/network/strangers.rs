@@ -190,13 +190,13 @@ impl Region {
             "subnet" => self.delete_subnet(&present::<Subnet>(self, id)?).map(drop),
             "igw" => {
                 let gateway = present::<InternetGateway>(self, id)?;
-                self.take_internet_gateway_off(&gateway);
+                self.detach_from_vpc(&gateway);
                 self.delete_internet_gateway(&gateway).map(drop)
             }
             "eigw" => self.delete_egress_only_gateway(&present::<EgressOnlyGateway>(self, id)?).map(drop),
             "eipalloc" => {
                 let address = present::<Address>(self, id)?;
-                self.network.take_address_off(&address);
+                self.network.disassociate_address(&address);
                 self.release_address(&address).map(drop)
             }
             "nat" => {

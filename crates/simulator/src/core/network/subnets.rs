@@ -170,7 +170,7 @@ impl Region {
         Ok(Subnet { ipv6: vec![association], tags: Tags::new(), ..subnet }.alone())
     }
 
-    /// DeleteSubnet. Its association with a route table is deleted with it.
+    /// DeleteSubnet. Its association with a route table goes with it.
     pub(super) fn delete_subnet(&mut self, id: &SubnetId) -> AwsResult<Parts> {
         self.part::<Subnet>(id)?;
         if pins::subnet_in_use(&self.network, id) {

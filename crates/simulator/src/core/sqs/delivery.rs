@@ -92,10 +92,10 @@ impl Region {
 
     fn route(&mut self, event: &CloudEvent, at: usize) {
         let Some(rule) = self.event_rules.get(at).filter(|rule| rule.takes(event)) else { return };
-        if rule.lost.strikes(&mut self.delivery_chance) {
+        if rule.lost.occurs(&mut self.delivery_chance) {
             return;
         }
-        let copies = if rule.doubled.strikes(&mut self.delivery_chance) { 2 } else { 1 };
+        let copies = if rule.doubled.occurs(&mut self.delivery_chance) { 2 } else { 1 };
         let body = event.to_json(&self.account, &self.name).to_string();
         for _ in 0..copies {
             let spread = self.delivery_chance.below(rule.delay_spread_millis.saturating_add(1));

@@ -43,7 +43,7 @@ impl Queue {
 
     /// The number of the message whose latest receipt handle this is. An older handle identifies no message, and is
     /// not an error (API Reference, DeleteMessage).
-    fn holder(&self, receipt: &str) -> AwsResult<Option<u64>> {
+    fn message_with(&self, receipt: &str) -> AwsResult<Option<u64>> {
         let decoded = STANDARD.decode(receipt).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         let serial = decoded
             .as_deref()
@@ -130,7 +130,7 @@ impl Region {
     /// DeleteMessage. An older handle than the latest one deletes nothing and is not an error.
     pub fn delete_message(&mut self, queue: &str, receipt: &str) -> AwsResult<()> {
         let queue = self.queues.find_mut(queue)?;
-        if let Some(serial) = queue.holder(receipt)? {
+        if let Some(serial) = queue.message_with(receipt)? {
             drop(queue.take(serial));
         }
         Ok(())
@@ -141,7 +141,7 @@ impl Region {
         let now = self.now;
         let queue = self.queues.find_mut(queue)?;
         let in_flight = queue
-            .holder(receipt)?
+            .message_with(receipt)?
             .filter(|serial| queue.messages.get(serial).is_some_and(|message| message.visible_from > now));
         let Some((serial, mut message)) = in_flight.and_then(|serial| Some((serial, queue.take(serial)?)))
         else {

@@ -77,7 +77,7 @@ fn what_cannot_work_fails_after_seconds_and_says_why() {
     let twice = net.nat(&subnet, &address);
     net.wait(10);
     assert_eq!(failure(&net, &twice), (NatState::Failed, Some("Resource.AlreadyAssociated".to_owned())));
-    net.0.with(|region| while region.network.take_address(&subnet).is_some() {});
+    net.0.with(|region| while region.network.assign_address(&subnet).is_some() {});
     let full = net.nat(&subnet, &net.address());
     net.wait(10);
     let code = "InsufficientFreeAddressesInSubnet".to_owned();

@@ -145,7 +145,7 @@ fn write(xml: &mut Xml, group: &Group, refresh: &Refresh) {
 }
 
 fn write_preferences(xml: &mut Xml, preferences: &Preferences) {
-    let word = |treatment: Treatment, replace: &'static str| match treatment {
+    let text = |treatment: Treatment, replace: &'static str| match treatment {
         Treatment::Replace => replace,
         Treatment::Ignore => "Ignore",
         Treatment::Wait => "Wait",
@@ -160,8 +160,8 @@ fn write_preferences(xml: &mut Xml, preferences: &Preferences) {
     }
     xml.value("SkipMatching", preferences.skip_matching);
     xml.value("AutoRollback", preferences.auto_rollback);
-    xml.text("ScaleInProtectedInstances", word(preferences.protected, "Refresh"));
-    xml.text("StandbyInstances", word(preferences.standby, "Terminate"));
+    xml.text("ScaleInProtectedInstances", text(preferences.protected, "Refresh"));
+    xml.text("StandbyInstances", text(preferences.standby, "Terminate"));
     if !preferences.bake.is_zero() {
         xml.value("BakeTime", preferences.bake.as_secs());
     }

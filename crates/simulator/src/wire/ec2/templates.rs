@@ -184,11 +184,11 @@ pub(super) fn delete_versions(
     xml.list("successfullyDeletedLaunchTemplateVersionSet", "item", gone, |xml, result| {
         write(xml, &result.version);
     });
-    let kept = results.iter().filter_map(|result| result.failure.as_ref().map(|failure| (result, failure)));
+    let failed = results.iter().filter_map(|result| result.failure.as_ref().map(|failure| (result, failure)));
     xml.list(
         "unsuccessfullyDeletedLaunchTemplateVersionSet",
         "item",
-        kept,
+        failed,
         |xml, (result, (code, message))| {
             write(xml, &result.version);
             xml.within("responseError", |xml| {

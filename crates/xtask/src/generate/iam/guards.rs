@@ -11,11 +11,11 @@ use strum::IntoEnumIterator as _;
 pub(super) enum Guard {
     /// AWS supports neither resources nor tags for it: it only reads.
     ReadOnly,
-    /// Makes a group; the request must carry the ownership tag.
+    /// Creates a group; the request must carry the ownership tag.
     GroupWithOurTag,
     /// Changes a group that carries the ownership tag.
     OwnGroup,
-    /// Makes a launch template; the request must carry the ownership tag.
+    /// Creates a launch template; the request must carry the ownership tag.
     TemplateWithOurTag,
     /// Changes a launch template that carries the ownership tag.
     OwnTemplate,
@@ -27,22 +27,22 @@ pub(super) enum Guard {
     ReadsOfExtension,
     /// Makes a part of a network out of nothing; the request must carry our tags.
     NewPart,
-    /// Makes a part of a network in a VPC; the request must carry our tags.
+    /// Creates a part of a network in a VPC; the request must carry our tags.
     NewPartOfVpc,
-    /// Makes a part of a network from several others; the request must carry our tags.
+    /// Creates a part of a network that needs several others; the request must carry our tags.
     NewConnection,
     /// Changes a part of a network that carries our tags.
     OwnPart,
     /// Removes tags, but not ours, from a part of a network that carries ours.
     TagsOfOwnPart,
-    /// Deletes a load balancer or target group that a workload cluster made.
+    /// Deletes a load balancer or target group that a workload cluster created.
     LeftLoadBalancer,
-    /// Deletes an interface that a workload cluster made.
+    /// Deletes an interface that a workload cluster created.
     LeftInterface,
 }
 
 impl Guard {
-    /// What it guards.
+    /// The operations with this guard.
     pub(super) fn operations(self) -> Vec<Operation> {
         Operation::iter().filter(|operation| guard(*operation) == self).collect()
     }
@@ -55,6 +55,7 @@ impl Guard {
     }
 }
 
+/// The guard of each operation: one table, hence its length.
 pub(super) fn guard(operation: Operation) -> Guard {
     match operation {
         Operation::DescribeAutoScalingGroups

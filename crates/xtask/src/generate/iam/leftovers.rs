@@ -1,5 +1,5 @@
-//! The policy for `deletion.leftovers: Delete`: what the manager may delete of what workload clusters left in a network that it
-//! deletes. Each is known by a tag of whoever made it.
+//! The policy for `deletion.leftovers: Delete`: which resources that workload clusters left in a network the manager may delete
+//! with the network. A tag of the controller that created them identifies them.
 //!
 //! Facts about resources and condition keys: Service Authorization Reference, "Actions, resources, and condition keys for AWS
 //! Elastic Load Balancing", "… for AWS Elastic Load Balancing V2" and "… for Amazon EC2".
@@ -13,12 +13,12 @@ const INTERFACES: &str = "arn:*:ec2:*:*:network-interface/*";
 const BALANCERS: &[&str] =
     &["arn:*:elasticloadbalancing:*:*:loadbalancer/*", "arn:*:elasticloadbalancing:*:*:targetgroup/*"];
 
-/// On what the AWS Load Balancer Controller makes: the name of the cluster (AWS Load Balancer Controller, "Subnet auto-discovery"
+/// On resources of the AWS Load Balancer Controller: the name of the cluster (AWS Load Balancer Controller, "Subnet auto-discovery"
 /// and its tags).
 const TAG_CONTROLLER: &str = "elbv2.k8s.aws/cluster";
-/// On load balancers that the cloud controller manager makes: the Service.
+/// On load balancers of the cloud controller manager: the Service.
 const TAG_SERVICE: &str = "kubernetes.io/service-name";
-/// On interfaces that the VPC CNI makes: the name of the cluster.
+/// On interfaces of the VPC CNI: the name of the cluster.
 const TAG_CNI: &str = "cluster.k8s.amazonaws.com/name";
 
 /// On what Amazon EKS makes for a control plane: the name of that.
@@ -37,14 +37,14 @@ pub(super) fn statements() -> Vec<Statement> {
             BALANCERS,
             Some(has_tag("aws:ResourceTag", TAG_CONTROLLER)),
             "Load balancers and target groups that the AWS Load Balancer Controller of a workload \
-             cluster made and left.",
+             cluster created and left.",
         ),
         allow(
             "DeleteLeftServices",
             Guard::LeftLoadBalancer.actions(),
             BALANCERS,
             Some(has_tag("aws:ResourceTag", TAG_SERVICE)),
-            "Those of Services that the cloud controller manager of a workload cluster served.",
+            "Load balancers that the cloud controller manager of a workload cluster created for Services.",
         ),
         allow(
             "DeleteLeftInterfaces",

@@ -4,19 +4,19 @@
 //! Amazon EC2 Auto Scaling", "… for Amazon EC2" and "… for Amazon SQS".
 
 use super::guards::Guard;
-use super::statement::{Effect, Statement, has_tag, is_owned};
+use super::statement::{Effect, Statement, allow, has_tag, is_owned};
 use foo_cloud::Operation;
 use foo_cloud::queue::TAG_EVENTS;
 use serde_json::json;
 
 pub(super) const GROUPS: &str = "arn:*:autoscaling:*:*:autoScalingGroup:*:autoScalingGroupName/*";
 pub(super) const QUEUES: &str = "arn:*:sqs:*:*:*";
-/// Roles that nodes may get. Whoever may make pools chooses both the instance profile and what runs at the start of an instance,
-/// so every role that fits this is theirs.
+/// Roles that nodes may get. A user who may create pools chooses both the instance profile and what runs at the start of an
+/// instance, and so gets the permissions of every role with such a name.
 pub(super) const NODE_ROLES: &str = "arn:*:iam::*:role/*.nodes.infrastructure.foo.com";
 const TEMPLATES: &str = "arn:*:ec2:*:*:launch-template/*";
 
-/// What a launch touches besides the template.
+/// The resources of a launch besides the template.
 const LAUNCHED: &[&str] = &[
     "arn:*:ec2:*:*:instance/*",
     "arn:*:ec2:*:*:volume/*",
@@ -38,53 +38,39 @@ pub(super) fn statements() -> Vec<Statement> {
 /// A statement for each guard.
 fn of_operations() -> Vec<Statement> {
     let mut statements = vec![allow(
-        Guard::ReadOnly,
-        "Look",
-        vec!["*"],
+        "Describe",
+        Guard::ReadOnly.actions(),
+        &["*"],
         None,
-        "AWS offers neither resources nor conditions for these actions. They change nothing.",
+        "AWS supports neither resources nor conditions for these actions. They only read.",
     )];
     statements.extend(of_groups());
     statements.extend(of_templates_and_queues());
     statements
 }
 
-/// The statement that allows the operations of a guard.
-fn allow(
-    guard: Guard,
-    sid: &'static str,
-    resources: Vec<&'static str>,
-    condition: Option<serde_json::Value>,
-    why: &'static str,
-) -> Statement {
-    Statement { sid, effect: Effect::Allow, actions: guard.actions(), resources, condition, why }
-}
-
 fn of_groups() -> Vec<Statement> {
     vec![
-        Statement {
-            // AWS asks for CreateOrUpdateTags as well when a group is made with tags (Auto Scaling User Guide, "Tag Auto Scaling
-            // groups and instances"), and a group that is being made has no tag to be checked yet.
-            actions: [Operation::CreateAutoScalingGroup, Operation::CreateOrUpdateTags]
+        // AWS also requires CreateOrUpdateTags when a group is created with tags (Auto Scaling User Guide, "Tag Auto Scaling
+        // groups and instances"), and a new group has no tag yet that a condition could check.
+        allow(
+            "CreateGroups",
+            [Operation::CreateAutoScalingGroup, Operation::CreateOrUpdateTags]
                 .map(Operation::iam_action)
                 .to_vec(),
-            ..allow(
-                Guard::GroupWithOurTag,
-                "MakeGroups",
-                vec![GROUPS],
-                Some(is_owned("aws:RequestTag")),
-                "A group is made with its ownership tag or not at all.",
-            )
-        },
+            &[GROUPS],
+            Some(is_owned("aws:RequestTag")),
+            "A group can only be created with its ownership tag.",
+        ),
         allow(
-            Guard::OwnGroup,
             "ChangeOwnGroups",
-            vec![GROUPS],
+            Guard::OwnGroup.actions(),
+            &[GROUPS],
             Some(is_owned("aws:ResourceTag")),
-            "Groups without the ownership tag cannot be changed. Instances end only through their group \
-             (TerminateInstanceInAutoScalingGroup): ec2:TerminateInstances is not granted. This binds the manager's mistakes, \
-             not somebody who has its credentials: the statement before lets them put the tag on any group first. Names of \
-             groups and values of the tag (below) bind them, too.",
+            "Groups without the ownership tag cannot be changed. Instances can be terminated only through their group \
+             (TerminateInstanceInAutoScalingGroup): ec2:TerminateInstances is not granted. This limits mistakes of the manager, \
+             but not an attacker with its credentials, who can add the tag to any group with the statement before. Names of \
+             groups and values of the tag (below) limit an attacker, too.",
         ),
     ]
 }
@@ -92,31 +78,31 @@ fn of_groups() -> Vec<Statement> {
 fn of_templates_and_queues() -> Vec<Statement> {
     vec![
         allow(
-            Guard::TemplateWithOurTag,
-            "MakeTemplates",
-            vec![TEMPLATES],
+            "CreateTemplates",
+            Guard::TemplateWithOurTag.actions(),
+            &[TEMPLATES],
             Some(is_owned("aws:RequestTag")),
-            "A launch template is made with its ownership tag or not at all.",
+            "A launch template can only be created with its ownership tag.",
         ),
         allow(
-            Guard::OwnTemplate,
             "ChangeOwnTemplates",
-            vec![TEMPLATES],
+            Guard::OwnTemplate.actions(),
+            &[TEMPLATES],
             Some(is_owned("aws:ResourceTag")),
             "Launch templates without the ownership tag cannot be changed.",
         ),
         allow(
-            Guard::TaggedQueue,
             "ReadEvents",
-            vec![QUEUES],
+            Guard::TaggedQueue.actions(),
+            &[QUEUES],
             Some(has_tag("aws:ResourceTag", TAG_EVENTS)),
-            "The queue of events, which deploy/aws/events.yaml makes with this tag. Remove the statement if there is \
+            "The queue of events, which deploy/aws/events.yaml creates with this tag. Remove the statement if there is \
              none, or narrow the resource to the queue's ARN.",
         ),
     ]
 }
 
-/// Permissions for what AWS checks or does on behalf of the manager's calls that lead to launches.
+/// Permissions that AWS requires of the manager for calls that lead to launches.
 fn of_launches() -> Vec<Statement> {
     vec![
         Statement {
@@ -125,7 +111,7 @@ fn of_launches() -> Vec<Statement> {
             actions: vec!["ec2:CreateTags".to_owned()],
             resources: vec![TEMPLATES],
             condition: Some(json!({"StringEquals": {"ec2:CreateAction": "CreateLaunchTemplate"}})),
-            why: "The ownership tag of a launch template, at the moment it is made and never later.",
+            why: "The ownership tag of a launch template, only at its creation.",
         },
         Statement {
             sid: "LaunchFromOwnTemplates",
@@ -133,7 +119,7 @@ fn of_launches() -> Vec<Statement> {
             actions: vec!["ec2:RunInstances".to_owned()],
             resources: vec![TEMPLATES],
             condition: Some(is_owned("aws:ResourceTag")),
-            why: "Auto Scaling checks ec2:RunInstances for whoever creates or updates a group with a launch template \
+            why: "Auto Scaling requires ec2:RunInstances of a caller that creates or updates a group with a launch template \
                   (Auto Scaling User Guide, \"Control Amazon EC2 launch template usage in Auto Scaling groups\"). The \
                   manager never calls it.",
         },
@@ -143,7 +129,7 @@ fn of_launches() -> Vec<Statement> {
             actions: vec!["ec2:RunInstances".to_owned()],
             resources: LAUNCHED.to_vec(),
             condition: Some(json!({"ArnLike": {"ec2:LaunchTemplate": TEMPLATES}})),
-            why: "The other things a launch touches, and only in a launch from a template.",
+            why: "The other resources of a launch, and only in a launch from a template.",
         },
         Statement {
             sid: "TagNewInstances",
@@ -155,12 +141,12 @@ fn of_launches() -> Vec<Statement> {
                 "arn:*:ec2:*:*:network-interface/*",
             ],
             condition: Some(json!({"StringEquals": {"ec2:CreateAction": "RunInstances"}})),
-            why: "Tags that the launch template puts on instances and their volumes.",
+            why: "Tags of the launch template for instances and their volumes.",
         },
     ]
 }
 
-/// Roles that are passed on or made on the way, and what is never to happen.
+/// Roles that the manager passes or that AWS creates for it, and what the policy denies.
 fn of_roles_and_force() -> Vec<Statement> {
     vec![
         Statement {
@@ -170,7 +156,7 @@ fn of_roles_and_force() -> Vec<Statement> {
             resources: vec![NODE_ROLES],
             condition: Some(json!({"StringLike": {"iam:PassedToService": "ec2.amazonaws.com*"}})),
             why: "Nodes get the role of `iamInstanceProfile`: one whose name ends in `.nodes.infrastructure.foo.com`. Name your node \
-                  roles so, or replace the resource by their ARNs. Never widen it to all roles: whoever may make a \
+                  roles like that, or replace the resource by their ARNs. Never extend it to all roles: a user who may create a \
                   FooMachinePool chooses the profile and the programs that run with it.",
         },
         Statement {
@@ -179,8 +165,8 @@ fn of_roles_and_force() -> Vec<Statement> {
             actions: vec![Operation::DeleteAutoScalingGroup.iam_action()],
             resources: vec![GROUPS],
             condition: Some(json!({"Bool": {"autoscaling:ForceDelete": "true"}})),
-            why: "A group is deleted when it is empty. By force its instances would end undrained, without lifecycle hooks; the \
-                  manager never asks for that.",
+            why: "The manager deletes a group when it is empty. With ForceDelete AWS would terminate its instances undrained, without \
+                  lifecycle hooks; the manager never requests that.",
         },
         Statement {
             sid: "FirstUseOfAutoScaling",
@@ -193,8 +179,8 @@ fn of_roles_and_force() -> Vec<Statement> {
             condition: Some(json!({"StringEquals": {
                 "iam:AWSServiceName": ["autoscaling.amazonaws.com", "spot.amazonaws.com"],
             }})),
-            why: "AWS makes these two roles itself when an account uses Auto Scaling or spot instances for the first \
-                  time, with the rights of whoever is first. Remove the statement in accounts that have them.",
+            why: "AWS creates these two roles when an account uses Auto Scaling or spot instances for the first \
+                  time, with the permissions of that caller. Remove the statement in accounts that have them.",
         },
     ]
 }

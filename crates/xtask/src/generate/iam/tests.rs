@@ -35,16 +35,16 @@ fn allowing() -> Vec<Statement> {
 fn sid(guard: Guard) -> Option<&'static str> {
     let sid = match guard {
         Guard::ReadsOfExtension => return None,
-        Guard::ReadOnly => "Look",
-        Guard::GroupWithOurTag => "MakeGroups",
+        Guard::ReadOnly => "Describe",
+        Guard::GroupWithOurTag => "CreateGroups",
         Guard::OwnGroup => "ChangeOwnGroups",
-        Guard::TemplateWithOurTag => "MakeTemplates",
+        Guard::TemplateWithOurTag => "CreateTemplates",
         Guard::OwnTemplate => "ChangeOwnTemplates",
         Guard::TaggedQueue => "ReadEvents",
-        Guard::ReadsNetworks => "LookAtNetworks",
-        Guard::NewPart => "MakeNetworks",
-        Guard::NewPartOfVpc => "MakePartsOfVpcs",
-        Guard::NewConnection => "MakeConnections",
+        Guard::ReadsNetworks => "DescribeNetworks",
+        Guard::NewPart => "CreateNetworks",
+        Guard::NewPartOfVpc => "CreatePartsOfVpcs",
+        Guard::NewConnection => "CreateConnections",
         Guard::OwnPart => "ChangeOwnNetworks",
         Guard::TagsOfOwnPart => "UntagOwnNetworks",
         Guard::LeftLoadBalancer => "DeleteLeftLoadBalancers",
@@ -57,7 +57,7 @@ fn sid(guard: Guard) -> Option<&'static str> {
 fn further(operation: Operation) -> &'static [&'static str] {
     match operation {
         // Of a group that is made: by the tag in the request; of one that is there: by its own tag.
-        Operation::CreateOrUpdateTags => &["MakeGroups"],
+        Operation::CreateOrUpdateTags => &["CreateGroups"],
         Operation::CreateTags => &["TagNewParts", "TagNewTemplates", "TagNewInstances"],
         Operation::CreateSubnet
         | Operation::CreateEgressOnlyInternetGateway

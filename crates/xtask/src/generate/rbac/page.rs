@@ -32,7 +32,7 @@ pub(super) fn page() -> Result<String> {
     Ok(page)
 }
 
-/// What those have who are not our manager, and what keeps it from more.
+/// The permissions of other components, and the policies that limit the manager.
 fn of_others(page: &mut String) -> Result<()> {
     page.push_str(
         "\nWhat RBAC cannot say, admission policies do (`deploy/policy`): the manager's ServiceAccount writes no Secret but\n\

@@ -57,8 +57,8 @@ const fn right(
     Right { group, resources, verbs, controllers, names: &[], reason }
 }
 
-/// Control planes of the providers that publish under Cluster API's group. Of one that is not here the version is not
-/// known, and nothing waits for it.
+/// Control planes of the providers that publish under Cluster API's group. The version of any other control plane is
+/// not known, so nothing waits for it.
 const CONTROL_PLANES: &[&str] = &[
     "awsmanagedcontrolplanes",
     "k0scontrolplanes",
@@ -72,7 +72,7 @@ const CONTROL_PLANES: &[&str] = &[
 const VERSION: &str =
     "the version of the control plane, before content of another Kubernetes version is made";
 
-/// What the manager may do in every namespace it looks at.
+/// What the manager may do in every namespace that it reconciles.
 ///
 /// There is no right on `…/finalizers`: the owners that we set do not block (`blockOwnerDeletion`), so the admission plugin
 /// OwnerReferencesPermissionEnforcement, which is on in the end-to-end tests, does not ask for it.
@@ -196,7 +196,7 @@ pub(super) const RIGHTS: &[Right] = &[
     right("authorization.k8s.io", &["subjectaccessreviews"], &["create"], ALL, "whether they may"),
 ];
 
-/// What is to be granted to those who look at a manager: paths of its diagnostics (`--diagnostics-address`).
+/// What readers of a manager's diagnostics need: paths of its diagnostics (`--diagnostics-address`).
 pub(super) const DIAGNOSTICS: &[Page] = &[
     Page { role: "foo-metrics-reader", path: "/metrics", reason: "for scrapers; no metric names an object" },
     Page {

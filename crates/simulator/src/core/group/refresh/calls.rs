@@ -1,6 +1,6 @@
 //! The calls that start, cancel and roll back instance refreshes.
 
-use super::{KEPT, Preferences, PreferencesSpec, Refresh, RefreshStatus, count, floats};
+use super::{KEPT, Preferences, PreferencesSpec, Refresh, RefreshStatus, count, uses_moving_version};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::model::{Group, Member};
 use crate::core::group::source::SourceSpec;
@@ -32,7 +32,7 @@ impl Region {
             Some(desired) => Some(self.resolve_source(desired, Some(&current))?),
             None => None,
         };
-        if preferences.auto_rollback && desired.as_ref().is_none_or(floats) {
+        if preferences.auto_rollback && desired.as_ref().is_none_or(uses_moving_version) {
             return Err(AwsError::validation(
                 "AutoRollback needs a DesiredConfiguration whose launch template version is a number.",
             ));
@@ -101,7 +101,10 @@ impl Region {
         let group = self.living_group(name)?;
         let refresh = group.refresh().ok_or_else(not_found)?;
         let turning = refresh.status == RefreshStatus::RollbackInProgress;
-        if turning || refresh.desired.as_ref().is_none_or(floats) || floats(&group.source) {
+        if turning
+            || refresh.desired.as_ref().is_none_or(uses_moving_version)
+            || uses_moving_version(&group.source)
+        {
             return Err(AwsError::new(
                 "IrreversibleInstanceRefresh",
                 "The instance refresh cannot be rolled back: it has no desired configuration, or a launch template \
@@ -109,7 +112,7 @@ impl Region {
             ));
         }
         let id = refresh.id.clone();
-        self.turn_back(name, "Rollback due to user request.");
+        self.roll_back(name, "Rollback due to user request.");
         self.wake_soon(name);
         Ok(id)
     }

@@ -245,7 +245,7 @@ impl Preferences {
 }
 
 /// Whether a source refers to `$Latest` or `$Default`, so that the launched version can change.
-fn floats(source: &LaunchSource) -> bool {
+fn uses_moving_version(source: &LaunchSource) -> bool {
     source.template().version.starts_with('$')
 }
 

@@ -9,7 +9,7 @@ use foo_model::{GroupName, InstanceId, LifecycleState, Process, Protection};
 use std::collections::BTreeSet;
 
 /// Whether a member is in standby, or retained after an abandoned hook.
-fn rests(member: &Member) -> bool {
+fn is_parked(member: &Member) -> bool {
     matches!(member.lifecycle, LifecycleState::Standby | LifecycleState::TerminatingRetained)
 }
 
@@ -48,7 +48,7 @@ impl Region {
         if refresh.status == RefreshStatus::Pending {
             refresh.status = RefreshStatus::InProgress;
             refresh.started = Some(now);
-            self.tell_refresh(name, "Started", None);
+            self.publish_refresh(name, "Started", None);
         }
         self.count_replaced(name);
         let Some(group) = self.groups.get(name) else { return };
@@ -57,7 +57,7 @@ impl Region {
         // Members that are terminating have been replaced already.
         let mut members = group.members.values().filter(|it| !it.lifecycle.is_leaving());
         let replacing = group.members.values().any(Group::is_outgoing);
-        let settled = members.all(|it| group.serves(it, now) || rests(it))
+        let settled = members.all(|it| group.serves(it, now) || is_parked(it))
             && group.capacity() >= group.sizes.desired
             && !replacing;
         let moving = |it: &Member| {
@@ -130,7 +130,7 @@ impl Region {
         refresh.waits_until = Some(until);
         // The checkpoint delay does not count towards the timeout.
         refresh.progressed = until;
-        self.tell_refresh(name, "Checkpoint Reached", Some(percentage));
+        self.publish_refresh(name, "Checkpoint Reached", Some(percentage));
         true
     }
 
@@ -188,7 +188,7 @@ impl Region {
         let last = refresh.preferences.checkpoints.get(refresh.checkpoints).copied();
         if let Some(percentage) = last {
             refresh.checkpoints += 1;
-            self.tell_refresh(name, "Checkpoint Reached", Some(percentage));
+            self.publish_refresh(name, "Checkpoint Reached", Some(percentage));
         }
         let Some(refresh) = self.groups.get_mut(name).and_then(Group::refresh_mut) else { return };
         if refresh.status == RefreshStatus::RollbackInProgress {
@@ -218,13 +218,13 @@ impl Region {
         refresh.reason = Some(reason.to_owned());
         match (refresh.status, refresh.preferences.auto_rollback) {
             (RefreshStatus::RollbackInProgress, _) => self.end_refresh(name, RefreshStatus::RollbackFailed),
-            (_, true) => self.turn_back(name, reason),
+            (_, true) => self.roll_back(name, reason),
             (_, false) => self.end_refresh(name, RefreshStatus::Failed),
         }
     }
 
     /// Replaces the members that a refresh has launched with what the group launched before.
-    pub(super) fn turn_back(&mut self, name: &GroupName, reason: &str) {
+    pub(super) fn roll_back(&mut self, name: &GroupName, reason: &str) {
         let now = self.now;
         let Some(group) = self.groups.get(name) else { return };
         let stays = |member: &&Member| !member.lifecycle.is_leaving() && !self.matches(member, &group.source);
@@ -249,21 +249,21 @@ impl Region {
         (refresh.warm_total, refresh.warm_remaining) = (count(warm.len()), warm);
         (refresh.updated, refresh.waits_until, refresh.progressed) = (0, None, now);
         refresh.checkpoints = refresh.preferences.checkpoints.len();
-        self.tell_refresh(name, "Rollback Started", None);
+        self.publish_refresh(name, "Rollback Started", None);
         self.wake(name, now);
     }
 
     /// Ends a refresh with this status.
     pub(crate) fn end_refresh(&mut self, name: &GroupName, status: RefreshStatus) {
         let now = self.now;
-        let word = match status {
+        let event = match status {
             RefreshStatus::Successful => "Succeeded",
             RefreshStatus::Cancelled => "Cancelled",
             RefreshStatus::RollbackSuccessful => "Rollback Succeeded",
             RefreshStatus::RollbackFailed => "Rollback Failed",
             _ => "Failed",
         };
-        self.tell_refresh(name, word, None);
+        self.publish_refresh(name, event, None);
         let Some(group) = self.groups.get_mut(name) else { return };
         for member in group.members.values_mut().filter(|it| it.outgoing == Some(Outgoing::Refreshed)) {
             member.outgoing = None;

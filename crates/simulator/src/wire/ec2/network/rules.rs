@@ -36,10 +36,11 @@ fn unknown(id: &str) -> AwsError {
 pub(super) fn by_id(region: &Region, params: &Params) -> AwsResult<BTreeSet<Rule>> {
     let group = SecurityGroupId::from(params.required("GroupId")?);
     let wanted: BTreeSet<String> = ids(params, "SecurityGroupRuleId");
-    let way = if params.required("Action")?.ends_with("Egress") { Direction::Out } else { Direction::In };
+    let requested =
+        if params.required("Action")?.ends_with("Egress") { Direction::Out } else { Direction::In };
     let all = rules_of(region.part::<SecurityGroup>(&group)?);
     let find = |id: &String| {
-        let found = all.iter().find(|(known, _, direction, _)| known == id && *direction == way);
+        let found = all.iter().find(|(known, _, direction, _)| known == id && *direction == requested);
         found.map(|(.., rule)| rule.clone()).ok_or_else(|| unknown(id))
     };
     wanted.iter().map(find).collect()

@@ -101,8 +101,8 @@ pub(in crate::wire::ec2::network) fn rule_id(
     direction: Direction,
     rule: &Rule,
 ) -> String {
-    let whole = format!("{group} {direction:?} {:?} {:?}", rule.protocol, rule.peer);
-    format!("sgr-0{:016x}", Chance::new(0, &whole).bits())
+    let identity = format!("{group} {direction:?} {:?} {:?}", rule.protocol, rule.peer);
+    format!("sgr-0{:016x}", Chance::new(0, &identity).bits())
 }
 
 /// The inside of a `SecurityGroupRule`.
