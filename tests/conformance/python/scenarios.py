@@ -163,7 +163,7 @@ def security_groups(account, vpc):
     described = {**rule, "IpRanges": [{"CidrIp": "10.0.0.0/8", "Description": "new"}]}
     step("describe", ec2.update_security_group_rule_descriptions_ingress, GroupId=group, IpPermissions=[described])
     step("described", ec2.describe_security_groups, GroupIds=[group],
-         look=lambda answer: [it["Description"] for each in answer["SecurityGroups"][0]["IpPermissions"] for it in each["IpRanges"]])
+         look=lambda answer: [it.get("Description") for each in answer["SecurityGroups"][0]["IpPermissions"] for it in each["IpRanges"]])
     step("lets out", ec2.describe_security_groups, GroupIds=[group], look=permissions("IpPermissionsEgress"))
     step("revoke", ec2.revoke_security_group_ingress, GroupId=group, IpPermissions=[rule])
     step("revoke again", ec2.revoke_security_group_ingress, GroupId=group, IpPermissions=[rule])

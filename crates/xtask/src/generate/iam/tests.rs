@@ -68,7 +68,7 @@ fn further(operation: Operation) -> &'static [&'static str] {
         Operation::AttachInternetGateway | Operation::DetachInternetGateway => &["UseGivenVpcs"],
         Operation::DeleteSecurityGroup
         | Operation::RevokeSecurityGroupEgress
-        | Operation::RevokeSecurityGroupIngress => &["DeleteLeftSecurityGroups"],
+        | Operation::RevokeSecurityGroupIngress => &["DeleteLeftSecurityGroups", "DeleteLeftGroupsOfEks"],
         Operation::DeleteLoadBalancer | Operation::DeleteTargetGroup => &["DeleteLeftServices"],
         _ => &[],
     }
