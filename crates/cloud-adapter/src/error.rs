@@ -213,7 +213,10 @@ fn kind_during(operation: Operation, code: &str) -> Option<ErrorKind> {
         | (Operation::DetachInternetGateway, "Gateway.NotAttached") => Some(ErrorKind::NotFound),
         // A NAT gateway or load balancer that is being deleted still has the address. EC2 returns the same
         // code for unusable credentials, but reads detect those.
-        (Operation::ReleaseAddress, "AuthFailure") => Some(ErrorKind::InUse),
+        (Operation::ReleaseAddress, "AuthFailure")
+        // "Network interface 'eni-…' is currently in use." (gruntwork-io/cloud-nuke#431 and #1132). The only input is an id that
+        // a look showed, so no other value can be meant.
+        | (Operation::DeleteNetworkInterface, "InvalidParameterValue") => Some(ErrorKind::InUse),
         _ => None,
     }
 }
@@ -317,6 +320,9 @@ mod tests {
             (Operation::DeleteInternetGateway, "DependencyViolation", InUse),
             (Operation::ReleaseAddress, "InvalidIPAddress.InUse", InUse),
             (Operation::DeleteNetworkInterface, "InvalidNetworkInterface.InUse", InUse),
+            (Operation::DeleteNetworkInterface, "InvalidParameterValue", InUse),
+            (Operation::DeleteNetworkInterface, "InvalidNetworkInterfaceID.NotFound", NotFound),
+            (Operation::DeleteVpc, "InvalidParameterValue", Invalid),
             (Operation::DeleteSecurityGroup, "InvalidGroup.InUse", InUse),
             (Operation::ReleaseAddress, "AuthFailure", InUse),
             (Operation::AllocateAddress, "AuthFailure", Credentials),

@@ -85,6 +85,13 @@ impl CloudError {
         Self::new(operation, ErrorKind::Unreachable, None, &format!("no answer in {} s", within.as_secs()))
     }
 
+    /// The action that AWS's text names. Creations need more than their own: tags and private names of endpoints are actions
+    /// too. Used only for messages.
+    fn missing_action(&self) -> Option<&str> {
+        let (_, after) = self.message.split_once("is not authorized to perform: ")?;
+        after.split_whitespace().next().filter(|action| action.contains(':'))
+    }
+
     /// Auto Scaling verifies with the caller's rights whether it could launch from the template, and does not
     /// say which right is missing (Auto Scaling User Guide, "Troubleshoot launch templates"). Used only for
     /// messages.
@@ -120,7 +127,10 @@ impl fmt::Display for CloudError {
                  of the image is missing (statements LaunchFromOwnTemplates to GiveNodesTheirRole of the IAM policy)",
                 self.message
             ),
-            (ErrorKind::Denied, _) => write!(f, "the IAM action {action} is missing: {}", self.message),
+            (ErrorKind::Denied, _) => {
+                let missing = self.missing_action().unwrap_or(&action);
+                write!(f, "the IAM action {missing} is missing: {}", self.message)
+            }
             (_, Some(code)) => write!(f, "{action}: {code}: {}", self.message),
             (kind, None) => {
                 let kind: &'static str = (*kind).into();
@@ -233,5 +243,18 @@ mod tests {
             denied.to_string(),
             "the IAM action ec2:CreateLaunchTemplate is missing: You are not authorized."
         );
+    }
+
+    #[test]
+    fn the_iam_action_that_aws_names_is_believed() {
+        for (text, named) in [
+            ("User: u is not authorized to perform: ec2:CreateTags on resource: r", "ec2:CreateTags"),
+            ("User: u is not authorized to perform: route53:Associate on resource: r", "route53:Associate"),
+            ("User: u is not authorized to perform: this operation", "ec2:CreateVpcEndpoint"),
+            ("User: u is not authorized to perform: ", "ec2:CreateVpcEndpoint"),
+        ] {
+            let denied = CloudError::new(Operation::CreateVpcEndpoint, ErrorKind::Denied, None, text);
+            assert_eq!(denied.to_string(), format!("the IAM action {named} is missing: {text}"));
+        }
     }
 }

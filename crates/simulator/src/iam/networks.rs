@@ -95,7 +95,21 @@ pub(super) fn of_ec2(region: &Region, action: &str, params: &Params) -> Option<V
             asks.extend(of_id(region, &full, &id, action));
         }
     }
+    asks.extend(of_private_names(region, action, params));
     Some(asks)
+}
+
+/// Private names of a new interface endpoint are a hosted zone of Amazon's that is associated with the VPC: who makes the
+/// endpoint must be allowed to do that (Service Authorization Reference, "Amazon EC2": dependent actions of CreateVpcEndpoint;
+/// "Amazon Route 53": the key `route53:VPCs`). Which zone it is nobody knows before. The reference names no dependent action for
+/// ModifyVpcEndpoint, which can enable them later.
+fn of_private_names(region: &Region, action: &str, params: &Params) -> Option<Ask> {
+    let has_names = action == "CreateVpcEndpoint"
+        && params.text("VpcEndpointType") == Some("Interface")
+        && !matches!(params.flag("PrivateDnsEnabled"), Ok(Some(false)));
+    let vpc = params.text("VpcId").filter(|_| has_names)?;
+    let asked = ask("route53:AssociateVPCWithHostedZone".to_owned(), "arn:aws:route53:::hostedzone/*");
+    Some(asked.with("route53:VPCs", format!("VPCId={vpc},VPCRegion={}", region.name)))
 }
 
 /// The action on the new resource, and CreateTags on it if it gets tags (EC2 User Guide, "Grant permission to tag resources

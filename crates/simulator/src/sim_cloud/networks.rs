@@ -6,8 +6,12 @@ use foo_cloud::{CloudError, ErrorKind, Networks, Operation, Result};
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use std::collections::BTreeSet;
 
-/// Parts of one page.
+/// Parts of one page of most kinds, as the adapter asks for them.
 const PAGE: usize = 1_000;
+/// Egress-only gateways and route tables of one page, which are the most that EC2 gives (EC2 API Reference, MaxResults of
+/// DescribeEgressOnlyInternetGateways and DescribeRouteTables).
+const EGRESS_ONLY_PAGE: usize = 255;
+const TABLES_PAGE: usize = 100;
 /// Calls of DescribeVpcAttribute for one VPC: each tells one attribute.
 const ATTRIBUTES: usize = 2;
 
@@ -107,10 +111,10 @@ fn calls(kind: Kind, scope: &Scope, answer: &Parts) -> usize {
         Kind::Vpc => answer.vpcs.len(),
         Kind::Subnet => answer.subnets.len(),
         Kind::InternetGateway => answer.internet_gateways.len(),
-        Kind::EgressOnlyGateway => answer.egress_only_gateways.len(),
+        Kind::EgressOnlyGateway => return answer.egress_only_gateways.len().div_ceil(EGRESS_ONLY_PAGE),
         Kind::Address => answer.addresses.len(),
         Kind::NatGateway => answer.nat_gateways.len(),
-        Kind::RouteTable => answer.route_tables.len(),
+        Kind::RouteTable => return answer.route_tables.len().div_ceil(TABLES_PAGE),
         Kind::SecurityGroup => answer.security_groups.len(),
         Kind::Endpoint => answer.endpoints.len(),
         Kind::Interface => answer.interfaces.len(),

@@ -77,6 +77,18 @@ fn a_call_is_about_everything_that_it_touches() {
             ],
         ),
         (
+            format!("Action=CreateVpcEndpoint&VpcId={VPC}&VpcEndpointType=Interface"),
+            vec![
+                "CreateVpcEndpoint vpc-endpoint/*".into(),
+                format!("CreateVpcEndpoint vpc/{VPC}"),
+                "route53:AssociateVPCWithHostedZone arn:aws:route53:::hostedzone/*".into(),
+            ],
+        ),
+        (
+            format!("Action=CreateVpcEndpoint&VpcId={VPC}&VpcEndpointType=Interface&PrivateDnsEnabled=false"),
+            vec!["CreateVpcEndpoint vpc-endpoint/*".into(), format!("CreateVpcEndpoint vpc/{VPC}")],
+        ),
+        (
             format!("Action=DisassociateRouteTable&AssociationId={association}"),
             vec![
                 "DisassociateRouteTable route-table/rtb-0b000000000000001".into(),
@@ -226,4 +238,42 @@ async fn a_policy_with_tags_holds_over_the_wire() {
         let refused = ask(&sim, "elasticloadbalancing", &form).await;
         assert!(refused.contains("<Code>AccessDenied</Code>"), "{refused}");
     }
+}
+
+/// "Private names of a new interface endpoint … who makes the endpoint must be allowed to do that."
+#[tokio::test]
+async fn private_names_of_an_endpoint_need_a_right_of_route_53() {
+    let sim = sim();
+    let ec2 = r#"{"Effect":"Allow","Action":"ec2:*","Resource":"*"}"#;
+    let zones = |vpcs: &str| {
+        format!(
+            r#"{{"Effect":"Allow","Action":"route53:AssociateVPCWithHostedZone","Resource":"arn:aws:route53:::hostedzone/*",
+               "Condition":{{"StringEquals":{{"route53:VPCs":"{vpcs}"}}}}}}"#
+        )
+    };
+    let has = |statements: &[&str]| {
+        let text = format!(r#"{{"Version":"2012-10-17","Statement":[{}]}}"#, statements.join(","));
+        let policy: Policy = serde_json::from_str(&text).expect("a policy");
+        sim.put_key(AccessKey { id: "manager".into(), secret: "s".into(), policy: Some(policy) });
+    };
+    let create = format!(
+        "Action=CreateVpcEndpoint&DryRun=true&VpcId={VPC}&VpcEndpointType=Interface\
+         &ServiceName=com.amazonaws.{REGION}.ec2"
+    );
+    has(&[ec2]);
+    let refused = ask(&sim, "ec2", &create).await;
+    let words = "You are not authorized to perform this operation. User: arn:aws:iam::123456789012:user/manager is not \
+                 authorized to perform: route53:AssociateVPCWithHostedZone on resource: arn:aws:route53:::hostedzone/* \
+                 because no identity-based policy allows the route53:AssociateVPCWithHostedZone action";
+    assert!(refused.contains("<Code>UnauthorizedOperation</Code>") && refused.contains(words), "{refused}");
+    for other in ["&PrivateDnsEnabled=false", "&PrivateDnsEnabled=False"] {
+        let allowed = ask(&sim, "ec2", &format!("{create}{other}")).await;
+        assert!(allowed.contains("DryRunOperation"), "without private names: {allowed}");
+    }
+    has(&[ec2, &zones(&format!("VPCId=vpc-1,VPCRegion={REGION}"))]);
+    let refused = ask(&sim, "ec2", &create).await;
+    assert!(refused.contains("UnauthorizedOperation"), "for another VPC: {refused}");
+    has(&[ec2, &zones(&format!("VPCId={VPC},VPCRegion={REGION}"))]);
+    let allowed = ask(&sim, "ec2", &create).await;
+    assert!(allowed.contains("DryRunOperation"), "{allowed}");
 }

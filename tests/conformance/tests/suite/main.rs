@@ -3,6 +3,7 @@
 
 mod boto3;
 mod judge;
+mod networks;
 mod page;
 mod python;
 mod sdk;

@@ -342,6 +342,34 @@ async fn endpoints_and_egress_only_gateways_come_and_go_with_the_rights_of_their
     delete(&world, network).await;
 }
 
+/// The generated policy without the statement about hosted zones: everything but private names.
+#[tokio::test]
+async fn private_names_of_endpoints_need_a_statement_of_their_own() {
+    let mut policy: serde_json::Value = serde_json::from_str(NETWORKS).unwrap();
+    let statements = policy["Statement"].as_array_mut().unwrap();
+    let before = statements.len();
+    statements.retain(|it| it["Sid"] != "NamesOfEndpoints");
+    assert_eq!(statements.len(), before - 1);
+    let world = World::with_rights(&[POOLS, &policy.to_string()]).await;
+    let network = network(&world).await;
+    let endpoint = |private_dns| Change::CreateVpcEndpoint {
+        vpc: network.vpc.clone(),
+        service: format!("com.amazonaws.{REGION}.ec2"),
+        kind: EndpointKind::Interface {
+            subnets: [network.subnet.clone()].into(),
+            groups: [network.group.clone()].into(),
+            private_dns,
+        },
+        tags: own(),
+        token: format!("ec2-{private_dns}"),
+    };
+    let error = world.refused(endpoint(true)).await;
+    assert_eq!(error.kind, ErrorKind::Denied);
+    let begin = "the IAM action route53:AssociateVPCWithHostedZone is missing: You are not authorized";
+    assert!(error.to_string().starts_with(begin), "{error}");
+    world.does(endpoint(false)).await;
+}
+
 fn balancer(name: &str, kind: LoadBalancerKind, tags: Tags) -> NewLoadBalancer {
     NewLoadBalancer {
         name: name.into(),
@@ -404,6 +432,11 @@ async fn leftovers_are_deleted_by_the_tags_of_their_makers() {
             world.does(change).await;
         }
     }
+    let used = NewInterface { in_use: true, ..interface(tags(&[("cluster.k8s.amazonaws.com/name", "c")])) };
+    let used = world.region.put_stranger_interface(used).unwrap();
+    let error = world.refused(Change::DeleteNetworkInterface { interface: used }).await;
+    let expected = (ErrorKind::InUse, Some("InvalidParameterValue"));
+    assert_eq!((error.kind, error.code.as_deref()), expected, "{error}");
     world.does(Change::DeleteNetworkInterface { interface: left }).await;
     let denied = world.refused(Change::DeleteNetworkInterface { interface: foreign }).await;
     assert_eq!(denied.kind, ErrorKind::Denied);

@@ -170,7 +170,9 @@ impl Region {
         Ok(Subnet { ipv6: vec![association], tags: Tags::new(), ..subnet }.alone())
     }
 
-    /// DeleteSubnet. Its association with a route table goes with it.
+    /// DeleteSubnet. Its association with a route table goes with it, which AWS documents nowhere: kOps deletes subnets first,
+    /// then their route tables, and never disassociates them (kubernetes/kops, `pkg/resources/aws/routetable.go`: a table is
+    /// blocked by its subnets alone); the same was seen of a tear-down on AWS (stackshy/cloudemu#1261).
     pub(super) fn delete_subnet(&mut self, id: &SubnetId) -> AwsResult<Parts> {
         self.part::<Subnet>(id)?;
         if pins::subnet_in_use(&self.network, id) {
