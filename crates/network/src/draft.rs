@@ -209,8 +209,13 @@ impl Draft {
 
     fn say_failure(&mut self, role: &Role, failure: &Failure) {
         let refusal = &failure.refusal;
-        let code = refusal.code.as_ref().map(|code| format!("{code}: ")).unwrap_or_default();
-        let message = format!("{}: {code}{}", failure.action.change.operation(), refusal.message);
+        let operation = failure.action.change.operation();
+        // AWS's words come with the name of the call and the code; that an answer was lost comes without.
+        let message = if refusal.message.contains(operation) {
+            refusal.message.clone()
+        } else {
+            format!("{operation}: {}", refusal.message)
+        };
         // Right after a creation AWS does not find what there is.
         let passing = refusal.reason.is_transient()
             || matches!(refusal.reason, Reason::NotFound | Reason::ResponseLost | Reason::ResourceInUse);

@@ -67,7 +67,11 @@ fn part(situation: &Situation<'_>, draft: &Draft, kind: ConditionKind) -> Condit
     let missing: Vec<String> =
         wanted.iter().filter(|role| !exists(situation, role)).map(ToString::to_string).collect();
     if acts || !missing.is_empty() {
-        let text = if missing.is_empty() { "changes are being made".to_owned() } else { missing.join(", ") };
+        let text = if missing.is_empty() {
+            "changes are being made".to_owned()
+        } else {
+            format!("being created: {}", first_few(&missing, ", "))
+        };
         return condition(kind, Status::False, Reason::CreatingNetwork, text);
     }
     let users_vpc = kind == ConditionKind::VpcReady;
@@ -81,23 +85,40 @@ fn exists(situation: &Situation<'_>, role: &Role) -> bool {
     users || situation.held.contains_key(role)
 }
 
-/// The first few, each with its role. A text that several have is said once.
+/// The first few texts with their roles: all that is said of a role is one text, and a text that several roles have is said
+/// once.
 fn message(notes: &[&Note]) -> String {
-    let mut seen = BTreeSet::new();
-    let lines: Vec<String> = notes
-        .iter()
-        .filter(|note| !note.message.is_empty())
-        .map(|note| format!("{}: {}", note.role, note.message))
-        .filter(|line| seen.insert(line.clone()))
-        .collect();
+    let mut of_roles: Vec<(&Role, Vec<&str>)> = Vec::new();
+    for note in notes.iter().filter(|note| !note.message.is_empty()) {
+        let text = note.message.as_str();
+        match of_roles.iter_mut().find(|(role, _)| **role == note.role) {
+            Some((_, texts)) if texts.contains(&text) => {}
+            Some((_, texts)) => texts.push(text),
+            None => of_roles.push((&note.role, vec![text])),
+        }
+    }
+    let mut with_text: Vec<(String, Vec<String>)> = Vec::new();
+    for (role, texts) in of_roles {
+        let (text, role) = (texts.join("; "), role.to_string());
+        match with_text.iter_mut().find(|(other, _)| *other == text) {
+            Some((_, roles)) => roles.push(role),
+            None => with_text.push((text, vec![role])),
+        }
+    }
+    let lines: Vec<String> =
+        with_text.into_iter().map(|(text, roles)| format!("{}: {text}", first_few(&roles, ", "))).collect();
     named(&lines)
 }
 
 fn named(lines: &[String]) -> String {
-    let shown: Vec<&str> = lines.iter().take(NAMED).map(String::as_str).collect();
-    let more = lines.len().saturating_sub(NAMED);
-    let rest = if more > 0 { format!("; and {more} more") } else { String::new() };
-    format!("{}{rest}", shown.join("; "))
+    first_few(lines, "; ")
+}
+
+fn first_few(names: &[String], separator: &str) -> String {
+    let shown: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
+    let more = names.len().saturating_sub(NAMED);
+    let rest = if more > 0 { format!("{separator}and {more} more") } else { String::new() };
+    format!("{}{rest}", shown.join(separator))
 }
 
 fn network(situation: &Situation<'_>, parts: &[Condition]) -> Condition {
@@ -246,5 +267,39 @@ fn zone(situation: &Situation<'_>, role: &Role) -> Option<Zone> {
         | Role::PublicRoutes
         | Role::SecurityGroup(_)
         | Role::Endpoint(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_said_once_and_so_is_a_role() {
+        let note = |role: &str, message: &str| Note {
+            role: Role::parse(role).unwrap(),
+            weight: Weight::Pending,
+            reason: Reason::CreatingNetwork,
+            message: message.to_owned(),
+        };
+        let says = |notes: &[Note]| message(&notes.iter().collect::<Vec<_>>());
+        let subnet = |letter: &str| note(&format!("subnet/private/{letter}"), "waits for the VPC");
+        assert_eq!(
+            says(&["a", "b", "c", "d", "e"].map(subnet)),
+            "subnet/private/a, subnet/private/b, subnet/private/c, and 2 more: waits for the VPC"
+        );
+        assert_eq!(
+            says(&[
+                note("routes/private/a", "waits for the NAT gateway"),
+                note("routes/public", "waits for its subnets"),
+                note("routes/private/a", "waits for its subnets"),
+                note("routes/private/a", "waits for its subnets"),
+                note("routes/private/b", ""),
+            ]),
+            "routes/private/a: waits for the NAT gateway; waits for its subnets; routes/public: waits for its subnets"
+        );
+        let four = ["a", "b", "c", "d"]
+            .map(|letter| note(&format!("nat/{letter}"), &format!("{letter} is pending")));
+        assert_eq!(says(&four), "nat/a: a is pending; nat/b: b is pending; nat/c: c is pending; and 1 more");
     }
 }

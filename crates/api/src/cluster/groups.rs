@@ -81,8 +81,7 @@ pub struct SecurityGroupRule {
     /// Its name, unique in its group. It is the rule's description in AWS if `description` is not set.
     #[schemars(length(min = 1, max = 63), regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))]
     pub name: String,
-    /// Its description in AWS, up to 255 characters. To AWS it is no part of what makes a rule: changed alone, it is that
-    /// of rules that are created later, and a rule that exists keeps the one that it has.
+    /// Its description in AWS, up to 255 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 255), regex(pattern = r"^[a-zA-Z0-9. _:/()#,@\[\]+=&;{}!$*-]*$"))]
     pub description: Option<String>,
