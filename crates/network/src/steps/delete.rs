@@ -63,7 +63,9 @@ impl<'a> Way<'a> {
         }
         // Only then it is known who else uses the VPC.
         if looked {
-            vpcs.iter().for_each(|vpc| leftovers::delete(situation, draft, vpc));
+            for vpc in &vpcs {
+                leftovers::delete(situation, draft, vpc);
+            }
         }
         Self { situation, roles, looked }
     }
