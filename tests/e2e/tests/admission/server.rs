@@ -275,7 +275,13 @@ impl Server {
     }
 
     /// What such a change of an object with this status comes to.
-    pub(crate) async fn change_with(self, kind: Kind, status: &Value, from: &Value, to: &Value) -> Result<()> {
+    pub(crate) async fn change_with(
+        self,
+        kind: Kind,
+        status: &Value,
+        from: &Value,
+        to: &Value,
+    ) -> Result<()> {
         self.change(kind, from, Some(status), to).await
     }
 
