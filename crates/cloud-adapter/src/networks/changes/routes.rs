@@ -19,6 +19,28 @@ pub(super) async fn create_table(client: &Client, vpc: &VpcId, tags: &Tags, toke
     Ok(one(part(OPERATION, answer.route_table(), "routeTable", shapes::route_table)?))
 }
 
+/// Adds the destination of a route to a call, whose SDK builders share these methods but no trait.
+macro_rules! with_destination {
+    ($call:expr, $destination:expr) => {{
+        let destination = shapes::destination($destination);
+        $call
+            .set_destination_cidr_block(destination.v4)
+            .set_destination_ipv6_cidr_block(destination.v6)
+            .set_destination_prefix_list_id(destination.prefixes)
+    }};
+}
+
+/// Adds destination and target of a route to a call.
+macro_rules! with_route {
+    ($operation:expr, $call:expr, $destination:expr, $target:expr) => {{
+        let target = parameters($operation, $target)?;
+        with_destination!($call, $destination)
+            .set_gateway_id(target.gateway)
+            .set_nat_gateway_id(target.nat)
+            .set_egress_only_internet_gateway_id(target.egress_only)
+    }};
+}
+
 pub(super) async fn create(
     client: &Client,
     table: &RouteTableId,
@@ -26,18 +48,8 @@ pub(super) async fn create(
     target: &RouteTarget,
 ) -> Result<Parts> {
     const OPERATION: Operation = Operation::CreateRoute;
-    let destination = shapes::destination(destination);
-    let target = parameters(OPERATION, target)?;
-    let call = client
-        .create_route()
-        .route_table_id(table.as_str())
-        .set_destination_cidr_block(destination.v4)
-        .set_destination_ipv6_cidr_block(destination.v6)
-        .set_destination_prefix_list_id(destination.prefixes)
-        .set_gateway_id(target.gateway)
-        .set_nat_gateway_id(target.nat)
-        .set_egress_only_internet_gateway_id(target.egress_only);
-    done(OPERATION, call.send().await)
+    let call = client.create_route().route_table_id(table.as_str());
+    done(OPERATION, with_route!(OPERATION, call, destination, target).send().await)
 }
 
 pub(super) async fn replace(
@@ -47,22 +59,12 @@ pub(super) async fn replace(
     target: &RouteTarget,
 ) -> Result<Parts> {
     const OPERATION: Operation = Operation::ReplaceRoute;
-    let destination = shapes::destination(destination);
-    let target = parameters(OPERATION, target)?;
-    let call = client
-        .replace_route()
-        .route_table_id(table.as_str())
-        .set_destination_cidr_block(destination.v4)
-        .set_destination_ipv6_cidr_block(destination.v6)
-        .set_destination_prefix_list_id(destination.prefixes)
-        .set_gateway_id(target.gateway)
-        .set_nat_gateway_id(target.nat)
-        .set_egress_only_internet_gateway_id(target.egress_only);
-    done(OPERATION, call.send().await)
+    let call = client.replace_route().route_table_id(table.as_str());
+    done(OPERATION, with_route!(OPERATION, call, destination, target).send().await)
 }
 
 fn parameters(operation: Operation, target: &RouteTarget) -> Result<shapes::TargetParameters> {
-    let refused = || never(operation, "routes are made to gateways only");
+    let refused = || never(operation, "the provider creates routes to gateways only");
     shapes::target_parameters(target).ok_or_else(refused)
 }
 
@@ -71,14 +73,8 @@ pub(super) async fn delete(
     table: &RouteTableId,
     destination: &Destination,
 ) -> Result<Parts> {
-    let destination = shapes::destination(destination);
-    let call = client
-        .delete_route()
-        .route_table_id(table.as_str())
-        .set_destination_cidr_block(destination.v4)
-        .set_destination_ipv6_cidr_block(destination.v6)
-        .set_destination_prefix_list_id(destination.prefixes);
-    done(Operation::DeleteRoute, call.send().await)
+    let call = client.delete_route().route_table_id(table.as_str());
+    done(Operation::DeleteRoute, with_destination!(call, destination).send().await)
 }
 
 pub(super) async fn associate(client: &Client, table: &RouteTableId, subnet: &SubnetId) -> Result<Parts> {
@@ -86,10 +82,10 @@ pub(super) async fn associate(client: &Client, table: &RouteTableId, subnet: &Su
     let call = client.associate_route_table().route_table_id(table.as_str()).subnet_id(subnet.as_str());
     let answer = answered(OPERATION, call.send().await)?;
     let id = field(OPERATION, answer.association_id(), "associationId")?.into();
-    Ok(one(nothing_but(table, TableAssociation { id, subnet: subnet.clone() })))
+    Ok(one(with_association(table, TableAssociation { id, subnet: subnet.clone() })))
 }
 
-/// The answer does not say which subnet it is about: the association's is empty.
+/// The answer does not contain the subnet, so that of the association is empty.
 pub(super) async fn replace_association(
     client: &Client,
     association: &AssociationId,
@@ -99,7 +95,7 @@ pub(super) async fn replace_association(
     let call = client.replace_route_table_association().association_id(association.as_str());
     let answer = answered(OPERATION, call.route_table_id(table.as_str()).send().await)?;
     let id = field(OPERATION, answer.new_association_id(), "newAssociationId")?.into();
-    Ok(one(nothing_but(table, TableAssociation { id, subnet: SubnetId::new("") })))
+    Ok(one(with_association(table, TableAssociation { id, subnet: SubnetId::new("") })))
 }
 
 pub(super) async fn disassociate(client: &Client, association: &AssociationId) -> Result<Parts> {
@@ -116,8 +112,8 @@ fn one(table: RouteTable) -> Parts {
     Parts { route_tables: [(table.id.clone(), table)].into(), ..Parts::default() }
 }
 
-/// A table of which an answer tells one association only.
-fn nothing_but(id: &RouteTableId, association: TableAssociation) -> RouteTable {
+/// A table with nothing but the association that an answer contains.
+fn with_association(id: &RouteTableId, association: TableAssociation) -> RouteTable {
     RouteTable {
         id: id.clone(),
         vpc: VpcId::new(""),
