@@ -70,6 +70,10 @@ bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--f
 	$(call timed,our runtime extension,cargo run --release --quiet -p foo-runtime-extension --no-default-features --example load)
 	$(call timed,heartbeats,cargo test --quiet --workspace --test suite -- --exact --nocapture \
 	    taken::heartbeats_arrive_in_a_throttling_storm)
+	$(call timed,networks,FOO_FIGURES=whole cargo test --release --quiet -p foo-controller --no-default-features --test suite -- \
+	    --exact --nocapture --test-threads 1 \
+	    networks::figures::creation_and_deletion_take_few_calls_and_little_time_of_our_own \
+	    networks::many::networks_at_rest_share_their_looks)
 	@$(bin)/foo-bench $(BENCH_ARGS)
 
 model: prerequisites ## The planner against every order of events of small worlds, deeper than the tests go (minutes)

@@ -4,6 +4,7 @@ mod accidents;
 mod bad_days;
 mod crashes;
 mod edits;
+mod figures;
 mod life;
 mod many;
 
