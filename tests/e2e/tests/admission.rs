@@ -7,6 +7,8 @@ mod before;
 mod columns;
 #[path = "admission/documents.rs"]
 mod documents;
+#[path = "admission/edits.rs"]
+mod edits;
 #[path = "admission/namespaced.rs"]
 mod namespaced;
 #[path = "admission/networks.rs"]
