@@ -115,7 +115,7 @@ fn gateways_and_endpoints_of_the_user_in_our_subnets_are_named_and_stay() {
 fn a_subnet_of_the_user_that_uses_a_table_of_ours_keeps_it() {
     let (mut world, theirs) = brought();
     let mut tables = world.aws.parts.route_tables.values();
-    let table = tables.find(|it| it.tags.get("infrastructure.foo.com/role").is_some()).unwrap().id.clone();
+    let table = tables.find(|it| it.tags.contains_key("infrastructure.foo.com/role")).unwrap().id.clone();
     world.aws.call(&Change::AssociateRouteTable { table: table.clone(), subnet: theirs.clone() }).unwrap();
     world.desired.being_deleted = true;
     let later = world.aws.now.plus(Duration::from_mins(30));

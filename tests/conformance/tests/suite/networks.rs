@@ -131,7 +131,12 @@ impl World {
         self.note(
             "attributes of the VPC",
             known.map(|parts| {
-                parts.vpcs.values().map(|it| format!("{:?} {:?}", it.dns_support, it.dns_hostnames)).collect()
+                parts
+                    .vpcs
+                    .values()
+                    .map(|it| format!("{:?} {:?}", it.dns_support, it.dns_hostnames))
+                    .collect::<Vec<_>>()
+                    .concat()
             }),
         );
 
@@ -190,7 +195,7 @@ impl World {
         self.wait(300);
         self.sees("NAT gateways", Kind::NatGateway, |parts| {
             let own = parts.nat_gateways.values().filter(|it| it.allocations.contains(&address));
-            own.map(|it| format!("{:?} {}", it.state, &it.subnet == subnet)).collect()
+            own.map(|it| format!("{:?} {}", it.state, &it.subnet == subnet)).collect::<Vec<_>>().concat()
         })
         .await;
         self.sees("the address", Kind::Address, |parts| {
@@ -299,7 +304,7 @@ impl World {
         self.tries("another tag", Change::CreateTags { ids: ids(), tags: team }).await;
         self.tries("a name less", Change::DeleteTags { ids: ids(), keys: ["Name".to_owned()].into() }).await;
         self.sees("tags of the VPC", Kind::Vpc, |parts| {
-            parts.vpcs.values().map(|it| format!("{:?}", it.tags)).collect()
+            parts.vpcs.values().map(|it| format!("{:?}", it.tags)).collect::<Vec<_>>().concat()
         })
         .await;
     }

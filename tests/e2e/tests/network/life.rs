@@ -127,7 +127,7 @@ fn clusters_of_one_name_have_networks_of_their_own() {
         let here = cluster(world, "namesake", managed()).await?;
         world.apply(&manifests::namespace("other-team")).await?;
         let there = world.existing_cluster("other-team", "namesake");
-        apply_in(&there, ELSEWHERE, managed()).await?;
+        apply_in(&there, ELSEWHERE, &managed()).await?;
         is_ready(&here).await?;
         is_ready(&there).await?;
         let ours = network(&here)?;

@@ -56,11 +56,11 @@ pub(crate) async fn cluster<'w>(world: &'w World, name: &str, managed: Value) ->
 
 /// Writes all of a Cluster with a network of this kind.
 pub(crate) async fn apply(cluster: &Cluster<'_>, managed: Value) -> Result<()> {
-    apply_in(cluster, REGION, managed).await
+    apply_in(cluster, REGION, &managed).await
 }
 
 /// The same in another region.
-pub(crate) async fn apply_in(cluster: &Cluster<'_>, region: &str, managed: Value) -> Result<()> {
+pub(crate) async fn apply_in(cluster: &Cluster<'_>, region: &str, managed: &Value) -> Result<()> {
     let (world, namespace, name) = (cluster.world(), cluster.namespace(), cluster.name());
     quick(world)?;
     world.apply(&manifests::kubeconfig_secret(namespace, name, world.api().kubeconfig())).await?;
@@ -70,7 +70,7 @@ pub(crate) async fn apply_in(cluster: &Cluster<'_>, region: &str, managed: Value
 }
 
 /// A FooCluster with a managed network.
-fn foo_cluster(namespace: &str, name: &str, region: &str, managed: Value) -> Value {
+fn foo_cluster(namespace: &str, name: &str, region: &str, managed: &Value) -> Value {
     json!({
         "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooCluster",
         "metadata": {"name": name, "namespace": namespace},
