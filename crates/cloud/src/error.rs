@@ -254,7 +254,7 @@ mod tests {
             ("User: u is not authorized to perform: ", "ec2:CreateVpcEndpoint"),
         ] {
             let denied = CloudError::new(Operation::CreateVpcEndpoint, ErrorKind::Denied, None, text);
-            assert_eq!(denied.to_string(), format!("the IAM action {named} is missing: {text}"));
+            assert_eq!(denied.to_string(), format!("the IAM action {named} is missing: {}", text.trim_end()));
         }
     }
 }

@@ -38,8 +38,12 @@ fn dependencies(files: &[(&str, &str)]) -> Result<Vec<String>> {
         }
         let folder = path.trim_end_matches("Cargo.toml");
         let mut words = BTreeSet::new();
-        for (_, text) in files.iter().filter(|(it, _)| it.starts_with(folder) && crate::is_rust(it)) {
+        for (path, text) in files.iter().filter(|(it, _)| it.starts_with(folder) && crate::is_rust(it)) {
             words.extend(idents(text)?);
+            let others = included(path, text);
+            for (_, text) in files.iter().filter(|(it, _)| others.iter().any(|other| other == it)) {
+                words.extend(idents(text)?);
+            }
         }
         let selects =
             |name: &str| text.contains(&format!("\"{name}/")) || text.contains(&format!("\"dep:{name}"));
@@ -54,6 +58,23 @@ fn dependencies(files: &[(&str, &str)]) -> Result<Vec<String>> {
     let left = offered.difference(&taken);
     found.extend(left.map(|name| format!("Cargo.toml: no crate takes {name} from the workspace's table")));
     Ok(found)
+}
+
+/// The files elsewhere that a file takes as its modules (`#[path = "…"]`).
+fn included(path: &str, text: &str) -> Vec<String> {
+    let paths = text.split("\n#[path = \"").skip(1).filter_map(|rest| Some(rest.split_once('"')?.0));
+    let resolve = |other: &str| {
+        let mut parts: Vec<&str> = path.split('/').collect();
+        parts.pop();
+        for part in other.split('/') {
+            match part {
+                ".." => drop(parts.pop()),
+                part => parts.push(part),
+            }
+        }
+        parts.join("/")
+    };
+    paths.map(resolve).collect()
 }
 
 fn items(files: &[(&str, &str)]) -> Result<Vec<String>> {
@@ -134,6 +155,17 @@ mod tests {
         let files = [("crates/a/Cargo.toml", manifest), ("crates/a/src/lib.rs", "use a_b::X; // c")];
         let found = dependencies(&files).unwrap();
         assert_eq!(found, ["crates/a/Cargo.toml: c is a dependency that the code does not name"]);
+    }
+
+    #[test]
+    fn what_a_file_of_another_crate_names_counts_where_it_is_a_module() {
+        let files = [
+            ("crates/a/Cargo.toml", "[dev-dependencies]\nb = '1'\n"),
+            ("crates/a/examples/x.rs", "//! An example.\n#[path = \"../../c/examples/y.rs\"]\nmod y;"),
+            ("crates/c/examples/y.rs", "use b::X;"),
+        ];
+        assert!(dependencies(&files).unwrap().is_empty());
+        assert_eq!(dependencies(&files[..2]).unwrap().len(), 1);
     }
 
     #[test]
