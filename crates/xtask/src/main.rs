@@ -28,7 +28,7 @@ enum Command {
         #[arg(long)]
         from: PathBuf,
     },
-    /// Check what no compiler checks: stray paths, broken links, unfinished code, words not to use
+    /// Check what no compiler checks: paths of one machine, broken links, unfinished code, words not to use
     Tidy,
     /// Print lines per crate, long functions and files that need each other
     Measure {

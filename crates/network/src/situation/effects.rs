@@ -10,17 +10,55 @@ use foo_model::{AssociationId, RouteTableId, SubnetId};
 use ipnet::Ipv4Net;
 use std::collections::BTreeSet;
 
-/// Applies a change to parts that looks show; a part that they do not show stays unknown.
+/// Applies a change to parts that looks show; a part that they do not show stays unknown. Each change is in one of these families, so that a
+/// new one cannot be forgotten here.
 pub(crate) fn apply(change: &Change, created: &Parts, parts: &mut Parts) {
-    insert_created(change, created, parts);
-    apply_to_vpc(change, created, parts);
-    apply_to_subnet(change, parts);
-    apply_to_gateways(change, parts);
-    apply_to_routes(change, created, parts);
-    apply_to_groups(change, parts);
-    apply_to_endpoints(change, parts);
-    apply_to_tags(change, parts);
-    delete(change, parts);
+    match change {
+        Change::CreateVpc { .. }
+        | Change::CreateSubnet { .. }
+        | Change::CreateInternetGateway { .. }
+        | Change::CreateEgressOnlyInternetGateway { .. }
+        | Change::AllocateAddress { .. }
+        | Change::CreateNatGateway { .. }
+        | Change::CreateRouteTable { .. }
+        | Change::CreateSecurityGroup { .. }
+        | Change::CreateVpcEndpoint { .. } => insert_created(change, created, parts),
+        Change::ModifyVpcAttribute { .. }
+        | Change::AssociateVpcCidrBlock { .. }
+        | Change::AssociateVpcIpv6 { .. }
+        | Change::DisassociateVpcCidrBlock { .. } => apply_to_vpc(change, created, parts),
+        Change::ModifySubnetAttribute { .. } | Change::AssociateSubnetCidrBlock { .. } => {
+            apply_to_subnet(change, parts);
+        }
+        Change::AttachInternetGateway { .. }
+        | Change::DetachInternetGateway { .. }
+        | Change::DeleteNatGateway { .. } => apply_to_gateways(change, parts),
+        Change::CreateRoute { .. }
+        | Change::ReplaceRoute { .. }
+        | Change::DeleteRoute { .. }
+        | Change::AssociateRouteTable { .. }
+        | Change::ReplaceRouteTableAssociation { .. }
+        | Change::DisassociateRouteTable { .. } => apply_to_routes(change, created, parts),
+        Change::AuthorizeSecurityGroupIngress { .. }
+        | Change::AuthorizeSecurityGroupEgress { .. }
+        | Change::RevokeSecurityGroupIngress { .. }
+        | Change::RevokeSecurityGroupEgress { .. }
+        | Change::UpdateSecurityGroupRuleDescriptionsIngress { .. } => apply_to_groups(change, parts),
+        Change::ModifyVpcEndpoint { .. } | Change::DeleteVpcEndpoints { .. } => {
+            apply_to_endpoints(change, parts);
+        }
+        Change::CreateTags { .. } | Change::DeleteTags { .. } => apply_to_tags(change, parts),
+        Change::DeleteVpc { .. }
+        | Change::DeleteSubnet { .. }
+        | Change::DeleteInternetGateway { .. }
+        | Change::DeleteEgressOnlyInternetGateway { .. }
+        | Change::ReleaseAddress { .. }
+        | Change::DeleteRouteTable { .. }
+        | Change::DeleteSecurityGroup { .. }
+        | Change::DeleteNetworkInterface { .. }
+        | Change::DeleteLoadBalancer { .. }
+        | Change::DeleteTargetGroup { .. } => delete(change, parts),
+    }
 }
 
 /// Whether the change creates a part with tags.
@@ -33,6 +71,7 @@ fn insert_created(change: &Change, created: &Parts, parts: &mut Parts) {
     for_each_kind!(insert(tags, created, parts));
     new_vpc_attributes(change, created, parts);
     new_group_egress(change, created, parts);
+    apply_to_subnet(change, parts);
 }
 
 fn insert<P: Part>(tags: &Tags, created: &Parts, parts: &mut Parts) {

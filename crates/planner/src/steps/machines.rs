@@ -55,8 +55,9 @@ fn reconcile_member(situation: &Situation<'_>, member: &Member<'_>, draft: &mut 
 
 /// Creates the FooMachine of a launched instance that is not terminating.
 fn create(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {
-    let doomed = matches!(situation.view, View::Ours(group) if group.status == GroupStatus::Deleting);
-    if doomed || situation.memory.created_machines.contains_key(&member.name) {
+    let is_being_deleted =
+        matches!(situation.view, View::Ours(group) if group.status == GroupStatus::Deleting);
+    if is_being_deleted || situation.memory.created_machines.contains_key(&member.name) {
         return;
     }
     draft.act(

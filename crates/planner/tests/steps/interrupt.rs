@@ -12,7 +12,7 @@ fn first() -> InstanceId {
 }
 
 impl World {
-    fn heed(&mut self) -> Option<AnnouncementState> {
+    fn announcement(&mut self) -> Option<AnnouncementState> {
         self.wait(1);
         self.look();
         let Plan { report, .. } = self.plan_of(0);
@@ -24,12 +24,12 @@ impl World {
 fn an_announcement_is_open_until_the_deletion_was_seen_and_over_when_the_instance_is_gone() {
     let mut world = pool().of(2).running();
     world.announce(SignalKind::Interruption, &first());
-    assert_eq!(world.heed(), Some(AnnouncementState::Pending));
+    assert_eq!(world.announcement(), Some(AnnouncementState::Pending));
     world.freeze_caches(true);
     world.look_and_pass();
-    assert_eq!(world.heed(), Some(AnnouncementState::Pending), "our own call alone does not count");
+    assert_eq!(world.announcement(), Some(AnnouncementState::Pending), "our own call alone does not count");
     world.freeze_caches(false);
-    assert_eq!(world.heed(), Some(AnnouncementState::Handled));
+    assert_eq!(world.announcement(), Some(AnnouncementState::Handled));
     for _ in 0..20 {
         world.step();
     }
@@ -43,13 +43,13 @@ fn an_announcement_is_open_until_the_deletion_was_seen_and_over_when_the_instanc
 fn what_is_ignored_is_answered_and_what_is_paused_stays_open() {
     let mut world = pool().of(2).running();
     world.announce(SignalKind::Rebalance, &first());
-    assert_eq!(world.heed(), Some(AnnouncementState::Handled));
+    assert_eq!(world.announcement(), Some(AnnouncementState::Handled));
     world.announce(SignalKind::Interruption, &first());
     world.desired.pause = Some(PausedBy::Annotation);
-    assert_eq!(world.heed(), Some(AnnouncementState::Pending));
+    assert_eq!(world.announcement(), Some(AnnouncementState::Pending));
     world.desired.pause = None;
     world.desired.goal = Goal::Remove;
-    assert_eq!(world.heed(), Some(AnnouncementState::Handled), "it goes anyway");
+    assert_eq!(world.announcement(), Some(AnnouncementState::Handled), "it goes anyway");
 }
 
 #[test]
@@ -123,10 +123,10 @@ fn the_node_of_what_is_at_risk_is_cordoned_once_and_its_instance_stays() {
     let mut world = pool().of(3).with_rebalance(Rebalance::Cordon).running();
     let before = world.instances();
     world.announce(SignalKind::Rebalance, &first());
-    assert_eq!(world.heed(), Some(AnnouncementState::Pending));
+    assert_eq!(world.announcement(), Some(AnnouncementState::Pending));
     let plan = world.look_and_pass();
     assert_eq!(cordons(&plan), ["cordon the Nodes of workers-00000001"]);
-    assert_eq!(world.heed(), Some(AnnouncementState::Handled));
+    assert_eq!(world.announcement(), Some(AnnouncementState::Handled));
     for _ in 0..100 {
         let plan = world.step();
         assert!(plan.actions.is_empty(), "{:?}", plan.actions);
@@ -140,7 +140,7 @@ fn what_has_no_node_yet_is_cordoned_when_it_has_one() {
     not_yet(&mut world, 1..=1);
     world.announce(SignalKind::Rebalance, &first());
     assert_eq!(cordons(&world.look_and_pass()), [""; 0]);
-    assert_eq!(world.heed(), Some(AnnouncementState::Pending));
+    assert_eq!(world.announcement(), Some(AnnouncementState::Pending));
     world.kube.work(world.now, &world.cloud);
     assert_eq!(cordons(&world.look_and_pass()).len(), 1);
 }

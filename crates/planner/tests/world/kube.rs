@@ -21,7 +21,7 @@ pub(crate) struct Kube {
     /// Machines whose drain was completed by core, on a living Node.
     pub(crate) drained: BTreeSet<MachineName>,
     /// Machines whose FooMachine a person deleted.
-    pub(crate) undercut: BTreeSet<MachineName>,
+    pub(crate) deleted_first: BTreeSet<MachineName>,
     /// The record of content that was given up on.
     pub(crate) quarantine: Vec<Quarantine>,
     /// Content whose Nodes never join.
@@ -46,7 +46,7 @@ impl Kube {
             pool_deleting: false,
             held_up: BTreeSet::new(),
             drained: BTreeSet::new(),
-            undercut: BTreeSet::new(),
+            deleted_first: BTreeSet::new(),
             quarantine: Vec::new(),
             broken: BTreeSet::new(),
             cordoned: BTreeSet::new(),

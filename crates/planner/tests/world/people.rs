@@ -92,7 +92,7 @@ impl World {
         let living =
             self.kube.foo_machine(name).is_some_and(|foo_machine| !foo_machine.deletion.is_deleting());
         if living {
-            self.kube.undercut.insert(name.clone());
+            self.kube.deleted_first.insert(name.clone());
         }
         self.kube.delete_foo_machine(name, self.now);
     }

@@ -36,11 +36,11 @@ impl World {
         if let Some(machine) = self.kube.machine(&self.name_of(id)) {
             assert!(machine.deletion.is_deleting(), "its Machine is alive: {}", story());
             let drained = machine.node == NodeState::None || self.kube.drained.contains(&machine.name);
-            let undercut = self.kube.undercut.contains(&machine.name);
+            let deleted_first = self.kube.deleted_first.contains(&machine.name);
             let held = self.kube.foo_machine(&machine.name).and_then(|it| it.hook_waiting_since);
             let over = held
                 .is_some_and(|since| since.plus(LONGEST_WAIT).minus(COMPLETE_BEFORE_DEADLINE) <= self.now);
-            assert!(drained || undercut || over, "it was not drained: {}", story());
+            assert!(drained || deleted_first || over, "it was not drained: {}", story());
         }
     }
 
@@ -58,8 +58,8 @@ impl World {
             assert!(machine.deletion.is_deleting(), "its Machine is alive: {}", story());
             let drained = machine.node == NodeState::None || self.kube.drained.contains(&machine.name);
             // A person deleted the FooMachine before its Machine: then core skips the drain.
-            let undercut = self.kube.undercut.contains(&machine.name);
-            assert!(drained || undercut, "it was not drained: {}", story());
+            let deleted_first = self.kube.deleted_first.contains(&machine.name);
+            assert!(drained || deleted_first, "it was not drained: {}", story());
         }
     }
 

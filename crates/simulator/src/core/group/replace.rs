@@ -329,7 +329,7 @@ fn unbalanced(group: &Group, now: Timestamp, protection: ProtectionAgainst) -> O
     let may_go = |member: &&Member| {
         protection == ProtectionAgainst::Ignored || member.protection == Protection::Unprotected
     };
-    let stray = |member: &&Member| !group.zones.contains(&member.zone);
+    let is_outside = |member: &&Member| !group.zones.contains(&member.zone);
     let count = |member: &Member| zones.get(&member.zone).copied().unwrap_or(0);
     let serves = |it: &&Member| it.lifecycle == LifecycleState::InService;
     let candidates = || group.members.values().filter(serves).filter(may_go);
@@ -337,5 +337,5 @@ fn unbalanced(group: &Group, now: Timestamp, protection: ProtectionAgainst) -> O
         let fullest = candidates().max_by_key(|it| (count(it), std::cmp::Reverse((it.launched, &it.id))))?;
         (count(fullest) >= fewest.saturating_add(2)).then_some(fullest)
     };
-    candidates().find(stray).or_else(from_fullest).map(|member| member.id.clone())
+    candidates().find(is_outside).or_else(from_fullest).map(|member| member.id.clone())
 }
