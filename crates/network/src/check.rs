@@ -177,8 +177,43 @@ fn deletes_with_cause(facts: &Facts<'_>, action: &Action) -> bool {
         | Change::DeleteNetworkInterface { .. }
         | Change::DeleteLoadBalancer { .. }
         | Change::DeleteTargetGroup { .. } => false,
-        _ => true,
+        other => deletes_no_part(other),
     }
+}
+
+/// The changes that delete no part, association or range; any other needs a cause.
+fn deletes_no_part(change: &Change) -> bool {
+    matches!(
+        change,
+        Change::CreateVpc { .. }
+            | Change::ModifyVpcAttribute { .. }
+            | Change::AssociateVpcCidrBlock { .. }
+            | Change::AssociateVpcIpv6 { .. }
+            | Change::CreateSubnet { .. }
+            | Change::ModifySubnetAttribute { .. }
+            | Change::AssociateSubnetCidrBlock { .. }
+            | Change::CreateInternetGateway { .. }
+            | Change::AttachInternetGateway { .. }
+            | Change::CreateEgressOnlyInternetGateway { .. }
+            | Change::AllocateAddress { .. }
+            | Change::CreateNatGateway { .. }
+            | Change::CreateRouteTable { .. }
+            | Change::CreateRoute { .. }
+            | Change::ReplaceRoute { .. }
+            | Change::DeleteRoute { .. }
+            | Change::AssociateRouteTable { .. }
+            | Change::ReplaceRouteTableAssociation { .. }
+            | Change::CreateSecurityGroup { .. }
+            | Change::AuthorizeSecurityGroupIngress { .. }
+            | Change::AuthorizeSecurityGroupEgress { .. }
+            | Change::RevokeSecurityGroupIngress { .. }
+            | Change::RevokeSecurityGroupEgress { .. }
+            | Change::UpdateSecurityGroupRuleDescriptionsIngress { .. }
+            | Change::CreateVpcEndpoint { .. }
+            | Change::ModifyVpcEndpoint { .. }
+            | Change::CreateTags { .. }
+            | Change::DeleteTags { .. }
+    )
 }
 
 /// A VPC that is ours, after everything that can be in it was looked at since the deletion began and nothing was found.

@@ -1,7 +1,7 @@
 //! From spec and AWS facts to the content of a launch template, and its two hashes.
 //!
-//! The spec hash covers a struct of its own, [`Rolls`], with a frozen serialised form: it may change only
-//! together with [`SCHEME`]; otherwise an upgrade of the manager would replace every Node.
+//! The spec hash covers a struct of its own, [`Rolls`], with a frozen serialised form: another one, or another [`SCHEME`], would replace
+//! every Node when the manager is upgraded. A new field is an `Option` that is left out of it while it is not set.
 
 use crate::pool::names::hex;
 use foo_api::pool::{FooMachinePoolSpec, HttpTokens, Volume as ApiVolume, VolumeType as ApiVolumeType};
