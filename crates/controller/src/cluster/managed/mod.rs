@@ -180,7 +180,7 @@ impl Clusters {
             let observed = state.observed(&pass.region.networks, now);
             let desired = match self.desired(&pass, &observed, state) {
                 Ok(desired) => desired,
-                Err(_) if looks_again(&mut pass, &observed, state, now).await => continue,
+                Err(blocked) if looks_again(&mut pass, &blocked, &observed, state, now).await => continue,
                 Err(blocked) => {
                     return self.is_blocked(pass.api, pass.cluster, pass.goal, blocked).await;
                 }
@@ -380,21 +380,33 @@ fn is_cut_short(pass: &Pass<'_>, plan: &Plan, now: Timestamp) -> bool {
     wants_quotas || due.iter().any(|request| !pass.taken.contains(request))
 }
 
-/// Looks again at the subnets of the user's VPC, if their ranges may be what keeps the network from being planned: one of others may
-/// be gone by now, and without a plan nothing asks for it. Once in a pass; whether there is anything new to plan with.
+/// Looks again at the user's VPC and its subnets, if their ranges keep the network from being planned: they may be others by now, and
+/// without a plan nothing asks for them. Once in a pass; whether there is anything new to plan with.
 async fn looks_again(
     pass: &mut Pass<'_>,
+    blocked: &Blocked,
     observed: &Observed,
     state: &mut NetworkState,
     now: Timestamp,
 ) -> bool {
-    let Some(vpc) = pass.managed.vpc_id.as_deref().map(VpcId::new) else { return false };
-    let begun = observed.in_vpc.get(&vpc).and_then(|look| look.begun.get(&Kind::Subnet)).copied();
-    if begun.is_none_or(|begun| begun >= pass.began) {
+    if !matches!(blocked.reason, Reason::RangeUnfit | Reason::RangeTooSmall) {
         return false;
     }
-    let request = [LookRequest { kind: Kind::Subnet, scope: Scope::Vpc(vpc), from: pass.began }];
-    state.in_view.add(&request, now);
-    pass.trouble = looks::take(&request, &pass.region.networks).await.or_else(|| pass.trouble.take());
+    let Some(vpc) = pass.managed.vpc_id.as_deref().map(VpcId::new) else { return false };
+    let subnets = observed.in_vpc.get(&vpc).and_then(|look| look.begun.get(&Kind::Subnet));
+    let itself = observed.by_id.begun.get(&Kind::Vpc).and_then(|begun| begun.get(vpc.as_str()));
+    let looks = [
+        (Kind::Vpc, Scope::Ids([vpc.to_string()].into()), itself),
+        (Kind::Subnet, Scope::Vpc(vpc.clone()), subnets),
+    ];
+    let from = pass.began;
+    let older = looks.into_iter().filter(|(.., begun)| begun.is_some_and(|begun| *begun < from));
+    let requests: Vec<LookRequest> =
+        older.map(|(kind, scope, _)| LookRequest { kind, scope, from }).collect();
+    if requests.is_empty() {
+        return false;
+    }
+    state.in_view.add(&requests, now);
+    pass.trouble = looks::take(&requests, &pass.region.networks).await.or_else(|| pass.trouble.take());
     pass.trouble.is_none()
 }

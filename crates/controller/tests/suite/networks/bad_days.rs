@@ -5,6 +5,8 @@ use crate::support::{CLUSTER, NS, World, objects};
 use foo_api::cluster::ManagedNetwork;
 use foo_api::{FooCluster, FooClusterIdentity};
 use foo_controller::metrics::{Controller, PassResult};
+use foo_model::network::Change;
+use foo_simulator::core::network::VPC;
 use foo_simulator::{Fault, FaultRule};
 use kube::ResourceExt;
 use serde_json::json;
@@ -142,4 +144,28 @@ async fn an_identity_that_allows_certain_subnets_only_allows_no_new_ones() {
     let (said, message) = world.network_says("NetworkReady");
     assert_eq!(said, "False SubnetNotAllowed", "{message}");
     assert!(census(&tagged(&world.region)).is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_range_that_the_users_vpc_gets_later_is_noticed() {
+    let world = World::empty();
+    let spec = json!({
+        "vpcID": VPC, "cidr": "10.1.0.0/16", "zones": {"count": 1}, "subnets": {"types": ["Private"]}, "egress": "None",
+    });
+    world.has(&objects::cluster());
+    world.has(&managed(serde_json::from_value(spec).unwrap()));
+    world.waits(Duration::from_mins(5)).await;
+    let (said, message) = world.network_says("NetworkReady");
+    assert_eq!(said, "False RangeUnfit", "{message}");
+    assert!(message.contains("10.1.0.0/16 is not in VPC"), "{message}");
+    assert_eq!(world.aws_writes(), 0);
+
+    let cidr = "10.1.0.0/16".parse().unwrap();
+    for action in ["DescribeVpcs", "DescribeSubnets"] {
+        // The sweep every five minutes, and a look of each kind every minute.
+        assert!(world.aws.calls(action) <= 12, "{action}: {}", world.aws.calls(action));
+    }
+    let change = Change::AssociateVpcCidrBlock { vpc: VPC.into(), cidr };
+    world.region.with(|region| region.change_network(&change)).unwrap().unwrap();
+    world.network_gets_ready().await;
 }
