@@ -1,7 +1,7 @@
 //! Deletions that something stands in the way of.
 
 use crate::faults::assert_gone;
-use crate::leftovers::brought;
+use crate::leftovers::{brought, service_in};
 use crate::world::*;
 use foo_model::network::*;
 use foo_model::*;
@@ -129,15 +129,22 @@ fn a_subnet_of_the_user_that_uses_a_table_of_ours_keeps_it() {
     assert!(!world.aws.parts.route_tables.contains_key(&table));
 }
 
-#[test]
-fn what_keeps_an_internet_gateway_of_ours_attached_is_named() {
+/// As [`brought`], with an internet gateway of ours.
+fn brought_without_gateway() -> (World, SubnetId) {
     let (mut world, theirs) = brought();
+    let network = world.desired.network_id.clone();
     world.aws.by_hand(|parts| {
         for it in parts.internet_gateways.values_mut() {
-            it.tags.insert("infrastructure.foo.com/network".to_owned(), world.desired.network_id.clone());
+            it.tags.insert("infrastructure.foo.com/network".to_owned(), network.clone());
             it.tags.insert("infrastructure.foo.com/role".to_owned(), "internet-gateway".to_owned());
         }
     });
+    (world, theirs)
+}
+
+#[test]
+fn what_keeps_an_internet_gateway_of_ours_attached_is_named() {
+    let (mut world, theirs) = brought_without_gateway();
     let interface = world.aws.interface(&theirs, "bastion");
     world.aws.by_hand(|parts| {
         parts.interfaces.get_mut(&interface).unwrap().public_ip = Some("198.51.100.7".to_owned());
@@ -149,4 +156,46 @@ fn what_keeps_an_internet_gateway_of_ours_attached_is_named() {
     world.aws.by_hand(|parts| parts.interfaces.clear());
     world.delete();
     assert!(world.aws.parts.internet_gateways.is_empty());
+}
+
+#[test]
+fn a_load_balancer_elsewhere_that_keeps_our_internet_gateway_is_named_and_stays() {
+    let (mut world, theirs) = brought_without_gateway();
+    service_in(&mut world.aws, &theirs, "elbv2.k8s.aws/cluster", "web");
+    service_in(&mut world.aws, &theirs, "elbv2.k8s.aws/cluster", "internal");
+    world.aws.by_hand(|parts| {
+        let mut interfaces = parts.interfaces.values_mut();
+        let web = interfaces.find(|it| it.description == "ELB net/web/123").unwrap();
+        web.public_ip = Some("198.51.100.7".to_owned());
+    });
+    world.desired.being_deleted = true;
+    let later = world.aws.now.plus(Duration::from_mins(30));
+    world.run_until("later", |it| it.aws.now > later);
+    assert_eq!(strangers(&world), [(Kind::LoadBalancer, "web".to_owned())], "not the internal one");
+    assert_eq!(world.aws.parts.load_balancers.len(), 2, "{}", world.story());
+    world.aws.by_hand(|parts| {
+        parts.load_balancers.retain(|_, it| it.name != "web");
+        parts.interfaces.retain(|_, it| it.public_ip.is_none());
+    });
+    world.delete();
+    assert!(world.aws.parts.internet_gateways.is_empty());
+}
+
+#[test]
+fn an_endpoint_of_another_type_in_our_subnets_is_named() {
+    let (mut world, theirs) = brought();
+    let ours = world.aws.parts.subnets.keys().find(|it| **it != theirs).unwrap().clone();
+    let [here, elsewhere] = [(&ours, "here"), (&theirs, "elsewhere")].map(|(subnet, token)| {
+        let endpoint = endpoint_of_the_user(&mut world, subnet, token);
+        let kind = EndpointKind::Other("GatewayLoadBalancer".to_owned());
+        world.aws.by_hand(|parts| parts.endpoints.get_mut(&endpoint).unwrap().kind = kind);
+        endpoint
+    });
+    world.desired.being_deleted = true;
+    let later = world.aws.now.plus(Duration::from_mins(30));
+    world.run_until("later", |it| it.aws.now > later);
+    assert_eq!(strangers(&world), [(Kind::Endpoint, here.to_string())], "not the one elsewhere");
+    world.aws.call(&Change::DeleteVpcEndpoints { endpoints: [here].into() }).unwrap();
+    world.delete();
+    assert!(world.aws.parts.endpoints.contains_key(&elsewhere));
 }
