@@ -5,6 +5,7 @@ use crate::leftovers::{brought, service_in};
 use crate::world::*;
 use foo_model::network::*;
 use foo_model::*;
+use foo_network::desired::DesiredVpc;
 use foo_network::report::ConditionKind;
 use std::time::Duration;
 
@@ -127,6 +128,35 @@ fn a_subnet_of_the_user_that_uses_a_table_of_ours_keeps_it() {
     world.aws.call(&Change::DisassociateRouteTable { association }).unwrap();
     world.delete();
     assert!(!world.aws.parts.route_tables.contains_key(&table));
+}
+
+/// The subnet is newer than the last look at subnets, and the look at tables shows that it uses ours.
+#[test]
+fn a_subnet_of_others_that_no_look_showed_yet_keeps_the_table_that_it_uses() {
+    let (mut world, theirs) = brought();
+    world.aws.denied = ["DeleteRouteTable"].into();
+    world.desired.being_deleted = true;
+    let later = world.aws.now.plus(Duration::from_mins(30));
+    world.run_until("later", |it| it.aws.now > later);
+    let ours = |it: &&RouteTable| it.tags.contains_key("infrastructure.foo.com/role");
+    let table = world.aws.parts.route_tables.values().find(ours).unwrap().id.clone();
+    let DesiredVpc::Existing(vpc) = world.desired.vpc.clone() else { panic!() };
+    let (zone, cidr) = (zone('c'), "10.0.251.0/24".parse().unwrap());
+    let new = Change::CreateSubnet { vpc, zone, cidr, ipv6: None, tags: Tags::new() };
+    let new = world.aws.call(&new).unwrap().subnets.into_keys().next().unwrap();
+    world.aws.call(&Change::AssociateRouteTable { table: table.clone(), subnet: new.clone() }).unwrap();
+    world.aws.denied.clear();
+    world.sweep();
+    let later = world.aws.now.plus(Duration::from_mins(30));
+    world.run_until("later", |it| it.aws.now > later);
+    let left = &world.aws.parts.route_tables[&table].associations;
+    assert_eq!(left.iter().map(|it| &it.subnet).collect::<Vec<_>>(), [&new], "{}", world.story());
+    assert_eq!(strangers(&world), [(Kind::Subnet, new.to_string())]);
+    // The association outlives its subnet: then it ends.
+    world.aws.by_hand(|parts| drop(parts.subnets.remove(&new)));
+    world.delete();
+    assert!(!world.aws.parts.route_tables.contains_key(&table), "{}", world.story());
+    assert_eq!(world.aws.parts.subnets.keys().collect::<Vec<_>>(), [&theirs]);
 }
 
 /// As [`brought`], with an internet gateway of ours.
