@@ -187,6 +187,10 @@ impl<'a> Facts<'a> {
     pub(super) fn wants_address(&self, role: &Role) -> bool {
         use crate::desired::{NatMode, Tier};
         let Role::Address(zone) = role else { return true };
+        let any = |tier| self.desired.subnets.iter().any(|it| it.tier == tier);
+        if !any(Tier::Public) || !any(Tier::Private) {
+            return false;
+        }
         let has = |tier| self.desired.subnets.iter().any(|it| it.tier == tier && it.zone == *zone);
         let addresses = self.observed.tagged.parts.addresses.keys();
         let several = addresses.filter(|id| self.is_ours(id.as_str())).count() > 1;

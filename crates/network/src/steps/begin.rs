@@ -10,6 +10,7 @@ use foo_model::names::{TAG_INSTALLATION, TAG_NETWORK};
 use foo_model::network::{Change, Kind, Quotas, Scope, Tags};
 use foo_model::{Reason, count};
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 
 /// Whether anything may be created or changed.
 pub(crate) fn may_act(situation: &Situation<'_>, draft: &mut Draft) -> bool {
@@ -139,8 +140,27 @@ fn withhold(situation: &Situation<'_>, draft: &mut Draft) {
         draft.wants_quotas = true;
         draft.wake_at(situation.now.plus(QUOTA));
         draft.note(&lack.first, Weight::Failed, Reason::LimitExceeded, lack.message);
-        draft.withheld.insert(lack.first);
-        draft.withheld.extend(lack.rest);
+        let roles: Vec<Role> = iter::once(lack.first).chain(lack.rest).collect();
+        // An address without its gateway costs money and does nothing.
+        draft.withheld.extend(roles.iter().filter_map(address_of).filter(|it| counted.contains(it)));
+        draft.withheld.extend(roles);
+    }
+}
+
+/// The address of a NAT gateway.
+fn address_of(role: &Role) -> Option<Role> {
+    match role {
+        Role::Nat(zone) => Some(Role::Address(zone.clone())),
+        Role::Vpc
+        | Role::VpcIpv6
+        | Role::Subnet(_)
+        | Role::InternetGateway
+        | Role::EgressOnlyGateway
+        | Role::Address(_)
+        | Role::PublicRoutes
+        | Role::PrivateRoutes(_)
+        | Role::SecurityGroup(_)
+        | Role::Endpoint(_) => None,
     }
 }
 

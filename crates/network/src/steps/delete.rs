@@ -12,8 +12,10 @@ use crate::role::Role;
 use crate::situation::{Situation, Standing, tagged};
 use crate::tags;
 use crate::timing::WAITING_LONG;
-use foo_model::network::{Change, EndpointKind, EndpointState, Interface, Kind, Peer, Rule, SecurityGroup};
-use foo_model::{EndpointId, Reason, SubnetId, VpcId};
+use foo_model::network::{
+    Change, EndpointKind, EndpointState, Interface, Kind, Peer, RouteTable, Rule, Scope, SecurityGroup,
+};
+use foo_model::{EndpointId, Reason, SubnetId, Timestamp, VpcId};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn delete(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
@@ -49,7 +51,7 @@ struct Way<'a> {
 }
 
 impl<'a> Way<'a> {
-    fn new(situation: &'a Situation<'a>, draft: &mut Draft, since: foo_model::Timestamp) -> Self {
+    fn new(situation: &'a Situation<'a>, draft: &mut Draft, since: Timestamp) -> Self {
         let parts = tagged(&situation.ours);
         let role = |it: &crate::situation::Tagged| tags::role(&it.tags).unwrap_or(Role::Vpc);
         let roles = parts.iter().map(|it| (it.id.clone(), role(it))).collect();
@@ -232,35 +234,64 @@ fn internet_gateways(way: &Way<'_>, draft: &mut Draft) {
 
 fn tables(way: &Way<'_>, draft: &mut Draft) {
     for (id, table) in &way.situation.ours.route_tables {
-        let endpoints = way.situation.ours.endpoints.values().filter(|it| match &it.kind {
-            EndpointKind::Gateway { tables } => tables.contains(id),
-            EndpointKind::Interface { .. } | EndpointKind::Other(_) => false,
-        });
-        let ours = table.associations.iter().filter(|it| way.situation.ours.subnets.contains_key(&it.subnet));
-        let ours = ours.map(|it| it.subnet.to_string());
-        let mut users: Vec<String> = ours.chain(endpoints.map(|it| it.id.to_string())).collect();
-        let foreign = strangers::foreign_associations(way.situation, table);
-        if !foreign.is_empty() {
-            let begun = way.situation.observed.tagged.begun.get(&Kind::RouteTable).copied();
-            draft.look(Kind::RouteTable, begun.map_or(way.situation.now, |begun| begun.plus(WAITING_LONG)));
-        }
-        users.extend(foreign);
+        let users = users_of_table(way, draft, table);
         if !way.looked {
             way.waits(draft, id.as_str(), format!("AWS is asked which subnets use {id}"));
-        } else if users.is_empty() && !table.associations.is_empty() {
-            // Its subnet is gone.
-            for association in &table.associations {
-                let change = Change::DisassociateRouteTable { association: association.id.clone() };
-                way.delete(draft, id.as_str(), change);
-            }
+        } else if !users.is_empty() {
+            way.waits(draft, id.as_str(), format!("{id} is used by {}", users.join(", ")));
+        } else if !table.associations.is_empty() {
+            disassociate(way, draft, table);
         } else if table.main {
             way.waits(draft, id.as_str(), format!("{id} is the main route table and goes with the VPC"));
-        } else if users.is_empty() {
-            way.delete(draft, id.as_str(), Change::DeleteRouteTable { table: id.clone() });
         } else {
-            way.waits(draft, id.as_str(), format!("{id} is used by {}", users.join(", ")));
+            way.delete(draft, id.as_str(), Change::DeleteRouteTable { table: id.clone() });
         }
     }
+}
+
+/// Subnets and endpoints. Requests another look at the table if subnets of others use it.
+fn users_of_table(way: &Way<'_>, draft: &mut Draft, table: &RouteTable) -> Vec<String> {
+    let endpoints = way.situation.ours.endpoints.values().filter(|it| match &it.kind {
+        EndpointKind::Gateway { tables } => tables.contains(&table.id),
+        EndpointKind::Interface { .. } | EndpointKind::Other(_) => false,
+    });
+    let ours = table.associations.iter().filter(|it| way.situation.ours.subnets.contains_key(&it.subnet));
+    let ours = ours.map(|it| it.subnet.to_string());
+    let mut users: Vec<String> = ours.chain(endpoints.map(|it| it.id.to_string())).collect();
+    let foreign = strangers::foreign_associations(way.situation, table);
+    if !foreign.is_empty() {
+        let begun = way.situation.observed.tagged.begun.get(&Kind::RouteTable).copied();
+        draft.look(Kind::RouteTable, begun.map_or(way.situation.now, |begun| begun.plus(WAITING_LONG)));
+    }
+    users.extend(foreign);
+    users
+}
+
+/// Ends the associations of a table with subnets that are neither ours nor known to be of others: they are gone, unless the look at
+/// subnets is older than the one at the table, so that it may lack somebody's new one. Then requests another look at them.
+fn disassociate(way: &Way<'_>, draft: &mut Draft, table: &RouteTable) {
+    let look = way.situation.observed.in_vpc.get(&table.vpc);
+    let begun = look.and_then(|look| look.begun.get(&Kind::Subnet)).copied();
+    let id = table.id.as_str();
+    if let Some(shown) = looked_at_table(way.situation, table)
+        && begun.is_none_or(|begun| begun < shown)
+    {
+        draft.look_in(Kind::Subnet, Scope::Vpc(table.vpc.clone()), shown);
+        return way.waits(draft, id, format!("AWS is asked whose the subnets are that use {id}"));
+    }
+    for association in &table.associations {
+        let change = Change::DisassociateRouteTable { association: association.id.clone() };
+        way.delete(draft, id, change);
+    }
+}
+
+/// When the newest look began that can have shown the associations of a table. `None`: only answers to our own calls tell of it.
+fn looked_at_table(situation: &Situation<'_>, table: &RouteTable) -> Option<Timestamp> {
+    let observed = situation.observed;
+    let tagged = observed.tagged.begun.get(&Kind::RouteTable);
+    let in_vpc = observed.in_vpc.get(&table.vpc).and_then(|look| look.begun.get(&Kind::RouteTable));
+    let by_id = observed.by_id.begun.get(&Kind::RouteTable).and_then(|ids| ids.get(table.id.as_str()));
+    tagged.into_iter().chain(in_vpc).chain(by_id).max().copied()
 }
 
 fn vpcs(way: &Way<'_>, draft: &mut Draft) {
@@ -277,7 +308,7 @@ fn vpcs(way: &Way<'_>, draft: &mut Draft) {
 }
 
 /// Nothing of ours is shown, recorded or may have been created, and all kinds were looked at since the deletion began.
-fn is_done(situation: &Situation<'_>, draft: &mut Draft, since: foo_model::Timestamp) -> bool {
+fn is_done(situation: &Situation<'_>, draft: &mut Draft, since: Timestamp) -> bool {
     let mut looked = true;
     for kind in Kind::OF_A_NETWORK {
         if situation.observed.tagged.begun.get(&kind).is_none_or(|begun| *begun < since) {

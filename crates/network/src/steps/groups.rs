@@ -70,7 +70,8 @@ fn rules(
         let change = Change::AuthorizeSecurityGroupIngress { group: id(), rules: missing };
         draft.fix(role, change, format!("ingress rules of {} are missing", id()));
     }
-    let described = described(&ingress, &there.ingress);
+    let of_ours = there.ingress.iter().filter(|rule| !is_described_by_controllers(group, rule));
+    let described = described(&ingress, of_ours);
     if !described.is_empty() {
         let change = Change::UpdateSecurityGroupRuleDescriptionsIngress { group: id(), rules: described };
         draft.fix(role, change, format!("descriptions of ingress rules of {} differ", id()));
@@ -120,8 +121,8 @@ fn same(a: &Rule, b: &Rule) -> bool {
 
 /// The rules that are there with another description than is requested, as they are requested. Of two requested rules that are one to
 /// AWS either description is right.
-fn described(wanted: &BTreeSet<Rule>, there: &BTreeSet<Rule>) -> BTreeSet<Rule> {
-    let differing = there.iter().filter(|rule| !wanted.contains(*rule));
+fn described<'a>(wanted: &BTreeSet<Rule>, there: impl Iterator<Item = &'a Rule>) -> BTreeSet<Rule> {
+    let differing = there.filter(|rule| !wanted.contains(*rule));
     differing.filter_map(|rule| wanted.iter().find(|it| same(it, rule))).cloned().collect()
 }
 
@@ -141,9 +142,13 @@ fn difference(wanted: &BTreeSet<Rule>, there: &BTreeSet<Rule>) -> (BTreeSet<Rule
 /// balancers of the cloud controller with descriptions of their own, classic load balancers by a group of theirs and without a
 /// description, which our rules and those of the spec always have.
 fn is_of_controllers(group: &DesiredGroup, rule: &Rule, ours: &BTreeSet<&SecurityGroupId>) -> bool {
-    let described = ["elbv2.k8s.aws/", "kubernetes.io/rule/nlb/"]
-        .iter()
-        .any(|prefix| rule.description.starts_with(prefix));
     let of_another_group = matches!(&rule.peer, Peer::Group(id) if !ours.contains(id));
-    group.is_for_nodes && (described || (of_another_group && rule.description.is_empty()))
+    is_described_by_controllers(group, rule)
+        || (group.is_for_nodes && of_another_group && rule.description.is_empty())
+}
+
+/// Whether a rule has a description by which a controller of load balancers finds the rules that it added again.
+fn is_described_by_controllers(group: &DesiredGroup, rule: &Rule) -> bool {
+    let prefixes = ["elbv2.k8s.aws/", "kubernetes.io/rule/nlb/"];
+    group.is_for_nodes && prefixes.iter().any(|prefix| rule.description.starts_with(prefix))
 }

@@ -33,6 +33,20 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft) {
             associations(situation, draft, role, &table.id);
         }
     }
+    let unwanted = situation.held.keys().filter(|role| !situation.wanted.roles.contains(*role));
+    for role in unwanted.filter(|role| role.kind() == Kind::RouteTable) {
+        clear_unused(situation, draft, role);
+    }
+}
+
+/// A table that is no longer requested stays, and so do its routes while subnets use it. Once none does, the routes would only keep
+/// gateways that are no longer requested either. A main table is used by every subnet that has no other one.
+fn clear_unused(situation: &Situation<'_>, draft: &mut Draft, role: &Role) {
+    let Some(table) = situation.table(role).filter(|it| !it.main && it.associations.is_empty()) else {
+        return;
+    };
+    draft.content(role, &"no routes");
+    routes(draft, role, table, &[]);
 }
 
 fn create(situation: &Situation<'_>, draft: &mut Draft, role: &Role) {

@@ -101,7 +101,8 @@ fn users(situation: &Situation<'_>, vpc: &VpcId) -> Vec<Stranger> {
     let (parts, managed) = (&situation.others, is_managed(situation));
     let mut found = Vec::new();
     for it in parts.load_balancers.values().filter(|it| it.vpc == *vpc) {
-        if managed || links::load_balancer(situation, it) {
+        let holds = holds_by(situation, |of| links::is_interface_of(of, it));
+        if managed || holds || links::has_ours(situation, &it.groups) {
             found.push(stranger(Kind::LoadBalancer, &it.name, load_balancer(it)));
         }
     }
@@ -130,7 +131,8 @@ fn gateways(situation: &Situation<'_>, vpc: &VpcId) -> Vec<Stranger> {
     let mut found = Vec::new();
     for it in parts.nat_gateways.values().filter(|it| it.vpc == *vpc && it.state != NatState::Deleted) {
         let public = !it.allocations.is_empty() && has_our_internet_gateway(situation, vpc);
-        if managed || public || situation.ours.subnets.contains_key(&it.subnet) {
+        let in_ours = situation.ours.subnets.contains_key(&it.subnet);
+        if managed || public || in_ours || holds_by(situation, |of| is_made_for(of, it.id.as_str())) {
             found.push(stranger(Kind::NatGateway, &it.id, with_service("", &it.tags)));
         }
     }
@@ -143,11 +145,17 @@ fn gateways(situation: &Situation<'_>, vpc: &VpcId) -> Vec<Stranger> {
             }
             EndpointKind::Gateway { .. } | EndpointKind::Other(_) => false,
         };
-        if managed || linked {
+        if managed || linked || holds_by(situation, |of| is_made_for(of, it.id.as_str())) {
             found.push(stranger(Kind::Endpoint, &it.id, with_service(&it.service, &it.tags)));
         }
     }
     found
+}
+
+/// Whether one of the interfaces of a load balancer, NAT gateway or endpoint of others holds what is ours: such an interface is not named
+/// itself, so whose it is must be.
+fn holds_by(situation: &Situation<'_>, is_of_it: impl Fn(&Interface) -> bool) -> bool {
+    situation.others.interfaces.values().any(|it| is_of_it(it) && holds(situation, it))
 }
 
 /// Whether an interface is in a subnet of ours, has a group of ours, or has a public address, which keeps an internet gateway of ours
@@ -185,11 +193,15 @@ fn is_of_a_gateway(interface: &Interface) -> bool {
 /// Whether it belongs to a NAT gateway or an endpoint of others: AWS names that in the description.
 fn is_of_a_stranger(situation: &Situation<'_>, interface: &Interface) -> bool {
     let parts = &situation.others;
-    let named = |id: &str| interface.description.contains(id);
+    let named = |id: &str| is_made_for(interface, id);
     let mut nats = parts.nat_gateways.values().filter(|it| it.state != NatState::Deleted);
     let mut endpoints = parts.endpoints.values().filter(|it| it.state != EndpointState::Deleted);
-    is_of_a_gateway(interface)
-        && (nats.any(|it| named(it.id.as_str())) || endpoints.any(|it| named(it.id.as_str())))
+    nats.any(|it| named(it.id.as_str())) || endpoints.any(|it| named(it.id.as_str()))
+}
+
+/// Whether AWS made it for the NAT gateway or endpoint with this id.
+fn is_made_for(interface: &Interface, id: &str) -> bool {
+    is_of_a_gateway(interface) && interface.description.contains(id)
 }
 
 /// The subnets of others that use a table of ours.

@@ -1,10 +1,11 @@
 //! Deletions that something stands in the way of.
 
 use crate::faults::assert_gone;
-use crate::leftovers::brought;
+use crate::leftovers::{brought, service_in};
 use crate::world::*;
 use foo_model::network::*;
 use foo_model::*;
+use foo_network::desired::DesiredVpc;
 use foo_network::report::ConditionKind;
 use std::time::Duration;
 
@@ -129,15 +130,51 @@ fn a_subnet_of_the_user_that_uses_a_table_of_ours_keeps_it() {
     assert!(!world.aws.parts.route_tables.contains_key(&table));
 }
 
+/// The subnet is newer than the last look at subnets, and the look at tables shows that it uses ours.
 #[test]
-fn what_keeps_an_internet_gateway_of_ours_attached_is_named() {
+fn a_subnet_of_others_that_no_look_showed_yet_keeps_the_table_that_it_uses() {
     let (mut world, theirs) = brought();
+    world.aws.denied = ["DeleteRouteTable"].into();
+    world.desired.being_deleted = true;
+    let later = world.aws.now.plus(Duration::from_mins(30));
+    world.run_until("later", |it| it.aws.now > later);
+    let ours = |it: &&RouteTable| it.tags.contains_key("infrastructure.foo.com/role");
+    let table = world.aws.parts.route_tables.values().find(ours).unwrap().id.clone();
+    let DesiredVpc::Existing(vpc) = world.desired.vpc.clone() else { panic!() };
+    let (zone, cidr) = (zone('c'), "10.0.251.0/24".parse().unwrap());
+    let new = Change::CreateSubnet { vpc, zone, cidr, ipv6: None, tags: Tags::new() };
+    let new = world.aws.call(&new).unwrap().subnets.into_keys().next().unwrap();
+    world.aws.call(&Change::AssociateRouteTable { table: table.clone(), subnet: new.clone() }).unwrap();
+    world.aws.denied.clear();
+    world.sweep();
+    let later = world.aws.now.plus(Duration::from_mins(30));
+    world.run_until("later", |it| it.aws.now > later);
+    let left = &world.aws.parts.route_tables[&table].associations;
+    assert_eq!(left.iter().map(|it| &it.subnet).collect::<Vec<_>>(), [&new], "{}", world.story());
+    assert_eq!(strangers(&world), [(Kind::Subnet, new.to_string())]);
+    // The association outlives its subnet: then it ends.
+    world.aws.by_hand(|parts| drop(parts.subnets.remove(&new)));
+    world.delete();
+    assert!(!world.aws.parts.route_tables.contains_key(&table), "{}", world.story());
+    assert_eq!(world.aws.parts.subnets.keys().collect::<Vec<_>>(), [&theirs]);
+}
+
+/// As [`brought`], with an internet gateway of ours.
+fn brought_without_gateway() -> (World, SubnetId) {
+    let (mut world, theirs) = brought();
+    let network = world.desired.network_id.clone();
     world.aws.by_hand(|parts| {
         for it in parts.internet_gateways.values_mut() {
-            it.tags.insert("infrastructure.foo.com/network".to_owned(), world.desired.network_id.clone());
+            it.tags.insert("infrastructure.foo.com/network".to_owned(), network.clone());
             it.tags.insert("infrastructure.foo.com/role".to_owned(), "internet-gateway".to_owned());
         }
     });
+    (world, theirs)
+}
+
+#[test]
+fn what_keeps_an_internet_gateway_of_ours_attached_is_named() {
+    let (mut world, theirs) = brought_without_gateway();
     let interface = world.aws.interface(&theirs, "bastion");
     world.aws.by_hand(|parts| {
         parts.interfaces.get_mut(&interface).unwrap().public_ip = Some("198.51.100.7".to_owned());
@@ -149,4 +186,46 @@ fn what_keeps_an_internet_gateway_of_ours_attached_is_named() {
     world.aws.by_hand(|parts| parts.interfaces.clear());
     world.delete();
     assert!(world.aws.parts.internet_gateways.is_empty());
+}
+
+#[test]
+fn a_load_balancer_elsewhere_that_keeps_our_internet_gateway_is_named_and_stays() {
+    let (mut world, theirs) = brought_without_gateway();
+    service_in(&mut world.aws, &theirs, "elbv2.k8s.aws/cluster", "web");
+    service_in(&mut world.aws, &theirs, "elbv2.k8s.aws/cluster", "internal");
+    world.aws.by_hand(|parts| {
+        let mut interfaces = parts.interfaces.values_mut();
+        let web = interfaces.find(|it| it.description == "ELB net/web/123").unwrap();
+        web.public_ip = Some("198.51.100.7".to_owned());
+    });
+    world.desired.being_deleted = true;
+    let later = world.aws.now.plus(Duration::from_mins(30));
+    world.run_until("later", |it| it.aws.now > later);
+    assert_eq!(strangers(&world), [(Kind::LoadBalancer, "web".to_owned())], "not the internal one");
+    assert_eq!(world.aws.parts.load_balancers.len(), 2, "{}", world.story());
+    world.aws.by_hand(|parts| {
+        parts.load_balancers.retain(|_, it| it.name != "web");
+        parts.interfaces.retain(|_, it| it.public_ip.is_none());
+    });
+    world.delete();
+    assert!(world.aws.parts.internet_gateways.is_empty());
+}
+
+#[test]
+fn an_endpoint_of_another_type_in_our_subnets_is_named() {
+    let (mut world, theirs) = brought();
+    let ours = world.aws.parts.subnets.keys().find(|it| **it != theirs).unwrap().clone();
+    let [here, elsewhere] = [(&ours, "here"), (&theirs, "elsewhere")].map(|(subnet, token)| {
+        let endpoint = endpoint_of_the_user(&mut world, subnet, token);
+        let kind = EndpointKind::Other("GatewayLoadBalancer".to_owned());
+        world.aws.by_hand(|parts| parts.endpoints.get_mut(&endpoint).unwrap().kind = kind);
+        endpoint
+    });
+    world.desired.being_deleted = true;
+    let later = world.aws.now.plus(Duration::from_mins(30));
+    world.run_until("later", |it| it.aws.now > later);
+    assert_eq!(strangers(&world), [(Kind::Endpoint, here.to_string())], "not the one elsewhere");
+    world.aws.call(&Change::DeleteVpcEndpoints { endpoints: [here].into() }).unwrap();
+    world.delete();
+    assert!(world.aws.parts.endpoints.contains_key(&elsewhere));
 }

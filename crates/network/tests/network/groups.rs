@@ -79,6 +79,33 @@ fn a_description_is_edited_in_place_and_put_back() {
     assert_eq!(node(&world).ingress, expected);
 }
 
+/// Its controller finds the rule by that description, and deletes it when the load balancer goes: then ours is added.
+#[test]
+fn a_requested_rule_that_a_controller_described_keeps_its_description() {
+    for description in ["elbv2.k8s.aws/targetGroupBinding=shared", "kubernetes.io/rule/nlb/client=a1b2"] {
+        let mut world = World::new(desired("a"));
+        world.rest();
+        let theirs = Rule {
+            protocol: Protocol::Tcp(30000, 32767),
+            peer: Peer::V4("192.0.2.0/24".parse().unwrap()),
+            description: description.to_owned(),
+        };
+        let (id, peer) = (node(&world).id.clone(), GroupPeer::V4("192.0.2.0/24".parse().unwrap()));
+        let by_hand = |world: &mut World, change: &dyn Fn(&mut SecurityGroup)| {
+            world.aws.by_hand(|parts| change(parts.security_groups.get_mut(&id).unwrap()));
+        };
+        by_hand(&mut world, &|it| _ = it.ingress.insert(theirs.clone()));
+        let ours = GroupRule { protocol: theirs.protocol, description: "office".to_owned(), ..rule(peer, 0) };
+        world.desired.security_groups[0].ingress.push(ours);
+        world.rest();
+        assert!(node(&world).ingress.contains(&theirs), "{}", world.story());
+        by_hand(&mut world, &|it| _ = it.ingress.remove(&theirs));
+        world.rest();
+        let ours = Rule { description: "office".to_owned(), ..theirs };
+        assert!(node(&world).ingress.contains(&ours), "{}", world.story());
+    }
+}
+
 #[test]
 fn two_rules_that_are_one_to_aws_do_not_take_turns() {
     let mut world = World::new(desired("a"));

@@ -23,7 +23,7 @@ fn service(aws: &mut Aws, tagged: &str) {
 }
 
 /// The same in a subnet, by name. The security group of the load balancer.
-fn service_in(aws: &mut Aws, subnet: &SubnetId, tagged: &str, name: &str) -> SecurityGroupId {
+pub fn service_in(aws: &mut Aws, subnet: &SubnetId, tagged: &str, name: &str) -> SecurityGroupId {
     let vpc = aws.parts.subnets[subnet].vpc.clone();
     let tags = Tags::from([
         (tagged.to_owned(), "prod".to_owned()),

@@ -16,7 +16,7 @@ pub fn settled(desired: Desired) -> World {
     world
 }
 
-fn calls_since(world: &World, from: usize) -> Vec<&'static str> {
+pub fn calls_since(world: &World, from: usize) -> Vec<&'static str> {
     world.aws.calls[from..].iter().map(Change::operation).collect()
 }
 

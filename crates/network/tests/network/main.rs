@@ -23,4 +23,5 @@ mod life;
 mod moves;
 mod properties;
 mod quotas;
+mod removed;
 mod world;

@@ -67,6 +67,23 @@ fn quotas_are_asked_for_before_an_edit_that_needs_more_and_only_then() {
 }
 
 #[test]
+fn no_address_is_allocated_for_a_gateway_that_a_quota_has_no_room_for() {
+    let mut world = settled(desired("ab"));
+    world.desired = desired("abc");
+    let full = [(zone('c'), 5)].into();
+    world.observed.quotas = Some(Quotas { nat_gateways: Some((5, full)), ..Quotas::default() });
+    world.run_until("the rest", |it| it.aws.parts.subnets.len() == 6 && it.aws.parts.route_tables.len() == 5);
+    let until = world.aws.now.plus(Duration::from_mins(20));
+    world.run_until("later", |it| it.aws.now > until);
+    assert_eq!(world.aws.parts.addresses.len(), 2, "{}", world.story());
+    let nat = world.condition(ConditionKind::NatReady);
+    assert_eq!(nat.reason, Reason::LimitExceeded, "{nat:?}");
+    world.observed.quotas = Some(Quotas::default());
+    world.rest();
+    assert_complete(&world);
+}
+
+#[test]
 fn a_quota_that_only_aws_knows_stops_nothing_else() {
     let mut world = World::new(desired("abc"));
     world.aws.address_quota = 2;
