@@ -86,21 +86,12 @@ fn sizes(network: &ManagedNetwork, first: Ipv4Net) -> BTreeMap<Tier, u8> {
 /// What AWS has no room for, if the network has not been begun.
 pub(super) async fn look(aws: &Connected, topology: &Topology, report: &mut Report) {
     let Some(network) = &topology.managed else { return };
-    if aws.has_begun(&topology.cluster) {
-        return;
-    }
-    let tag = Scope::Tag(TAG_CLUSTER.to_owned(), topology.cluster.clone());
     let kind = if network.vpc_id.is_some() { Kind::Subnet } else { Kind::Vpc };
-    let Some(parts) = report.answer("the network", aws.cloud.describe_network(kind, &tag).await) else {
-        return;
-    };
-    if !parts.vpcs.is_empty() || !parts.subnets.is_empty() {
-        aws.begun(&topology.cluster);
+    if report.answer("the network", aws.has_begun(&topology.cluster, kind).await) != Some(false) {
         return;
     }
-    let all = Scope::TagKey(TAG_CLUSTER.to_owned());
-    let (zones, quotas) = tokio::join!(aws.cloud.describe_network(Kind::Zone, &all), aws.cloud.quotas());
-    let zones = report.answer("Availability Zones", zones).map(|parts| parts.zones);
+    let (zones, quotas) = tokio::join!(aws.zones(), aws.quotas());
+    let zones = report.answer("Availability Zones", zones);
     let quotas = report.answer("quotas", quotas).unwrap_or_default();
     let Some(zones) = zones else { return };
     match nat_zones(network, &topology.region, &zones) {

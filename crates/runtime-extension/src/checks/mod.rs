@@ -44,29 +44,32 @@ fn is_region(region: &str) -> bool {
 
 /// What is wrong with a topology by itself, and what AWS says of it within [`DEADLINE`].
 pub(crate) async fn look(clouds: &Clouds, settings: &Settings, topology: &Topology) -> Report {
-    let mut report = match connection(clouds, settings, topology).await {
-        Ok(aws) => match tokio::time::timeout(DEADLINE, everything(&aws, topology)).await {
-            Ok(report) => report,
-            Err(_late) => Report::unasked(format!("AWS did not answer within {} s", DEADLINE.as_secs())),
-        },
-        Err(why) => Report::unasked(why),
-    };
+    let mut report = Report::default();
+    match connection(clouds, settings, topology).await {
+        Ok(aws) => {
+            let asked = tokio::time::timeout(DEADLINE, everything(&aws, topology, &mut report)).await;
+            if asked.is_err() {
+                report.lacks(format!("AWS did not answer within {} s", DEADLINE.as_secs()));
+            }
+        }
+        Err(why) => report.lacks(why),
+    }
     managed::read(topology, &mut report);
     report
 }
 
-async fn everything(aws: &Connected, topology: &Topology) -> Report {
-    let mut report = Report::default();
-    let types = images::look(aws, topology, &mut report).await;
-    let network = network::look(aws, topology, &mut report).await;
-    managed::look(aws, topology, &mut report).await;
-    let vcpus = vcpus::look(aws, topology, &types, &mut report).await;
+/// What is found so far stays in the report if this is cut off.
+async fn everything(aws: &Connected, topology: &Topology, report: &mut Report) {
+    let types = images::look(aws, topology, report).await;
+    let network = network::look(aws, topology, report).await;
+    managed::look(aws, topology, report).await;
+    let vcpus = vcpus::look(aws, topology, &types, report).await;
     let demands = network.demands(topology);
     if vcpus.is_empty() && addresses::shortages(&demands, &network.free, &[]).is_empty() {
-        return report;
+        return;
     }
     // Only now is it worth a call: what runs already has its addresses and its vCPUs.
-    if let Some(groups) = groups_of(aws, topology, &mut report).await {
+    if let Some(groups) = groups_of(aws, topology, report).await {
         for shortage in addresses::shortages(&demands, &network.free, &groups) {
             report.finds(shortage);
         }
@@ -78,7 +81,6 @@ async fn everything(aws: &Connected, topology: &Topology) -> Report {
             }
         }
     }
-    report
 }
 
 /// The VPC of a Cluster, if AWS tells it: that of its subnets, or of the network that the provider created for it.

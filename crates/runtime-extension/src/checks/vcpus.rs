@@ -8,6 +8,7 @@ use crate::clouds::Connected;
 use crate::topology::{Pool, Topology};
 use foo_cloud::{InstanceTypeInfo, VcpuQuota};
 use foo_model::InstanceType;
+use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the pools together want of one quota.
@@ -24,10 +25,12 @@ pub(super) async fn look(
     types: &BTreeMap<&str, InstanceTypeInfo>,
     report: &mut Report,
 ) -> Vec<String> {
+    let wanted = wanted(topology, types);
+    let answers = join_all(wanted.keys().map(async |quota| aws.vcpu_quota(*quota).await)).await;
     let mut passed = Vec::new();
-    for (quota, wanted) in wanted(topology, types) {
+    for ((quota, wanted), answer) in wanted.into_iter().zip(answers) {
         let what = format!("the quota {}", quota.code());
-        let told = report.answer(&what, aws.vcpu_quota(quota).await).flatten();
+        let told = report.answer(&what, answer).flatten();
         passed.extend(told.and_then(|most| passes(quota, &wanted, most)));
     }
     passed
