@@ -12,9 +12,10 @@ mod vcpus;
 
 use crate::clouds::{Clouds, Connected};
 use crate::settings::Settings;
-use crate::topology::Topology;
-use foo_model::names::TAG_CLUSTER;
+use crate::topology::{Pool, Topology};
+use foo_model::names::{TAG_CLUSTER, TAG_POOL};
 use report::Report;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -73,14 +74,23 @@ async fn everything(aws: &Connected, topology: &Topology, report: &mut Report) {
         for shortage in addresses::shortages(&demands, &network.free, &groups) {
             report.finds(shortage);
         }
-        let there: usize = groups.iter().map(|group| group.instances).sum();
-        let wanted: u64 = topology.pools.iter().map(|pool| u64::from(pool.replicas)).sum();
-        if wanted > u64::try_from(there).unwrap_or(u64::MAX) {
-            for finding in vcpus {
-                report.finds(finding);
-            }
+        for passed in vcpus.into_iter().filter(|passed| grow(topology, &passed.pools, &groups)) {
+            report.finds(passed.finding);
         }
     }
+}
+
+/// Whether these pools together are to have more instances than run in their groups. Where the request does not say which
+/// FooMachinePools they are, every group of the Cluster may be theirs.
+fn grow(topology: &Topology, names: &BTreeSet<&str>, groups: &[addresses::Held]) -> bool {
+    let pools: Vec<&Pool> = topology.pools.iter().filter(|pool| names.contains(pool.name.as_str())).collect();
+    let objects: Option<BTreeSet<&str>> = pools.iter().map(|pool| pool.object.as_deref()).collect();
+    let theirs = |group: &&addresses::Held| {
+        objects.as_ref().is_none_or(|objects| group.pool.as_deref().is_none_or(|pool| objects.contains(pool)))
+    };
+    let there: usize = groups.iter().filter(theirs).map(|group| group.instances).sum();
+    let wanted: u64 = pools.iter().map(|pool| u64::from(pool.replicas)).sum();
+    wanted > u64::try_from(there).unwrap_or(u64::MAX)
 }
 
 /// The VPC of a Cluster, if AWS tells it: that of its subnets, or of the network that the provider created for it.
@@ -100,6 +110,7 @@ async fn groups_of(
     let groups = report.answer("Auto Scaling groups", aws.cloud.describe_groups_tagged(TAG_CLUSTER).await)?;
     let ours = groups.into_iter().filter(|group| group.tags.get(TAG_CLUSTER) == Some(&topology.cluster));
     let held = ours.map(|group| addresses::Held {
+        pool: group.tags.get(TAG_POOL).cloned(),
         subnets: group.subnets.iter().map(|subnet| subnet.as_str().to_owned()).collect(),
         instances: group.instances.len(),
     });

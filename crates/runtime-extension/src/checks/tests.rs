@@ -257,6 +257,45 @@ async fn pools_together_keep_within_the_quota_of_vcpus() {
     assert_eq!(world.aws.calls("GetServiceQuota"), 2, "each quota is asked for once");
 }
 
+/// The pool `workers` is `c-workers` in AWS; beside it there is a new pool, `new`.
+fn beside(spec: Value) -> impl FnOnce(&mut Value) {
+    move |it| {
+        let mut new = it["items"][1].clone();
+        it["items"][1]["variables"][0]["value"]["machinePool"]["infrastructureRef"] =
+            json!({"name": "c-workers"});
+        new["object"]["spec"]["template"]["spec"] = spec;
+        new["variables"][0]["value"]["machinePool"] = json!({
+            "topologyName": "new", "replicas": 1, "version": "v1.36.3", "infrastructureRef": {"name": "c-new"},
+        });
+        it["items"].as_array_mut().unwrap().push(new);
+    }
+}
+
+#[tokio::test]
+async fn a_pool_that_shrinks_makes_no_room_in_the_quota_of_another_family() {
+    let world = World::new();
+    world.runs("c-workers", 5).await;
+    world.aws.region(DEFAULT_REGION).set_vcpu_quota(QuotaClass::SpotStandard, Some(0)).unwrap();
+    let new = json!({"instanceType": "m7i.large", "spot": {}, "ami": {"id": IMAGE_X86_64}});
+    let refused = said(&world, beside(new)).await.unwrap_err();
+    assert!(
+        refused.starts_with("pool new: 2 vCPUs are wanted, and the account's quota L-34B43A08"),
+        "{refused}"
+    );
+}
+
+#[tokio::test]
+async fn a_pool_that_grows_brings_out_nothing_of_pools_that_do_not() {
+    let world = World::new();
+    world.runs("c-workers", 3).await;
+    world.aws.region(DEFAULT_REGION).set_vcpu_quota(QuotaClass::Standard, Some(5)).unwrap();
+    let spot = json!({"instanceType": "m7i.large", "spot": {}, "ami": {"id": IMAGE_X86_64}});
+    assert_eq!(said(&world, beside(spot)).await, Ok(()));
+    let on_demand = json!({"instanceType": "m7i.large", "ami": {"id": IMAGE_X86_64}});
+    let refused = said(&world, beside(on_demand)).await.unwrap_err();
+    assert!(refused.starts_with("pools new, workers: 8 vCPUs are wanted"), "{refused}");
+}
+
 /// A cluster must not stand still because AWS does.
 #[tokio::test(start_paused = true)]
 async fn an_aws_that_does_not_answer_refuses_nothing() {
