@@ -3,15 +3,13 @@
 //! No caller waits long: a call has a deadline, and so has the wait for another caller's call. A failure, a missed deadline
 //! included, is the answer for a while, so that an AWS that is silent costs the deadline once and not in every check.
 
-use foo_cloud::{CloudError, Operation, Result};
+use foo_cloud::{CloudError, ErrorKind, Operation, Result};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
-/// How long one question may take: less than half of [`crate::checks::DEADLINE`], so that there is time for others.
-pub(crate) const QUESTION: Duration = Duration::from_secs(2);
 /// How long a failure is the answer.
 const FAILED: Duration = Duration::from_mins(1);
 
@@ -20,6 +18,8 @@ const FAILED: Duration = Duration::from_mins(1);
 pub(crate) struct Answers<Q, T> {
     slots: Mutex<HashMap<Q, Slot<T>>>,
     operation: Operation,
+    /// How long a call may take, and the wait for another caller's.
+    within: Duration,
     /// How long an answer is valid; zero: it is asked for each time.
     serves: fn(&T) -> Duration,
 }
@@ -39,19 +39,22 @@ struct Known<T> {
 
 impl<Q: Clone + Eq + Hash, T: Clone> Answers<Q, T> {
     /// None yet. Missed deadlines are failures of this operation.
-    pub(crate) fn new(operation: Operation, serves: fn(&T) -> Duration) -> Self {
-        Self { slots: Mutex::default(), operation, serves }
+    pub(crate) fn new(operation: Operation, within: Duration, serves: fn(&T) -> Duration) -> Self {
+        Self { slots: Mutex::default(), operation, within, serves }
     }
 
-    /// The answer that is known, or the one that AWS gives within [`QUESTION`].
+    /// The answer that is known, or the one that AWS gives in time.
     pub(crate) async fn get(&self, question: &Q, ask: impl Future<Output = Result<T>>) -> Result<T> {
-        let silent = || CloudError::no_answer(self.operation, QUESTION);
+        let silent = || {
+            let why = format!("no answer in {:?}", self.within);
+            CloudError::new(self.operation, ErrorKind::Unreachable, None, &why)
+        };
         let slot = self.slot(question);
-        let Ok(mut known) = timeout(QUESTION, slot.lock()).await else { return Err(silent()) };
+        let Ok(mut known) = timeout(self.within, slot.lock()).await else { return Err(silent()) };
         if let Some(known) = known.as_ref().filter(|known| Instant::now() < known.until) {
             return known.answer.clone();
         }
-        let answer = timeout(QUESTION, ask).await.unwrap_or_else(|_late| Err(silent()));
+        let answer = timeout(self.within, ask).await.unwrap_or_else(|_late| Err(silent()));
         let serves = answer.as_ref().map_or(FAILED, self.serves);
         let now = Instant::now();
         let until = now.checked_add(serves).unwrap_or(now);
@@ -78,8 +81,10 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU32, Ordering};
 
+    const WITHIN: Duration = Duration::from_secs(2);
+
     fn answers() -> Answers<&'static str, u32> {
-        Answers::new(Operation::GetServiceQuota, |_| Duration::from_mins(10))
+        Answers::new(Operation::GetServiceQuota, WITHIN, |_| Duration::from_mins(10))
     }
 
     #[tokio::test(start_paused = true)]
@@ -96,7 +101,7 @@ mod tests {
         let began = Instant::now();
         let all = futures::future::join_all((0..10).map(|_| ask())).await;
         assert!(all.iter().all(Result::is_err));
-        assert_eq!((began.elapsed(), calls.load(Ordering::Relaxed)), (QUESTION, 1));
+        assert_eq!((began.elapsed(), calls.load(Ordering::Relaxed)), (WITHIN, 1));
     }
 
     #[tokio::test(start_paused = true)]

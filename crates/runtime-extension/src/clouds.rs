@@ -16,6 +16,11 @@ use std::time::Duration;
 /// Connections at a time. Regions come from users: beyond this all are closed, and those in use made again.
 const MOST: usize = 64;
 
+/// How long a question of one call may take, and one of nine calls, one after the other. Both together are less than
+/// all checks have, so that a Service Quotas that is silent leaves time for what is asked of the others.
+const ONE_CALL: Duration = Duration::from_millis(1500);
+const MANY_CALLS: Duration = Duration::from_secs(3);
+
 /// How long zones and quotas of vCPUs are the answer: as long as the other look-ups of new questions.
 const RARELY_CHANGES: Duration = Duration::from_mins(10);
 /// How long the quotas of networks are: what is used of them is part of the answer, and who made room waits for it.
@@ -55,11 +60,13 @@ impl Connected {
         Self {
             lookups,
             cloud,
-            vcpus: Answers::new(Operation::GetServiceQuota, |_| RARELY_CHANGES),
-            zones: Answers::new(Operation::DescribeAvailabilityZones, |_| RARELY_CHANGES),
-            quotas: Answers::new(Operation::GetServiceQuota, |_| USED),
+            vcpus: Answers::new(Operation::GetServiceQuota, ONE_CALL, |_| RARELY_CHANGES),
+            zones: Answers::new(Operation::DescribeAvailabilityZones, ONE_CALL, |_| RARELY_CHANGES),
+            quotas: Answers::new(Operation::GetServiceQuota, MANY_CALLS, |_| USED),
             // Until it is begun it may begin at any moment.
-            begun: Answers::new(Operation::DescribeVpcs, |begun| if *begun { BEGUN } else { Duration::ZERO }),
+            begun: Answers::new(Operation::DescribeVpcs, ONE_CALL, |begun| {
+                if *begun { BEGUN } else { Duration::ZERO }
+            }),
         }
     }
 
