@@ -1,20 +1,32 @@
 //! Connections to AWS: one per credentials and region, made when first needed, with one cache of look-ups each, the manager's own
 //! ([`Lookups`]). Nothing here changes anything in AWS: a change is refused before it is sent.
 
+use crate::answers::Answers;
 use crate::settings::Access;
 use async_trait::async_trait;
-use foo_cloud::{Cloud, Limits, Lookups, Metered, Metrics, VcpuQuota};
-use std::collections::{BTreeMap, BTreeSet};
+use foo_cloud::{Cloud, Limits, Lookups, Metered, Metrics, Operation, VcpuQuota};
+use foo_model::Zone;
+use foo_model::names::TAG_CLUSTER;
+use foo_model::network::{Kind, Quotas, Scope, ZoneInfo};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::time::Instant;
 
 /// Connections at a time. Regions come from users: beyond this all are closed, and those in use made again.
 const MOST: usize = 64;
 
-/// How long quotas of vCPUs are the answer: as long as the other look-ups of new questions.
-const QUOTAS: Duration = Duration::from_mins(10);
+/// How long a question of one call may take, and one of nine calls, one after the other. Both together are less than
+/// all checks have, so that a Service Quotas that is silent leaves time for what is asked of the others.
+const ONE_CALL: Duration = Duration::from_millis(1500);
+const MANY_CALLS: Duration = Duration::from_secs(3);
+
+/// How long zones and quotas of vCPUs are the answer: as long as the other look-ups of new questions.
+const RARELY_CHANGES: Duration = Duration::from_mins(10);
+/// How long the quotas of networks are: what is used of them is part of the answer, and who made room waits for it.
+const USED: Duration = Duration::from_mins(3);
+/// How long a network is known to be begun. A Cluster that is deleted and created again under its name is new after that.
+const BEGUN: Duration = Duration::from_hours(1);
 
 /// Makes the connection to a cloud. No call is made yet.
 #[async_trait]
@@ -33,9 +45,11 @@ pub(crate) struct Connected {
     pub(crate) cloud: Arc<dyn Cloud>,
     /// For facts that hardly ever change.
     pub(crate) lookups: Lookups,
-    vcpus: tokio::sync::Mutex<BTreeMap<VcpuQuota, (Instant, Option<u32>)>>,
-    /// Clusters of whose managed networks something was seen.
-    begun: Mutex<BTreeSet<String>>,
+    vcpus: Answers<VcpuQuota, Option<u32>>,
+    zones: Answers<(), BTreeMap<Zone, ZoneInfo>>,
+    quotas: Answers<(), Quotas>,
+    /// By cluster: whether something of its managed network exists.
+    begun: Answers<String, bool>,
 }
 
 impl Connected {
@@ -43,29 +57,43 @@ impl Connected {
         let metered = Metered::new(cloud, Limits::default(), Metrics::unregistered());
         let cloud: Arc<dyn Cloud> = Arc::new(metered.permitted_by(Arc::new(|| false)));
         let lookups = Lookups::new(Arc::clone(&cloud));
-        Self { lookups, cloud, vcpus: tokio::sync::Mutex::default(), begun: Mutex::default() }
-    }
-
-    /// How many vCPUs of a quota can run, at most ten minutes old; `None` if AWS does not tell. Callers at the same time share one
-    /// call.
-    pub(crate) async fn vcpu_quota(&self, quota: VcpuQuota) -> foo_cloud::Result<Option<u32>> {
-        let mut known = self.vcpus.lock().await;
-        if let Some((_, told)) = known.get(&quota).filter(|(at, _)| at.elapsed() < QUOTAS) {
-            return Ok(*told);
+        Self {
+            lookups,
+            cloud,
+            vcpus: Answers::new(Operation::GetServiceQuota, ONE_CALL, |_| RARELY_CHANGES),
+            zones: Answers::new(Operation::DescribeAvailabilityZones, ONE_CALL, |_| RARELY_CHANGES),
+            quotas: Answers::new(Operation::GetServiceQuota, MANY_CALLS, |_| USED),
+            // Until it is begun it may begin at any moment.
+            begun: Answers::new(Operation::DescribeVpcs, ONE_CALL, |begun| {
+                if *begun { BEGUN } else { Duration::ZERO }
+            }),
         }
-        let told = self.cloud.vcpu_quota(quota).await?;
-        known.insert(quota, (Instant::now(), told));
-        Ok(told)
     }
 
-    /// Whether something of a cluster's managed network was seen before.
-    pub(crate) fn has_begun(&self, cluster: &str) -> bool {
-        self.begun.lock().unwrap_or_else(PoisonError::into_inner).contains(cluster)
+    /// How many vCPUs of a quota can run, at most ten minutes old; `None` if AWS does not tell.
+    pub(crate) async fn vcpu_quota(&self, quota: VcpuQuota) -> foo_cloud::Result<Option<u32>> {
+        self.vcpus.get(&quota, self.cloud.vcpu_quota(quota)).await
     }
 
-    /// Something of a cluster's managed network was seen.
-    pub(crate) fn begun(&self, cluster: &str) {
-        self.begun.lock().unwrap_or_else(PoisonError::into_inner).insert(cluster.to_owned());
+    /// The region's zones, at most ten minutes old.
+    pub(crate) async fn zones(&self) -> foo_cloud::Result<BTreeMap<Zone, ZoneInfo>> {
+        let all = Scope::TagKey(TAG_CLUSTER.to_owned());
+        self.zones.get(&(), async { Ok(self.cloud.describe_network(Kind::Zone, &all).await?.zones) }).await
+    }
+
+    /// What networks may have and what there is of it, at most three minutes old.
+    pub(crate) async fn quotas(&self) -> foo_cloud::Result<Quotas> {
+        self.quotas.get(&(), self.cloud.quotas()).await
+    }
+
+    /// Whether there is something of a cluster's managed network: a part of this kind. That there is can be an hour old.
+    pub(crate) async fn has_begun(&self, cluster: &str, kind: Kind) -> foo_cloud::Result<bool> {
+        let tag = Scope::Tag(TAG_CLUSTER.to_owned(), cluster.to_owned());
+        let ask = async {
+            let parts = self.cloud.describe_network(kind, &tag).await?;
+            Ok(!parts.vpcs.is_empty() || !parts.subnets.is_empty())
+        };
+        self.begun.get(&cluster.to_owned(), ask).await
     }
 }
 

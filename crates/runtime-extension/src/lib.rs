@@ -4,12 +4,13 @@
 //! * [`extension`]: the handlers, each with its name;
 //! * [`settings`]: what an ExtensionConfig or a ClusterClass may set;
 //! * [`variables`]: variables of topologies, whose schemas are cut from our CRDs; `patches` writes their values;
-//! * `topology`: what a topology asks of AWS; `checks` asks AWS, through [`clouds`], and `validation` and `hooks` say what
+//! * `topology`: what a topology asks of AWS; `checks` asks AWS, through [`clouds`] and its `answers`, and `validation` and `hooks` say what
 //!   follows;
 //! * `upgrade`: upgrade plans; `leftovers`: what workloads leave in AWS.
 //!
 //! There is no Kubernetes client here: requests carry all that is known of a Cluster. Nothing is written anywhere.
 
+mod answers;
 pub mod args;
 #[cfg(feature = "aws")]
 pub mod aws;

@@ -3,12 +3,16 @@
 use crate::clouds::{Clouds, Connect};
 use crate::settings::Access;
 use async_trait::async_trait;
-use foo_cloud::Cloud;
+use foo_cloud::{Cloud, Compute as _, Groups as _};
+use foo_model::names::{TAG_CLUSTER, TAG_POOL};
+use foo_model::{MetadataOptions, NewGroup, Protection, SubnetId, TemplateContent, UserData};
 use foo_simulator::core::catalogue::IMAGE_X86_64;
-use foo_simulator::core::network::PRIVATE_SUBNETS;
+use foo_simulator::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
 use foo_simulator::{DEFAULT_REGION, Simulator, SimulatorConfig};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// An AWS, and connections to it.
 pub(crate) struct World {
@@ -33,6 +37,39 @@ impl World {
     pub(crate) fn new() -> Self {
         let aws = Simulator::new(SimulatorConfig::stepped());
         Self { clouds: Clouds::new(Arc::new(Simulated(aws.clone()))), aws }
+    }
+
+    /// Instances of the FooMachinePool `pool` of the Cluster `n/c` run.
+    pub(crate) async fn runs(&self, pool: &str, instances: u32) {
+        let cloud = self.aws.cloud(DEFAULT_REGION, "manager");
+        let content = TemplateContent {
+            image: IMAGE_X86_64.into(),
+            instance_type: "m7i.large".into(),
+            security_groups: vec![SECURITY_GROUP.into()],
+            instance_profile: None,
+            key_name: None,
+            volumes: vec![],
+            metadata: MetadataOptions { tokens_required: true, hop_limit: 1 },
+            spot: None,
+            user_data: UserData(b"#!/bin/sh".to_vec()),
+            tags: BTreeMap::new(),
+        };
+        let template = cloud.create_template(pool, &content, "", &BTreeMap::new(), pool).await.unwrap().made;
+        let tags = [(TAG_CLUSTER, "n/c"), (TAG_POOL, pool)];
+        let group = NewGroup {
+            name: pool.into(),
+            min: 0,
+            max: instances,
+            desired: Some(instances),
+            template,
+            mix: None,
+            subnets: PRIVATE_SUBNETS.map(SubnetId::from).into(),
+            new_instances: Protection::Unprotected,
+            drain_hook: None,
+            tags: tags.map(|(key, value)| (key.to_owned(), value.to_owned())).into(),
+        };
+        cloud.create_group(&group).await.unwrap();
+        self.aws.step(Duration::from_secs(40));
     }
 }
 

@@ -41,6 +41,8 @@ pub(crate) struct Topology {
 pub(crate) struct Pool {
     /// Its name in the topology.
     pub(crate) name: String,
+    /// Name of its FooMachinePool, if core says it. A new pool has another one in each computation, until it is created.
+    pub(crate) object: Option<String>,
     /// Desired replicas; 0 where something else than the topology decides on them.
     pub(crate) replicas: u32,
     /// Desired replicas, and what a roll-out adds for a while.
@@ -75,7 +77,8 @@ impl Topology {
             let variables = Variables::new(&item.variables, &request.variables);
             let spec = item.object.decode::<FooMachinePoolTemplate>()?.spec.template.spec;
             let replicas = variables.find::<u32>("builtin.machinePool.replicas")?.unwrap_or_default();
-            pools.push(Pool::of_spec(pool_name(variables), replicas, spec));
+            let object = variables.find("builtin.machinePool.infrastructureRef.name")?;
+            pools.push(Pool { object, ..Pool::of_spec(pool_name(variables), replicas, spec) });
         }
         Ok(Some(Self {
             cluster: format!(
@@ -162,6 +165,7 @@ impl Pool {
         let several = several.map(|one| one.instance_type);
         Self {
             name,
+            object: None,
             replicas,
             most: if replicas == 0 { 0 } else { replicas.saturating_add(surge).min(limit) },
             images: BTreeSet::from([spec.ami.id]),

@@ -21,6 +21,8 @@ pub(super) struct Demand {
 /// What a group has: its instances have their addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Held {
+    /// Name of its FooMachinePool, if a tag says it.
+    pub(super) pool: Option<String>,
     pub(super) subnets: BTreeSet<String>,
     pub(super) instances: usize,
 }
@@ -74,7 +76,7 @@ mod tests {
         let free = free.iter().map(|(subnet, free)| ((*subnet).to_owned(), *free)).collect();
         let held: Vec<_> = held
             .iter()
-            .map(|(subnets, instances)| Held { subnets: set(subnets), instances: *instances })
+            .map(|(subnets, instances)| Held { pool: None, subnets: set(subnets), instances: *instances })
             .collect();
         shortages(demands, &free, &held)
     }

@@ -86,21 +86,12 @@ fn sizes(network: &ManagedNetwork, first: Ipv4Net) -> BTreeMap<Tier, u8> {
 /// What AWS has no room for, if the network has not been begun.
 pub(super) async fn look(aws: &Connected, topology: &Topology, report: &mut Report) {
     let Some(network) = &topology.managed else { return };
-    if aws.has_begun(&topology.cluster) {
-        return;
-    }
-    let tag = Scope::Tag(TAG_CLUSTER.to_owned(), topology.cluster.clone());
     let kind = if network.vpc_id.is_some() { Kind::Subnet } else { Kind::Vpc };
-    let Some(parts) = report.answer("the network", aws.cloud.describe_network(kind, &tag).await) else {
-        return;
-    };
-    if !parts.vpcs.is_empty() || !parts.subnets.is_empty() {
-        aws.begun(&topology.cluster);
+    if report.answer("the network", aws.has_begun(&topology.cluster, kind).await) != Some(false) {
         return;
     }
-    let all = Scope::TagKey(TAG_CLUSTER.to_owned());
-    let (zones, quotas) = tokio::join!(aws.cloud.describe_network(Kind::Zone, &all), aws.cloud.quotas());
-    let zones = report.answer("Availability Zones", zones).map(|parts| parts.zones);
+    let (zones, quotas) = tokio::join!(aws.zones(), aws.quotas());
+    let zones = report.answer("Availability Zones", zones);
     let quotas = report.answer("quotas", quotas).unwrap_or_default();
     let Some(zones) = zones else { return };
     match nat_zones(network, &topology.region, &zones) {
@@ -119,38 +110,51 @@ pub(super) async fn vpc_of(aws: &Connected, topology: &Topology, network: &Manag
     parts.vpcs.into_keys().next().map(|id| id.to_string())
 }
 
-/// The zones that get a NAT gateway.
+/// The zones that get a NAT gateway. The rule is the manager's, for a network that has none yet (`foo_network`,
+/// `situation/wanted.rs`).
 fn nat_zones(
     network: &ManagedNetwork,
     region: &str,
     known: &BTreeMap<Zone, ZoneInfo>,
 ) -> Result<BTreeSet<Zone>, String> {
-    let mut with_public = public_zones(network, region, known)?;
-    match (network.egress, network.nat.unwrap_or(NatMode::PerZone)) {
-        (Egress::None, _) | (Egress::Nat, NatMode::None) => Ok(BTreeSet::new()),
-        (Egress::Nat, NatMode::PerZone) => Ok(with_public),
-        (Egress::Nat, NatMode::Single) => Ok(with_public.pop_first().into_iter().collect()),
+    let Tiers { public, private } = tiers(network, region, known)?;
+    if private.is_empty() {
+        return Ok(BTreeSet::new());
     }
+    let one = || public.first().cloned().into_iter().collect();
+    Ok(match (network.egress, network.nat.unwrap_or(NatMode::PerZone)) {
+        (Egress::None, _) | (Egress::Nat, NatMode::None) => BTreeSet::new(),
+        (Egress::Nat, NatMode::Single) => one(),
+        (Egress::Nat, NatMode::PerZone) => {
+            let both: BTreeSet<Zone> = public.intersection(&private).cloned().collect();
+            if both.is_empty() { one() } else { both }
+        }
+    })
 }
 
-/// The zones with public subnets. Those of private ones exist, too.
-fn public_zones(
-    network: &ManagedNetwork,
-    region: &str,
-    known: &BTreeMap<Zone, ZoneInfo>,
-) -> Result<BTreeSet<Zone>, String> {
-    let (all, public): (Vec<Zone>, BTreeSet<Zone>) = if let Some(list) = listed(network) {
+/// The zones of subnets. The manager's subnets are in the order of their zones, too.
+struct Tiers {
+    public: BTreeSet<Zone>,
+    private: BTreeSet<Zone>,
+}
+
+/// The zones of the network's subnets, all of which exist.
+fn tiers(network: &ManagedNetwork, region: &str, known: &BTreeMap<Zone, ZoneInfo>) -> Result<Tiers, String> {
+    let (all, tiers): (Vec<Zone>, Tiers) = if let Some(list) = listed(network) {
         let zone = |subnet: &SubnetSpec| Zone::new(subnet.zone.as_str());
-        let public = list.iter().filter(|subnet| subnet.subnet_type == SubnetType::Public).map(zone);
-        (list.iter().map(zone).collect(), public.collect())
+        let of = |tier| list.iter().filter(|subnet| subnet.subnet_type == tier).map(zone).collect();
+        let tiers = Tiers { public: of(SubnetType::Public), private: of(SubnetType::Private) };
+        (list.iter().map(zone).collect(), tiers)
     } else {
         let names = network.zones.as_ref().and_then(|zones| zones.names.as_ref());
         let all: Vec<Zone> = match names {
             Some(names) => names.iter().map(|name| Zone::new(name.as_str())).collect(),
             None => choosable(known).take(zone_count(network)).cloned().collect(),
         };
-        let public = all.iter().filter(|_| has_public(network.subnets.as_ref())).cloned().collect();
-        (all, public)
+        // Only a list can be without private subnets.
+        let private: BTreeSet<Zone> = all.iter().cloned().collect();
+        let public = if has_public(network.subnets.as_ref()) { private.clone() } else { BTreeSet::new() };
+        (all, Tiers { public, private })
     };
     let is_there = |zone: &Zone| known.get(zone).is_some_and(|info| info.is_availability_zone);
     match all.iter().find(|zone| !is_there(zone)) {
@@ -159,7 +163,7 @@ fn public_zones(
             let wanted = zone_count(network);
             Err(format!("region {region} has fewer than {wanted} Availability Zones that can be used"))
         }
-        None => Ok(public),
+        None => Ok(tiers),
     }
 }
 
@@ -195,3 +199,6 @@ fn lacks(
         check(&format!("NAT gateways of zone {zone}"), quota, 1);
     }
 }
+
+#[cfg(test)]
+mod tests;

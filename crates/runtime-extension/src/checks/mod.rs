@@ -12,9 +12,10 @@ mod vcpus;
 
 use crate::clouds::{Clouds, Connected};
 use crate::settings::Settings;
-use crate::topology::Topology;
-use foo_model::names::TAG_CLUSTER;
+use crate::topology::{Pool, Topology};
+use foo_model::names::{TAG_CLUSTER, TAG_POOL};
 use report::Report;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,41 +45,52 @@ fn is_region(region: &str) -> bool {
 
 /// What is wrong with a topology by itself, and what AWS says of it within [`DEADLINE`].
 pub(crate) async fn look(clouds: &Clouds, settings: &Settings, topology: &Topology) -> Report {
-    let mut report = match connection(clouds, settings, topology).await {
-        Ok(aws) => match tokio::time::timeout(DEADLINE, everything(&aws, topology)).await {
-            Ok(report) => report,
-            Err(_late) => Report::unasked(format!("AWS did not answer within {} s", DEADLINE.as_secs())),
-        },
-        Err(why) => Report::unasked(why),
-    };
+    let mut report = Report::default();
+    match connection(clouds, settings, topology).await {
+        Ok(aws) => {
+            let asked = tokio::time::timeout(DEADLINE, everything(&aws, topology, &mut report)).await;
+            if asked.is_err() {
+                report.lacks(format!("AWS did not answer within {} s", DEADLINE.as_secs()));
+            }
+        }
+        Err(why) => report.lacks(why),
+    }
     managed::read(topology, &mut report);
     report
 }
 
-async fn everything(aws: &Connected, topology: &Topology) -> Report {
-    let mut report = Report::default();
-    let types = images::look(aws, topology, &mut report).await;
-    let network = network::look(aws, topology, &mut report).await;
-    managed::look(aws, topology, &mut report).await;
-    let vcpus = vcpus::look(aws, topology, &types, &mut report).await;
+/// What is found so far stays in the report if this is cut off.
+async fn everything(aws: &Connected, topology: &Topology, report: &mut Report) {
+    let types = images::look(aws, topology, report).await;
+    let network = network::look(aws, topology, report).await;
+    managed::look(aws, topology, report).await;
+    let vcpus = vcpus::look(aws, topology, &types, report).await;
     let demands = network.demands(topology);
     if vcpus.is_empty() && addresses::shortages(&demands, &network.free, &[]).is_empty() {
-        return report;
+        return;
     }
     // Only now is it worth a call: what runs already has its addresses and its vCPUs.
-    if let Some(groups) = groups_of(aws, topology, &mut report).await {
+    if let Some(groups) = groups_of(aws, topology, report).await {
         for shortage in addresses::shortages(&demands, &network.free, &groups) {
             report.finds(shortage);
         }
-        let there: usize = groups.iter().map(|group| group.instances).sum();
-        let wanted: u64 = topology.pools.iter().map(|pool| u64::from(pool.replicas)).sum();
-        if wanted > u64::try_from(there).unwrap_or(u64::MAX) {
-            for finding in vcpus {
-                report.finds(finding);
-            }
+        for passed in vcpus.into_iter().filter(|passed| grow(topology, &passed.pools, &groups)) {
+            report.finds(passed.finding);
         }
     }
-    report
+}
+
+/// Whether these pools together are to have more instances than run in their groups. Where the request does not say which
+/// FooMachinePools they are, every group of the Cluster may be theirs.
+fn grow(topology: &Topology, names: &BTreeSet<&str>, groups: &[addresses::Held]) -> bool {
+    let pools: Vec<&Pool> = topology.pools.iter().filter(|pool| names.contains(pool.name.as_str())).collect();
+    let objects: Option<BTreeSet<&str>> = pools.iter().map(|pool| pool.object.as_deref()).collect();
+    let theirs = |group: &&addresses::Held| {
+        objects.as_ref().is_none_or(|objects| group.pool.as_deref().is_none_or(|pool| objects.contains(pool)))
+    };
+    let there: usize = groups.iter().filter(theirs).map(|group| group.instances).sum();
+    let wanted: u64 = pools.iter().map(|pool| u64::from(pool.replicas)).sum();
+    wanted > u64::try_from(there).unwrap_or(u64::MAX)
 }
 
 /// The VPC of a Cluster, if AWS tells it: that of its subnets, or of the network that the provider created for it.
@@ -98,6 +110,7 @@ async fn groups_of(
     let groups = report.answer("Auto Scaling groups", aws.cloud.describe_groups_tagged(TAG_CLUSTER).await)?;
     let ours = groups.into_iter().filter(|group| group.tags.get(TAG_CLUSTER) == Some(&topology.cluster));
     let held = ours.map(|group| addresses::Held {
+        pool: group.tags.get(TAG_POOL).cloned(),
         subnets: group.subnets.iter().map(|subnet| subnet.as_str().to_owned()).collect(),
         instances: group.instances.len(),
     });

@@ -52,9 +52,9 @@ impl Report {
         self.unanswered.insert(error.to_string());
     }
 
-    /// Nothing was asked, for this reason.
-    pub(super) fn unasked(why: impl Into<String>) -> Self {
-        Self { unanswered: BTreeSet::from([why.into()]), ..Self::default() }
+    /// Something was not found out, for this reason.
+    pub(super) fn lacks(&mut self, why: impl Into<String>) {
+        self.unanswered.insert(why.into());
     }
 }
 

@@ -193,6 +193,45 @@ async fn a_managed_network_that_was_begun_is_not_measured_again() {
 }
 
 #[tokio::test]
+async fn zones_and_quotas_of_networks_are_asked_for_once_by_all_clusters() {
+    let world = World::new();
+    let named = |name: &'static str| {
+        move |it: &mut Value| {
+            managed(json!({}))(it);
+            it["variables"][0]["value"]["cluster"]["name"] = json!(name);
+        }
+    };
+    let (a, b) = tokio::join!(said(&world, named("a")), said(&world, named("b")));
+    assert_eq!((a, b), (Ok(()), Ok(())));
+    assert_eq!(world.aws.calls("DescribeAvailabilityZones"), 1);
+    let (quotas, calls) = (world.aws.calls("GetServiceQuota"), world.aws.total_calls());
+    assert_eq!(said(&world, named("a")).await, Ok(()));
+    assert_eq!(world.aws.total_calls(), calls + 1, "only whether it has begun");
+    assert_eq!((quotas, world.aws.calls("GetServiceQuota")), (5, 5), "four of networks, one of vCPUs");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_network_is_new_again_an_hour_after_it_was_seen() {
+    let world = World::new();
+    let cloud = world.aws.cloud(DEFAULT_REGION, "own");
+    let mut made = Vec::new();
+    for cluster in ["n/c", "n/other", "n/other", "n/other"] {
+        let tags = [(TAG_CLUSTER.to_owned(), cluster.to_owned())].into();
+        let cidr = "10.8.0.0/16".parse().unwrap();
+        let parts = cloud.change_network(&Change::CreateVpc { cidr, ipv6: false, tags }).await.unwrap();
+        made.extend(parts.vpcs.into_keys());
+    }
+    assert_eq!(said(&world, managed(json!({}))).await, Ok(()));
+    cloud.change_network(&Change::DeleteVpc { vpc: made[0].clone() }).await.unwrap();
+    let tags = [(TAG_CLUSTER.to_owned(), "n/other".to_owned())].into();
+    let cidr = "10.8.0.0/16".parse().unwrap();
+    cloud.change_network(&Change::CreateVpc { cidr, ipv6: false, tags }).await.unwrap();
+    tokio::time::advance(Duration::from_mins(61)).await;
+    let refused = said(&world, managed(json!({}))).await.unwrap_err();
+    assert!(refused.contains("the quota of 5 VPCs"), "{refused}");
+}
+
+#[tokio::test]
 async fn pools_together_keep_within_the_quota_of_vcpus() {
     let world = World::new();
     let region = world.aws.region(DEFAULT_REGION);
@@ -218,6 +257,45 @@ async fn pools_together_keep_within_the_quota_of_vcpus() {
     assert_eq!(world.aws.calls("GetServiceQuota"), 2, "each quota is asked for once");
 }
 
+/// The pool `workers` is `c-workers` in AWS; beside it there is a new pool, `new`.
+fn beside(spec: Value) -> impl FnOnce(&mut Value) {
+    move |it| {
+        let mut new = it["items"][1].clone();
+        it["items"][1]["variables"][0]["value"]["machinePool"]["infrastructureRef"] =
+            json!({"name": "c-workers"});
+        new["object"]["spec"]["template"]["spec"] = spec;
+        new["variables"][0]["value"]["machinePool"] = json!({
+            "topologyName": "new", "replicas": 1, "version": "v1.36.3", "infrastructureRef": {"name": "c-new"},
+        });
+        it["items"].as_array_mut().unwrap().push(new);
+    }
+}
+
+#[tokio::test]
+async fn a_pool_that_shrinks_makes_no_room_in_the_quota_of_another_family() {
+    let world = World::new();
+    world.runs("c-workers", 5).await;
+    world.aws.region(DEFAULT_REGION).set_vcpu_quota(QuotaClass::SpotStandard, Some(0)).unwrap();
+    let new = json!({"instanceType": "m7i.large", "spot": {}, "ami": {"id": IMAGE_X86_64}});
+    let refused = said(&world, beside(new)).await.unwrap_err();
+    assert!(
+        refused.starts_with("pool new: 2 vCPUs are wanted, and the account's quota L-34B43A08"),
+        "{refused}"
+    );
+}
+
+#[tokio::test]
+async fn a_pool_that_grows_brings_out_nothing_of_pools_that_do_not() {
+    let world = World::new();
+    world.runs("c-workers", 3).await;
+    world.aws.region(DEFAULT_REGION).set_vcpu_quota(QuotaClass::Standard, Some(5)).unwrap();
+    let spot = json!({"instanceType": "m7i.large", "spot": {}, "ami": {"id": IMAGE_X86_64}});
+    assert_eq!(said(&world, beside(spot)).await, Ok(()));
+    let on_demand = json!({"instanceType": "m7i.large", "ami": {"id": IMAGE_X86_64}});
+    let refused = said(&world, beside(on_demand)).await.unwrap_err();
+    assert!(refused.starts_with("pools new, workers: 8 vCPUs are wanted"), "{refused}");
+}
+
 /// A cluster must not stand still because AWS does.
 #[tokio::test(start_paused = true)]
 async fn an_aws_that_does_not_answer_refuses_nothing() {
@@ -241,6 +319,40 @@ async fn an_aws_that_does_not_answer_refuses_nothing() {
 async fn half_an_answer_still_refuses() {
     let world = World::new();
     world.aws.add_fault(FaultRule::on("DescribeSubnets", Fault::Denied));
+    let refused = said(&world, |it| pool(it)["instanceType"] = json!("m99.large")).await;
+    assert!(refused.unwrap_err().contains("m99.large"));
+}
+
+/// Service Quotas without a route to it: the call hangs, and what was found before stays found.
+#[tokio::test(start_paused = true)]
+async fn quotas_that_are_not_answered_hide_no_finding_and_are_not_asked_again_at_once() {
+    let world = World::new();
+    world.aws.add_fault(FaultRule::on("GetServiceQuota", Fault::Hang));
+    let missing = |it: &mut Value| pool(it)["ami"]["id"] = json!("ami-0ffffffffffffffff");
+    for network in [None, Some(json!({"zones": {"names": ["eu-central-1z"]}}))] {
+        let change = |it: &mut Value| {
+            missing(it);
+            if let Some(network) = &network {
+                managed(network.clone())(it);
+            }
+        };
+        let began = tokio::time::Instant::now();
+        let refused = said(&world, change).await.unwrap_err();
+        assert!(refused.contains("image ami-0ffffffffffffffff"), "{refused}");
+        assert_eq!(refused.contains("no Availability Zone eu-central-1z"), network.is_some(), "{refused}");
+        assert!(began.elapsed() < DEADLINE, "{:?}", began.elapsed());
+        let (began, calls) = (tokio::time::Instant::now(), world.aws.calls("GetServiceQuota"));
+        said(&world, change).await.unwrap_err();
+        assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+        assert_eq!(world.aws.calls("GetServiceQuota"), calls);
+    }
+}
+
+/// The deadline itself may pass: only what was not answered by then is not known.
+#[tokio::test(start_paused = true)]
+async fn what_was_found_before_the_deadline_counts() {
+    let world = World::new();
+    world.aws.add_fault(FaultRule::on("DescribeSubnets", Fault::Hang));
     let refused = said(&world, |it| pool(it)["instanceType"] = json!("m99.large")).await;
     assert!(refused.unwrap_err().contains("m99.large"));
 }

@@ -8,6 +8,7 @@ use crate::clouds::Connected;
 use crate::topology::{Pool, Topology};
 use foo_cloud::{InstanceTypeInfo, VcpuQuota};
 use foo_model::InstanceType;
+use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the pools together want of one quota.
@@ -17,18 +18,30 @@ struct Wanted<'a> {
     pools: BTreeSet<&'a str>,
 }
 
-/// A sentence for each quota that the pools together pass.
-pub(super) async fn look(
+/// A quota that pools together pass.
+#[derive(Debug)]
+pub(super) struct Passed<'a> {
+    /// The sentence about it.
+    pub(super) finding: String,
+    /// Names of the pools that count against it.
+    pub(super) pools: BTreeSet<&'a str>,
+}
+
+/// The quotas that the pools together pass.
+pub(super) async fn look<'a>(
     aws: &Connected,
-    topology: &Topology,
+    topology: &'a Topology,
     types: &BTreeMap<&str, InstanceTypeInfo>,
     report: &mut Report,
-) -> Vec<String> {
+) -> Vec<Passed<'a>> {
+    let wanted = wanted(topology, types);
+    let answers = join_all(wanted.keys().map(async |quota| aws.vcpu_quota(*quota).await)).await;
     let mut passed = Vec::new();
-    for (quota, wanted) in wanted(topology, types) {
+    for ((quota, wanted), answer) in wanted.into_iter().zip(answers) {
         let what = format!("the quota {}", quota.code());
-        let told = report.answer(&what, aws.vcpu_quota(quota).await).flatten();
-        passed.extend(told.and_then(|most| passes(quota, &wanted, most)));
+        let told = report.answer(&what, answer).flatten();
+        let finding = told.and_then(|most| passes(quota, &wanted, most));
+        passed.extend(finding.map(|finding| Passed { finding, pools: wanted.pools }));
     }
     passed
 }

@@ -1,0 +1,131 @@
+//! Answers of AWS that are kept for a while, one per question. Callers with the same question share one call.
+//!
+//! No caller waits long: a call has a deadline, and so has the wait for another caller's call. A failure, a missed deadline
+//! included, is the answer for a while, so that an AWS that is silent costs the deadline once and not in every check.
+
+use foo_cloud::{CloudError, ErrorKind, Operation, Result};
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::time::{Instant, timeout};
+
+/// How long a failure is the answer.
+const FAILED: Duration = Duration::from_mins(1);
+
+/// The answers to all questions of one type.
+#[derive(Debug)]
+pub(crate) struct Answers<Q, T> {
+    slots: Mutex<HashMap<Q, Slot<T>>>,
+    operation: Operation,
+    /// How long a call may take, and the wait for another caller's.
+    within: Duration,
+    /// How long an answer is valid; zero: it is asked for each time.
+    serves: fn(&T) -> Duration,
+}
+
+#[derive(Debug)]
+struct Slot<T> {
+    /// The caller that holds it asks AWS; the others wait for it and read.
+    known: Arc<tokio::sync::Mutex<Option<Known<T>>>>,
+    used: Instant,
+}
+
+#[derive(Debug)]
+struct Known<T> {
+    until: Instant,
+    answer: Result<T>,
+}
+
+impl<Q: Clone + Eq + Hash, T: Clone> Answers<Q, T> {
+    /// None yet. Missed deadlines are failures of this operation.
+    pub(crate) fn new(operation: Operation, within: Duration, serves: fn(&T) -> Duration) -> Self {
+        Self { slots: Mutex::default(), operation, within, serves }
+    }
+
+    /// The answer that is known, or the one that AWS gives in time.
+    pub(crate) async fn get(&self, question: &Q, ask: impl Future<Output = Result<T>>) -> Result<T> {
+        let silent = || {
+            let why = format!("no answer in {:?}", self.within);
+            CloudError::new(self.operation, ErrorKind::Unreachable, None, &why)
+        };
+        let slot = self.slot(question);
+        let Ok(mut known) = timeout(self.within, slot.lock()).await else { return Err(silent()) };
+        if let Some(known) = known.as_ref().filter(|known| Instant::now() < known.until) {
+            return known.answer.clone();
+        }
+        let answer = timeout(self.within, ask).await.unwrap_or_else(|_late| Err(silent()));
+        let serves = answer.as_ref().map_or(FAILED, self.serves);
+        let now = Instant::now();
+        let until = now.checked_add(serves).unwrap_or(now);
+        *known = Some(Known { until, answer: answer.clone() });
+        answer
+    }
+
+    /// A new question is the occasion to forget those that nobody asked for an hour, longer than any answer is valid.
+    fn slot(&self, question: &Q) -> Arc<tokio::sync::Mutex<Option<Known<T>>>> {
+        const UNUSED: Duration = Duration::from_hours(1);
+        let now = Instant::now();
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        if !slots.contains_key(question) {
+            slots.retain(|_, slot| now.saturating_duration_since(slot.used) < UNUSED);
+        }
+        let slot = slots.entry(question.clone()).or_insert_with(|| Slot { known: Arc::default(), used: now });
+        slot.used = now;
+        Arc::clone(&slot.known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    const WITHIN: Duration = Duration::from_secs(2);
+
+    fn answers() -> Answers<&'static str, u32> {
+        Answers::new(Operation::GetServiceQuota, WITHIN, |_| Duration::from_mins(10))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn callers_at_the_same_time_wait_for_one_deadline_together() {
+        let answers = answers();
+        let calls = AtomicU32::new(0);
+        let ask = async || {
+            let call = async {
+                calls.fetch_add(1, Ordering::Relaxed);
+                std::future::pending().await
+            };
+            answers.get(&"a", call).await
+        };
+        let began = Instant::now();
+        let all = futures::future::join_all((0..10).map(|_| ask())).await;
+        assert!(all.iter().all(Result::is_err));
+        assert_eq!((began.elapsed(), calls.load(Ordering::Relaxed)), (WITHIN, 1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn failures_are_the_answer_for_a_minute_and_answers_for_their_time() {
+        let answers = answers();
+        let late = || answers.get(&"a", std::future::pending());
+        let prompt = |number| answers.get(&"a", async move { Ok(number) });
+        assert!(late().await.is_err());
+        tokio::time::advance(Duration::from_secs(59)).await;
+        assert!(prompt(1).await.is_err());
+        tokio::time::advance(Duration::from_secs(2)).await;
+        assert_eq!(prompt(1).await.unwrap(), 1);
+        assert_eq!(answers.get(&"b", async { Ok(2) }).await.unwrap(), 2, "another question");
+        assert_eq!(prompt(3).await.unwrap(), 1);
+        tokio::time::advance(Duration::from_mins(11)).await;
+        assert_eq!(prompt(3).await.unwrap(), 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn questions_that_nobody_asks_are_forgotten() {
+        let answers = answers();
+        answers.get(&"a", async { Ok(1) }).await.unwrap();
+        tokio::time::advance(Duration::from_mins(61)).await;
+        answers.get(&"b", async { Ok(1) }).await.unwrap();
+        assert_eq!(answers.slots.lock().unwrap().keys().collect::<Vec<_>>(), [&"b"]);
+    }
+}
