@@ -103,8 +103,12 @@ async fn pods_run_are_evicted_within_their_budget_and_lost_pods_are_noticed() ->
             .iter()
             .all(|death| death.provider_id.as_deref() == Some("aws:///eu-west-1a/i-a"))
     );
-    let moved = ready_pods(&pods, 2).await?;
-    assert!(moved.iter().all(|pod| node_of(pod) == "node-b"));
+    // A pod may be missed before the API server shows that it is gone.
+    wait_until("all pods to run on node-b", SOON, async || {
+        let on: Vec<String> = ready_pods(&pods, 2).await?.iter().map(node_of).collect();
+        Ok(Probe::when(on.iter().all(|node| node == "node-b"), || format!("{on:?}")))
+    })
+    .await?;
     let nodes: Api<Node> = Api::all(rig.api().client());
     wait_until("node-a to be deleted", SOON, async || {
         Ok(Probe::when(nodes.get_opt("node-a").await?.is_none(), || "still there".into()))
