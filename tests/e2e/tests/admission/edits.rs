@@ -242,7 +242,7 @@ fn listed_subnets_that_exist_stay_as_they_are() {
             must_not_become_with(server, &there, with_another(), to.clone(), changed).await?;
             may_become_with(server, &two, with_another(), to.clone()).await?;
             // AWS has something else already; what has another type is another subnet.
-            if to["subnets"]["list"][0]["type"] == "Private" {
+            if to["subnets"]["list"][2]["type"] == "Private" {
                 may_become_with(server, &differs, with_another(), to).await?;
             } else {
                 must_not_become_with(server, &differs, with_another(), to, changed).await?;
