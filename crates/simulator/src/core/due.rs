@@ -1,5 +1,6 @@
 //! What will happen by itself, and when: the only source of change besides calls. Nothing is ever scanned for.
 
+use super::eks::step::EksStep;
 use super::network::Step;
 use foo_model::{GroupName, InstanceId, Timestamp};
 use std::collections::BTreeMap;
@@ -37,6 +38,8 @@ pub(crate) enum Event {
     Delivered(String, String),
     /// A network goes on by itself.
     Network(Step),
+    /// A cluster of EKS goes on by itself.
+    Eks(EksStep),
     /// The group of that name and serial number disappears.
     GroupGone(GroupName, u64),
 }

@@ -4,6 +4,7 @@
 //! What a group launches is asked for when the group refers to a template, in [`super::launches`]. Not asked for: the
 //! service-linked roles.
 
+use super::account;
 use super::ask::{arn, ask, knows_tags, tags_of};
 use super::networks;
 use super::policy::{Ask, VALUES_END};
@@ -24,7 +25,8 @@ pub(crate) fn of_call(region: &Region, service: Service, action: &str, params: &
         }
         // STS API Reference, GetCallerIdentity: no permissions are required. What speaks JSON is asked there.
         Service::ElasticLoadBalancing => networks::of_load_balancing(region, action, params),
-        Service::Sts | Service::Sqs | Service::Ssm | Service::ServiceQuotas => Vec::new(),
+        Service::Iam => vec![account::of_call(&region.account, action, params)],
+        Service::Sts | Service::Sqs | Service::Ssm | Service::ServiceQuotas | Service::Eks => Vec::new(),
     }
 }
 

@@ -3,6 +3,7 @@
 //! Three files without any build step or outside resource, and summaries as JSON that they ask for once a second: all groups
 //! in a few numbers each, one group with its instances and its diary, and the networks of a region.
 
+mod clusters;
 mod networks;
 
 pub(crate) use networks::networks;

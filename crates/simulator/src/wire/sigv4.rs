@@ -154,7 +154,7 @@ fn encode(text: &str, is_path: bool) -> String {
 }
 
 /// A plus sign stays one: in signed queries a space is `%20`.
-fn decode(text: &str) -> String {
+pub(super) fn decode(text: &str) -> String {
     let protected = text.replace('+', "%2B").replace('=', "%3D");
     url::form_urlencoded::parse(protected.as_bytes())
         .next()
