@@ -34,6 +34,7 @@ class Account:
         self.scenario = ""
         self.scaling, self.ec2, self.sts = (self.client(each) for each in ("autoscaling", "ec2", "sts"))
         self.sqs, self.ssm = self.client("sqs"), self.client("ssm")
+        self.eks, self.iam = self.client("eks"), self.client("iam")
 
     def client(self, service, key="judge", secret="judge", token=None):
         return boto3.client(

@@ -1,8 +1,7 @@
 //! What tests do to the clusters of a region.
 
 use super::RegionHandle;
-use crate::core::eks::cluster::{ApiServer, Cluster, Issue};
-use crate::core::eks::mishaps::InsightFact;
+use crate::core::eks::cluster::{ApiServer, Cluster, InsightFact, Issue};
 use crate::core::eks::{EksMishap, KubernetesIdentity};
 use crate::core::error::AwsResult;
 

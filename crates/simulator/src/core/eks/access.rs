@@ -1,28 +1,15 @@
 //! Access policies, and what an access entry lets somebody be (EKS User Guide, "Associate access policies with access entries",
 //! "Review access policy permissions").
 
-use super::cluster::{Association, AuthenticationMode, EntryType};
+use super::cluster::AuthenticationMode;
 use super::entries::no_entry;
+use super::identities::{Association, EntryType, ScopeType};
+use super::policies::{ACCESS_POLICIES, policy_arn};
 use super::refusal::{invalid, not_found};
-use super::requests::{NewAssociation, ScopeType};
+use super::requests::NewAssociation;
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
 use std::collections::BTreeMap;
-
-/// The policies that there are.
-pub const ACCESS_POLICIES: [&str; 6] = [
-    "AmazonEKSAdminPolicy",
-    "AmazonEKSAdminViewPolicy",
-    "AmazonEKSAutoNodePolicy",
-    "AmazonEKSClusterAdminPolicy",
-    "AmazonEKSEditPolicy",
-    "AmazonEKSViewPolicy",
-];
-
-/// The ARN of a policy.
-pub(crate) fn policy_arn(name: &str) -> String {
-    format!("arn:aws:eks::aws:cluster-access-policy/{name}")
-}
 
 /// Who somebody is in Kubernetes.
 #[derive(Clone, Debug, PartialEq, Eq)]

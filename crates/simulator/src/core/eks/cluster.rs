@@ -1,6 +1,6 @@
 //! Clusters and what belongs to them (EKS API Reference, Cluster, Update, Addon, AccessEntry, PodIdentityAssociation).
 
-use super::mishaps::InsightFact;
+use super::identities::{AccessEntry, PodIdentity};
 use super::versions::Minor;
 use foo_model::network::Tags;
 use foo_model::{SecurityGroupId, SubnetId, Timestamp, VpcId};
@@ -221,6 +221,8 @@ pub enum UpdateStatus {
 #[expect(missing_docs, reason = "the types of updates say it")]
 pub enum Change {
     Version(Minor),
+    /// AWS changes the version at the end of support: nothing leads back.
+    Forced(Minor),
     Rollback(Minor),
     Endpoint(EndpointAccess),
     Placement(Placement),
@@ -259,6 +261,7 @@ impl Update {
         match &self.change {
             Change::Addon(name, _) => Some(name),
             Change::Version(_)
+            | Change::Forced(_)
             | Change::Rollback(_)
             | Change::Endpoint(_)
             | Change::Placement(_)
@@ -321,83 +324,27 @@ pub struct ClusterAddon {
     pub tags: Tags,
 }
 
-/// Type of an access entry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
-#[expect(missing_docs, reason = "the names are AWS's own (EKS API Reference, CreateAccessEntry)")]
-pub enum EntryType {
-    #[default]
-    Standard,
-    Ec2Linux,
-    Ec2Windows,
-    FargateLinux,
-    Ec2,
-    HybridLinux,
-    HyperpodLinux,
+/// What a test says of an insight (EKS API Reference, Insight).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct InsightFact {
+    /// Its name.
+    pub name: String,
+    /// `UPGRADE_READINESS`, `MISCONFIGURATION`, `ROLLBACK_READINESS`.
+    #[serde(default = "readiness")]
+    pub category: String,
+    /// The version that it speaks of.
+    pub kubernetes_version: Minor,
+    /// `PASSING`, `WARNING`, `ERROR`, `UNKNOWN`.
+    pub status: String,
+    /// In words.
+    #[serde(default)]
+    pub reason: String,
+    /// What to do.
+    #[serde(default)]
+    pub recommendation: String,
 }
 
-/// An access entry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct AccessEntry {
-    /// Its ARN.
-    pub arn: String,
-    /// ARN of the user or role that is let in.
-    pub principal: String,
-    /// Unique id of that role at the time the entry was made: a role of the same name made later is not let in.
-    pub unique_id: Option<String>,
-    /// Its type.
-    pub kind: EntryType,
-    /// The name it has in Kubernetes.
-    pub username: String,
-    /// Its groups in Kubernetes.
-    pub groups: Vec<String>,
-    /// When it was made.
-    pub created: Timestamp,
-    /// When it was last changed.
-    pub modified: Timestamp,
-    /// Its tags.
-    pub tags: Tags,
-    /// The policies that are associated with it, by ARN.
-    pub policies: BTreeMap<String, Association>,
-}
-
-/// A policy that is associated with an access entry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Association {
-    /// Where it holds.
-    pub scope: super::requests::AccessScope,
-    /// When it was associated.
-    pub created: Timestamp,
-    /// When its scope was last changed.
-    pub modified: Timestamp,
-}
-
-/// A pod identity association.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct PodIdentity {
-    /// Its id.
-    pub id: String,
-    /// Its ARN.
-    pub arn: String,
-    /// Namespace of the service account.
-    pub namespace: String,
-    /// The service account.
-    pub service_account: String,
-    /// The role its pods get.
-    pub role: String,
-    /// The role that they assume with it.
-    pub target_role: Option<String>,
-    /// What a session must know to assume the target role.
-    pub external_id: Option<String>,
-    /// Whether sessions have no tags.
-    pub without_session_tags: bool,
-    /// When it was made.
-    pub created: Timestamp,
-    /// When it was last changed.
-    pub modified: Timestamp,
-    /// ARN of the add-on that it belongs to.
-    pub owner: Option<String>,
-    /// Its tags.
-    pub tags: Tags,
+fn readiness() -> String {
+    "UPGRADE_READINESS".to_owned()
 }

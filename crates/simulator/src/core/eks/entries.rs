@@ -1,9 +1,11 @@
 //! Access entries (EKS User Guide, "Grant IAM users access to Kubernetes with EKS access entries").
 
-use super::cluster::{AccessEntry, Association, AuthenticationMode, Cluster, EntryType};
+use super::cluster::{AuthenticationMode, Cluster};
+use super::identities::{AccessEntry, AccessScope, Association, EntryType, ScopeType};
+use super::policies::policy_arn;
 use super::principals::Principals;
 use super::refusal::{in_use, invalid, not_found, too_many, wrong_state};
-use super::requests::{AccessScope, EntryUpdate, NewEntry, ScopeType};
+use super::requests::{EntryUpdate, NewEntry};
 use super::tags::check_tags;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
@@ -179,7 +181,7 @@ impl Region {
         let mut entry = self.new_entry(&cluster.name, &creator, EntryType::Standard, unique_id);
         let scope = AccessScope { r#type: ScopeType::Cluster, namespaces: Vec::new() };
         let admin = Association { scope, created: self.now, modified: self.now };
-        entry.policies.insert(super::access::policy_arn("AmazonEKSClusterAdminPolicy"), admin);
+        entry.policies.insert(policy_arn("AmazonEKSClusterAdminPolicy"), admin);
         cluster.entries.insert(creator, entry);
     }
 

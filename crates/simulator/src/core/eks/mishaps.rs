@@ -1,8 +1,7 @@
 //! What a test makes happen to clusters.
 
-use super::cluster::{AddonPhase, ApiServer, Issue};
+use super::cluster::{AddonPhase, ApiServer, InsightFact, Issue};
 use super::refusal::{invalid, no_cluster, not_found};
-use super::versions::Minor;
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
 use serde::{Deserialize, Serialize};
@@ -39,33 +38,8 @@ pub enum MishapOf {
     AddonUpdate,
 }
 
-/// What a test says of an insight (EKS API Reference, Insight).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct InsightFact {
-    /// Its name.
-    pub name: String,
-    /// `UPGRADE_READINESS`, `MISCONFIGURATION`, `ROLLBACK_READINESS`.
-    #[serde(default = "readiness")]
-    pub category: String,
-    /// The version that it speaks of.
-    pub kubernetes_version: Minor,
-    /// `PASSING`, `WARNING`, `ERROR`, `UNKNOWN`.
-    pub status: String,
-    /// In words.
-    #[serde(default)]
-    pub reason: String,
-    /// What to do.
-    #[serde(default)]
-    pub recommendation: String,
-}
-
 fn once() -> u32 {
     1
-}
-
-fn readiness() -> String {
-    "UPGRADE_READINESS".to_owned()
 }
 
 impl Region {

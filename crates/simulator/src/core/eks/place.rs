@@ -19,6 +19,11 @@ const GROUPS: usize = 4;
 /// Most ranges of publicAccessCidrs (EKS Service Quotas).
 const RANGES: usize = 40;
 
+/// The ranges of Services that EKS chooses from, and the addresses of which the VPC must have none for the first.
+const SERVICES: Ipv4Net = Ipv4Net::new_assert(Ipv4Addr::new(10, 100, 0, 0), 16);
+const SERVICES_OTHERWISE: Ipv4Net = Ipv4Net::new_assert(Ipv4Addr::new(172, 20, 0, 0), 16);
+const TEN: Ipv4Net = Ipv4Net::new_assert(Ipv4Addr::new(10, 0, 0, 0), 8);
+
 /// EKS's words for what EC2 refuses.
 fn ec2_says(error: &AwsError) -> AwsError {
     invalid(format!(
@@ -132,10 +137,8 @@ pub(super) fn check_endpoint(public: bool, private: bool) -> AwsResult<()> {
 pub(super) fn service_range(asked: Option<&str>, vpc: &[Ipv4Net]) -> AwsResult<Ipv4Net> {
     let overlaps = |range: &Ipv4Net| vpc.iter().any(|it| it.contains(range) || range.contains(it));
     let Some(text) = asked else {
-        let ten = Ipv4Net::new_assert(Ipv4Addr::new(10, 0, 0, 0), 8);
-        let in_ten = vpc.iter().any(|it| ten.contains(it));
-        let base = if in_ten { Ipv4Addr::new(172, 20, 0, 0) } else { Ipv4Addr::new(10, 100, 0, 0) };
-        return Ok(Ipv4Net::new_assert(base, 16));
+        let in_ten = vpc.iter().any(|it| TEN.contains(it));
+        return Ok(if in_ten { SERVICES_OTHERWISE } else { SERVICES });
     };
     let range = text.parse::<Ipv4Net>().ok().map(|range| range.trunc());
     let fits = |range: &Ipv4Net| (12..=24).contains(&range.prefix_len()) && range.network().is_private();

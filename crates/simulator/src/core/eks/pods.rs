@@ -1,6 +1,6 @@
 //! Pod identity associations (EKS User Guide, "Learn how EKS Pod Identity grants pods access to AWS services").
 
-use super::cluster::PodIdentity;
+use super::identities::PodIdentity;
 use super::principals::Principals;
 use super::refusal::{in_use, invalid, not_found, too_many};
 use super::requests::{AddonPodIdentity, NewPodIdentity, PodIdentityUpdate};

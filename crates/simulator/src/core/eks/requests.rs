@@ -1,6 +1,7 @@
 //! What callers send, as the API has it in JSON (EKS API Reference). A field that is not simulated is refused, not ignored.
 
-use super::cluster::{AuthenticationMode, EntryType, IpFamily, LogType, SupportType};
+use super::cluster::{AuthenticationMode, IpFamily, LogType, SupportType};
+use super::identities::{AccessScope, EntryType};
 use foo_model::network::Tags;
 use serde::{Deserialize, Serialize};
 
@@ -178,26 +179,6 @@ request!(
         statuses: Vec<String>,
     }
 );
-
-/// AccessScope.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct AccessScope {
-    /// Whether it is the whole cluster or some namespaces.
-    pub r#type: ScopeType,
-    /// The namespaces; `*` stands for any text in them.
-    #[serde(default)]
-    pub namespaces: Vec<String>,
-}
-
-/// AccessScopeType.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names are AWS's own")]
-pub enum ScopeType {
-    Cluster,
-    Namespace,
-}
 
 /// ResolveConflicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

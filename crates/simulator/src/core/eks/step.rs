@@ -1,9 +1,7 @@
 //! What happens to clusters by itself, a while after a call.
 
 use super::versions::Minor;
-use crate::core::due::Event;
 use crate::core::region::Region;
-use std::time::Duration;
 
 /// Something that happens at its time. A cluster is named by its ARN and id: one of the same name made later is another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,11 +43,6 @@ impl EksStep {
 }
 
 impl Region {
-    /// Lets something happen to clusters after a while.
-    pub(super) fn eks_later(&mut self, wait: Duration, step: EksStep) {
-        self.due.at(self.now.plus(wait), Event::Eks(step));
-    }
-
     /// Lets a step happen. A cluster that is gone meanwhile takes none.
     pub(crate) fn take_eks_step(&mut self, step: EksStep) {
         let of = step.cluster();

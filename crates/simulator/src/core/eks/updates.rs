@@ -102,7 +102,7 @@ impl Region {
     /// Changes a cluster, or says why it cannot be changed.
     fn make_change(&mut self, name: &str, change: &Change) -> Option<Issue> {
         let cluster = self.eks.cluster(name)?.clone();
-        if matches!(change, Change::Version(_) | Change::Rollback(_)) {
+        if matches!(change, Change::Version(_) | Change::Forced(_) | Change::Rollback(_)) {
             let subnets = &cluster.placement.subnets;
             if self.free_addresses(subnets) < ADDRESSES {
                 return Some(no_addresses("InsufficientFreeAddresses", subnets));
@@ -124,7 +124,7 @@ impl Region {
                 cluster.former = Some((cluster.version, self.now));
                 self.run_version(&mut cluster, *version);
             }
-            Change::Rollback(version) => {
+            Change::Forced(version) | Change::Rollback(version) => {
                 cluster.former = None;
                 self.run_version(&mut cluster, *version);
             }

@@ -41,7 +41,8 @@ impl Region {
         if request.force != Some(true) {
             self.check_insights(name, offer.version, rollback)?;
         }
-        let update = self.begin_version(name, kind, &offer)?;
+        let change = if rollback { Change::Rollback(offer.version) } else { Change::Version(offer.version) };
+        let update = self.begin_version(name, kind, &offer, change)?;
         self.eks.tokens.remember(ACTION, name, token, request, &update.id);
         Ok(update)
     }
@@ -71,12 +72,13 @@ impl Region {
         ))
     }
 
-    fn begin_version(&mut self, name: &str, kind: UpdateType, offer: &Offer) -> AwsResult<Update> {
-        let change = if kind == UpdateType::VersionRollback {
-            Change::Rollback(offer.version)
-        } else {
-            Change::Version(offer.version)
-        };
+    fn begin_version(
+        &mut self,
+        name: &str,
+        kind: UpdateType,
+        offer: &Offer,
+        change: Change,
+    ) -> AwsResult<Update> {
         let params = vec![
             ("Version", offer.version.to_string()),
             ("PlatformVersion", format!("eks.{}", offer.platform)),
@@ -127,6 +129,6 @@ impl Region {
     pub fn upgrade_by_aws(&mut self, name: &str) -> AwsResult<Update> {
         let next = self.known_cluster(name)?.version.next();
         let offer = offered(&self.settings.eks.versions, Some(&next.to_string()), self.now)?;
-        self.begin_version(name, UpdateType::VersionUpdate, &offer)
+        self.begin_version(name, UpdateType::VersionUpdate, &offer, Change::Forced(offer.version))
     }
 }

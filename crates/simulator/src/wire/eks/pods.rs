@@ -1,7 +1,7 @@
 //! Pod identity associations.
 
 use super::{page, tell};
-use crate::core::eks::cluster::PodIdentity;
+use crate::core::eks::identities::PodIdentity;
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
 use crate::wire::rest::Call;

@@ -1,6 +1,7 @@
 //! Answers, as the API has them in JSON.
 
-use crate::core::eks::cluster::{AccessEntry, Association, Cluster, Issue, PodIdentity, Update};
+use crate::core::eks::cluster::{Cluster, Issue, Update};
+use crate::core::eks::identities::{AccessEntry, Association, PodIdentity};
 use crate::core::region::Region;
 use foo_model::Timestamp;
 use serde_json::{Map, Value, json};
