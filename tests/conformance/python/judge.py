@@ -56,7 +56,7 @@ class Account:
         self.ec2.create_launch_template(LaunchTemplateName="main", LaunchTemplateData=self.template_data())
         self.template = {"LaunchTemplateName": "main", "Version": "1"}
 
-    def step(self, name, call, *positional, look=lambda _: "ok", **parameters):
+    def step(self, name, call, /, *positional, look=lambda _: "ok", **parameters):
         """Makes a call and writes down what came of it."""
         try:
             answer = look(call(*positional, **parameters))

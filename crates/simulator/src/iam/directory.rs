@@ -1,7 +1,6 @@
 //! What IAM keeps of roles beside what they allow: unique ids, instance profiles, and OpenID Connect providers (IAM API
 //! Reference). IAM has no client tokens.
 
-use super::role_id;
 use crate::core::error::{AwsError, AwsResult};
 use foo_model::Timestamp;
 use foo_model::network::Tags;
@@ -121,4 +120,10 @@ impl Directory {
     pub(crate) fn delete_provider(&mut self, arn: &str) -> AwsResult<()> {
         self.providers.remove(arn).map(drop).ok_or_else(|| no_provider(arn))
     }
+}
+
+/// The unique id of a role: the same for the same name.
+pub(crate) fn role_id(role: &str) -> String {
+    let mut chance = crate::core::chance::Chance::new(0, role);
+    format!("AROA{:016X}", chance.bits())
 }

@@ -6,7 +6,7 @@ use super::policy::{Ask, VALUES_END};
 use crate::core::Region;
 use crate::core::eks::cluster::Cluster;
 use crate::service::Service;
-use crate::wire::rest::Call;
+use crate::wire::call::Call;
 use foo_model::Timestamp;
 use foo_model::network::Tags;
 use serde_json::Value;

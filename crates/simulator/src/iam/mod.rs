@@ -14,7 +14,7 @@ pub(crate) mod refusals;
 pub(crate) mod roles;
 
 use crate::core::eks::{Principal, Principals};
-use directory::Directory;
+use directory::{Directory, role_id};
 use foo_model::Timestamp;
 use policy::Policy;
 use roles::{Role, Session};
@@ -162,10 +162,4 @@ impl Keys {
             None => (format!("arn:aws:iam::{account}:user/{caller}"), caller.to_owned()),
         }
     }
-}
-
-/// The unique id of a role: the same for the same name.
-pub(crate) fn role_id(role: &str) -> String {
-    let mut chance = crate::core::chance::Chance::new(0, role);
-    format!("AROA{:016X}", chance.bits())
 }

@@ -6,6 +6,7 @@
 mod answer;
 mod authentication;
 mod autoscaling;
+pub(crate) mod call;
 mod ec2;
 mod eks;
 mod elb;

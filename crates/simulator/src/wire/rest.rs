@@ -2,65 +2,19 @@
 //! protocol"). Only EKS speaks it.
 
 use super::answer::WireAnswer;
+use super::call::{Call, Route};
 use super::sigv4::SignedRequest;
 use super::{authentication, eks, signature};
-use crate::core::eks::Principals;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::region::Region;
 use crate::faults::CallHead;
 use crate::iam::refusals;
 use crate::service::Service;
 use crate::world::{Ending, Gate, World};
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// An action: it works on the region and makes the body of its answer.
-pub(super) type Operation = fn(&mut Region, &Call<'_>) -> AwsResult<Value>;
-
-/// An action, its method and its path with variables in braces.
-pub(super) type Route = (&'static str, &'static str, &'static str, Operation);
-
 const JSON: &str = "application/json";
-
-/// A call, as an action sees it.
-pub(crate) struct Call<'a> {
-    /// The variables of the path.
-    path: BTreeMap<&'static str, String>,
-    query: Vec<(String, String)>,
-    body: Value,
-    pub(super) principals: Principals,
-    pub(super) caller: &'a str,
-}
-
-impl Call<'_> {
-    /// A variable of the path. The route has it.
-    pub(crate) fn path(&self, name: &str) -> &str {
-        self.path.get(name).map_or("", String::as_str)
-    }
-
-    /// A parameter of the query.
-    pub(crate) fn query(&self, name: &str) -> Option<&str> {
-        self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
-    }
-
-    /// All values of a parameter of the query.
-    pub(crate) fn queries(&self, name: &str) -> Vec<String> {
-        self.query.iter().filter(|(key, _)| key == name).map(|(_, value)| value.clone()).collect()
-    }
-
-    /// A field of the body.
-    pub(crate) fn field(&self, name: &str) -> Option<&Value> {
-        self.body.get(name)
-    }
-
-    /// The body, as a request. A field that is not simulated is refused.
-    pub(super) fn body<T: DeserializeOwned>(&self) -> AwsResult<T> {
-        serde_json::from_value(self.body.clone())
-            .map_err(|error| AwsError::new("InvalidParameterException", error.to_string()))
-    }
-}
 
 /// Whether a request is signed for a service that speaks REST.
 pub(crate) fn is_rest(request: &SignedRequest<'_>) -> bool {
@@ -223,7 +177,7 @@ pub(crate) fn asks_of(
     let ((action, ..), path) =
         route(&request).ok_or_else(|| AwsError::new("UnknownOperationException", "not a path of EKS"))?;
     let query = url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-    let call = Call { path, query, body, principals: Principals::default(), caller: "" };
+    let call = Call { path, query, body, principals: crate::core::eks::Principals::default(), caller: "" };
     world.in_region(region, |region| crate::iam::eks::of_call(region, action, &call))
 }
 

@@ -11,7 +11,7 @@ mod tell;
 mod updates;
 mod versions;
 
-use super::rest::Route;
+use super::call::Route;
 
 /// All actions.
 pub(super) const ROUTES: [Route; 41] = [

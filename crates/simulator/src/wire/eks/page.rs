@@ -1,8 +1,8 @@
 //! Pages: at most 100 entries, and a token that names the last one.
 
 use crate::core::error::{AwsError, AwsResult};
+use crate::wire::call::Call;
 use crate::wire::paging::Page;
-use crate::wire::rest::Call;
 use serde_json::{Value, json};
 
 /// Most entries of a page, and how many there are if the call does not say.
