@@ -22,7 +22,8 @@ pub(super) const ACTIONS: [(&str, Operation); 12] = [
     ("GetOpenIDConnectProvider", get_provider),
     ("ListOpenIDConnectProviders", list_providers),
     ("DeleteOpenIDConnectProvider", |inner, params, _, _| {
-        inner.keys.directory.delete_provider(provider_arn(params)?)
+        inner.keys.directory.delete_provider(provider_arn(params)?);
+        Ok(())
     }),
     ("TagOpenIDConnectProvider", tag_provider),
     ("UntagOpenIDConnectProvider", |inner, params, _, _| {
