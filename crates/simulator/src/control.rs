@@ -13,6 +13,7 @@
 //! | GET `/_sim/page`, `/_sim/page/<r>`, `/_sim/page/<r>/<group>` | what the page at `/` shows: all groups; the networks of a region; one group |
 //! | GET, PUT `/_sim/keys`; DELETE `/_sim/keys/<id>` | access keys ([`AccessKey`]), without secrets; add or replace one; remove |
 //! | GET, PUT `/_sim/roles`; DELETE `/_sim/roles/<name>` | roles ([`Role`](crate::iam::roles::Role)); add or replace one; remove |
+//! | GET, PUT `/_sim/instance-profiles`; DELETE `/_sim/instance-profiles/<name>` | instance profiles ([`InstanceProfile`](crate::InstanceProfile)); add or replace one; remove |
 //! | DELETE `/_sim/sessions` | end all sessions of roles at once |
 //! | GET `/_sim/snapshots` | names of the snapshots there are |
 //! | POST, DELETE `/_sim/snapshots/<name>` | keep a copy of everything; forget it |
@@ -39,9 +40,16 @@
 //! | DELETE `/_sim/regions/<r>/network` | remove everything except zones: an empty region |
 //! | GET `/_sim/regions/<r>/network` | everything in the region's networks |
 //! | GET, PUT `/_sim/regions/<r>/nat-faults` | which future NAT gateways fail ([`NatMishap`](crate::core::network::NatMishap)s) |
+//! | GET `/_sim/regions/<r>/clusters`, `/clusters/<name>` | all clusters of EKS; one, with everything that belongs to it |
+//! | PUT `/_sim/regions/<r>/clusters/<name>/health`, `/addons/<addon>/health` | what is wrong with it ([`Issue`](crate::core::eks::cluster::Issue)s) |
+//! | PUT `/_sim/regions/<r>/clusters/<name>/insights` | its insights ([`InsightFact`](crate::core::eks::cluster::InsightFact)s) beside those that EKS works out |
+//! | PUT `/_sim/regions/<r>/clusters/<name>/server` | the API server that runs for it ([`ApiServer`](crate::core::eks::cluster::ApiServer)), or null |
+//! | POST `/_sim/regions/<r>/clusters/<name>/upgrade` | AWS updates it to the next version |
+//! | GET, PUT `/_sim/regions/<r>/eks-faults` | what goes wrong with coming creations and updates ([`EksMishap`](crate::core::eks::EksMishap)s) |
 //! | PUT `/_sim/regions/<r>/images`, `/types`, `/vpcs`, `/subnets`, `/security-groups` | add or replace one |
 //! | GET, PATCH `/_sim/regions/<r>/settings` | [`Settings`](crate::core::Settings) |
 
+mod clusters;
 mod networks;
 mod outcome;
 
@@ -181,7 +189,9 @@ fn of_all(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8]) ->
         ("GET", ["clock"]) => Ok(clock(simulator)),
         ("POST", ["clock"]) => change_clock(simulator, body),
         (_, ["faults", ..]) => of_faults(simulator, method, path, body),
-        (_, ["keys" | "roles" | "sessions", ..]) => of_access(simulator, method, path, body),
+        (_, ["keys" | "roles" | "sessions" | "instance-profiles", ..]) => {
+            of_access(simulator, method, path, body)
+        }
         (_, ["snapshots", ..]) => of_snapshots(simulator, method, path),
         ("GET", ["calls"]) => Ok(calls(simulator)),
         ("DELETE", ["calls"]) => {
@@ -263,6 +273,12 @@ fn of_access(simulator: &Simulator, method: &Method, path: &[&str], body: &[u8])
             Ok(json!({}))
         }
         ("DELETE", ["roles", name]) => removed(simulator.remove_role(name)),
+        ("GET", ["instance-profiles"]) => value_of(simulator.instance_profiles()),
+        ("PUT", ["instance-profiles"]) => {
+            simulator.put_instance_profile(parse(body)?);
+            Ok(json!({}))
+        }
+        ("DELETE", ["instance-profiles", name]) => removed(simulator.remove_instance_profile(name)),
         ("DELETE", ["sessions"]) => Ok(json!({ "ended": simulator.expire_sessions() })),
         _ => Err(Refusal::NotFound),
     }

@@ -240,8 +240,14 @@ pub(crate) fn denied(call: &CallHead<'_>, account: &str) -> AwsError {
         | Service::Sqs
         | Service::Ssm
         | Service::ElasticLoadBalancing
-        | Service::ServiceQuotas => AwsError::new(
-            if call.service == Service::ServiceQuotas { "AccessDeniedException" } else { "AccessDenied" },
+        | Service::ServiceQuotas
+        | Service::Eks
+        | Service::Iam => AwsError::new(
+            if matches!(call.service, Service::ServiceQuotas | Service::Eks) {
+                "AccessDeniedException"
+            } else {
+                "AccessDenied"
+            },
             format!(
                 "User: {user} is not authorized to perform: {action} because no identity-based policy allows the \
                  {action} action"
@@ -255,11 +261,12 @@ pub(crate) fn denied(call: &CallHead<'_>, account: &str) -> AwsError {
 pub(crate) fn throttled(service: Service) -> AwsError {
     match service {
         Service::Ec2 => AwsError::new("RequestLimitExceeded", "Request limit exceeded.").status(503),
-        Service::AutoScaling | Service::Sts | Service::ElasticLoadBalancing => {
+        Service::AutoScaling | Service::Sts | Service::ElasticLoadBalancing | Service::Iam => {
             AwsError::new("Throttling", "Rate exceeded")
         }
         Service::Sqs => AwsError::new("RequestThrottled", "Request is throttled.").status(403),
         Service::Ssm => AwsError::new("ThrottlingException", "Rate exceeded"),
+        Service::Eks => AwsError::new("ThrottlingException", "Rate exceeded").status(429),
         Service::ServiceQuotas => AwsError::new("TooManyRequestsException", "Rate exceeded"),
     }
 }

@@ -49,6 +49,7 @@ pub use config::{DEFAULT_ACCOUNT, DEFAULT_REGION, SimulatorConfig};
 pub use faults::{Fault, FaultRule};
 pub use handle::Handle;
 pub use iam::AccessKey;
+pub use iam::directory::InstanceProfile;
 pub use iam::policy::{Effect, OneOrMany, Operator, Policy, Statement};
 pub use iam::roles::{Role, WebIdentityTrust};
 pub use probability::{NotAProbability, Probability};

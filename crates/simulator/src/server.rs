@@ -114,6 +114,7 @@ async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Res
     let target = head.headers.get(wire::json::TARGET).and_then(|value| value.to_str().ok());
     let answer = match target {
         Some(target) => wire::json::answer(&simulator.world, request, target).await,
+        None if wire::rest::is_rest(&request) => wire::rest::answer(&simulator.world, request).await,
         None => wire::answer_verified(&simulator.world, request).await,
     };
     match answer {
@@ -130,8 +131,8 @@ async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Res
             if let Some(value) = query_error.and_then(|error| HeaderValue::from_str(&error).ok()) {
                 response.headers_mut().insert("x-amzn-query-error", value);
             }
-            if let Some(kind) = error_type {
-                response.headers_mut().insert("x-amzn-errortype", HeaderValue::from_static(kind));
+            if let Some(kind) = error_type.and_then(|kind| HeaderValue::from_str(&kind).ok()) {
+                response.headers_mut().insert("x-amzn-errortype", kind);
             }
             Ok(response)
         }

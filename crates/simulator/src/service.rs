@@ -21,6 +21,10 @@ pub enum Service {
     ElasticLoadBalancing,
     /// Service Quotas.
     ServiceQuotas,
+    /// Amazon EKS.
+    Eks,
+    /// AWS Identity and Access Management.
+    Iam,
 }
 
 impl Service {
@@ -34,6 +38,8 @@ impl Service {
             Self::Ssm => "ssm",
             Self::ElasticLoadBalancing => "elasticloadbalancing",
             Self::ServiceQuotas => "servicequotas",
+            Self::Eks => "eks",
+            Self::Iam => "iam",
         }
     }
 

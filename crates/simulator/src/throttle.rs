@@ -1,8 +1,8 @@
 //! AWS's token buckets, refilled in virtual time.
 //!
 //! EC2's sizes are published (EC2 Developer Guide, "Request throttling for the Amazon EC2 API"); Auto Scaling has one
-//! bucket for all actions, of unpublished size **(A)**. The sizes of Elastic Load Balancing and Service Quotas are
-//! unpublished, too **(A)**.
+//! bucket for all actions, of unpublished size **(A)**. The sizes of Elastic Load Balancing, Service Quotas, EKS and IAM
+//! are unpublished, too **(A)**.
 
 use crate::service::Service;
 use foo_model::Timestamp;
@@ -24,8 +24,8 @@ pub struct BucketSize {
 pub struct Throttling {
     /// All Auto Scaling calls of an account and region together; `None` never throttles.
     pub autoscaling: Option<BucketSize>,
-    /// All calls of Elastic Load Balancing of an account and region together, and all of Service Quotas; `None` never
-    /// throttles.
+    /// All calls of Elastic Load Balancing of an account and region together, all of Service Quotas, all of EKS, and all of IAM;
+    /// `None` never throttles.
     pub rare: Option<BucketSize>,
     /// Whether EC2's published buckets, one per action, apply.
     pub ec2: Ec2Throttling,
@@ -77,7 +77,9 @@ impl Buckets {
             Service::Ec2 if rules.ec2 == Ec2Throttling::Published => {
                 (action.to_owned(), Some(ec2_bucket(action)))
             }
-            Service::ElasticLoadBalancing | Service::ServiceQuotas => (service.name().to_owned(), rules.rare),
+            Service::ElasticLoadBalancing | Service::ServiceQuotas | Service::Eks | Service::Iam => {
+                (service.name().to_owned(), rules.rare)
+            }
             Service::Ec2 | Service::Sts | Service::Sqs | Service::Ssm => return true,
         };
         let Some(size) = size else { return true };

@@ -7,6 +7,9 @@ _NO_ANSWER = "moto answers a page of HTML with status 500"
 _UNCHECKED = "moto does not check it"
 
 MOTO = {
+    "clusters: bad name": f"{_UNCHECKED}; EKS API, CreateCluster: ^[0-9A-Za-z][A-Za-z0-9\\-_]*",
+    "clusters: one zone": f"{_UNCHECKED}; EKS API, CreateCluster: subnets in at least two zones",
+    "clusters: version": "moto does not implement UpdateClusterVersion and answers a page of status 404",
     "groups: delete by force": "follows from the deletion that moto let pass before",
     "groups: delete with members": "API, DeleteAutoScalingGroup: ResourceInUse unless ForceDelete",
     "hooks: complete": f"{_NO_ANSWER}; it does not simulate lifecycle actions",

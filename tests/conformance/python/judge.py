@@ -34,6 +34,7 @@ class Account:
         self.scenario = ""
         self.scaling, self.ec2, self.sts = (self.client(each) for each in ("autoscaling", "ec2", "sts"))
         self.sqs, self.ssm = self.client("sqs"), self.client("ssm")
+        self.eks, self.iam = self.client("eks"), self.client("iam")
 
     def client(self, service, key="judge", secret="judge", token=None):
         return boto3.client(
@@ -55,7 +56,7 @@ class Account:
         self.ec2.create_launch_template(LaunchTemplateName="main", LaunchTemplateData=self.template_data())
         self.template = {"LaunchTemplateName": "main", "Version": "1"}
 
-    def step(self, name, call, *positional, look=lambda _: "ok", **parameters):
+    def step(self, name, call, /, *positional, look=lambda _: "ok", **parameters):
         """Makes a call and writes down what came of it."""
         try:
             answer = look(call(*positional, **parameters))

@@ -54,6 +54,7 @@ AUTOSCALING, EC2, STS = client("autoscaling"), client("ec2"), client("sts")
 SQS, SSM = client("sqs"), client("ssm")
 BALANCING = client("elb"), client("elbv2")
 QUOTAS = client("service-quotas")
+EKS, IAM = client("eks"), client("iam")
 
 
 def control(method, path, body=None):
@@ -259,6 +260,157 @@ def test_life_of_a_network():
     region.delete_vpc(VpcId=vpc)
     wait(30)
     refused("InvalidVpcID.NotFound", region.describe_vpcs, VpcIds=[vpc])
+
+
+ROLE = "arn:aws:iam::123456789012:role/{}".format
+
+
+def cluster(name, **more):
+    made = {
+        "name": name, "roleArn": ROLE("clusters"), "version": "1.33", "resourcesVpcConfig": {"subnetIds": SUBNETS},
+        "accessConfig": {"authenticationMode": "API"}, "logging": {"clusterLogging": [{"types": ["audit"], "enabled": True}]},
+    }
+    return EKS.create_cluster(**{**made, **more})["cluster"]
+
+
+def updated(call, **parameters):
+    """An update that succeeds within twelve minutes."""
+    update = call(**parameters)["update"]
+    assert update["status"] == "InProgress", update
+    wait(720)
+    names = {key: value for key, value in parameters.items() if key in ("name", "addonName")}
+    names.setdefault("name", parameters.get("clusterName"))
+    found = EKS.describe_update(updateId=update["id"], **names)["update"]
+    assert found["status"] == "Successful", found
+    return found["type"]
+
+
+def test_life_of_a_cluster():
+    made = cluster("main", tags={"team": "a"}, zonalShiftConfig={"enabled": False}, upgradePolicy={"supportType": "EXTENDED"})
+    assert made["status"] == "CREATING" and "endpoint" not in made
+    refused("ResourceInUseException", cluster, name="main")
+    refused("InvalidParameterException", cluster, name="one-zone", resourcesVpcConfig={"subnetIds": SUBNETS[:1]})
+    wait(600)
+    main = EKS.describe_cluster(name="main")["cluster"]
+    assert main["status"] == "ACTIVE" and main["endpoint"].startswith("https://")
+    assert base64.b64decode(main["certificateAuthority"]["data"]).startswith(b"-----BEGIN CERTIFICATE")
+    group = main["resourcesVpcConfig"]["clusterSecurityGroupId"]
+    found = only(EC2.describe_security_groups(GroupIds=[group]), "SecurityGroups")
+    assert {"Key": "kubernetes.io/cluster/main", "Value": "owned"} in found["Tags"]
+    eni = EC2.describe_network_interfaces(Filters=[{"Name": "description", "Values": ["Amazon EKS main"]}])
+    assert len(eni["NetworkInterfaces"]) == 3 and all(each["RequesterManaged"] for each in eni["NetworkInterfaces"])
+    assert EKS.list_clusters()["clusters"] == ["main"]
+    refused("ResourceNotFoundException", EKS.describe_cluster, name="nobody")
+
+    access = {"resourcesVpcConfig": {"endpointPrivateAccess": True}}
+    assert updated(EKS.update_cluster_config, name="main", **access) == "EndpointAccessUpdate"
+    refused("InvalidParameterException", EKS.update_cluster_config, name="main", **access)
+    update = EKS.update_cluster_version(name="main", version="1.34")["update"]
+    refused("ResourceInUseException", EKS.update_cluster_version, name="main", version="1.34")
+    refused("InvalidStateException", EKS.cancel_update, name="main", updateId=update["id"])
+    wait(720)
+    assert EKS.describe_cluster(name="main")["cluster"]["version"] == "1.34"
+    key = {"resources": ["secrets"], "provider": {"keyArn": "arn:aws:kms:eu-central-1:123456789012:key/1"}}
+    assert updated(EKS.associate_encryption_config, clusterName="main", encryptionConfig=[key]) == "AssociateEncryptionConfig"
+    assert update["id"] in EKS.list_updates(name="main")["updateIds"]
+    assert EKS.list_nodegroups(clusterName="main")["nodegroups"] == []
+    assert EKS.list_fargate_profiles(clusterName="main")["fargateProfileNames"] == []
+    arn = main["arn"]
+    EKS.tag_resource(resourceArn=arn, tags={"b": "2"})
+    EKS.untag_resource(resourceArn=arn, tagKeys=["team"])
+    assert EKS.list_tags_for_resource(resourceArn=arn)["tags"] == {"b": "2"}
+    refused("NotFoundException", EKS.list_tags_for_resource, resourceArn=arn + "-none")
+
+    insight = EKS.list_insights(clusterName="main", filter={"categories": ["UPGRADE_READINESS"]})["insights"][0]
+    assert EKS.describe_insight(clusterName="main", id=insight["id"])["insight"]["insightStatus"]["status"] == "PASSING"
+    assert EKS.start_insights_refresh(clusterName="main")["status"] == "IN_PROGRESS"
+    wait(60)
+    assert EKS.describe_insights_refresh(clusterName="main")["status"] == "COMPLETED"
+    offered = EKS.describe_cluster_versions(defaultOnly=True)["clusterVersions"]
+    assert [each["versionStatus"] for each in offered] == ["STANDARD_SUPPORT"]
+    EKS.delete_cluster(name="main")
+    wait(240)
+    refused("ResourceNotFoundException", EKS.delete_cluster, name="main")
+    assert not EC2.describe_network_interfaces(Filters=[{"Name": "description", "Values": ["Amazon EKS main"]}])["NetworkInterfaces"]
+
+
+def test_access_to_a_cluster():
+    cluster("access")
+    wait(600)
+    of = {"clusterName": "access"}
+    entry = EKS.create_access_entry(**of, principalArn=ROLE("nodes"), type="EC2_LINUX")["accessEntry"]
+    assert entry["username"] == "system:node:{{EC2PrivateDNSName}}"
+    refused("ResourceInUseException", EKS.create_access_entry, **of, principalArn=ROLE("nodes"))
+    ops = {**of, "principalArn": ROLE("ops")}
+    EKS.create_access_entry(**ops, kubernetesGroups=["viewers"])
+    assert EKS.update_access_entry(**ops, username="ops")["accessEntry"]["username"] == "ops"
+    policies = {each["name"]: each["arn"] for each in EKS.list_access_policies()["accessPolicies"]}
+    view = policies["AmazonEKSViewPolicy"]
+    scope = {"type": "namespace", "namespaces": ["apps"]}
+    assert EKS.associate_access_policy(**ops, policyArn=view, accessScope=scope)["associatedAccessPolicy"]["accessScope"] == scope
+    assert only(EKS.list_associated_access_policies(**ops), "associatedAccessPolicies")["policyArn"] == view
+    assert EKS.list_access_entries(**of, associatedPolicyArn=view)["accessEntries"] == [ROLE("ops")]
+    assert len(EKS.list_access_entries(**of)["accessEntries"]) == 3
+    EKS.disassociate_access_policy(**ops, policyArn=view)
+    assert EKS.describe_access_entry(**ops)["accessEntry"]["kubernetesGroups"] == ["viewers"]
+    EKS.delete_access_entry(**ops)
+    refused("ResourceNotFoundException", EKS.describe_access_entry, **ops)
+
+    pod = {**of, "namespace": "apps", "serviceAccount": "web"}
+    made = EKS.create_pod_identity_association(**pod, roleArn=ROLE("web"))["association"]
+    refused("ResourceInUseException", EKS.create_pod_identity_association, **pod, roleArn=ROLE("web"))
+    named = {**of, "associationId": made["associationId"]}
+    EKS.update_pod_identity_association(**named, targetRoleArn=ROLE("other"))
+    assert EKS.describe_pod_identity_association(**named)["association"]["targetRoleArn"] == ROLE("other")
+    assert only(EKS.list_pod_identity_associations(**of, namespace="apps"), "associations")["serviceAccount"] == "web"
+    EKS.delete_pod_identity_association(**named)
+    refused("ResourceNotFoundException", EKS.describe_pod_identity_association, **named)
+
+
+def test_add_ons_of_a_cluster():
+    cluster("addons")
+    wait(600)
+    of = {"clusterName": "addons", "addonName": "kube-proxy"}
+    offer = only(EKS.describe_addon_versions(addonName="kube-proxy", kubernetesVersion="1.33"), "addons")
+    (default,) = [
+        each["addonVersion"] for each in offer["addonVersions"]
+        if any(it["defaultVersion"] and it["clusterVersion"] == "1.33" for it in each["compatibilities"])
+    ]
+    schema = EKS.describe_addon_configuration(addonName="kube-proxy", addonVersion=default)["configurationSchema"]
+    assert "mode" in json.loads(schema)["properties"]
+    refused("InvalidParameterException", EKS.create_addon, **of, configurationValues='{"mode": 1}')
+    made = EKS.create_addon(**of, resolveConflicts="OVERWRITE", configurationValues='{"mode": "ipvs"}')["addon"]
+    assert (made["status"], made["addonVersion"]) == ("CREATING", default)
+    wait(60)
+    assert EKS.describe_addon(**of)["addon"]["status"] == "ACTIVE"
+    assert updated(EKS.update_addon, **of, resolveConflicts="PRESERVE", configurationValues="") == "AddonUpdate"
+    assert "configurationValues" not in EKS.describe_addon(**of)["addon"]
+    assert EKS.list_addons(clusterName="addons")["addons"] == ["kube-proxy"]
+    EKS.delete_addon(**of, preserve=True)
+    wait(60)
+    refused("ResourceNotFoundException", EKS.describe_addon, **of)
+
+
+def test_roles_profiles_and_identity_providers():
+    role = IAM.get_role(RoleName="nodes")["Role"]
+    assert role["RoleId"].startswith("AROA") and role["Arn"] == ROLE("nodes")
+    control("PUT", "instance-profiles", {"name": "pool", "role": "nodes"})
+    assert only(IAM.get_instance_profile(InstanceProfileName="pool")["InstanceProfile"], "Roles")["RoleName"] == "nodes"
+    url = "https://oidc.eks.eu-central-1.amazonaws.com/id/0123456789ABCDEF"
+    made = IAM.create_open_id_connect_provider(Url=url, ClientIDList=["sts.amazonaws.com"], Tags=[{"Key": "a", "Value": "1"}])
+    arn = {"OpenIDConnectProviderArn": made["OpenIDConnectProviderArn"]}
+    refused("EntityAlreadyExists", IAM.create_open_id_connect_provider, Url=url)
+    IAM.add_client_id_to_open_id_connect_provider(**arn, ClientID="other")
+    IAM.remove_client_id_from_open_id_connect_provider(**arn, ClientID="other")
+    IAM.update_open_id_connect_provider_thumbprint(**arn, ThumbprintList=["0" * 40])
+    IAM.tag_open_id_connect_provider(**arn, Tags=[{"Key": "b", "Value": "2"}])
+    IAM.untag_open_id_connect_provider(**arn, TagKeys=["a"])
+    assert IAM.list_open_id_connect_provider_tags(**arn)["Tags"] == [{"Key": "b", "Value": "2"}]
+    seen = IAM.get_open_id_connect_provider(**arn)
+    assert (seen["Url"], seen["ClientIDList"]) == (url.removeprefix("https://"), ["sts.amazonaws.com"])
+    assert only(IAM.list_open_id_connect_providers(), "OpenIDConnectProviderList")["Arn"] == made["OpenIDConnectProviderArn"]
+    IAM.delete_open_id_connect_provider(**arn)
+    refused("NoSuchEntity", IAM.get_open_id_connect_provider, **arn)
 
 
 def test_load_balancers_and_quotas():

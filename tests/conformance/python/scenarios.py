@@ -457,6 +457,50 @@ def parameters(account):
     step("delete again", ssm.delete_parameter, **own)
 
 
+def clusters(account):
+    step, eks = account.step, account.eks
+    role = "arn:aws:iam::123456789012:role/clusters"
+    subnets = {"subnetIds": account.subnets.split(",")}
+    wanted = {"name": "main", "roleArn": role, "resourcesVpcConfig": subnets}
+    shown = lambda answer: [answer["cluster"][key] for key in ("name", "roleArn", "status")]
+    step("of nobody", eks.describe_cluster, name="nobody")
+    step("delete nobody", eks.delete_cluster, name="nobody")
+    step("create", eks.create_cluster, **wanted, look=lambda answer: answer["cluster"]["name"])
+    step("create again", eks.create_cluster, **wanted)
+    step("one zone", eks.create_cluster, **{**wanted, "name": "one", "resourcesVpcConfig": {"subnetIds": subnets["subnetIds"][:1]}})
+    step("bad name", eks.create_cluster, **{**wanted, "name": "-"})
+    account.wait(600)
+    step("describe", eks.describe_cluster, name="main", look=shown)
+    step("list", eks.list_clusters, look=lambda answer: "main" in answer["clusters"])
+    step("node groups", eks.list_nodegroups, clusterName="main", look=lambda answer: answer["nodegroups"])
+    step("Fargate profiles", eks.list_fargate_profiles, clusterName="main", look=lambda answer: answer["fargateProfileNames"])
+    arn = eks.describe_cluster(name="main")["cluster"]["arn"]
+    step("tag", eks.tag_resource, resourceArn=arn, tags={"a": "1"})
+    step("tags", eks.list_tags_for_resource, resourceArn=arn, look=lambda answer: answer["tags"])
+    step("untag", eks.untag_resource, resourceArn=arn, tagKeys=["a"])
+    step("version", eks.update_cluster_version, name="main", version="1.1")
+    step("delete", eks.delete_cluster, name="main", look=lambda answer: answer["cluster"]["name"])
+    account.wait(600)
+    step("deleted", eks.describe_cluster, name="main")
+
+
+def identity_providers(account):
+    step, iam = account.step, account.iam
+    url = "https://oidc.eks.eu-central-1.amazonaws.com/id/1"
+    wanted = {"Url": url, "ClientIDList": ["sts.amazonaws.com"], "ThumbprintList": ["0" * 40]}
+    arn = {"OpenIDConnectProviderArn": "arn:aws:iam::123456789012:oidc-provider/" + url.removeprefix("https://")}
+    step("of nobody", iam.get_open_id_connect_provider, **arn)
+    step("create", iam.create_open_id_connect_provider, **wanted,
+         look=lambda answer: answer["OpenIDConnectProviderArn"] == arn["OpenIDConnectProviderArn"])
+    step("create again", iam.create_open_id_connect_provider, **wanted)
+    step("tag", iam.tag_open_id_connect_provider, **arn, Tags=[{"Key": "a", "Value": "1"}])
+    step("get", iam.get_open_id_connect_provider, **arn,
+         look=lambda answer: [answer[key] for key in ("Url", "ClientIDList", "ThumbprintList", "Tags")])
+    step("list", iam.list_open_id_connect_providers, look=lambda answer: len(answer["OpenIDConnectProviderList"]))
+    step("delete", iam.delete_open_id_connect_provider, **arn)
+    step("delete again", iam.delete_open_id_connect_provider, **arn)
+
+
 def sessions(account):
     step, sts = account.step, account.sts
     number = sts.get_caller_identity()["Account"]
@@ -486,5 +530,7 @@ ALL = [
     warm_pools,
     queues,
     parameters,
+    clusters,
+    identity_providers,
     sessions,
 ]

@@ -44,7 +44,7 @@ class Strict:
         self.lengths = model.service_model.service_name not in LENGTHS_UNCHECKED
         protocol = model.service_model.metadata["protocol"]
         shape = model.output_shape
-        if protocol == "json":
+        if protocol in ("json", "rest-json"):
             self.json(model.name, json.loads(http_response.content or b"{}"), shape)
             return
         root = ElementTree.fromstring(http_response.content)

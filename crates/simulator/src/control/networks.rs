@@ -1,5 +1,6 @@
 //! The control API for networks.
 
+use super::clusters;
 use super::outcome::{Outcome, Refusal, done, parse, value_of};
 use crate::core::error::AwsResult;
 use crate::simulator::RegionHandle;
@@ -16,7 +17,7 @@ pub(super) fn of_region(region: &RegionHandle, method: &Method, path: &[&str], b
         ("POST", ["load-balancers"]) => created_id(region.put_load_balancer(parse(body)?)),
         ("GET", ["nat-faults"]) => value_of(region.nat_mishaps()),
         ("PUT", ["nat-faults"]) => done(region.set_nat_mishaps(parse(body)?)),
-        _ => Err(Refusal::NotFound),
+        _ => clusters::of_region(region, method, path, body),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Scheduled events: the only source of change besides calls. The region keeps them by time, so it never searches for
 //! what is due.
 
+use super::eks::step::EksStep;
 use super::network::Step;
 use foo_model::{GroupName, InstanceId, Timestamp};
 use std::collections::BTreeMap;
@@ -38,6 +39,8 @@ pub(crate) enum Event {
     Delivered(String, String),
     /// A pending change of a network completes.
     Network(Step),
+    /// A cluster of EKS goes on by itself.
+    Eks(EksStep),
     /// The group of that name and serial number is removed.
     GroupGone(GroupName, u64),
 }

@@ -9,6 +9,7 @@ pub mod chance;
 pub mod document;
 mod due;
 pub mod ec2;
+pub mod eks;
 pub mod error;
 pub mod events;
 pub mod group;

@@ -26,6 +26,7 @@ impl Region {
         self.instances.read_at_age(ec2);
         self.templates.by_id.read_at_age(ec2);
         self.network.read_at_age(ec2);
+        self.eks.clusters.read_at_age(ec2);
     }
 
     /// Keeps as much history as the read lag of the settings needs.
@@ -35,6 +36,7 @@ impl Region {
         self.instances.set_lag(lag);
         self.templates.by_id.set_lag(lag);
         self.network.set_lag(lag);
+        self.eks.clusters.set_lag(lag);
     }
 
     /// Groups by name, after a name.

@@ -6,6 +6,7 @@ use super::due::{Due, Event};
 use super::ec2::instances::Ec2Instance;
 use super::ec2::templates::Templates;
 use super::ec2::workload_volumes::WorkloadVolume;
+use super::eks::Eks;
 use super::events::EventLog;
 use super::group::activity::{Activity, ActivityLog};
 use super::group::launch_instances::LaunchTokens;
@@ -32,6 +33,8 @@ pub struct Region {
     pub settings: Settings,
     /// VPCs, subnets, security groups.
     pub network: Network,
+    /// Clusters of EKS.
+    pub eks: Eks,
     /// Images.
     pub images: BTreeMap<ImageId, Image>,
     /// Instance types.
@@ -74,6 +77,7 @@ impl Region {
             name: name.to_owned(),
             account: account.to_owned(),
             network: Network::default_of(name, account, lag),
+            eks: Eks::new(name, seed, lag),
             images: catalogue::default_images(account),
             types: catalogue::default_types(),
             templates: Templates::new(lag),
@@ -129,6 +133,7 @@ impl Region {
         self.groups.advance(now);
         self.templates.by_id.advance(now);
         self.network.advance(now);
+        self.eks.advance(now);
     }
 
     fn happen(&mut self, event: Event) {
@@ -148,6 +153,7 @@ impl Region {
             Event::Delivered(queue, body) => self.deliver(&queue, body),
             Event::Evaluate(name) => self.evaluate(&name),
             Event::Network(step) => self.complete_step(step),
+            Event::Eks(step) => self.take_eks_step(step),
             Event::GroupGone(name, serial) => self.remove_group(&name, serial),
         }
     }

@@ -1,6 +1,7 @@
 //! The settings of the simulation: durations, sizes, and one switch for each assumption that AWS's documentation does
 //! not settle (marked **(A)**).
 
+use super::eks::EksSettings;
 use super::network::NetworkQuotas;
 use foo_model::network::Kind;
 use serde::{Deserialize, Serialize};
@@ -56,6 +57,8 @@ pub struct Settings {
     pub load_balancer_delete: Duration,
     /// Quotas of networks.
     pub network_quotas: NetworkQuotas,
+    /// How EKS behaves.
+    pub eks: EksSettings,
     /// How long neither readers nor Auto Scaling see a new version of a launch template.
     pub versions_appear_after: Duration,
     /// How long `aws:ResourceTag` conditions do not see the tags of a new resource.
@@ -323,6 +326,7 @@ impl Default for Settings {
             endpoint_delete: Duration::from_mins(1),
             load_balancer_delete: Duration::from_secs(30),
             network_quotas: NetworkQuotas::default(),
+            eks: EksSettings::default(),
             versions_appear_after: Duration::ZERO,
             rights_appear_after: Duration::ZERO,
             launch_retry_first: Duration::from_secs(10),

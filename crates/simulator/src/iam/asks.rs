@@ -4,6 +4,7 @@
 //! [`super::launches`] has the permissions for launches, which a call needs that makes a group refer to a template.
 //! Service-linked roles are not checked.
 
+use super::account;
 use super::ask::{arn, ask, knows_tags, tags_of};
 use super::networks;
 use super::policy::{Ask, VALUES_END};
@@ -25,7 +26,8 @@ pub(crate) fn of_call(region: &Region, service: Service, action: &str, params: &
         // STS API Reference, GetCallerIdentity: no permissions are required. `wire::json` checks the services that
         // speak JSON.
         Service::ElasticLoadBalancing => networks::of_load_balancing(region, action, params),
-        Service::Sts | Service::Sqs | Service::Ssm | Service::ServiceQuotas => Vec::new(),
+        Service::Iam => vec![account::of_call(&region.account, action, params)],
+        Service::Sts | Service::Sqs | Service::Ssm | Service::ServiceQuotas | Service::Eks => Vec::new(),
     }
 }
 

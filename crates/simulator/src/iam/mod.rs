@@ -1,16 +1,21 @@
-//! Authentication and authorization of callers: access keys with secrets and policies. Only IAM's effect on calls,
-//! not its API.
+//! Authentication and authorization of callers: access keys with secrets and policies, and in [`directory`] what IAM's own
+//! API knows of roles.
 //!
 //! As long as no key is known every caller has all permissions, as without IAM.
 
+pub(crate) mod account;
 pub(crate) mod ask;
 pub(crate) mod asks;
+pub(crate) mod directory;
+pub(crate) mod eks;
 pub(crate) mod launches;
 mod networks;
 pub(crate) mod policy;
 pub(crate) mod refusals;
 pub(crate) mod roles;
 
+use crate::core::eks::{Principal, Principals};
+use directory::{Directory, role_id};
 use foo_model::Timestamp;
 use policy::Policy;
 use roles::{Role, Session};
@@ -47,6 +52,7 @@ pub(crate) struct Keys {
     by_id: BTreeMap<String, (AccessKey, Arc<Credentials>)>,
     sessions: BTreeMap<String, Arc<Credentials>>,
     roles: BTreeMap<String, Role>,
+    pub(crate) directory: Directory,
 }
 
 /// Most sessions: beyond that the expired ones are dropped first, then those that expire first.
@@ -79,12 +85,40 @@ impl Keys {
     }
 
     /// Adds a role, or replaces the one with that name. Its existing sessions keep their policy and expiry.
-    pub(crate) fn put_role(&mut self, role: Role) {
+    pub(crate) fn put_role(&mut self, role: Role, now: Timestamp) {
+        if !self.roles.contains_key(&role.name) {
+            self.directory.role_created(&role.name, now);
+        }
         self.roles.insert(role.name.clone(), role);
     }
 
     pub(crate) fn remove_role(&mut self, name: &str) -> bool {
-        self.roles.remove(name).is_some()
+        self.roles.remove(name).is_some_and(|role| {
+            self.directory.role_removed(&role.name);
+            true
+        })
+    }
+
+    /// What EKS sees of the roles. As long as no key is known there is every role that was not removed.
+    pub(crate) fn principals(&self, account: &str) -> Principals {
+        let principal = |role: &Role| Principal {
+            arn: role.arn(account),
+            unique_id: self.directory.unique_id(&role.name),
+            created: self.directory.created(&role.name),
+            services: role.services.iter().cloned().collect(),
+        };
+        let roles = self.roles.iter().map(|(name, role)| (name.clone(), principal(role))).collect();
+        Principals {
+            removed: self
+                .directory
+                .removed()
+                .filter(|name| !self.roles.contains_key(*name))
+                .cloned()
+                .collect(),
+            roles,
+            anonymous: self.is_empty().then_some(role_id as fn(&str) -> String),
+            account: account.to_owned(),
+        }
     }
 
     pub(crate) fn roles(&self) -> Vec<Role> {
@@ -124,15 +158,9 @@ impl Keys {
         match self.sessions.get(caller).and_then(|it| it.session.as_ref()) {
             Some(Session { role, name, .. }) => (
                 format!("arn:aws:sts::{account}:assumed-role/{role}/{name}"),
-                format!("{}:{name}", role_id(role)),
+                format!("{}:{name}", self.directory.unique_id(role)),
             ),
             None => (format!("arn:aws:iam::{account}:user/{caller}"), caller.to_owned()),
         }
     }
-}
-
-/// The unique id of a role, derived from its name.
-pub(crate) fn role_id(role: &str) -> String {
-    let mut chance = crate::core::chance::Chance::new(0, role);
-    format!("AROA{:016X}", chance.bits())
 }

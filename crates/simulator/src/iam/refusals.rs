@@ -32,10 +32,11 @@ pub(crate) fn session_over(service: Service) -> AwsError {
     let text = "The security token included in the request is expired";
     match service {
         Service::Ec2 => AwsError::new("RequestExpired", "Request has expired."),
-        Service::AutoScaling | Service::Sts | Service::Sqs | Service::ElasticLoadBalancing => {
+        Service::AutoScaling | Service::Sts | Service::Sqs | Service::ElasticLoadBalancing | Service::Iam => {
             AwsError::new("ExpiredToken", text).status(403)
         }
         Service::Ssm | Service::ServiceQuotas => AwsError::new("ExpiredTokenException", text),
+        Service::Eks => AwsError::new("ExpiredTokenException", text).status(403),
     }
 }
 
@@ -54,10 +55,11 @@ pub(crate) fn denied(ask: &Ask, verdict: Verdict, service: Service, caller_arn: 
             "UnauthorizedOperation",
             format!("You are not authorized to perform this operation. {text}"),
         ),
-        Service::AutoScaling | Service::Sts | Service::Sqs | Service::ElasticLoadBalancing => {
+        Service::AutoScaling | Service::Sts | Service::Sqs | Service::ElasticLoadBalancing | Service::Iam => {
             AwsError::new("AccessDenied", text)
         }
         Service::Ssm | Service::ServiceQuotas => return AwsError::new("AccessDeniedException", text),
+        Service::Eks => AwsError::new("AccessDeniedException", text),
     }
     .status(403)
 }
@@ -69,7 +71,7 @@ pub(crate) fn unknown_key(service: Service) -> AwsError {
             AwsError::new("AuthFailure", "AWS was not able to validate the provided access credentials")
                 .status(401)
         }
-        Service::AutoScaling | Service::Sts | Service::Sqs | Service::ElasticLoadBalancing => {
+        Service::AutoScaling | Service::Sts | Service::Sqs | Service::ElasticLoadBalancing | Service::Iam => {
             AwsError::new("InvalidClientTokenId", "The security token included in the request is invalid.")
                 .status(403)
         }
@@ -77,6 +79,11 @@ pub(crate) fn unknown_key(service: Service) -> AwsError {
             "UnrecognizedClientException",
             "The security token included in the request is invalid.",
         ),
+        Service::Eks => AwsError::new(
+            "UnrecognizedClientException",
+            "The security token included in the request is invalid.",
+        )
+        .status(403),
     }
 }
 
@@ -90,7 +97,9 @@ pub(crate) fn wrong_signature(service: Service) -> AwsError {
         | Service::Sqs
         | Service::Ssm
         | Service::ElasticLoadBalancing
-        | Service::ServiceQuotas => AwsError::new(
+        | Service::ServiceQuotas
+        | Service::Eks
+        | Service::Iam => AwsError::new(
             signature_code(service),
             "The request signature we calculated does not match the signature you provided. Check your AWS Secret \
              Access Key and signing method. Consult the service documentation for details.",
@@ -108,7 +117,9 @@ pub(crate) fn expired(service: Service, signed: &str) -> AwsError {
         | Service::Sqs
         | Service::Ssm
         | Service::ElasticLoadBalancing
-        | Service::ServiceQuotas => AwsError::new(
+        | Service::ServiceQuotas
+        | Service::Eks
+        | Service::Iam => AwsError::new(
             signature_code(service),
             format!("Signature expired: {signed} is too far from now."),
         )
@@ -117,7 +128,7 @@ pub(crate) fn expired(service: Service, signed: &str) -> AwsError {
 }
 
 fn signature_code(service: Service) -> &'static str {
-    if matches!(service, Service::Ssm | Service::ServiceQuotas) {
+    if matches!(service, Service::Ssm | Service::ServiceQuotas | Service::Eks) {
         "InvalidSignatureException"
     } else {
         "SignatureDoesNotMatch"

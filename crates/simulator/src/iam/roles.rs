@@ -23,6 +23,12 @@ pub struct Role {
     /// What it allows; everything if absent.
     #[serde(default)]
     pub policy: Option<Policy>,
+    /// Its path.
+    #[serde(default = "root")]
+    pub path: String,
+    /// Service principals that may assume it (`eks.amazonaws.com`); `*` stands for all.
+    #[serde(default = "every_service")]
+    pub services: Vec<String>,
     /// Who may assume it: access key ids and names of roles; `*` allows every caller.
     #[serde(default)]
     pub trusts: Vec<String>,
@@ -66,6 +72,14 @@ pub(crate) struct Session {
     pub(crate) expires: Timestamp,
 }
 
+fn root() -> String {
+    "/".to_owned()
+}
+
+fn every_service() -> Vec<String> {
+    vec!["*".to_owned()]
+}
+
 fn hour() -> u64 {
     HOUR
 }
@@ -76,12 +90,19 @@ impl Role {
         Self {
             name: name.to_owned(),
             policy: None,
+            path: root(),
+            services: every_service(),
             trusts: vec!["*".to_owned()],
             external_id: None,
             web_identity: None,
             max_session_seconds: LONGEST,
             session_seconds: None,
         }
+    }
+
+    /// Its ARN.
+    pub(crate) fn arn(&self, account: &str) -> String {
+        format!("arn:aws:iam::{account}:role{}{}", self.path, self.name)
     }
 
     /// Whether a caller may assume it.

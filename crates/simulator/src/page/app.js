@@ -178,7 +178,23 @@ function drawNetwork(vpc) {
   return made;
 }
 
+/** A cluster of EKS: its state in a line, and what belongs to it. */
+function drawCluster(cluster) {
+  const words = [cluster.status, cluster.version, cluster.mode, ...cluster.health].join(", ");
+  const part = (it) => `${it.id}: ${it.words}`;
+  const made = element("section", {},
+    element("h3", { className: cluster.health.length ? "trouble" : "", textContent: `${cluster.id}: ${words}` }),
+    ...lines("Updates", cluster.updates, part),
+    ...lines("Add-ons", cluster.addons, part),
+    ...lines("Access entries", cluster.entries, part),
+    ...lines("Pod identity associations", cluster.pods, part));
+  made.dataset.cluster = cluster.id;
+  return made;
+}
+
 function drawNetworks(networks) {
+  $("clusters").replaceChildren(...networks.clusters.map(drawCluster));
+  $("clusters-title").hidden = !networks.clusters.length;
   const list = $("networks");
   const focused = document.activeElement?.parentElement?.dataset?.vpc;
   list.replaceChildren(...networks.vpcs.map(drawNetwork));

@@ -3,6 +3,7 @@
 //! Three files without a build step or external resources, and the summaries that they request as JSON: all groups,
 //! one group with its instances and activities, and the networks of a region.
 
+mod clusters;
 mod networks;
 
 pub(crate) use networks::networks;

@@ -21,9 +21,9 @@ pub(crate) fn networks(region: &RegionHandle) -> Value {
                 .all::<Address>()
                 .map(|it| json!({ "id": it.id, "ip": it.ip, "interface": it.interface }))
                 .collect();
-            json!({ "vpcs": vpcs, "addresses": addresses })
+            json!({ "vpcs": vpcs, "addresses": addresses, "clusters": super::clusters::clusters(region) })
         })
-        .unwrap_or_else(|_| json!({ "vpcs": [], "addresses": [] }))
+        .unwrap_or_else(|_| json!({ "vpcs": [], "addresses": [], "clusters": [] }))
 }
 
 fn of_vpc(region: &Region, vpc: &Vpc) -> Value {

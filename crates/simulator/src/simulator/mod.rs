@@ -1,5 +1,6 @@
 //! The API of the simulator for tests and programs: time, faults, call counts, regions.
 
+mod clusters;
 mod networks;
 mod region;
 
@@ -11,6 +12,7 @@ use crate::config::SimulatorConfig;
 use crate::core::Region;
 use crate::faults::FaultRule;
 use crate::iam::AccessKey;
+use crate::iam::directory::InstanceProfile;
 use crate::iam::roles::Role;
 use crate::service::Service;
 use crate::sim_cloud::{SimCloud, SimQueue};
@@ -140,7 +142,9 @@ impl Simulator {
 
     /// Adds a role, or replaces the one of that name.
     pub fn put_role(&self, role: Role) {
-        self.world.lock().keys.put_role(role);
+        let mut inner = self.world.lock();
+        let now = inner.clock.now();
+        inner.keys.put_role(role, now);
     }
 
     /// Removes a role; `false` if it is unknown. Its sessions remain valid until they expire.
@@ -151,6 +155,29 @@ impl Simulator {
     /// The roles that are known.
     pub fn roles(&self) -> Vec<Role> {
         self.world.lock().keys.roles()
+    }
+
+    /// Adds an instance profile, or replaces the one of that name.
+    pub fn put_instance_profile(&self, profile: InstanceProfile) {
+        self.world.lock().keys.directory.profiles.insert(profile.name.clone(), profile);
+    }
+
+    /// Removes an instance profile; `false` if there was none of that name.
+    pub fn remove_instance_profile(&self, name: &str) -> bool {
+        self.world.lock().keys.directory.profiles.remove(name).is_some()
+    }
+
+    /// The instance profiles that somebody made.
+    pub fn instance_profiles(&self) -> Vec<InstanceProfile> {
+        self.world.lock().keys.directory.profiles.values().cloned().collect()
+    }
+
+    /// The unique id of a role, if there is one of that name.
+    pub fn role_unique_id(&self, name: &str) -> Option<String> {
+        let inner = self.world.lock();
+        let role = inner.keys.role(name)?;
+        let account = &self.world.config.account;
+        inner.keys.principals(account).role(&role.arn(account)).map(|role| role.unique_id)
     }
 
     /// Ends all sessions of roles at once, and returns how many there were.

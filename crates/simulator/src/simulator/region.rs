@@ -440,6 +440,7 @@ impl RegionHandle {
                 "activities": activities,
                 "capacity_limits": limits,
                 "network": region.network,
+                "eks": region.eks,
                 "images": region.images,
                 "settings": region.settings,
             })

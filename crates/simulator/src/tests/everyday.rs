@@ -255,8 +255,8 @@ async fn constants_and_empty_lists_are_answered() {
 #[tokio::test]
 async fn services_that_speak_rest_are_refused_in_json() {
     let scene = scene();
-    let (status, body) = scene.ask("eks", "").await;
-    assert_eq!((status, body.as_str()), (404, r#"{"message":"The service eks is not simulated."}"#));
+    let (status, body) = scene.ask("lambda", "").await;
+    assert_eq!((status, body.as_str()), (404, r#"{"message":"The service lambda is not simulated."}"#));
     let (status, body) = scene.ask("elasticloadbalancing", "Action=CreateLoadBalancer").await;
     assert!(status == 400 && body.contains("<Code>InvalidAction</Code>"), "{body}");
 }

@@ -2,6 +2,7 @@
 
 mod assumptions;
 mod aws_decides;
+mod eks;
 mod events;
 mod eventual;
 mod everyday;

@@ -17,7 +17,7 @@ pub(crate) enum WireAnswer {
         /// The header `x-amzn-query-error`: what the error's code in the query protocol.
         query_error: Option<String>,
         /// The header `x-amzn-errortype`: what the error is called where the body does not say.
-        error_type: Option<&'static str>,
+        error_type: Option<String>,
     },
     /// The beginning of an answer; then the connection ends.
     Truncated { status: u16, body: String, content_type: &'static str },

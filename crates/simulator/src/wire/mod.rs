@@ -6,15 +6,19 @@
 mod answer;
 mod authentication;
 mod autoscaling;
+pub(crate) mod call;
 mod ec2;
+mod eks;
 mod elb;
 mod filters;
 mod gate;
+mod iam;
 pub(crate) mod json;
 mod operation;
 mod paging;
 pub(crate) mod params;
 mod quotas;
+pub(crate) mod rest;
 pub(crate) mod signature;
 pub(crate) mod sigv4;
 mod sqs;
@@ -217,9 +221,10 @@ fn find(service: Service, form: &[u8]) -> AwsResult<(Params, String, Subject)> {
             .or_else(|| named(&ec2::NETWORK_ACTIONS, &action))
             .map(Subject::Region),
         Service::Sts => named(&sts::ACTIONS, &action).map(Subject::Account),
+        Service::Iam => named(&iam::ACTIONS, &action).map(Subject::Account),
         Service::ElasticLoadBalancing => named(&elb::ACTIONS, &action).map(Subject::Region),
         // These services support only their JSON protocol.
-        Service::Sqs | Service::Ssm | Service::ServiceQuotas => None,
+        Service::Sqs | Service::Ssm | Service::ServiceQuotas | Service::Eks => None,
     };
     let shown: String = action.chars().take(64).collect();
     let operation = operation.ok_or_else(|| {
@@ -240,6 +245,8 @@ pub(crate) fn all_actions() -> Vec<(Service, &'static str)> {
         names(Service::ElasticLoadBalancing, &elb::ACTIONS),
         names(Service::ServiceQuotas, &quotas::ACTIONS),
         names(Service::Sts, &sts::ACTIONS),
+        names(Service::Iam, &iam::ACTIONS),
+        eks::ROUTES.iter().map(|(name, ..)| (Service::Eks, *name)).collect(),
         names(Service::Sqs, &sqs::ACTIONS),
         names(Service::Ssm, &ssm::ACTIONS),
     ]
@@ -257,7 +264,8 @@ fn in_words_of(service: Service, mut error: AwsError) -> AwsError {
             | Service::Sqs
             | Service::Ssm
             | Service::ElasticLoadBalancing
-            | Service::ServiceQuotas,
+            | Service::ServiceQuotas
+            | Service::Iam,
             "MissingParameter" | "InvalidParameterValue",
         ) => {
             "ValidationError".clone_into(&mut error.code);
@@ -286,6 +294,8 @@ fn namespace(service: Service, version: Option<&str>) -> &'static str {
         }
         Service::ElasticLoadBalancing => "http://elasticloadbalancing.amazonaws.com/doc/2015-12-01/",
         Service::ServiceQuotas => "http://servicequotas.amazonaws.com/doc/2019-06-24/",
+        Service::Eks => "http://eks.amazonaws.com/doc/2017-11-01/",
+        Service::Iam => "https://iam.amazonaws.com/doc/2010-05-08/",
     }
 }
 
@@ -297,7 +307,9 @@ fn success(service: Service, action: &str, version: Option<&str>, inside: &str, 
         | Service::Sqs
         | Service::Ssm
         | Service::ElasticLoadBalancing
-        | Service::ServiceQuotas => format!(
+        | Service::ServiceQuotas
+        | Service::Eks
+        | Service::Iam => format!(
             "<{action}Result>{inside}</{action}Result><ResponseMetadata><RequestId>{request_id}</RequestId>\
              </ResponseMetadata>"
         ),
@@ -323,7 +335,9 @@ fn refuse(service: Service, error: &AwsError, request_id: String) -> WireAnswer 
         | Service::Sqs
         | Service::Ssm
         | Service::ElasticLoadBalancing
-        | Service::ServiceQuotas => {
+        | Service::ServiceQuotas
+        | Service::Eks
+        | Service::Iam => {
             xml.within("Error", |xml| {
                 xml.text("Type", if error.status < 500 { "Sender" } else { "Receiver" });
                 xml.text("Code", &error.code);

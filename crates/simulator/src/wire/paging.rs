@@ -49,6 +49,11 @@ impl Page {
         Ok(Self { after, limit: usize::try_from(limit).unwrap_or(usize::MAX) })
     }
 
+    /// The entry that a token names.
+    pub(crate) fn after(token: &str) -> AwsResult<String> {
+        decode(token)
+    }
+
     /// The token of a page that begins after the entry with this key.
     pub(crate) fn token(key: &str) -> String {
         encode(key)

@@ -58,7 +58,7 @@ fn parse(credential: &str) -> Option<Scope> {
 
 /// Whether a service that is not simulated speaks REST with JSON: its SDKs cannot read XML.
 pub(crate) fn speaks_rest_json(service: &str) -> bool {
-    const KNOWN: [&str; 6] = ["batch", "eks", "elasticfilesystem", "execute-api", "lambda", "xray"];
+    const KNOWN: [&str; 5] = ["batch", "elasticfilesystem", "execute-api", "lambda", "xray"];
     KNOWN.contains(&service)
 }
 

@@ -154,7 +154,7 @@ fn encode(text: &str, is_path: bool) -> String {
 }
 
 /// Decodes `%XX`; a plus sign stays, because a space is `%20` in signed queries.
-fn decode(text: &str) -> String {
+pub(super) fn decode(text: &str) -> String {
     let protected = text.replace('+', "%2B").replace('=', "%3D");
     url::form_urlencoded::parse(protected.as_bytes())
         .next()

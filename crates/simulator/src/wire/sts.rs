@@ -9,7 +9,7 @@ use crate::core::time::iso_seconds;
 use crate::core::wildcard::like;
 use crate::iam::policy::Policy;
 use crate::iam::roles::{Role, Session, WebIdentityTrust};
-use crate::iam::{Credentials, refusals, role_id};
+use crate::iam::{Credentials, refusals};
 use crate::world::Inner;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -138,7 +138,7 @@ fn begin_session(
         xml.text("Expiration", iso_seconds(expires));
     });
     xml.within("AssumedRoleUser", |xml| {
-        xml.text("AssumedRoleId", format!("{}:{name}", role_id(&role.name)));
+        xml.text("AssumedRoleId", format!("{}:{name}", inner.keys.directory.unique_id(&role.name)));
         xml.text("Arn", format!("arn:aws:sts::{}:assumed-role/{}/{name}", caller.account, role.name));
     });
     if of_session.is_some() {

@@ -8,6 +8,7 @@
 mod addresses;
 mod balancers;
 mod change;
+mod control_planes;
 mod defaults;
 mod endpoints;
 mod gateways;

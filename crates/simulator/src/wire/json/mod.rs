@@ -97,7 +97,7 @@ pub(super) fn refuse_rest(kind: &'static str, error: &AwsError, request_id: Stri
         request_id,
         content_type: "application/json",
         query_error: None,
-        error_type: Some(kind),
+        error_type: Some(kind.to_owned()),
     }
 }
 
@@ -191,7 +191,9 @@ fn resources_of(service: Service, region: &Region, action: &str, body: &Value) -
         | Service::AutoScaling
         | Service::Ec2
         | Service::Sts
-        | Service::ElasticLoadBalancing => vec!["*".to_owned()],
+        | Service::ElasticLoadBalancing
+        | Service::Eks
+        | Service::Iam => vec!["*".to_owned()],
     }
 }
 

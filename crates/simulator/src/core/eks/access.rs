@@ -1,0 +1,114 @@
+//! Access policies, and what an access entry lets somebody be (EKS User Guide, "Associate access policies with access entries",
+//! "Review access policy permissions").
+
+use super::cluster::AuthenticationMode;
+use super::entries::no_entry;
+use super::identities::{Association, EntryType, ScopeType};
+use super::policies::{ACCESS_POLICIES, policy_arn};
+use super::refusal::{invalid, not_found};
+use super::requests::NewAssociation;
+use crate::core::error::AwsResult;
+use crate::core::region::Region;
+use std::collections::BTreeMap;
+
+/// Who somebody is in Kubernetes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KubernetesIdentity {
+    /// The name, with its placeholders.
+    pub username: String,
+    /// The groups.
+    pub groups: Vec<String>,
+    /// The access policies, by ARN, with their scopes.
+    pub policies: BTreeMap<String, Association>,
+}
+
+impl Region {
+    /// AssociateAccessPolicy; the same policy again gets another scope.
+    ///
+    /// # Errors
+    /// EKS's refusals.
+    pub fn associate_access_policy(
+        &mut self,
+        cluster: &str,
+        principal: &str,
+        request: &NewAssociation,
+    ) -> AwsResult<Association> {
+        let now = self.now;
+        let entries = &mut self.cluster_with_entries(cluster)?.entries;
+        let entry = entries.get_mut(principal).ok_or_else(|| no_entry(principal))?;
+        if !ACCESS_POLICIES.iter().any(|name| policy_arn(name) == request.policy_arn) {
+            return Err(invalid(format!(
+                "The policyArn parameter format is not valid: {}",
+                request.policy_arn
+            )));
+        }
+        let takes = match entry.kind {
+            EntryType::Standard => true,
+            EntryType::Ec2 => request.policy_arn == policy_arn("AmazonEKSAutoNodePolicy"),
+            EntryType::Ec2Linux
+            | EntryType::Ec2Windows
+            | EntryType::FargateLinux
+            | EntryType::HybridLinux
+            | EntryType::HyperpodLinux => false,
+        };
+        if !takes {
+            let kind: &str = entry.kind.into();
+            return Err(invalid(format!(
+                "Access policies cannot be associated with an entry of type {kind}."
+            )));
+        }
+        let Some(scope) = &request.access_scope else { return Err(invalid("accessScope cannot be empty.")) };
+        if (scope.r#type == ScopeType::Namespace) == scope.namespaces.is_empty() {
+            return Err(invalid("The namespaces must be given for the type namespace, and only for it."));
+        }
+        let created = entry.policies.get(&request.policy_arn).map_or(now, |it| it.created);
+        let association = Association { scope: scope.clone(), created, modified: now };
+        entry.policies.insert(request.policy_arn.clone(), association.clone());
+        Ok(association)
+    }
+
+    /// DisassociateAccessPolicy.
+    ///
+    /// # Errors
+    /// The entry or the association is not there.
+    pub fn disassociate_access_policy(
+        &mut self,
+        cluster: &str,
+        principal: &str,
+        policy: &str,
+    ) -> AwsResult<()> {
+        let entries = &mut self.cluster_with_entries(cluster)?.entries;
+        let entry = entries.get_mut(principal).ok_or_else(|| no_entry(principal))?;
+        let absent = || not_found(format!("The access policy {policy} is not associated with {principal}."));
+        entry.policies.remove(policy).map(drop).ok_or_else(absent)
+    }
+
+    /// Who the caller with a role or user of this ARN is in Kubernetes. A role made again under the same name is another one than
+    /// the entry was made for (terraform-aws-modules/terraform-aws-eks#3329).
+    pub fn kubernetes_identity(
+        &self,
+        cluster: &str,
+        principal: &str,
+        unique_id: Option<&str>,
+    ) -> Option<KubernetesIdentity> {
+        let cluster = self.eks.cluster(cluster)?;
+        if cluster.authentication == AuthenticationMode::ConfigMap {
+            // Of what aws-auth holds only the creator's right is known here.
+            let creator = cluster.creator_is_admin && cluster.creator == principal;
+            return creator.then(|| KubernetesIdentity {
+                username: "kubernetes-admin".to_owned(),
+                groups: vec!["system:masters".to_owned()],
+                policies: BTreeMap::new(),
+            });
+        }
+        let entry = cluster.entries.get(principal)?;
+        if entry.unique_id.as_deref().is_some_and(|own| Some(own) != unique_id) {
+            return None;
+        }
+        Some(KubernetesIdentity {
+            username: entry.username.clone(),
+            groups: entry.groups.clone(),
+            policies: entry.policies.clone(),
+        })
+    }
+}

@@ -1,0 +1,228 @@
+//! CreateCluster (EKS API Reference).
+
+use super::cluster::{AuthenticationMode, Cluster, ClusterStatus, EndpointAccess, Issue, Placement};
+use super::config::{check_encryption, logs_after};
+use super::mishaps::MishapOf;
+use super::place::{check_endpoint, check_ranges, service_range};
+use super::principals::{Principal, Principals};
+use super::refusal::{in_use, invalid, too_many};
+use super::requests::NewCluster;
+use super::step::{ClusterRef, EksStep};
+use super::tags::check_tags;
+use super::versions::{Offer, offered};
+use crate::core::error::AwsResult;
+use crate::core::region::Region;
+use foo_model::VpcId;
+use foo_model::network::Vpc;
+use ipnet::Ipv4Net;
+use std::collections::{BTreeMap, BTreeSet};
+
+const ACTION: &str = "CreateCluster";
+
+/// `^[0-9A-Za-z][A-Za-z0-9\-_]*`, 1 to 100 characters.
+fn check_name(name: &str) -> AwsResult<()> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    if begins && name.len() <= 100 && name.chars().all(plain) {
+        return Ok(());
+    }
+    Err(invalid(format!("The cluster name {name:?} is invalid: it must match ^[0-9A-Za-z][A-Za-z0-9\\-_]*.")))
+}
+
+impl Region {
+    /// CreateCluster. The same request with the same token answers with the cluster of the first.
+    ///
+    /// # Errors
+    /// EKS's refusals; nothing is made then.
+    pub fn create_cluster(
+        &mut self,
+        request: &NewCluster,
+        caller: &str,
+        principals: &Principals,
+    ) -> AwsResult<Cluster> {
+        let name = &request.name;
+        check_name(name)?;
+        let token = request.client_request_token.as_deref();
+        if let Some(id) = self.eks.tokens.made_before(ACTION, name, token, request)?
+            && let Some(cluster) = self.eks.cluster(name).filter(|cluster| cluster.id == id)
+        {
+            return Ok(cluster.clone());
+        }
+        if self.eks.cluster(name).is_some() {
+            return Err(in_use(format!("Cluster already exists with name: {name}")));
+        }
+        let (mut cluster, offer) = self.checked_cluster(request, caller, principals)?;
+        let digits = u32::try_from(self.eks.chance.below(u64::from(u32::MAX))).unwrap_or(0);
+        cluster.security_group = self.make_cluster_group(&cluster.vpc, name, digits);
+        let mut groups: BTreeSet<_> = cluster.placement.groups.iter().cloned().collect();
+        groups.insert(cluster.security_group.clone());
+        if !self.place_control_plane(name, &cluster.placement.subnets, &groups) {
+            cluster.health.push(Issue {
+                code: "InsufficientFreeAddresses".to_owned(),
+                message: "One or more of the subnets associated with your cluster does not have enough available IP \
+                          addresses for Amazon EKS to perform cluster management operations."
+                    .to_owned(),
+                resource_ids: cluster.placement.subnets.iter().map(ToString::to_string).collect(),
+            });
+        }
+        self.eks.tokens.remember(ACTION, name, token, request, &cluster.id);
+        let of = cluster.reference();
+        self.eks_later(self.settings.eks.create, EksStep::Created(of.clone()));
+        self.eks.clusters.insert(name.clone(), cluster.clone());
+        self.await_end_of_support(&of, &offer);
+        Ok(cluster)
+    }
+
+    /// The cluster that a request describes, without what EKS makes for it.
+    fn checked_cluster(
+        &mut self,
+        request: &NewCluster,
+        caller: &str,
+        principals: &Principals,
+    ) -> AwsResult<(Cluster, Offer)> {
+        let offer = offered(&self.settings.eks.versions, request.version.as_deref(), self.now)?;
+        self.check_cluster_role(&request.role_arn, principals)?;
+        let config = &request.resources_vpc_config;
+        let groups = config.security_group_ids.clone().unwrap_or_default();
+        let (placement, vpc) =
+            self.check_placement(&config.subnet_ids.clone().unwrap_or_default(), &groups)?;
+        let endpoint = endpoint_of(request)?;
+        let network = &request.kubernetes_network_config;
+        let service_range = service_range(network.service_ipv4_cidr.as_deref(), &self.ranges_of(&vpc))?;
+        check_tags(&request.tags)?;
+        let key = check_encryption(&request.encryption_config)?;
+        let quota = usize::try_from(self.settings.eks.clusters).unwrap_or(usize::MAX);
+        if self.eks.clusters.len() >= quota {
+            return Err(too_many("Cluster limit exceeded for account."));
+        }
+        let id = format!("{:016X}{:016X}", self.eks.chance.bits(), self.eks.chance.bits());
+        let cluster = Cluster {
+            arn: format!("arn:aws:eks:{}:{}:cluster/{}", self.name, self.account, request.name),
+            id,
+            name: request.name.clone(),
+            created: self.now,
+            status: ClusterStatus::Creating,
+            version: offer.version,
+            platform: offer.platform,
+            former: None,
+            role: request.role_arn.clone(),
+            vpc,
+            placement,
+            security_group: foo_model::SecurityGroupId::new(""),
+            endpoint,
+            family: network.ip_family.unwrap_or_default(),
+            service_range,
+            unmanaged: bootstrapped(request.bootstrap_self_managed_addons.unwrap_or(true)),
+            logs: logs_after(&BTreeSet::new(), &request.logging),
+            key,
+            authentication: request.access_config.authentication_mode.unwrap_or_default(),
+            creator_is_admin: request
+                .access_config
+                .bootstrap_cluster_creator_admin_permissions
+                .unwrap_or(true),
+            creator: principal_of(caller),
+            support: request.upgrade_policy.support_type.unwrap_or_default(),
+            zonal_shift: request.zonal_shift_config.enabled.unwrap_or(false),
+            deletion_protection: request.deletion_protection.unwrap_or(false),
+            tags: request.tags.clone(),
+            token: request.client_request_token.clone(),
+            health: Vec::new(),
+            updates: Vec::new(),
+            entries: BTreeMap::new(),
+            addons: BTreeMap::new(),
+            pod_identities: BTreeMap::new(),
+            insights: Vec::new(),
+            insights_refreshed: None,
+            server: None,
+        };
+        Ok((self.with_creator(cluster, principals), offer))
+    }
+
+    /// A cluster with the access entry of its creator, if its authentication mode knows entries.
+    fn with_creator(&mut self, mut cluster: Cluster, principals: &Principals) -> Cluster {
+        if cluster.authentication != AuthenticationMode::ConfigMap && cluster.creator_is_admin {
+            let unique_id = principals.role(&cluster.creator).map(|role| role.unique_id);
+            self.add_creator_entry(&mut cluster, unique_id);
+        }
+        cluster
+    }
+
+    /// Whether EKS can assume a role, as far as it knows.
+    fn check_cluster_role(&self, arn: &str, principals: &Principals) -> AwsResult<()> {
+        self.role_for("eks.amazonaws.com", arn, principals).map(drop).ok_or_else(|| {
+            invalid(format!(
+                "Role with arn: {arn}, could not be assumed because it does not exist or the trusted entity is not correct"
+            ))
+        })
+    }
+
+    /// A role that a service can assume and that EKS knows already.
+    pub(super) fn role_for(&self, service: &str, arn: &str, principals: &Principals) -> Option<Principal> {
+        let trusted = |role: &Principal| role.services.contains("*") || role.services.contains(service);
+        self.known_role(arn, principals).filter(trusted)
+    }
+
+    /// A role that EKS knows already.
+    pub(super) fn known_role(&self, arn: &str, principals: &Principals) -> Option<Principal> {
+        let wait = self.settings.eks.roles_appear_after;
+        let known = |role: &Principal| role.created.is_none_or(|created| !self.is_younger(created, wait));
+        principals.role(arn).filter(known)
+    }
+
+    fn ranges_of(&self, vpc: &VpcId) -> Vec<Ipv4Net> {
+        self.network
+            .get::<Vpc>(vpc)
+            .map(|vpc| vpc.cidrs.iter().map(|it| it.range).collect())
+            .unwrap_or_default()
+    }
+
+    /// CREATING → ACTIVE, or FAILED.
+    pub(super) fn cluster_created(&mut self, name: &str) {
+        let issue = self.eks_strikes(MishapOf::Creation, name, None);
+        let Some(cluster) = self.eks.clusters.get_mut(&name.to_owned()) else { return };
+        if cluster.status != ClusterStatus::Creating {
+            return;
+        }
+        cluster.health.extend(issue);
+        let failed = !cluster.health.is_empty();
+        cluster.status = if failed { ClusterStatus::Failed } else { ClusterStatus::Active };
+    }
+}
+
+impl Cluster {
+    /// What names only this cluster.
+    pub(super) fn reference(&self) -> ClusterRef {
+        ClusterRef { name: self.name.clone(), id: self.id.clone() }
+    }
+
+    /// All security groups of its control plane.
+    pub(super) fn all_groups(&self, placement: &Placement) -> BTreeSet<foo_model::SecurityGroupId> {
+        placement.groups.iter().cloned().chain([self.security_group.clone()]).collect()
+    }
+}
+
+/// What EKS puts into a new cluster if it is not told otherwise (EKS API Reference, CreateCluster,
+/// `bootstrapSelfManagedAddons`).
+fn bootstrapped(wanted: bool) -> BTreeSet<String> {
+    let names = ["vpc-cni", "kube-proxy", "coredns"].into_iter().filter(|_| wanted);
+    names.map(str::to_owned).collect()
+}
+
+fn endpoint_of(request: &NewCluster) -> AwsResult<EndpointAccess> {
+    let config = &request.resources_vpc_config;
+    let public = config.endpoint_public_access.unwrap_or(true);
+    let private = config.endpoint_private_access.unwrap_or(false);
+    check_endpoint(public, private)?;
+    let everywhere = vec!["0.0.0.0/0".to_owned()];
+    let ranges = config.public_access_cidrs.clone().filter(|ranges| !ranges.is_empty());
+    Ok(EndpointAccess { public, private, cidrs: check_ranges(&ranges.unwrap_or(everywhere))? })
+}
+
+/// The user or role behind a caller: a session stands for its role.
+fn principal_of(caller: &str) -> String {
+    let session = caller.strip_prefix("arn:aws:sts::").and_then(|rest| rest.split_once(":assumed-role/"));
+    match session.and_then(|(account, rest)| rest.split_once('/').map(|(role, _)| (account, role))) {
+        Some((account, role)) => format!("arn:aws:iam::{account}:role/{role}"),
+        None => caller.to_owned(),
+    }
+}

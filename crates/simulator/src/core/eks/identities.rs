@@ -1,0 +1,108 @@
+//! Who is let into a cluster, and what its pods may do elsewhere (EKS API Reference, AccessEntry, PodIdentityAssociation).
+
+use foo_model::Timestamp;
+use foo_model::network::Tags;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use strum::IntoStaticStr;
+
+/// Type of an access entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
+#[expect(missing_docs, reason = "the names are AWS's own (EKS API Reference, CreateAccessEntry)")]
+pub enum EntryType {
+    #[default]
+    Standard,
+    Ec2Linux,
+    Ec2Windows,
+    FargateLinux,
+    Ec2,
+    HybridLinux,
+    HyperpodLinux,
+}
+
+/// An access entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AccessEntry {
+    /// Its ARN.
+    pub arn: String,
+    /// ARN of the user or role that is let in.
+    pub principal: String,
+    /// Unique id of that role at the time the entry was made: a role of the same name made later is not let in.
+    pub unique_id: Option<String>,
+    /// Its type.
+    pub kind: EntryType,
+    /// The name it has in Kubernetes.
+    pub username: String,
+    /// Its groups in Kubernetes.
+    pub groups: Vec<String>,
+    /// When it was made.
+    pub created: Timestamp,
+    /// When it was last changed.
+    pub modified: Timestamp,
+    /// Its tags.
+    pub tags: Tags,
+    /// The policies that are associated with it, by ARN.
+    pub policies: BTreeMap<String, Association>,
+}
+
+/// A policy that is associated with an access entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Association {
+    /// Where it holds.
+    pub scope: AccessScope,
+    /// When it was associated.
+    pub created: Timestamp,
+    /// When its scope was last changed.
+    pub modified: Timestamp,
+}
+
+/// A pod identity association.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PodIdentity {
+    /// Its id.
+    pub id: String,
+    /// Its ARN.
+    pub arn: String,
+    /// Namespace of the service account.
+    pub namespace: String,
+    /// The service account.
+    pub service_account: String,
+    /// The role its pods get.
+    pub role: String,
+    /// The role that they assume with it.
+    pub target_role: Option<String>,
+    /// What a session must know to assume the target role.
+    pub external_id: Option<String>,
+    /// Whether sessions have no tags.
+    pub without_session_tags: bool,
+    /// When it was made.
+    pub created: Timestamp,
+    /// When it was last changed.
+    pub modified: Timestamp,
+    /// ARN of the add-on that it belongs to.
+    pub owner: Option<String>,
+    /// Its tags.
+    pub tags: Tags,
+}
+
+/// AccessScope.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AccessScope {
+    /// Whether it is the whole cluster or some namespaces.
+    pub r#type: ScopeType,
+    /// The namespaces; `*` stands for any text in them.
+    #[serde(default)]
+    pub namespaces: Vec<String>,
+}
+
+/// AccessScopeType.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names are AWS's own")]
+pub enum ScopeType {
+    Cluster,
+    Namespace,
+}

@@ -1,0 +1,64 @@
+//! How EKS behaves: durations in virtual time, quotas, and the versions it offers.
+
+use super::versions::{Offer, offers};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// How EKS behaves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EksSettings {
+    /// From CreateCluster to ACTIVE, or to FAILED.
+    pub create: Duration,
+    /// From DeleteCluster until the cluster is gone.
+    pub delete: Duration,
+    /// How long an update of the version takes.
+    pub version_update: Duration,
+    /// How long any other update of a cluster takes.
+    pub config_update: Duration,
+    /// How long a cluster still reads ACTIVE after an update began (kubernetes-sigs/cluster-api-provider-aws waits for UPDATING).
+    pub update_shows_after: Duration,
+    /// How long an add-on is created, updated or deleted.
+    pub addon: Duration,
+    /// How long an add-on without nodes stays CREATING before it is DEGRADED (EKS User Guide, "Troubleshoot add-ons").
+    pub addon_patience: Duration,
+    /// How long a refresh of the insights takes.
+    pub insights_refresh: Duration,
+    /// How long EKS does not find a cluster that was just created.
+    pub clusters_appear_after: Duration,
+    /// How long EKS does not know a role that was just created (IAM User Guide, "Changes that I make are not always immediately
+    /// visible").
+    pub roles_appear_after: Duration,
+    /// Most clusters of a region.
+    pub clusters: u32,
+    /// Most access entries of a cluster.
+    pub access_entries: u32,
+    /// Most pod identity associations of a cluster.
+    pub pod_identities: u32,
+    /// How long after an update of the version it can be rolled back.
+    pub rollback: Duration,
+    /// The versions that are offered, oldest first, whatever their release dates.
+    pub versions: Vec<Offer>,
+}
+
+impl Default for EksSettings {
+    fn default() -> Self {
+        Self {
+            create: Duration::from_mins(10),
+            delete: Duration::from_mins(4),
+            version_update: Duration::from_mins(12),
+            config_update: Duration::from_mins(3),
+            update_shows_after: Duration::from_secs(2),
+            addon: Duration::from_mins(1),
+            addon_patience: Duration::from_mins(20),
+            insights_refresh: Duration::from_mins(1),
+            clusters_appear_after: Duration::ZERO,
+            roles_appear_after: Duration::ZERO,
+            clusters: 100,
+            access_entries: 3_000,
+            pod_identities: 5_000,
+            rollback: Duration::from_hours(7 * 24),
+            versions: offers(),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What happens to clusters by itself, a while after a call.
+
+use super::versions::Minor;
+use crate::core::region::Region;
+
+/// Something that happens at its time. A cluster is named by its ARN and id: one of the same name made later is another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum EksStep {
+    /// CREATING → ACTIVE or FAILED.
+    Created(ClusterRef),
+    /// ACTIVE → UPDATING, for the update of this id.
+    UpdateShows(ClusterRef, String),
+    /// The update of this id is over.
+    UpdateOver(ClusterRef, String),
+    /// The cluster is gone.
+    Deleted(ClusterRef),
+    /// The add-on of this name is gone.
+    AddonDeleted(ClusterRef, String),
+    /// Support of this version ends.
+    SupportEnds(ClusterRef, Minor),
+}
+
+/// A cluster by name, and by the id that only it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ClusterRef {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its id.
+    pub(crate) id: String,
+}
+
+impl EksStep {
+    fn cluster(&self) -> &ClusterRef {
+        match self {
+            Self::Created(it)
+            | Self::UpdateShows(it, _)
+            | Self::UpdateOver(it, _)
+            | Self::Deleted(it)
+            | Self::AddonDeleted(it, _)
+            | Self::SupportEnds(it, _) => it,
+        }
+    }
+}
+
+impl Region {
+    /// Lets a step happen. A cluster that is gone meanwhile takes none.
+    pub(crate) fn take_eks_step(&mut self, step: EksStep) {
+        let of = step.cluster();
+        if self.eks.cluster(&of.name).is_none_or(|cluster| cluster.id != of.id) {
+            return;
+        }
+        match step {
+            EksStep::Created(of) => self.cluster_created(&of.name),
+            EksStep::UpdateShows(of, id) => self.update_shows(&of.name, &id),
+            EksStep::UpdateOver(of, id) => self.update_over(&of.name, &id),
+            EksStep::Deleted(of) => self.cluster_deleted(&of.name),
+            EksStep::AddonDeleted(of, addon) => self.addon_deleted(&of.name, &addon),
+            EksStep::SupportEnds(of, version) => self.support_ends(&of.name, version),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The calendar of Kubernetes versions (EKS User Guide, "Understand the Kubernetes version lifecycle on EKS").
+
+use super::refusal::invalid;
+use crate::core::error::AwsResult;
+use foo_model::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::fmt::{self, Display};
+use std::str::FromStr;
+
+/// A minor version of Kubernetes: `1.33`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Minor(pub u16);
+
+impl Minor {
+    /// The version that an update may lead to.
+    pub fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
+
+impl Display for Minor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "1.{}", self.0)
+    }
+}
+
+impl FromStr for Minor {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let minor = text.strip_prefix("1.").and_then(|minor| minor.parse().ok());
+        minor.map(Self).filter(|it| it.to_string() == text).ok_or_else(|| format!("{text} is no version"))
+    }
+}
+
+impl TryFrom<String> for Minor {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Minor> for String {
+    fn from(minor: Minor) -> Self {
+        minor.to_string()
+    }
+}
+
+/// How far a version is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Support {
+    /// 14 months.
+    Standard,
+    /// 12 months more.
+    Extended,
+    /// No cluster can be made, and those that are there are updated.
+    Ended,
+}
+
+impl Support {
+    /// `versionStatus`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Standard => "STANDARD_SUPPORT",
+            Self::Extended => "EXTENDED_SUPPORT",
+            Self::Ended => "UNSUPPORTED",
+        }
+    }
+}
+
+/// A version that EKS offers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Offer {
+    /// The version.
+    pub version: Minor,
+    /// The patch version that control planes run.
+    pub patch: u16,
+    /// Release at EKS, as a date.
+    pub released: jiff::civil::Date,
+    /// End of standard support.
+    pub standard_until: jiff::civil::Date,
+    /// End of extended support.
+    pub extended_until: jiff::civil::Date,
+    /// Whether clusters that name no version have it.
+    pub default: bool,
+    /// Latest platform version (`eks.N`).
+    pub platform: u16,
+}
+
+/// Midnight (UTC) at the beginning of a day.
+pub fn day(date: jiff::civil::Date) -> Timestamp {
+    let zoned = date.to_zoned(jiff::tz::TimeZone::UTC);
+    Timestamp(zoned.map_or(i64::MAX, |zoned| zoned.timestamp().as_millisecond()))
+}
+
+impl Offer {
+    /// How far the version is in its life.
+    pub fn support(&self, now: Timestamp) -> Support {
+        if now < day(self.standard_until) {
+            Support::Standard
+        } else if now < day(self.extended_until) {
+            Support::Extended
+        } else {
+            Support::Ended
+        }
+    }
+}
+
+/// The dates of a version: release, end of standard support, end of extended support.
+type Dates = [(i16, i8, i8); 3];
+
+/// The calendar.
+const CALENDAR: [(u16, u16, u16, Dates); 6] = [
+    (30, 14, 40, [(2024, 5, 23), (2025, 7, 23), (2026, 7, 23)]),
+    (31, 13, 36, [(2024, 9, 26), (2025, 11, 26), (2026, 11, 26)]),
+    (32, 9, 29, [(2025, 1, 23), (2026, 3, 23), (2027, 3, 23)]),
+    (33, 5, 22, [(2025, 5, 29), (2026, 7, 29), (2027, 7, 29)]),
+    (34, 2, 13, [(2025, 10, 2), (2026, 12, 2), (2027, 12, 2)]),
+    (35, 0, 4, [(2026, 1, 27), (2027, 3, 27), (2028, 3, 27)]),
+];
+
+/// The version of clusters that name none.
+const DEFAULT: u16 = 34;
+
+/// The versions of the calendar.
+pub(crate) fn offers() -> Vec<Offer> {
+    let date = |(year, month, day): (i16, i8, i8)| jiff::civil::date(year, month, day);
+    let offer = |(minor, patch, platform, [released, standard, extended]): (u16, u16, u16, Dates)| Offer {
+        version: Minor(minor),
+        patch,
+        released: date(released),
+        standard_until: date(standard),
+        extended_until: date(extended),
+        default: minor == DEFAULT,
+        platform,
+    };
+    CALENDAR.into_iter().map(offer).collect()
+}
+
+/// The offer of a version that clusters can have.
+pub(super) fn offered(offers: &[Offer], version: Option<&str>, now: Timestamp) -> AwsResult<Offer> {
+    let wanted = |offer: &&Offer| match version {
+        Some(version) => offer.version.to_string() == version,
+        None => offer.default,
+    };
+    let found = offers.iter().find(wanted).filter(|offer| offer.support(now) != Support::Ended);
+    found.cloned().ok_or_else(|| invalid("unsupported Kubernetes version"))
+}

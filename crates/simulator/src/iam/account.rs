@@ -1,0 +1,24 @@
+//! Which actions on which resources a call of IAM asks for (Service Authorization Reference, "AWS Identity and Access
+//! Management").
+
+use super::ask::{ask, tags_of};
+use super::policy::Ask;
+use crate::wire::params::Params;
+
+/// What must be allowed before the call is carried out. Paths of roles are not known before: IAM looks them up by name, and asks
+/// for the ARN without one **(A)**.
+pub(super) fn of_call(account: &str, action: &str, params: &Params) -> Ask {
+    let named = |kind: &str, name: &str| format!("arn:aws:iam::{account}:{kind}/{name}");
+    let text = |name: &str| params.text(name).unwrap_or("*");
+    let resource = match action {
+        "GetRole" => named("role", text("RoleName")),
+        "GetInstanceProfile" => named("instance-profile", text("InstanceProfileName")),
+        "CreateOpenIDConnectProvider" => {
+            named("oidc-provider", text("Url").strip_prefix("https://").unwrap_or("*"))
+        }
+        "ListOpenIDConnectProviders" => named("oidc-provider", "*"),
+        _ => text("OpenIDConnectProviderArn").to_owned(),
+    };
+    let tags = tags_of(params.list("Tags"));
+    ask(format!("iam:{action}"), resource).with_tags("aws:RequestTag", &tags)
+}

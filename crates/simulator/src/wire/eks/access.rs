@@ -1,0 +1,76 @@
+//! Access entries and the policies that are associated with them.
+
+use super::{page, tell};
+use crate::core::eks::requests::NewAssociation;
+use crate::core::eks::{ACCESS_POLICIES, policy_arn};
+use crate::core::error::AwsResult;
+use crate::core::region::Region;
+use crate::wire::call::Call;
+use serde_json::{Value, json};
+
+pub(super) fn create(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
+    let cluster = call.path("name");
+    let entry = region.create_access_entry(cluster, &call.body()?, &call.principals)?;
+    Ok(tell::entry(cluster, &entry))
+}
+
+pub(super) fn list(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
+    let found = region.access_entries_seen(call.path("name"), call.query("associatedPolicyArn"))?;
+    page::of_names(call, "accessEntries", found)
+}
+
+pub(super) fn describe(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
+    let cluster = call.path("name");
+    let entry = region.access_entry_seen(cluster, call.path("principalArn"))?;
+    Ok(tell::entry(cluster, entry))
+}
+
+pub(super) fn update(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
+    let cluster = call.path("name");
+    let entry = region.update_access_entry(cluster, call.path("principalArn"), &call.body()?)?;
+    Ok(tell::entry(cluster, &entry))
+}
+
+pub(super) fn delete(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
+    region.delete_access_entry(call.path("name"), call.path("principalArn"))?;
+    Ok(json!({}))
+}
+
+pub(super) fn associate(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
+    let (cluster, principal) = (call.path("name"), call.path("principalArn"));
+    let request: NewAssociation = call.body()?;
+    let made = region.associate_access_policy(cluster, principal, &request)?;
+    Ok(json!({
+        "clusterName": cluster,
+        "principalArn": principal,
+        "associatedAccessPolicy": tell::association(&request.policy_arn, &made),
+    }))
+}
+
+pub(super) fn associated(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
+    let (cluster, principal) = (call.path("name"), call.path("principalArn"));
+    let entry = region.access_entry_seen(cluster, principal)?;
+    let mut answer = page::of(
+        call,
+        "associatedAccessPolicies",
+        &entry.policies,
+        |(policy, _)| (*policy).clone(),
+        |(policy, association)| tell::association(policy, association),
+    )?;
+    if let Some(answer) = answer.as_object_mut() {
+        answer.insert("clusterName".to_owned(), json!(cluster));
+        answer.insert("principalArn".to_owned(), json!(principal));
+    }
+    Ok(answer)
+}
+
+pub(super) fn disassociate(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
+    let policy = call.path("policyArn");
+    region.disassociate_access_policy(call.path("name"), call.path("principalArn"), policy)?;
+    Ok(json!({}))
+}
+
+pub(super) fn policies(_: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
+    let show = |name: &&str| json!({ "name": name, "arn": policy_arn(name) });
+    page::of(call, "accessPolicies", ACCESS_POLICIES, |name| (*name).to_owned(), show)
+}

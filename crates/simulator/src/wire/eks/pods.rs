@@ -1,0 +1,48 @@
+//! Pod identity associations.
+
+use super::{page, tell};
+use crate::core::eks::identities::PodIdentity;
+use crate::core::error::AwsResult;
+use crate::core::region::Region;
+use crate::wire::call::Call;
+use serde_json::{Value, json};
+
+fn told(call: &Call<'_>, it: &PodIdentity) -> Value {
+    json!({ "association": tell::pod_identity(call.path("name"), it) })
+}
+
+pub(super) fn create(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
+    let made = region.create_pod_identity(call.path("name"), &call.body()?, &call.principals)?;
+    Ok(told(call, &made))
+}
+
+pub(super) fn list(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
+    let cluster = region.cluster_seen(call.path("name"))?;
+    let (namespace, account) = (call.query("namespace"), call.query("serviceAccount"));
+    let wanted = |it: &&PodIdentity| {
+        namespace.is_none_or(|wanted| wanted == it.namespace)
+            && account.is_none_or(|wanted| wanted == it.service_account)
+    };
+    let found = cluster.pod_identities.values().filter(wanted);
+    page::of(
+        call,
+        "associations",
+        found,
+        |it| it.id.clone(),
+        |it| tell::short_pod_identity(&cluster.name, it),
+    )
+}
+
+pub(super) fn describe(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
+    region.pod_identity_seen(call.path("name"), call.path("associationId")).map(|it| told(call, it))
+}
+
+pub(super) fn update(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
+    let (cluster, id) = (call.path("name"), call.path("associationId"));
+    let changed = region.update_pod_identity(cluster, id, &call.body()?, &call.principals)?;
+    Ok(told(call, &changed))
+}
+
+pub(super) fn delete(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
+    region.delete_pod_identity(call.path("name"), call.path("associationId")).map(|it| told(call, &it))
+}

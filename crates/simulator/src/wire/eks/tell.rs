@@ -1,0 +1,155 @@
+//! Answers, as the API has them in JSON.
+
+use crate::core::eks::cluster::{Cluster, Issue, Update};
+use crate::core::eks::identities::{AccessEntry, Association, PodIdentity};
+use crate::core::region::Region;
+use foo_model::Timestamp;
+use serde_json::{Map, Value, json};
+
+/// Seconds since 1970.
+pub(super) fn time(at: Timestamp) -> Value {
+    json!(at.0.div_euclid(1_000))
+}
+
+/// Adds a field if it has a value.
+fn put(answer: &mut Value, field: &str, value: Option<Value>) {
+    if let (Some(value), Some(answer)) = (value, answer.as_object_mut()) {
+        answer.insert(field.to_owned(), value);
+    }
+}
+
+/// A cluster. Its endpoint and its authority are there once it has been ACTIVE.
+pub(super) fn cluster(region: &Region, cluster: &Cluster) -> Value {
+    let text = |text: &'static str| json!(text);
+    let mut answer = json!({
+        "name": cluster.name,
+        "arn": cluster.arn,
+        "createdAt": time(cluster.created),
+        "version": cluster.version,
+        "roleArn": cluster.role,
+        "resourcesVpcConfig": {
+            "subnetIds": cluster.placement.subnets,
+            "securityGroupIds": cluster.placement.groups,
+            "clusterSecurityGroupId": cluster.security_group,
+            "vpcId": cluster.vpc,
+            "endpointPublicAccess": cluster.endpoint.public,
+            "endpointPrivateAccess": cluster.endpoint.private,
+            "publicAccessCidrs": cluster.endpoint.cidrs,
+        },
+        "kubernetesNetworkConfig": services(cluster),
+        "logging": crate::core::eks::log_setup(&cluster.logs),
+        "identity": { "oidc": { "issuer": cluster.issuer(&region.name) } },
+        "status": text(cluster.status.into()),
+        "certificateAuthority": {},
+        "platformVersion": format!("eks.{}", cluster.platform),
+        "tags": cluster.tags,
+        "health": { "issues": cluster.health.iter().map(issue).collect::<Vec<_>>() },
+        "accessConfig": { "authenticationMode": text(cluster.authentication.into()) },
+        "upgradePolicy": { "supportType": text(cluster.support.into()) },
+        "zonalShiftConfig": { "enabled": cluster.zonal_shift },
+        "deletionProtection": cluster.deletion_protection,
+    });
+    if let Some(server) = cluster.server(&region.name) {
+        put(&mut answer, "endpoint", Some(json!(server.endpoint)));
+        put(&mut answer, "certificateAuthority", Some(json!({ "data": server.certificate_authority })));
+    }
+    let key = cluster.key.as_ref();
+    let encryption = key.map(|key| json!([{ "resources": ["secrets"], "provider": { "keyArn": key } }]));
+    put(&mut answer, "encryptionConfig", encryption);
+    put(&mut answer, "clientRequestToken", cluster.token.as_ref().map(|token| json!(token)));
+    answer
+}
+
+/// The addresses of Services: the IPv6 range is EKS's choice.
+fn services(cluster: &Cluster) -> Value {
+    let family: &'static str = cluster.family.into();
+    if family == "ipv6" {
+        let digits = cluster.id.get(..4).unwrap_or("0000").to_lowercase();
+        json!({ "serviceIpv6Cidr": format!("fd{}:{digits}::/108", &cluster.id.get(4..6).unwrap_or("00").to_lowercase()), "ipFamily": family })
+    } else {
+        json!({ "serviceIpv4Cidr": cluster.service_range, "ipFamily": family })
+    }
+}
+
+pub(super) fn issue(issue: &Issue) -> Value {
+    json!({ "code": issue.code, "message": issue.message, "resourceIds": issue.resource_ids })
+}
+
+/// An update, as it is within an answer.
+pub(super) fn update(update: &Update) -> Value {
+    let (kind, status): (&'static str, &'static str) = (update.kind.into(), update.status.into());
+    let params: Vec<Value> =
+        update.params.iter().map(|(kind, value)| json!({ "type": kind, "value": value })).collect();
+    let errors: Vec<Value> = update
+        .errors
+        .iter()
+        .map(|it| json!({ "errorCode": it.code, "errorMessage": it.message, "resourceIds": it.resource_ids }))
+        .collect();
+    json!({ "update": {
+        "id": update.id,
+        "status": status,
+        "type": kind,
+        "params": params,
+        "createdAt": time(update.created),
+        "errors": errors,
+    }})
+}
+
+/// An access entry, as it is within an answer.
+pub(super) fn entry(cluster: &str, entry: &AccessEntry) -> Value {
+    let kind: &'static str = entry.kind.into();
+    json!({ "accessEntry": {
+        "clusterName": cluster,
+        "principalArn": entry.principal,
+        "kubernetesGroups": entry.groups,
+        "accessEntryArn": entry.arn,
+        "createdAt": time(entry.created),
+        "modifiedAt": time(entry.modified),
+        "tags": entry.tags,
+        "username": entry.username,
+        "type": kind,
+    }})
+}
+
+pub(super) fn association(policy: &str, association: &Association) -> Value {
+    json!({
+        "policyArn": policy,
+        "accessScope": association.scope,
+        "associatedAt": time(association.created),
+        "modifiedAt": time(association.modified),
+    })
+}
+
+/// A pod identity association.
+pub(super) fn pod_identity(cluster: &str, it: &PodIdentity) -> Value {
+    let mut answer = short_pod_identity(cluster, it);
+    let more: Map<String, Value> = [
+        ("roleArn", json!(it.role)),
+        ("tags", json!(it.tags)),
+        ("createdAt", time(it.created)),
+        ("modifiedAt", time(it.modified)),
+        ("disableSessionTags", json!(it.without_session_tags)),
+    ]
+    .into_iter()
+    .map(|(field, value)| (field.to_owned(), value))
+    .collect();
+    if let Some(answer) = answer.as_object_mut() {
+        answer.extend(more);
+    }
+    put(&mut answer, "targetRoleArn", it.target_role.as_ref().map(|role| json!(role)));
+    put(&mut answer, "externalId", it.external_id.as_ref().map(|id| json!(id)));
+    answer
+}
+
+/// A pod identity association in a list.
+pub(super) fn short_pod_identity(cluster: &str, it: &PodIdentity) -> Value {
+    let mut answer = json!({
+        "clusterName": cluster,
+        "namespace": it.namespace,
+        "serviceAccount": it.service_account,
+        "associationArn": it.arn,
+        "associationId": it.id,
+    });
+    put(&mut answer, "ownerArn", it.owner.as_ref().map(|owner| json!(owner)));
+    answer
+}

@@ -1,0 +1,36 @@
+//! Updates of clusters and add-ons.
+
+use super::{page, tell};
+use crate::core::error::{AwsError, AwsResult};
+use crate::core::region::Region;
+use crate::wire::call::Call;
+use serde_json::Value;
+
+pub(super) fn config(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
+    region.update_cluster_config(call.path("name"), &call.body()?).map(|update| tell::update(&update))
+}
+
+pub(super) fn version(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
+    region.update_cluster_version(call.path("name"), &call.body()?).map(|update| tell::update(&update))
+}
+
+pub(super) fn encryption(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
+    region.associate_encryption(call.path("name"), &call.body()?).map(|update| tell::update(&update))
+}
+
+/// Newest first is not promised: ids are in their own order.
+pub(super) fn list(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
+    let ids = region.updates_seen(call.path("name"), call.query("addonName"))?;
+    page::of_names(call, "updateIds", ids)
+}
+
+pub(super) fn describe(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
+    let update = region.update_seen(call.path("name"), call.path("updateId"), call.query("addonName"))?;
+    Ok(tell::update(update))
+}
+
+/// Only the node phase of clusters in Auto Mode can be cancelled (EKS API Reference, CancelUpdate), and there are none.
+pub(super) fn cancel(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
+    region.update_seen(call.path("name"), call.path("updateId"), None)?;
+    Err(AwsError::new("InvalidStateException", "The update cannot be cancelled in its current state."))
+}

@@ -1,0 +1,187 @@
+//! IAM's actions, as far as clusters need them (IAM API Reference): roles and instance profiles are read here, and made by the
+//! control API; OpenID Connect providers are made here.
+
+use super::operation::Caller;
+use super::params::Params;
+use super::sts::Operation;
+use super::xml::Xml;
+use crate::core::error::{AwsError, AwsResult};
+use crate::core::time::iso_seconds;
+use crate::iam::directory::{InstanceProfile, Provider, no_entity, role_id};
+use crate::iam::roles::Role;
+use crate::world::Inner;
+use foo_model::Timestamp;
+use foo_model::network::Tags;
+use serde_json::json;
+
+/// All actions.
+pub(super) const ACTIONS: [(&str, Operation); 12] = [
+    ("GetRole", get_role),
+    ("GetInstanceProfile", get_instance_profile),
+    ("CreateOpenIDConnectProvider", create_provider),
+    ("GetOpenIDConnectProvider", get_provider),
+    ("ListOpenIDConnectProviders", list_providers),
+    ("DeleteOpenIDConnectProvider", |inner, params, _, _| {
+        inner.keys.directory.delete_provider(provider_arn(params)?);
+        Ok(())
+    }),
+    ("TagOpenIDConnectProvider", tag_provider),
+    ("UntagOpenIDConnectProvider", |inner, params, _, _| {
+        let keys = params.texts("TagKeys");
+        let provider = inner.keys.directory.provider(provider_arn(params)?)?;
+        provider.tags.retain(|key, _| !keys.contains(key));
+        Ok(())
+    }),
+    ("ListOpenIDConnectProviderTags", |inner, params, _, xml| {
+        let provider = inner.keys.directory.provider(provider_arn(params)?)?;
+        write_tags(xml, &provider.tags);
+        xml.text("IsTruncated", "false");
+        Ok(())
+    }),
+    ("UpdateOpenIDConnectProviderThumbprint", |inner, params, _, _| {
+        let thumbprints = params.texts("ThumbprintList");
+        inner.keys.directory.provider(provider_arn(params)?)?.thumbprints = checked(thumbprints)?;
+        Ok(())
+    }),
+    ("AddClientIDToOpenIDConnectProvider", |inner, params, _, _| {
+        let client = params.required("ClientID")?.to_owned();
+        inner.keys.directory.provider(provider_arn(params)?)?.clients.insert(client);
+        Ok(())
+    }),
+    ("RemoveClientIDFromOpenIDConnectProvider", |inner, params, _, _| {
+        let client = params.required("ClientID")?;
+        inner.keys.directory.provider(provider_arn(params)?)?.clients.remove(client);
+        Ok(())
+    }),
+];
+
+fn provider_arn(params: &Params) -> AwsResult<&str> {
+    params.required("OpenIDConnectProviderArn")
+}
+
+/// Thumbprints are SHA-1 in hexadecimal digits.
+fn checked(thumbprints: Vec<String>) -> AwsResult<Vec<String>> {
+    let fits = |it: &String| it.len() == 40 && it.chars().all(|c| c.is_ascii_hexdigit());
+    if thumbprints.len() <= 5 && thumbprints.iter().all(fits) {
+        return Ok(thumbprints);
+    }
+    Err(AwsError::new(
+        "InvalidInput",
+        "Thumbprint list must contain fewer than 5 entries of 40 hexadecimal digits.",
+    ))
+}
+
+fn tags_in(params: &Params) -> Tags {
+    let pair = |tag: &Params| {
+        tag.text("Key").map(|key| (key.to_owned(), tag.text("Value").unwrap_or_default().to_owned()))
+    };
+    params.list("Tags").into_iter().filter_map(pair).collect()
+}
+
+fn write_tags(xml: &mut Xml, tags: &Tags) {
+    xml.list("Tags", "member", tags, |xml, (key, value)| {
+        xml.text("Key", key);
+        xml.text("Value", value);
+    });
+}
+
+/// A role that there is.
+fn role(inner: &Inner, account: &str, name: &str) -> Option<Role> {
+    let role = inner.keys.role(name)?;
+    inner.keys.principals(account).role(&role.arn(account)).map(|_| role)
+}
+
+fn write_role(inner: &Inner, account: &str, role: &Role, xml: &mut Xml) {
+    let created = inner.keys.directory.created(&role.name).unwrap_or(Timestamp(0));
+    let services: Vec<_> = role
+        .services
+        .iter()
+        .map(|service| {
+            json!({ "Effect": "Allow", "Principal": { "Service": service }, "Action": ["sts:AssumeRole", "sts:TagSession"] })
+        })
+        .collect();
+    let trust = json!({ "Version": "2012-10-17", "Statement": services }).to_string();
+    let trust: String = url::form_urlencoded::byte_serialize(trust.as_bytes()).collect();
+    xml.text("Path", &role.path);
+    xml.text("RoleName", &role.name);
+    xml.text("RoleId", inner.keys.directory.unique_id(&role.name));
+    xml.text("Arn", role.arn(account));
+    xml.text("CreateDate", iso_seconds(created));
+    xml.text("AssumeRolePolicyDocument", trust.replace('+', "%20"));
+    xml.value("MaxSessionDuration", role.max_session_seconds);
+}
+
+fn get_role(inner: &mut Inner, params: &Params, caller: &Caller<'_>, xml: &mut Xml) -> AwsResult<()> {
+    let name = params.required("RoleName")?;
+    let absent = || no_entity(format!("The role with name {name} cannot be found."));
+    let role = role(inner, caller.account, name).ok_or_else(absent)?;
+    xml.within("Role", |xml| write_role(inner, caller.account, &role, xml));
+    Ok(())
+}
+
+/// As long as no key is known, a profile that nobody made has the role of its name.
+fn get_instance_profile(
+    inner: &mut Inner,
+    params: &Params,
+    caller: &Caller<'_>,
+    xml: &mut Xml,
+) -> AwsResult<()> {
+    let name = params.required("InstanceProfileName")?;
+    let unmade = || {
+        inner.keys.is_empty().then(|| InstanceProfile { name: name.to_owned(), role: Some(name.to_owned()) })
+    };
+    let known = inner.keys.directory.profiles.get(name).cloned();
+    let absent = || no_entity(format!("Instance Profile {name} cannot be found."));
+    let profile = known.or_else(unmade).ok_or_else(absent)?;
+    let id = role_id(&format!("instance profile {name}")).replacen("AROA", "AIPA", 1);
+    let role = profile.role.as_deref().and_then(|role_name| role(inner, caller.account, role_name));
+    xml.within("InstanceProfile", |xml| {
+        xml.text("Path", "/");
+        xml.text("InstanceProfileName", name);
+        xml.text("InstanceProfileId", &id);
+        xml.text("Arn", format!("arn:aws:iam::{}:instance-profile/{name}", caller.account));
+        xml.text("CreateDate", iso_seconds(Timestamp(0)));
+        xml.list("Roles", "member", &role, |xml, role| write_role(inner, caller.account, role, xml));
+    });
+    Ok(())
+}
+
+fn create_provider(inner: &mut Inner, params: &Params, caller: &Caller<'_>, xml: &mut Xml) -> AwsResult<()> {
+    let url = params.required("Url")?;
+    let provider = Provider {
+        url: String::new(),
+        clients: params.texts("ClientIDList").into_iter().collect(),
+        thumbprints: checked(params.texts("ThumbprintList"))?,
+        created: inner.clock.now(),
+        tags: tags_in(params),
+    };
+    let tags = provider.tags.clone();
+    let arn = inner.keys.directory.create_provider(caller.account, url, provider)?;
+    xml.text("OpenIDConnectProviderArn", arn);
+    write_tags(xml, &tags);
+    Ok(())
+}
+
+/// The URL is without `https://`.
+fn get_provider(inner: &mut Inner, params: &Params, _: &Caller<'_>, xml: &mut Xml) -> AwsResult<()> {
+    let provider = inner.keys.directory.provider(provider_arn(params)?)?;
+    xml.text("Url", &provider.url);
+    xml.texts("ClientIDList", "member", &provider.clients);
+    xml.texts("ThumbprintList", "member", &provider.thumbprints);
+    xml.text("CreateDate", iso_seconds(provider.created));
+    write_tags(xml, &provider.tags);
+    Ok(())
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the form of all operations")]
+fn list_providers(inner: &mut Inner, _: &Params, _: &Caller<'_>, xml: &mut Xml) -> AwsResult<()> {
+    let arns = inner.keys.directory.providers.keys();
+    xml.list("OpenIDConnectProviderList", "member", arns, |xml, arn| xml.text("Arn", arn));
+    Ok(())
+}
+
+fn tag_provider(inner: &mut Inner, params: &Params, _: &Caller<'_>, _: &mut Xml) -> AwsResult<()> {
+    let tags = tags_in(params);
+    inner.keys.directory.provider(provider_arn(params)?)?.tags.extend(tags);
+    Ok(())
+}
