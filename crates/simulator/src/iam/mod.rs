@@ -101,6 +101,7 @@ impl Keys {
 
     /// What EKS sees of the roles. As long as no key is known there is every role that was not removed.
     pub(crate) fn principals(&self, account: &str) -> Principals {
+        let anonymous: fn(&str) -> String = role_id;
         let principal = |role: &Role| Principal {
             arn: role.arn(account),
             unique_id: self.directory.unique_id(&role.name),
@@ -116,7 +117,7 @@ impl Keys {
                 .cloned()
                 .collect(),
             roles,
-            anonymous: self.is_empty().then_some(role_id as fn(&str) -> String),
+            anonymous: self.is_empty().then_some(anonymous),
             account: account.to_owned(),
         }
     }

@@ -119,7 +119,7 @@ fn get_role(inner: &mut Inner, params: &Params, caller: &Caller<'_>, xml: &mut X
     Ok(())
 }
 
-/// As long as no key is known, a profile that nobody made has the role of its name.
+/// As long as no key is known, a profile that no caller created has the role of its name.
 fn get_instance_profile(
     inner: &mut Inner,
     params: &Params,

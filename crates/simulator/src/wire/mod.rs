@@ -8,7 +8,7 @@ mod authentication;
 mod autoscaling;
 pub(crate) mod call;
 mod ec2;
-mod eks;
+pub(crate) mod eks;
 mod elb;
 mod filters;
 mod gate;

@@ -3,6 +3,7 @@
 mod access;
 mod addons;
 mod clusters;
+mod fuzz;
 mod scene;
 mod updates;
 mod wire;
