@@ -14,12 +14,14 @@ pub(crate) struct Part {
 
 /// Parts of these types, in this order.
 pub(crate) fn write(parts: &[(&str, String)]) -> String {
-    let mut out = format!("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"{BOUNDARY}\"\n\n");
-    for (media_type, body) in parts {
-        out.push_str(&format!("--{BOUNDARY}\nContent-Type: {media_type}\n\n{body}\n"));
-    }
-    out.push_str(&format!("--{BOUNDARY}--\n"));
-    out
+    let part = |(media_type, body): &(&str, String)| {
+        ["--", BOUNDARY, "\nContent-Type: ", media_type, "\n\n", body, "\n"].concat()
+    };
+    let parts: Vec<String> = parts.iter().map(part).collect();
+    let parts = parts.concat();
+    format!(
+        "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"{BOUNDARY}\"\n\n{parts}--{BOUNDARY}--\n"
+    )
 }
 
 /// The parts, or nothing if this is no multipart document.

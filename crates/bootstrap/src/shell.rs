@@ -49,12 +49,11 @@ fn commands(field: &str, commands: &[String], refusals: &mut Refusals) {
 pub(crate) fn file(file: &FileInput) -> Value {
     let owner = file.owner.as_deref().unwrap_or("root:root");
     let permissions = file.permissions.as_deref().unwrap_or("0644");
-    match std::str::from_utf8(&file.content) {
-        Ok(text) => json!({"path": file.path, "owner": owner, "permissions": permissions, "content": text}),
-        Err(_) => {
-            let content = BASE64.encode(&file.content);
-            json!({"path": file.path, "owner": owner, "permissions": permissions, "encoding": "b64", "content": content})
-        }
+    if let Ok(text) = std::str::from_utf8(&file.content) {
+        json!({"path": file.path, "owner": owner, "permissions": permissions, "content": text})
+    } else {
+        let content = BASE64.encode(&file.content);
+        json!({"path": file.path, "owner": owner, "permissions": permissions, "encoding": "b64", "content": content})
     }
 }
 

@@ -57,9 +57,9 @@ pub(crate) fn may_kubelet_set(key: &str) -> bool {
 
 /// Whether this is a quantity that the kubelet and Bottlerocket both accept: `100m`, `1.5`, `2Gi`.
 pub(crate) fn is_quantity(text: &str) -> bool {
+    const UNITS: [&str; 14] = ["", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = text.get(number.len()..).unwrap_or_default();
-    const UNITS: [&str; 14] = ["", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
     text.len() <= 32 && UNITS.contains(&unit) && digits(whole) && digits(fraction)

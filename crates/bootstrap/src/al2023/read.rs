@@ -21,7 +21,7 @@ pub(crate) fn read(user_data: &[u8]) -> Result<Seen, Unreadable> {
         Some(parts) => of_parts(parts)?,
         None => (vec![decode(&document)?], CloudConfig::default()),
     };
-    let spec = configs.into_iter().reduce(merged);
+    let spec = configs.into_iter().reduce(|first, second| merged(first, &second));
     let spec = spec.ok_or_else(|| Unreadable::new("could not find NodeConfig within UserData"))?;
     seen(spec, cloud)
 }
@@ -62,7 +62,7 @@ fn decode(bytes: &[u8]) -> Result<Spec, Unreadable> {
 }
 
 /// The second over the first (`nodeadm/internal/api/merge.go`): what it does not set stays, flags are appended, documents are merged.
-fn merged(first: Spec, second: Spec) -> Spec {
+fn merged(first: Spec, second: &Spec) -> Spec {
     let flags = [first.kubelet.flags.clone(), second.kubelet.flags.clone()].concat();
     let containerd = merged_toml(&first.containerd.config, &second.containerd.config);
     let value = |spec: &Spec| match serde_json::to_value(spec) {
@@ -70,7 +70,7 @@ fn merged(first: Spec, second: Spec) -> Spec {
         Ok(_) | Err(_) => Map::new(),
     };
     let mut both = value(&first);
-    merge::deep(&mut both, value(&second));
+    merge::deep(&mut both, value(second));
     let mut spec: Spec = serde_json::from_value(Value::Object(both)).unwrap_or(first);
     spec.kubelet.flags = flags;
     spec.containerd.config = containerd;
