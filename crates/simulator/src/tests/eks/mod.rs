@@ -5,5 +5,6 @@ mod addons;
 mod clusters;
 mod fuzz;
 mod scene;
+mod tokens;
 mod updates;
 mod wire;
