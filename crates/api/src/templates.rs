@@ -2,7 +2,7 @@
 //! FooMachinePoolTemplate may change; the specs of the other templates are immutable (deploy/policy).
 
 use crate::cluster::FooClusterSpec;
-use crate::control_plane::{External, version_rule};
+use crate::control_plane::{Eks, External, one_mode, version_rule};
 use crate::pool::FooMachinePoolSpec;
 use crate::shared::TemplateMetadata;
 use kube::{CustomResource, KubeSchema};
@@ -102,6 +102,7 @@ pub struct FooControlPlaneTemplateResource {
 /// Spec of a FooControlPlane that Cluster API creates: as in a FooControlPlane, with an optional version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
+#[x_kube(validation = one_mode())]
 pub struct FooControlPlaneTemplateResourceSpec {
     /// Kubernetes version, for example `v1.36.3`. Leave it empty: Cluster API's topology controller writes
     /// the version of the Cluster's topology.
@@ -109,6 +110,10 @@ pub struct FooControlPlaneTemplateResourceSpec {
     #[schemars(length(min = 1, max = 256))]
     #[x_kube(validation = version_rule())]
     pub version: Option<String>,
-    /// How to reach the existing API server.
-    pub external: External,
+    /// How to reach an existing API server. Set either this or `eks`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external: Option<External>,
+    /// An EKS cluster, in the account and region of the FooCluster. Set either this or `external`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eks: Option<Eks>,
 }

@@ -1,6 +1,6 @@
 //! The traits that a cloud implements, and what works around every implementation.
 //!
-//! * [`Groups`], [`Compute`] and [`Networks`]: the three traits, in the nouns of `foo-model`.
+//! * [`Groups`], [`Compute`], [`Networks`] and [`Clusters`]: the four traits, in the nouns of `foo-model`.
 //! * [`queue`]: messages that AWS sends.
 //! * [`error`]: failures, classified by what to do about them.
 //! * decorators: [`metered`] adds token buckets and one metric per call and outcome to any cloud.
@@ -38,13 +38,14 @@ pub use observers::Observers;
 pub use operation::Operation;
 pub use queue::{Message, Queue, Receipt};
 pub use requests::{
-    Described, Ended, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo, Looked, Made,
-    NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy, VolumeInfo,
+    ClusterToken, Described, Ended, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo, Looked,
+    Made, NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy, VolumeInfo,
 };
 pub use vcpus::VcpuQuota;
 pub use watchdog::Watchdog;
 
 use async_trait::async_trait;
+use foo_model::eks::{self, Answer, Changed, Question};
 use foo_model::hook::HookConfig;
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
@@ -181,6 +182,18 @@ pub trait Networks: Send + Sync {
     /// Quotas and present use of what a network needs: one call of Service Quotas for each quota, and one of
     /// EC2 for each count. A quota that AWS does not report, or that may not be read, is `None`.
     async fn quotas(&self) -> Result<Quotas>;
+}
+
+/// EKS clusters, and what EKS needs of IAM. The nouns are those of [`foo_model::eks`].
+#[async_trait]
+pub trait Clusters: Send + Sync {
+    /// Asks one question; all pages of the answer. What does not exist is an empty answer.
+    async fn describe_eks(&self, question: &Question) -> Result<Answer>;
+    /// Sends one change. Sent once, except for those with a token.
+    async fn change_eks(&self, change: &eks::Change) -> Result<Changed>;
+    /// A token that the API server of this EKS cluster accepts from our credentials, as `aws eks get-token` makes it: a presigned
+    /// GetCallerIdentity. No call is sent.
+    async fn cluster_token(&self, cluster: &str) -> Result<ClusterToken>;
 }
 
 /// A whole cloud.

@@ -3,7 +3,7 @@
 use crate::error::CloudError;
 use foo_model::{
     Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplateId, Process, SecurityGroupId,
-    SubnetId, TemplateVersion, UserData, Zone,
+    SubnetId, TemplateVersion, Timestamp, UserData, Zone,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -207,3 +207,19 @@ pub struct SecurityGroupInfo {
 
 /// Processes as a set, the form comparisons use.
 pub type Processes = BTreeSet<Process>;
+
+/// A token for the API server of an EKS cluster. Its text is a credential.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ClusterToken {
+    /// `k8s-aws-v1.…`.
+    pub token: String,
+    /// When it ends: 15 minutes after it was made (aws-iam-authenticator, "API Authorization from Outside a Cluster"), or with the
+    /// credentials that signed it, whatever comes first.
+    pub expires: Timestamp,
+}
+
+impl std::fmt::Debug for ClusterToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ClusterToken").field("expires", &self.expires).finish_non_exhaustive()
+    }
+}

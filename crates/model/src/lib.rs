@@ -5,6 +5,7 @@
 //! `cloud` crate speak in them: nothing is translated between looking, deciding and doing.
 
 pub mod changes;
+pub mod eks;
 pub mod event;
 pub mod group;
 pub mod hook;

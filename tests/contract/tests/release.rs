@@ -291,7 +291,8 @@ fn the_cluster_template_makes_a_cluster_with_a_pool() -> Result<()> {
     assert_eq!((pool.spec.max_size, pool.spec.ssh_key_name), (Some(100), None));
     let control_plane: foo_api::FooControlPlane =
         serde_json::from_value(named(&objects, "FooControlPlane", "c1").clone())?;
-    assert_eq!(control_plane.spec.external.kubeconfig_secret_ref.name, "c1-external");
+    let external = control_plane.spec.external.map(|external| external.kubeconfig_secret_ref.name);
+    assert_eq!(external.as_deref(), Some("c1-external"));
     let machine_pool: foo_api::capi::MachinePool =
         serde_json::from_value(named(&objects, "MachinePool", "c1-workers").clone())?;
     assert_eq!(machine_pool.spec.replicas, Some(3));

@@ -87,8 +87,7 @@ fn concerned_by(
     let (namespace, name) = (secret.namespace(), secret.name_any());
     refs_of(control_planes, |control_plane| {
         control_plane.namespace() == namespace
-            && (control_plane.spec.external.kubeconfig_secret_ref.name == name
-                || is_made_for(control_plane, &name))
+            && (users_secret(control_plane) == Some(&name) || is_made_for(control_plane, &name))
     })
 }
 
@@ -200,7 +199,10 @@ impl ControlPlanes {
     ) -> Result<Result<(Usable, Option<Blocked>), Blocked>, apply::Error> {
         let namespace = control_plane.namespace().unwrap_or_default();
         let secrets: Api<Secret> = Api::namespaced(self.context.client.clone(), &namespace);
-        let name = &control_plane.spec.external.kubeconfig_secret_ref.name;
+        let Some(name) = users_secret(control_plane) else {
+            let message = "spec.external is not set";
+            return Ok(Err(Blocked::new(Reason::KubeconfigSecretNotFound, message)));
+        };
         if !is_object_name(name) {
             let message =
                 format!("spec.external.kubeconfigSecretRef.name {name:?} cannot be the name of a Secret");
@@ -265,6 +267,11 @@ impl ControlPlanes {
 fn healthy_period(control_planes: usize, sync_period: Duration) -> Duration {
     let count = u32::try_from(control_planes).unwrap_or(u32::MAX);
     EACH.saturating_mul(count).max(LOOK_AGAIN).min(sync_period.max(LOOK_AGAIN))
+}
+
+/// Name of the Secret that the user put the kubeconfig into, in mode `external`.
+fn users_secret(control_plane: &FooControlPlane) -> Option<&str> {
+    control_plane.spec.external.as_ref().map(|external| external.kubeconfig_secret_ref.name.as_str())
 }
 
 /// Whether Cluster API reads the control plane's kubeconfig from a Secret with that name.

@@ -85,6 +85,7 @@ pub(super) fn status(
         external_managed_control_plane: Some(true),
         versions: version.iter().map(|version| ControlPlaneVersion { version: version.clone() }).collect(),
         version,
+        eks: None,
         conditions: conditions::merge(
             &old.conditions,
             &wanted(control_plane, &old, seen, facts, now),
@@ -148,7 +149,7 @@ fn wanted(
             of("Deleting", "False", Reason::NotDeleting.into(), String::new()),
         ),
     };
-    let secret = &control_plane.spec.external.kubeconfig_secret_ref.name;
+    let secret = super::users_secret(control_plane).unwrap_or_default();
     let (good, why_good, words) = match &facts.kubeconfig {
         Some(looked) => judged(secret, looked, now),
         None => conditions::find(&old.conditions, "KubeconfigReady")

@@ -23,7 +23,8 @@ async fn world_with(secret: &str) -> World {
     let spec = FooControlPlaneSpec {
         version: "v1.36.3".to_owned(),
         control_plane_endpoint: None,
-        external: External { kubeconfig_secret_ref: reference },
+        external: Some(External { kubeconfig_secret_ref: reference }),
+        eks: None,
     };
     world.has(&objects::placed(FooControlPlane::new(CLUSTER, spec)));
     let named = |cluster: &mut Cluster| {

@@ -306,7 +306,8 @@ fn control_plane_runs(world: &World, version: &str) {
         let spec = FooControlPlaneSpec {
             version: version.to_owned(),
             control_plane_endpoint: None,
-            external: External { kubeconfig_secret_ref },
+            external: Some(External { kubeconfig_secret_ref }),
+            eks: None,
         };
         world.has(&objects::placed(FooControlPlane::new(CLUSTER, spec)));
         let name = |cluster: &mut Cluster| {

@@ -14,7 +14,8 @@ fn control_plane(name: &str) -> FooControlPlane {
     let spec = FooControlPlaneSpec {
         version: "v1.36.3".to_owned(),
         control_plane_endpoint: None,
-        external: External { kubeconfig_secret_ref: reference },
+        external: Some(External { kubeconfig_secret_ref: reference }),
+        eks: None,
     };
     objects::placed(FooControlPlane::new(name, spec))
 }

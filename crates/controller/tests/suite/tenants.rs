@@ -80,7 +80,12 @@ async fn the_bootstrap_data_of_another_cluster_are_refused_until_they_are_ours()
 fn control_plane(name: &str, secret: &str) -> FooControlPlane {
     let reference = SecretReference { name: secret.to_owned() };
     let external = External { kubeconfig_secret_ref: reference };
-    let spec = FooControlPlaneSpec { version: "v1.36.3".to_owned(), control_plane_endpoint: None, external };
+    let spec = FooControlPlaneSpec {
+        version: "v1.36.3".to_owned(),
+        control_plane_endpoint: None,
+        external: Some(external),
+        eks: None,
+    };
     objects::placed(FooControlPlane::new(name, spec))
 }
 

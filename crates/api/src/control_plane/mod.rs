@@ -1,4 +1,13 @@
-//! FooControlPlane: makes an existing Kubernetes API server known to Cluster API.
+//! FooControlPlane: makes an existing Kubernetes API server known to Cluster API, or an EKS cluster that the provider creates.
+
+mod edits;
+pub mod eks;
+mod eks_status;
+
+pub use eks::Eks;
+pub use eks_status::{
+    AddonStatus, CountOfUpdates, EksRecord, EksStatus, EntryRole, ResolvedAddon, UpdateUnderWay,
+};
 
 use crate::patterns;
 use crate::shared::ApiEndpoint;
@@ -8,7 +17,8 @@ use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A control plane that exists already and is operated outside of Cluster API.
+/// A control plane: an API server that exists already and is operated outside of Cluster API, or an EKS cluster that the provider
+/// creates.
 #[derive(CustomResource, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[kube(
     group = "controlplane.foo.com",
@@ -21,6 +31,13 @@ use serde::{Deserialize, Serialize};
     derive = "PartialEq",
     status = "FooControlPlaneStatus",
     label("cluster.x-k8s.io/v1beta2", "v1alpha1"),
+    validation = edits::same_mode(),
+    validation = edits::same("name", "EKS cannot rename a cluster"),
+    validation = edits::same("roleARN", "EKS cannot change the role of a cluster"),
+    validation = edits::same("serviceCIDR", "EKS cannot change the addresses of Services"),
+    validation = edits::same_family(),
+    validation = edits::same_key(),
+    validation = edits::modes_in_order(),
     printcolumn(
         name = "Cluster",
         type_ = "string",
@@ -46,29 +63,43 @@ use serde::{Deserialize, Serialize};
     printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
 )]
 #[serde(rename_all = "camelCase")]
+#[x_kube(
+    validation = one_mode(),
+    validation = Rule::new("has(self.eks) || self.version.startsWith('v')")
+        .message("version must begin with v in mode external, as in v1.36.3")
+)]
 pub struct FooControlPlaneSpec {
-    /// Kubernetes version that the control plane is expected to have: a semantic version with a leading `v`,
-    /// for example `v1.36.3`. The provider does not upgrade the control plane; its owner does.
-    /// `status.version` has the version that runs.
+    /// Kubernetes version, for example `v1.36.3`. In mode `external` the version that the control plane is expected to have, with a
+    /// leading `v`; its owner upgrades it. In mode `eks` the provider upgrades the cluster to its minor version, one minor at a time,
+    /// and never downgrades it; a build suffix (`v1.36.2-eks-abc`) is allowed and has no effect. `status.version` has the version
+    /// that runs.
     #[schemars(length(min = 1, max = 256))]
     #[x_kube(validation = version_rule())]
     pub version: String,
-    /// Endpoint of the API server. Default: the provider copies it from the kubeconfig.
+    /// Endpoint of the API server. Default: the provider copies it from the kubeconfig, or from EKS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control_plane_endpoint: Option<ApiEndpoint>,
-    /// How to reach the existing API server.
-    pub external: External,
+    /// How to reach an existing API server. Set either this or `eks`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external: Option<External>,
+    /// An EKS cluster, in the account and region of the FooCluster. Set either this or `external`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eks: Option<Eks>,
 }
 
-/// A semantic version with a leading `v`: with anything else every reconcile of the Cluster fails in Cluster
-/// API. Its own kinds get the `v` from a webhook; this provider has no webhook, so the user has to write it.
+/// Either of the two modes.
+pub(crate) fn one_mode() -> Rule {
+    Rule::new("has(self.external) != has(self.eks)").message("set either external or eks")
+}
+
+/// A semantic version, with or without a leading `v`.
 pub(crate) fn version_rule() -> Rule {
     let number = "(0|[1-9][0-9]*)";
     let pre_release = "(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)";
-    let core = format!("v{number}[.]{number}[.]{number}");
+    let core = format!("v?{number}[.]{number}[.]{number}");
     let suffix = format!("(-{pre_release}([.]{pre_release})*)?([+][0-9a-zA-Z-]+([.][0-9a-zA-Z-]+)*)?");
     Rule::new(format!("self.matches('^{core}{suffix}$')"))
-        .message("version must be a semantic version with a leading v, as in v1.36.3")
+        .message("version must be a semantic version, as in v1.36.3")
 }
 
 /// An API server that is operated outside of Cluster API.
@@ -112,7 +143,11 @@ pub struct FooControlPlaneStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["version".into()]))]
     pub versions: Vec<ControlPlaneVersion>,
-    /// `Available`, `Ready`, `KubeconfigReady`, `Paused` and `Deleting`.
+    /// The EKS cluster, in mode `eks`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eks: Option<EksStatus>,
+    /// `Available`, `Ready`, `KubeconfigReady`, `Paused` and `Deleting`; in mode `eks` also `Initialized`, `ClusterReady`,
+    /// `Upgrading`, `AddonsReady` and `AccessReady`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,

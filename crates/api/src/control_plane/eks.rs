@@ -1,0 +1,378 @@
+//! Mode `eks`: an EKS cluster that the provider creates, changes, upgrades and deletes.
+#![expect(clippy::struct_excessive_bools, reason = "each is a setting of its own in EKS")]
+
+use crate::patterns;
+use kube::KubeSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// ARN of an IAM role.
+const ROLE_ARN: &str = r"^arn:[a-z-]+:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$";
+/// ARN of an IAM role or user.
+const PRINCIPAL_ARN: &str = r"^arn:[a-z-]+:iam::[0-9]{12}:(role|user)/[A-Za-z0-9_+=,.@/-]+$";
+/// An IPv4 or IPv6 range; AWS judges the rest.
+const RANGE: &str = r"^[0-9a-f:.]+/[0-9]{1,3}$";
+
+/// An EKS cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(
+    validation = Rule::new("!has(self.endpointAccess) || self.endpointAccess.public || self.endpointAccess.private")
+        .message("endpointAccess must leave the API server reachable: set public or private"),
+    validation = Rule::new("!has(self.serviceCIDR) || !has(self.ipFamily) || self.ipFamily != 'IPv6'")
+        .message("serviceCIDR is an IPv4 range: EKS assigns the range of Services of an IPv6 cluster"),
+    validation = Rule::new("!has(self.accessEntries) || size(self.accessEntries) == 0 || !has(self.authenticationMode) || self.authenticationMode != 'ConfigMap'")
+        .message("accessEntries need authenticationMode API or APIAndConfigMap")
+)]
+pub struct Eks {
+    /// Name of the EKS cluster, unique per account and region. Default: `<namespace>_<cluster>`, shortened to 100 characters with
+    /// a hash at the end. Immutable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 100), regex(pattern = r"^[0-9A-Za-z][0-9A-Za-z_-]*$"))]
+    pub name: Option<String>,
+    /// ARN of the IAM role of the control plane. EKS must be trusted by it (`eks.amazonaws.com`), and it needs the policy
+    /// `AmazonEKSClusterPolicy`. Immutable.
+    #[serde(rename = "roleARN")]
+    #[schemars(length(max = 2048), regex(pattern = ROLE_ARN))]
+    pub role_arn: String,
+    /// Ids of the subnets in which the control plane has network interfaces: at least two, in two zones. Default: the private
+    /// subnets of the FooCluster, or all of its subnets if none is private.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 16), inner(length(max = 64), regex(pattern = patterns::RESOURCE_ID)))]
+    pub subnets: Vec<String>,
+    /// Ids of up to 4 security groups of those interfaces, besides the one that EKS creates. Default: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 4), inner(length(max = 64), regex(pattern = patterns::RESOURCE_ID)))]
+    pub security_groups: Vec<String>,
+    /// From where the API server is reached. Default: from the VPC and from anywhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint_access: Option<EndpointAccess>,
+    /// Logs of the control plane that EKS sends to CloudWatch. Default: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 5))]
+    pub logging: Vec<LogType>,
+    /// Encryption of Secrets with a KMS key of yours. It can be added, and never changed or removed. Default: EKS encrypts with a
+    /// key of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encryption: Option<Encryption>,
+    /// IPv4 range of Services, a /12 to /24 that does not overlap the VPC. Default: EKS chooses `10.100.0.0/16` or
+    /// `172.20.0.0/16`. Immutable.
+    #[serde(default, rename = "serviceCIDR", skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 18), regex(pattern = r"^[0-9.]+/(1[2-9]|2[0-4])$"))]
+    pub service_cidr: Option<String>,
+    /// Family of the addresses of Pods and Services. Default: `IPv4`. Immutable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ip_family: Option<IpFamily>,
+    /// How identities of IAM are let in. It can change from `ConfigMap` to `APIAndConfigMap` and from there to `API`, not back.
+    /// Default: `API`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authentication_mode: Option<AuthenticationMode>,
+    /// IAM users and roles that are let in. The provider's own identity and the roles of the pools' instance profiles have
+    /// entries without being listed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 200), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["principalARN"]))]
+    pub access_entries: Vec<AccessEntry>,
+    /// EKS add-ons. One that is removed here is deleted, if the provider created it. Default: none; without `vpc-cni` and
+    /// `kube-proxy` Nodes do not become Ready.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 50), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
+    pub addons: Vec<Addon>,
+    /// IAM roles of service accounts (EKS Pod Identity). The add-on `eks-pod-identity-agent` has to be installed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 200), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["namespace", "serviceAccount"]))]
+    pub pod_identity_associations: Vec<PodIdentityAssociation>,
+    /// Whether IAM gets an OIDC provider for the cluster's issuer, for IAM roles for service accounts. Default: false.
+    #[serde(default)]
+    pub oidc_provider: bool,
+    /// How upgrades of the Kubernetes version are made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upgrade: Option<Upgrade>,
+    /// What EKS does with the cluster at the end of standard support. Default: as EKS has it, `Extended` for new clusters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upgrade_policy: Option<UpgradePolicy>,
+    /// Whether AWS may shift traffic of the control plane away from an impaired zone (Amazon Application Recovery Controller).
+    /// Default: false.
+    #[serde(default)]
+    pub zonal_shift: bool,
+    /// Whether EKS refuses to delete the cluster. The deletion of the FooControlPlane then waits until this is false. Default:
+    /// false.
+    #[serde(default)]
+    pub deletion_protection: bool,
+    /// What happens to the cluster when the FooControlPlane is deleted. Default: `Delete`.
+    #[serde(default)]
+    pub deletion_policy: DeletionPolicy,
+    /// Tags of the EKS cluster, besides the provider's. They are not propagated to other resources.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[x_kube(
+        validation = Rule::new("self.all(key, !key.startsWith('aws:') && !key.startsWith('infrastructure.foo.com/'))")
+            .message("tags must not begin with aws: or infrastructure.foo.com/"),
+        validation = Rule::new("self.all(key, size(key) >= 1 && size(key) <= 128)")
+            .message("keys of tags must have 1 to 128 characters")
+    )]
+    #[schemars(extend("maxProperties" = 40, "additionalProperties" = {"type": "string", "maxLength": 256}))]
+    pub tags: BTreeMap<String, String>,
+    /// Whether the provider takes over an EKS cluster of this name that exists and that no other installation of the provider
+    /// manages. Without it such a cluster is not touched. Default: false.
+    #[serde(default)]
+    pub adopt: bool,
+}
+
+/// From where the API server is reached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(
+    validation = Rule::new("!has(self.publicCIDRs) || self.public")
+        .message("publicCIDRs restrict the public endpoint: set public to true")
+)]
+pub struct EndpointAccess {
+    /// From the internet. Default: true.
+    #[serde(default = "yes")]
+    pub public: bool,
+    /// From the VPC, without leaving it. Default: true.
+    #[serde(default = "yes")]
+    pub private: bool,
+    /// Ranges from which the public endpoint is reached. Default: anywhere.
+    #[serde(default, rename = "publicCIDRs", skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40), inner(length(max = 43), regex(pattern = RANGE)))]
+    pub public_cidrs: Option<Vec<String>>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Default for EndpointAccess {
+    fn default() -> Self {
+        Self { public: true, private: true, public_cidrs: None }
+    }
+}
+
+/// A log of the control plane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum LogType {
+    /// Requests to the API server.
+    API,
+    /// Audit log.
+    Audit,
+    /// Authentication with identities of IAM.
+    Authenticator,
+    /// kube-controller-manager.
+    ControllerManager,
+    /// kube-scheduler.
+    Scheduler,
+}
+
+/// Encryption of Secrets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Encryption {
+    /// ARN of a symmetric KMS key in the cluster's region.
+    #[serde(rename = "kmsKeyARN")]
+    #[schemars(length(max = 2048), regex(pattern = r"^arn:[a-z-]+:kms:[a-z0-9-]+:[0-9]{12}:key/.+$"))]
+    pub kms_key_arn: String,
+}
+
+/// Family of the addresses of Pods and Services.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum IpFamily {
+    /// IPv4.
+    #[default]
+    IPv4,
+    /// IPv6. The subnets have to have IPv6 ranges. Not in China (EKS User Guide, "Learn about IPv6 addresses").
+    IPv6,
+}
+
+/// How identities of IAM are let in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum AuthenticationMode {
+    /// By the ConfigMap `aws-auth` only. The provider then creates no access entries, and Nodes join only if you keep the ConfigMap.
+    ConfigMap,
+    /// By access entries and the ConfigMap `aws-auth`.
+    APIAndConfigMap,
+    /// By access entries.
+    #[default]
+    API,
+}
+
+/// An access entry: an IAM user or role that is let in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(
+    validation = Rule::new("!has(self.type) || self.type == 'Standard' || (!has(self.groups) && !has(self.policies) && !has(self.username))")
+        .message("only entries of type Standard have a username, groups and policies")
+)]
+pub struct AccessEntry {
+    /// ARN of the user or role.
+    #[serde(rename = "principalARN")]
+    #[schemars(length(max = 2048), regex(pattern = PRINCIPAL_ARN))]
+    pub principal_arn: String,
+    /// Type. The provider creates those of type `EC2Linux` for the roles of pools. Default: `Standard`.
+    #[serde(default, rename = "type")]
+    pub kind: EntryType,
+    /// Name of the user in Kubernetes. Default: EKS generates one from the ARN.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[x_kube(
+        validation = Rule::new("!self.matches('^(system|eks|aws|amazon|iam):')")
+            .message("username must not begin with system:, eks:, aws:, amazon: or iam:")
+    )]
+    #[schemars(length(min = 1, max = 256))]
+    pub username: Option<String>,
+    /// Groups in Kubernetes, to which RoleBindings refer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[x_kube(
+        validation = Rule::new("self.all(group, !group.matches('^(system|eks|aws|amazon|iam):'))")
+            .message("groups must not begin with system:, eks:, aws:, amazon: or iam:")
+    )]
+    #[schemars(length(min = 1, max = 20), inner(length(min = 1, max = 256)))]
+    pub groups: Option<Vec<String>>,
+    /// Access policies of EKS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 20))]
+    pub policies: Option<Vec<AccessPolicy>>,
+}
+
+/// Type of an access entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum EntryType {
+    /// People and programs.
+    #[default]
+    Standard,
+    /// Nodes with Linux.
+    EC2Linux,
+    /// Nodes with Windows.
+    EC2Windows,
+    /// Hybrid nodes.
+    HybridLinux,
+}
+
+/// An access policy of an entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AccessPolicy {
+    /// Name of the policy, for example `AmazonEKSViewPolicy` (EKS User Guide, "Review access policy permissions").
+    #[schemars(length(min = 1, max = 128), regex(pattern = r"^[A-Za-z0-9]+$"))]
+    pub name: String,
+    /// Namespaces in which it holds; a `*` stands for any text. Default: the whole cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(min = 1, max = 100),
+        inner(length(min = 1, max = 63), regex(pattern = r"^[a-z0-9*-]+$"))
+    )]
+    pub namespaces: Option<Vec<String>>,
+}
+
+/// An EKS add-on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(
+    validation = Rule::new("!has(self.serviceAccountRoleARN) || !has(self.podIdentities)")
+        .message("set either serviceAccountRoleARN or podIdentities")
+)]
+pub struct Addon {
+    /// Name, for example `vpc-cni`.
+    #[schemars(length(min = 1, max = 100), regex(pattern = r"^[a-z0-9][a-z0-9_-]*$"))]
+    pub name: String,
+    /// Version of the add-on, for example `v1.18.3-eksbuild.1`, or `Latest`: the one that EKS installs by default with the cluster's
+    /// Kubernetes version, looked up again when that changes. Default: `Latest`.
+    #[serde(default = "latest")]
+    #[schemars(length(min = 1, max = 100), regex(pattern = r"^(Latest|v[0-9A-Za-z.+-]+)$"))]
+    pub version: String,
+    /// Configuration, as the add-on's schema has it (`aws eks describe-addon-configuration`). Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "any_object")]
+    pub values: Option<Map<String, Value>>,
+    /// ARN of the IAM role of its service account (IAM roles for service accounts). Default: none.
+    #[serde(default, rename = "serviceAccountRoleARN", skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 2048), regex(pattern = ROLE_ARN))]
+    pub service_account_role_arn: Option<String>,
+    /// IAM roles of its service accounts (EKS Pod Identity). Default: the provider does not manage them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 20), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["serviceAccount"]))]
+    pub pod_identities: Option<Vec<AddonPodIdentity>>,
+    /// What EKS does about fields of the add-on's objects that somebody else changed. Default: `Overwrite` when the add-on is
+    /// created, `Preserve` when it is updated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conflicts: Option<Conflicts>,
+    /// Whether its objects stay in the cluster when it is removed from this list. Default: false.
+    #[serde(default)]
+    pub preserve: bool,
+}
+
+fn latest() -> String {
+    "Latest".to_owned()
+}
+
+fn any_object(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "object", "x-kubernetes-preserve-unknown-fields": true})
+}
+
+/// What EKS does about fields that somebody else changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Conflicts {
+    /// The creation or update fails.
+    None,
+    /// It overwrites them.
+    Overwrite,
+    /// It keeps them. A creation then fails on conflicts, since EKS knows this for updates only.
+    Preserve,
+}
+
+/// The IAM role of a service account of an add-on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AddonPodIdentity {
+    /// Name of the service account.
+    #[schemars(length(min = 1, max = 253), regex(pattern = patterns::OBJECT_NAME))]
+    pub service_account: String,
+    /// ARN of the role.
+    #[serde(rename = "roleARN")]
+    #[schemars(length(max = 2048), regex(pattern = ROLE_ARN))]
+    pub role_arn: String,
+}
+
+/// The IAM role of a service account.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PodIdentityAssociation {
+    /// Namespace of the service account.
+    #[schemars(length(min = 1, max = 63), regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))]
+    pub namespace: String,
+    /// Name of the service account.
+    #[schemars(length(min = 1, max = 253), regex(pattern = patterns::OBJECT_NAME))]
+    pub service_account: String,
+    /// ARN of the role. EKS must be trusted by it (`pods.eks.amazonaws.com`).
+    #[serde(rename = "roleARN")]
+    #[schemars(length(max = 2048), regex(pattern = ROLE_ARN))]
+    pub role_arn: String,
+}
+
+/// How upgrades of the Kubernetes version are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Upgrade {
+    /// Upgrade although EKS's insights say that something in the cluster fails with the next version. The condition `Upgrading`
+    /// names what they say. Default: false.
+    #[serde(default)]
+    pub force: bool,
+}
+
+/// What EKS does at the end of standard support.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum UpgradePolicy {
+    /// It upgrades the cluster to the next version.
+    Standard,
+    /// It supports the version for twelve more months at a higher price, and then upgrades the cluster.
+    Extended,
+}
+
+/// What happens to the cluster when its FooControlPlane is deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum DeletionPolicy {
+    /// The provider deletes it.
+    #[default]
+    Delete,
+    /// It stays, without the provider's tags.
+    Retain,
+}

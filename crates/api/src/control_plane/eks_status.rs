@@ -1,0 +1,142 @@
+//! What the status of a FooControlPlane has in mode `eks`.
+
+use crate::control_plane::eks::IpFamily;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::KubeSchema;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The EKS cluster, as EKS shows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EksStatus {
+    /// Name of the EKS cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// ARN.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arn: Option<String>,
+    /// Status in EKS's words, for example `ACTIVE`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// Platform version, for example `eks.12`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub platform_version: Option<String>,
+    /// Certificate authorities of the API server: base64 of PEM.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate_authority: Option<String>,
+    /// Range of Services that the cluster has.
+    #[serde(default, rename = "serviceCIDR", skip_serializing_if = "Option::is_none")]
+    pub service_cidr: Option<String>,
+    /// Family of the addresses of Pods and Services.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ip_family: Option<IpFamily>,
+    /// URL of the OIDC issuer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oidc_issuer: Option<String>,
+    /// Id of the security group that EKS created for the cluster. Nodes need it, or one that lets them reach the API server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster_security_group: Option<String>,
+    /// Add-ons that are requested.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
+    pub addons: Vec<AddonStatus>,
+    /// What the provider was about to do, for a manager that starts again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<EksRecord>,
+}
+
+/// An add-on, as EKS shows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AddonStatus {
+    /// Name.
+    pub name: String,
+    /// Version that is installed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Status in EKS's words, for example `ACTIVE`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// What EKS says is wrong with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// What the provider was about to do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EksRecord {
+    /// Since when the creation of the cluster is decided, while no answer showed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub creating_since: Option<Time>,
+    /// How many creations were begun, if more than none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<i64>,
+    /// How many updates of each kind were begun.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["kind".into()]))]
+    pub updates: Vec<CountOfUpdates>,
+    /// The update of the cluster that is under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub update: Option<UpdateUnderWay>,
+    /// Whether the deletion of the cluster was about to be sent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deleting: bool,
+    /// What `Latest` was resolved to, by add-on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
+    pub addon_versions: Vec<ResolvedAddon>,
+    /// Unique ids of the roles behind the access entries that the provider created.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["principalARN".into()]))]
+    pub entry_roles: Vec<EntryRole>,
+    /// Keys of tags of `eks.tags` that the cluster got.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tag_keys: Vec<String>,
+}
+
+/// How many updates of a kind were begun.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CountOfUpdates {
+    /// What is updated: `version`, `logging`, `addon/coredns`.
+    pub kind: String,
+    /// How many.
+    pub count: i64,
+}
+
+/// An update under way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UpdateUnderWay {
+    /// What is updated.
+    pub kind: String,
+    /// Id of the update in EKS. Absent while no answer to the call came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// When it was decided.
+    pub since: Time,
+}
+
+/// What `Latest` was resolved to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ResolvedAddon {
+    /// Name of the add-on.
+    pub name: String,
+    /// Kubernetes version, for example `1.34`.
+    pub kubernetes_version: String,
+    /// Version of the add-on.
+    pub version: String,
+}
+
+/// The role behind an access entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EntryRole {
+    /// ARN of the role.
+    #[serde(rename = "principalARN")]
+    pub principal_arn: String,
+    /// Its unique id (`AROA…`).
+    #[serde(rename = "uniqueID")]
+    pub unique_id: String,
+}

@@ -1,0 +1,6 @@
+//! What goes into a plan.
+
+pub mod desired;
+pub mod memory;
+pub mod observed;
+pub mod recorded;

@@ -1,0 +1,40 @@
+//! Pure decisions about one EKS cluster: `plan(&Desired, &Observed, &Recorded, &Memory) -> Plan`.
+//!
+//! No async, no clock, no I/O, no Kubernetes client, no SDK: what goes in are values, what comes out are values. Every decision of
+//! the provider about EKS is made here and nowhere else.
+//!
+//! How a pass goes: look (what [`Report::looks`] asked for) → [`plan`] → [`violations`] → publish [`Plan::record`] and the report →
+//! [`Memory::sent`], send *all* actions (none waits for another of the same plan) and [`Memory::answered`] for each → plan again at
+//! once while there were actions. Otherwise wait for [`Report::looks`] and [`Report::again_at`].
+
+mod check;
+mod input;
+mod output;
+mod plan;
+
+pub use action::Action;
+pub use check::{Violation, violations};
+pub use desired::Desired;
+pub use input::{desired, memory, observed, recorded};
+pub use memory::{Memory, Outcome, Refusal};
+pub use observed::{Look, Observed};
+pub use output::{action, report};
+pub use plan::plan;
+pub use recorded::Recorded;
+pub use report::Report;
+
+use serde::{Deserialize, Serialize};
+
+/// What to do next, what is true, and what to remember.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// What to send. None waits for another one: they may be sent in any order or at the same time.
+    pub actions: Vec<Action>,
+    /// What is true and what is waited for.
+    pub report: Report,
+    /// What the status must say *before* any of the actions is sent. If the write fails, nothing is sent, and the memory of before
+    /// this plan is kept.
+    pub record: Recorded,
+    /// What to remember until the next pass, before the outcomes are noted in it.
+    pub memory: Memory,
+}

@@ -1,0 +1,79 @@
+//! Who is let in: access entries with their policies, and pod identity associations.
+
+use crate::network::Tags;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use strum::{EnumString, IntoStaticStr};
+
+/// An access entry (EKS API Reference, `AccessEntry`). EKS binds it to the unique id of its role: a role that was deleted and created
+/// again under the same name is not let in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AccessEntry {
+    /// ARN of the user or role.
+    pub principal: String,
+    /// ARN of the entry.
+    pub arn: String,
+    /// Type; immutable.
+    pub kind: EntryKind,
+    /// Name of the user in Kubernetes. EKS generates one if none is given.
+    pub username: String,
+    /// Groups in Kubernetes.
+    pub groups: BTreeSet<String>,
+    /// Tags.
+    pub tags: Tags,
+    /// When it was created.
+    pub created: Option<crate::Timestamp>,
+}
+
+/// Type of an access entry.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr, EnumString,
+)]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
+#[expect(missing_docs, reason = "the names are AWS's own (EKS API Reference, CreateAccessEntry)")]
+pub enum EntryKind {
+    Standard,
+    Ec2Linux,
+    Ec2Windows,
+    FargateLinux,
+    Ec2,
+    HybridLinux,
+    HyperpodLinux,
+}
+
+/// An access policy of an entry.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct AccessPolicy {
+    /// ARN of the policy.
+    pub arn: String,
+    /// Where it holds.
+    pub scope: AccessScope,
+}
+
+/// Where an access policy holds.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum AccessScope {
+    /// In the whole cluster.
+    Cluster,
+    /// In these namespaces; `*` stands for any text.
+    Namespaces(BTreeSet<String>),
+}
+
+/// A pod identity association (EKS API Reference, `PodIdentityAssociation`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PodIdentity {
+    /// Its id, `a-…`.
+    pub id: String,
+    /// Its ARN.
+    pub arn: String,
+    /// Namespace of the service account.
+    pub namespace: String,
+    /// Name of the service account.
+    pub service_account: String,
+    /// ARN of the role that its Pods get. A list does not show it; DescribePodIdentityAssociation does.
+    pub role_arn: Option<String>,
+    /// ARN of the add-on that it belongs to.
+    pub owner_arn: Option<String>,
+    /// Tags; only DescribePodIdentityAssociation shows them.
+    pub tags: Tags,
+}

@@ -1,0 +1,23 @@
+//! The nouns of Amazon EKS: what a cluster and what belongs to it look like, the questions that AWS can be asked about them, and
+//! every change that can be sent.
+//!
+//! The planner of control planes decides in these types, and the trait `Clusters` of the `cloud` crate speaks in them.
+
+pub mod access;
+pub mod addon;
+pub mod change;
+pub mod cluster;
+pub mod iam;
+pub mod question;
+pub mod version;
+
+pub use access::{AccessEntry, AccessPolicy, AccessScope, EntryKind, PodIdentity};
+pub use addon::{Addon, AddonRelease, AddonStatus, ResolveConflicts};
+pub use change::{Change, Changed, ConfigUpdate, EndpointAccess, NewAddon, NewCluster, Placement};
+pub use cluster::{
+    AuthenticationMode, Cluster, ClusterStatus, Insight, InsightStatus, IpFamily, Issue, LogType,
+    SupportType, Update, UpdateStatus,
+};
+pub use iam::{InstanceProfile, OidcProvider, Role};
+pub use question::{Answer, Question};
+pub use version::{Minor, Support, VersionOffer};

@@ -1,0 +1,130 @@
+//! What AWS can be asked about clusters.
+
+use super::access::{AccessEntry, AccessPolicy, PodIdentity};
+use super::addon::{Addon, AddonRelease};
+use super::cluster::{Cluster, Insight, Update};
+use super::iam::{InstanceProfile, OidcProvider, Role};
+use super::version::{Minor, VersionOffer};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// One question. Each is one API call, or one per page of the answer. What does not exist gives an empty answer, not an error.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Question {
+    /// A cluster by name (DescribeCluster): [`Answer::Cluster`].
+    Cluster(String),
+    /// Ids of the updates of a cluster, not of its add-ons (ListUpdates): [`Answer::Names`].
+    Updates(String),
+    /// An update (DescribeUpdate): [`Answer::Update`].
+    Update {
+        /// Name of the cluster.
+        cluster: String,
+        /// Its id.
+        id: String,
+        /// The add-on that it is of.
+        addon: Option<String>,
+    },
+    /// Findings about the readiness of a cluster for the next version (ListInsights, UPGRADE_READINESS): [`Answer::Insights`].
+    Insights(String),
+    /// Names of the add-ons of a cluster (ListAddons): [`Answer::Names`].
+    Addons(String),
+    /// An add-on (DescribeAddon): [`Answer::Addon`].
+    Addon {
+        /// Name of the cluster.
+        cluster: String,
+        /// Name of the add-on.
+        name: String,
+    },
+    /// Principals of the access entries of a cluster (ListAccessEntries): [`Answer::Names`].
+    AccessEntries(String),
+    /// An access entry (DescribeAccessEntry): [`Answer::AccessEntry`].
+    AccessEntry {
+        /// Name of the cluster.
+        cluster: String,
+        /// ARN of the user or role.
+        principal: String,
+    },
+    /// Access policies of an entry (ListAssociatedAccessPolicies): [`Answer::AccessPolicies`].
+    AccessPolicies {
+        /// Name of the cluster.
+        cluster: String,
+        /// ARN of the user or role.
+        principal: String,
+    },
+    /// Pod identity associations of a cluster, without roles and tags (ListPodIdentityAssociations): [`Answer::PodIdentities`].
+    PodIdentities(String),
+    /// A pod identity association, with its role and tags (DescribePodIdentityAssociation): [`Answer::PodIdentities`] of none or one.
+    PodIdentity {
+        /// Name of the cluster.
+        cluster: String,
+        /// Its id.
+        id: String,
+    },
+    /// The versions that EKS offers in the region (DescribeClusterVersions): [`Answer::Versions`].
+    Versions,
+    /// The versions of an add-on that fit a Kubernetes version, newest first (DescribeAddonVersions): [`Answer::AddonReleases`].
+    AddonReleases {
+        /// Name of the add-on.
+        addon: String,
+        /// The Kubernetes version.
+        kubernetes: Minor,
+    },
+    /// The JSON schema of an add-on's configuration (DescribeAddonConfiguration): [`Answer::Schema`].
+    AddonSchema {
+        /// Name of the add-on.
+        addon: String,
+        /// Version of the add-on.
+        version: String,
+    },
+    /// A role by name, without its path (IAM GetRole): [`Answer::Role`].
+    Role(String),
+    /// An instance profile by name (IAM GetInstanceProfile): [`Answer::InstanceProfile`].
+    InstanceProfile(String),
+    /// An OIDC provider by ARN (IAM GetOpenIDConnectProvider): [`Answer::OidcProvider`].
+    OidcProvider(String),
+}
+
+impl Question {
+    /// The cluster that it is about; `None` for what is the same for all clusters of the account and region.
+    pub fn cluster(&self) -> Option<&str> {
+        match self {
+            Self::Cluster(cluster)
+            | Self::Updates(cluster)
+            | Self::Insights(cluster)
+            | Self::Addons(cluster)
+            | Self::AccessEntries(cluster)
+            | Self::PodIdentities(cluster)
+            | Self::Update { cluster, .. }
+            | Self::Addon { cluster, .. }
+            | Self::AccessEntry { cluster, .. }
+            | Self::AccessPolicies { cluster, .. }
+            | Self::PodIdentity { cluster, .. } => Some(cluster),
+            Self::Versions
+            | Self::AddonReleases { .. }
+            | Self::AddonSchema { .. }
+            | Self::Role(_)
+            | Self::InstanceProfile(_)
+            | Self::OidcProvider(_) => None,
+        }
+    }
+}
+
+/// What AWS answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the questions say it")]
+pub enum Answer {
+    Cluster(Option<Box<Cluster>>),
+    Names(BTreeSet<String>),
+    Update(Option<Update>),
+    Insights(Vec<Insight>),
+    Addon(Option<Box<Addon>>),
+    AccessEntry(Option<AccessEntry>),
+    AccessPolicies(BTreeSet<AccessPolicy>),
+    PodIdentities(Vec<PodIdentity>),
+    Versions(Vec<VersionOffer>),
+    AddonReleases(Vec<AddonRelease>),
+    Schema(Option<String>),
+    Role(Option<Role>),
+    InstanceProfile(Option<InstanceProfile>),
+    OidcProvider(Option<OidcProvider>),
+}
