@@ -30,6 +30,27 @@ pub struct ClusterSpec {
     /// The control plane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control_plane_ref: Option<ContractReference>,
+    /// Ranges of addresses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster_network: Option<ClusterNetwork>,
+}
+
+/// Ranges of addresses of a Cluster.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterNetwork {
+    /// Those of Services.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub services: Option<NetworkRanges>,
+}
+
+/// Ranges of addresses, the first one is that of the cluster's own Services.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NetworkRanges {
+    /// In CIDR notation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cidr_blocks: Vec<String>,
 }
 
 /// Status of a Cluster.
@@ -126,6 +147,9 @@ pub struct MachineTemplateSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Bootstrap {
+    /// The object of the bootstrap provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config_ref: Option<ContractReference>,
     /// Secret with the data under the key `value`; absent until the bootstrap provider made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_secret_name: Option<String>,

@@ -18,6 +18,7 @@ mod interruption;
 pub mod labels;
 pub mod machine;
 pub mod names;
+pub mod node_config;
 pub mod patterns;
 pub mod pool;
 pub mod shared;
@@ -27,6 +28,7 @@ pub use cluster::{FooCluster, FooClusterSpec, FooClusterStatus};
 pub use control_plane::{FooControlPlane, FooControlPlaneSpec, FooControlPlaneStatus};
 pub use identity::{FooClusterIdentity, FooClusterIdentitySpec, FooClusterIdentityStatus};
 pub use machine::{FooMachine, FooMachineSpec, FooMachineStatus};
+pub use node_config::{FooNodeConfig, FooNodeConfigSpec, FooNodeConfigStatus, FooNodeConfigTemplate};
 pub use pool::{FooMachinePool, FooMachinePoolSpec, FooMachinePoolStatus};
 pub use templates::{
     FooClusterTemplate, FooClusterTemplateSpec, FooControlPlaneTemplate, FooControlPlaneTemplateSpec,
@@ -36,7 +38,7 @@ pub use templates::{
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::CustomResourceExt;
 
-/// All CRDs of the infrastructure provider and of the control-plane provider, in the order they are released.
+/// All CRDs of the infrastructure, the control-plane and the bootstrap provider, in the order they are released.
 pub fn crds() -> Vec<CustomResourceDefinition> {
     vec![
         FooCluster::crd(),
@@ -47,5 +49,7 @@ pub fn crds() -> Vec<CustomResourceDefinition> {
         FooMachinePoolTemplate::crd(),
         FooControlPlane::crd(),
         FooControlPlaneTemplate::crd(),
+        FooNodeConfig::crd(),
+        FooNodeConfigTemplate::crd(),
     ]
 }

@@ -62,6 +62,8 @@ pub const IDENTITY_FINALIZER: &str = "fooclusteridentity.infrastructure.foo.com"
 pub const INFRASTRUCTURE_GROUP: &str = "infrastructure.foo.com";
 /// API group of the control plane kinds.
 pub const CONTROL_PLANE_GROUP: &str = "controlplane.foo.com";
+/// API group of the bootstrap kinds.
+pub const BOOTSTRAP_GROUP: &str = "bootstrap.foo.com";
 
 /// Type of Secrets that Cluster API reads.
 pub const CLUSTER_SECRET_TYPE: &str = "cluster.x-k8s.io/secret";
@@ -115,6 +117,10 @@ pub mod managers {
     pub const CONTROL_PLANE_ENDPOINT: &str = "foo/control-plane-endpoint";
     /// FooControlPlane: status.
     pub const CONTROL_PLANE: &str = "foo/control-plane";
+    /// FooNodeConfig: status.
+    pub const NODE_CONFIG: &str = "foo/node-config";
+    /// The Secret with the user data of a FooNodeConfig.
+    pub const USER_DATA: &str = "foo/user-data";
     /// The kubeconfig Secret of a cluster.
     pub const KUBECONFIG: &str = "foo/kubeconfig";
     /// The label of a user's own Secret that has that name.

@@ -21,6 +21,10 @@ pub const INSTANCE_TYPE: &str = r"^[a-z0-9.-]+$";
 pub const INSTANCE_PROFILE: &str = r"^[A-Za-z0-9_+=,.@-]+$";
 /// The same, in which `*` stands for any text.
 pub const INSTANCE_PROFILE_OR_PREFIX: &str = r"^[A-Za-z0-9_+=,.@-]*\*?$";
+/// Name of an EKS cluster (Amazon EKS API Reference, CreateCluster): it becomes part of what a node signs.
+pub const EKS_CLUSTER: &str = r"^[0-9A-Za-z][A-Za-z0-9_-]*$";
+/// Characters of an IPv4 or IPv6 address; what it means is read later.
+pub const IP_ADDRESS: &str = r"^[0-9a-fA-F.:]+$";
 
 /// Whether an object can have this name: at most 253 characters, as [`OBJECT_NAME`] has it.
 ///

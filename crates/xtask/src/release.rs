@@ -1,8 +1,8 @@
 //! `cargo xtask release`: the folder that `clusterctl init` installs from.
 //!
-//! Two providers, one manager: the infrastructure provider runs the pool and cluster controllers, the control-plane
-//! provider runs the control-plane controller, each with its own Deployment, ServiceAccount and the rights it needs. The
-//! third is the runtime extension.
+//! Three providers, one manager: the infrastructure provider runs the pool and cluster controllers, the control-plane
+//! provider the control-plane controller, the bootstrap provider that of FooNodeConfigs, each with its own Deployment,
+//! ServiceAccount and the rights it needs. The fourth is the runtime extension.
 //! Everything comes from the files in deploy/; the same version gives the same bytes. No kubectl and no kustomize.
 
 mod components;
@@ -38,7 +38,7 @@ pub fn write_all(root: &Path, version: &str, image: &str, out: &Path) -> Result<
     Ok(written)
 }
 
-/// Writes `<out>/<provider>/<version>/…` for all three providers and returns the paths of all files.
+/// Writes `<out>/<provider>/<version>/…` for all four providers and returns the paths of all files.
 pub fn write(root: &Path, version: &str, image: &str, out: &Path) -> Result<Vec<PathBuf>> {
     check_version(root, version)?;
     let mut written = Vec::new();

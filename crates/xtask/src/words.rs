@@ -42,8 +42,9 @@ const PAGES: [&str; 6] = [
 ];
 
 /// Crates whose string literals are for users: conditions, events, logs, errors, what is printed.
-const PROGRAMS: [&str; 10] = [
+const PROGRAMS: [&str; 11] = [
     "crates/api/src/",
+    "crates/bootstrap/src/",
     "crates/controller/src/",
     "crates/model/src/",
     "crates/planner/src/",

@@ -54,13 +54,18 @@ fn check<K: Resource<DynamicType = ()> + DeserializeOwned>(at_least: &[&str]) {
 
 #[test]
 fn cluster() {
-    check::<Cluster>(&["spec.infrastructureRef.kind", "status.initialization.infrastructureProvisioned"]);
+    check::<Cluster>(&[
+        "spec.infrastructureRef.kind",
+        "spec.clusterNetwork.services.cidrBlocks",
+        "status.initialization.infrastructureProvisioned",
+    ]);
 }
 
 #[test]
 fn machine_pool() {
     check::<MachinePool>(&[
         "spec.replicas",
+        "spec.template.spec.bootstrap.configRef.kind",
         "spec.template.spec.bootstrap.dataSecretName",
         "spec.template.spec.deletion.nodeDrainTimeoutSeconds",
         "spec.failureDomains",

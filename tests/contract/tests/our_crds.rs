@@ -60,7 +60,7 @@ fn find(wrong: impl Fn(&str, &Value) -> bool) -> Vec<String> {
 
 const NONE: [&str; 0] = [];
 
-/// `contract.CalculateCRDName`: `lower(plural(kind)).group`. Its plural of words that end in `r`, `l`, `e` is the word
+/// `contract.CalculateCRDName`: `lower(plural(kind)).group`. Its plural of words that end in `r`, `l`, `e`, `g` is the word
 /// with an `s`, of those in `ty` it has `ties`; a kind with another end needs a look at flect's rules first.
 #[test]
 fn names_are_those_that_core_calculates() {
@@ -70,7 +70,7 @@ fn names_are_those_that_core_calculates() {
             Some(stem) => format!("{stem}ties"),
             None => format!("{singular}s"),
         };
-        let is_known = singular.ends_with(['r', 'l', 'e']) || singular.ends_with("ty");
+        let is_known = singular.ends_with(['r', 'l', 'e', 'g']) || singular.ends_with("ty");
         assert!(is_known, "{kind}: what is flect's plural?");
         let group = crd["spec"]["group"].as_str().unwrap_or_default();
         assert_eq!(crd["metadata"]["name"], format!("{plural}.{group}"));
@@ -291,6 +291,15 @@ fn control_planes_keep_their_contract() {
 }
 
 #[test]
+fn node_configs_keep_the_contract_of_bootstrap_providers() {
+    let check = |path: &str, kind: &str| assert_eq!(field("FooNodeConfig", path)["type"], kind, "{path}");
+    check("status.dataSecretName", "string");
+    check("status.initialization.dataSecretCreated", "boolean");
+    check("status.ready", "boolean");
+    check("status.conditions", "array");
+}
+
+#[test]
 fn templates_have_metadata_and_the_spec_of_their_kind() {
     for (kind, crd) in all().into_iter().filter(|(kind, _)| kind.ends_with("Template")) {
         let template = schema(&crd)["properties"]["spec"]["properties"]["template"]["properties"].clone();
@@ -335,6 +344,8 @@ FooMachinePool | foomp | Cluster, Desired, Replicas, Ready, Up-To-Date, Status, 
 FooMachinePoolTemplate | foompt |
 FooControlPlane | foocp | Cluster, Version, Available, Status, Endpoint (wide), Age
 FooControlPlaneTemplate | foocpt |
+FooNodeConfig | foonc | Cluster, Family, Ready, Status, Age, Secret (wide), Bytes (wide)
+FooNodeConfigTemplate | foonct |
 ";
     assert_eq!(shown.replace("| \n", "|\n"), expected);
 }

@@ -31,6 +31,7 @@ impl Release {
         let config = json!({"providers": [
             provider("infrastructure-foo", "InfrastructureProvider", "infrastructure-components.yaml"),
             provider("control-plane-foo", "ControlPlaneProvider", "control-plane-components.yaml"),
+            provider("bootstrap-foo", "BootstrapProvider", "bootstrap-components.yaml"),
             provider("runtime-extension-foo", "RuntimeExtensionProvider", "runtime-extension-components.yaml"),
         ]});
         std::fs::write(folder.path().join("clusterctl.yaml"), config.to_string())?;
@@ -74,7 +75,7 @@ fn named<'a>(objects: &'a [Value], kind: &str, name: &str) -> &'a Value {
 }
 
 #[test]
-fn both_providers_install_without_any_variable_set() -> Result<()> {
+fn the_providers_install_without_any_variable_set() -> Result<()> {
     let release = Release::new()?;
     let infrastructure =
         release.clusterctl(&["generate", "provider", "--infrastructure", "foo:v0.1.0"], &[])?;
@@ -87,6 +88,13 @@ fn both_providers_install_without_any_variable_set() -> Result<()> {
         release.clusterctl(&["generate", "provider", "--control-plane", "foo:v0.1.0"], &[])?;
     let manager = named(&control_plane, "Deployment", "foo-control-plane-controller-manager");
     assert_eq!(manager["metadata"]["namespace"], "foo-control-plane-system");
+    let bootstrap = release.clusterctl(&["generate", "provider", "--bootstrap", "foo:v0.1.0"], &[])?;
+    let manager = named(&bootstrap, "Deployment", "foo-bootstrap-controller-manager");
+    assert_eq!(manager["metadata"]["namespace"], "foo-bootstrap-system");
+    assert_eq!(manager["metadata"]["labels"]["cluster.x-k8s.io/provider"], "bootstrap-foo");
+    let container = &manager["spec"]["template"]["spec"]["containers"][0];
+    assert!(container["args"].to_string().contains("--controllers=node-config"), "{container}");
+    assert!(!container["env"].to_string().contains("AWS"), "it calls no AWS: {container}");
     Ok(())
 }
 
@@ -97,6 +105,7 @@ fn all_providers_are_described_and_shown_as_they_are() -> Result<()> {
     for (flag, label, file) in [
         ("--infrastructure", "infrastructure-foo", "infrastructure-components.yaml"),
         ("--control-plane", "control-plane-foo", "control-plane-components.yaml"),
+        ("--bootstrap", "bootstrap-foo", "bootstrap-components.yaml"),
         ("--runtime-extension", "runtime-extension-foo", "runtime-extension-components.yaml"),
     ] {
         let described = release.run(&["generate", "provider", flag, "foo:v0.1.0", "--describe"], &[])?;
@@ -160,12 +169,13 @@ fn policies_hold_in_whichever_namespace_the_provider_is() -> Result<()> {
 
 /// clusterctl gives every subject that has a namespace the provider's own; that of kubeadm's provider must stay.
 #[test]
-fn both_providers_fit_into_one_namespace_and_kubeadm_keeps_its_right() -> Result<()> {
+fn the_providers_fit_into_one_namespace_and_kubeadm_keeps_its_right() -> Result<()> {
     let release = Release::new()?;
     let mut leases = Vec::new();
     for (flag, deployment) in [
         ("--infrastructure", "foo-controller-manager"),
         ("--control-plane", "foo-control-plane-controller-manager"),
+        ("--bootstrap", "foo-bootstrap-controller-manager"),
     ] {
         let arguments = ["generate", "provider", flag, "foo:v0.1.0", "--target-namespace", "elsewhere"];
         let objects = release.clusterctl(&arguments, &[])?;
@@ -184,7 +194,9 @@ fn both_providers_fit_into_one_namespace_and_kubeadm_keeps_its_right() -> Result
             assert!(subject["namespace"].is_null(), "{subject}");
         }
     }
-    assert_ne!(leases.first(), leases.last());
+    leases.sort();
+    leases.dedup();
+    assert_eq!(leases.len(), 3, "{leases:?}");
     Ok(())
 }
 
@@ -192,9 +204,11 @@ fn both_providers_fit_into_one_namespace_and_kubeadm_keeps_its_right() -> Result
 #[test]
 fn crds_come_out_of_clusterctl_as_they_went_in() -> Result<()> {
     let release = Release::new()?;
-    for (flag, group) in
-        [("--infrastructure", "infrastructure.foo.com"), ("--control-plane", "controlplane.foo.com")]
-    {
+    for (flag, group) in [
+        ("--infrastructure", "infrastructure.foo.com"),
+        ("--control-plane", "controlplane.foo.com"),
+        ("--bootstrap", "bootstrap.foo.com"),
+    ] {
         let objects = release.clusterctl(&["generate", "provider", flag, "foo:v0.1.0"], &[])?;
         for crd in foo_api::crds().iter().filter(|crd| crd.spec.group == group) {
             let out =

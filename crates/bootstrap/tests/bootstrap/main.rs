@@ -1,4 +1,5 @@
 //! User data, rendered and read back: goldens per family, refusals in words, properties.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 mod golden;
 mod properties;

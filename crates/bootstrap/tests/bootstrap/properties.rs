@@ -79,8 +79,9 @@ fn clusters() -> impl Strategy<Value = ClusterInput> {
         ..cluster()
     });
     let prefix = any::<[u16; 6]>().prop_map(|segments| {
-        let [a, b, c, d, e, f] = segments;
-        let range = std::net::Ipv6Addr::new(0xfd00 | (a & 0xff), b, c, d, e, f, 0, 0);
+        let [first, second, third, fourth, fifth, sixth] = segments;
+        let range =
+            std::net::Ipv6Addr::new(0xfd00 | (first & 0xff), second, third, fourth, fifth, sixth, 0, 0);
         ClusterInput { service_range: format!("{range}/108"), ..cluster() }
     });
     prop_oneof![ipv4, prefix, Just(ipv6_cluster())]

@@ -1,7 +1,7 @@
 //! deploy/rbac: who may do what in the management cluster, and why.
 //!
-//! [`RIGHTS`] is the one list of the manager's rights. Roles are cut from it per controller, because clusterctl installs the infrastructure and the
-//! control-plane provider as two Deployments.
+//! [`RIGHTS`] is the one list of the manager's rights. Roles are cut from it per controller, because clusterctl installs the infrastructure, the
+//! control-plane and the bootstrap provider as three Deployments.
 
 mod page;
 mod rights;
@@ -11,8 +11,8 @@ pub(crate) use rights::{ALL, Controller};
 use super::Generated;
 use anyhow::Result;
 use rights::{
-    ALL_CLUSTERS, AUTOSCALER, CORE_CONTROL_PLANE, CORE_INFRASTRUCTURE, DIAGNOSTICS, IDENTITY_SECRETS,
-    KUBEADM_BOOTSTRAP, LEADER_ELECTION, Page, RIGHTS, Right,
+    ALL_CLUSTERS, AUTOSCALER, CORE_BOOTSTRAP, CORE_CONTROL_PLANE, CORE_INFRASTRUCTURE, DIAGNOSTICS,
+    IDENTITY_SECRETS, KUBEADM_BOOTSTRAP, LEADER_ELECTION, Page, RIGHTS, Right,
 };
 
 pub(crate) const FOLDER: &str = "deploy/rbac";
@@ -40,7 +40,7 @@ pub(super) fn files() -> Result<Vec<Generated>> {
         Generated { path: format!("{NAMESPACED}/role.yaml"), text: namespaced_roles() },
         file(
             "aggregated_role.yaml",
-            [core_role(Provider::Infrastructure), core_role(Provider::ControlPlane)].concat(),
+            [Provider::Infrastructure, Provider::ControlPlane, Provider::Bootstrap].map(core_role).concat(),
         ),
         file(
             "cluster_autoscaler_role.yaml",
@@ -54,11 +54,12 @@ pub(super) fn files() -> Result<Vec<Generated>> {
     ])
 }
 
-/// Which of the two providers of a release.
+/// Which of the providers of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Provider {
     Infrastructure,
     ControlPlane,
+    Bootstrap,
 }
 
 /// ClusterRole of a manager that runs these controllers.
@@ -96,6 +97,7 @@ pub(crate) fn core_role(provider: Provider) -> String {
     let (name, rights) = match provider {
         Provider::Infrastructure => ("foo-aggregate-to-manager", CORE_INFRASTRUCTURE),
         Provider::ControlPlane => ("foo-control-plane-aggregate-to-manager", CORE_CONTROL_PLANE),
+        Provider::Bootstrap => ("foo-bootstrap-aggregate-to-manager", CORE_BOOTSTRAP),
     };
     role("ClusterRole", name, AGGREGATE, rights.iter())
 }
@@ -139,9 +141,8 @@ fn diagnostics_roles() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Controller::{Cluster, ControlPlane, Pool};
+    use super::Controller::{Cluster, ControlPlane, NodeConfig, Pool};
     use super::*;
-    use foo_api::names::INFRASTRUCTURE_GROUP;
     use serde_json::Value;
 
     fn rights() -> impl Iterator<Item = &'static Right> {
@@ -151,6 +152,7 @@ mod tests {
             .chain(IDENTITY_SECRETS)
             .chain(CORE_INFRASTRUCTURE)
             .chain(CORE_CONTROL_PLANE)
+            .chain(CORE_BOOTSTRAP)
             .chain(AUTOSCALER)
             .chain(KUBEADM_BOOTSTRAP)
     }
@@ -191,10 +193,9 @@ mod tests {
         let of_core = |kind: &str| kind != "FooClusterIdentity";
         for crd in foo_api::crds().into_iter().filter(|crd| of_core(&crd.spec.names.kind)) {
             let plural = crd.spec.names.plural.as_str();
-            let rights =
-                if crd.spec.group == INFRASTRUCTURE_GROUP { CORE_INFRASTRUCTURE } else { CORE_CONTROL_PLANE };
+            let mut rights = [CORE_INFRASTRUCTURE, CORE_CONTROL_PLANE, CORE_BOOTSTRAP].into_iter().flatten();
             let granted =
-                rights.iter().any(|right| right.group == crd.spec.group && right.resources.contains(&plural));
+                rights.any(|right| right.group == crd.spec.group && right.resources.contains(&plural));
             assert!(granted, "{plural}");
         }
     }
@@ -265,6 +266,11 @@ mod tests {
         };
         let control_plane = serde_json::to_string(&rules(&[ControlPlane])).unwrap();
         assert!(control_plane.contains("foocontrolplanes") && !control_plane.contains("machines"));
+        let bootstrap = serde_json::to_string(&rules(&[NodeConfig])).unwrap();
+        assert!(
+            bootstrap.contains("foonodeconfigs/status") && !bootstrap.contains("foocontrolplanes/status")
+        );
+        assert!(!bootstrap.contains("foomachine") && !bootstrap.contains("\"machines\""));
         let infrastructure = serde_json::to_string(&rules(&[Pool, Cluster])).unwrap();
         assert!(!infrastructure.contains("foocontrolplanes/status"));
         assert!(!infrastructure.contains("\"create\",\"patch\"],\"resources\":[\"secrets\""));

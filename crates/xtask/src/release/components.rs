@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Files of deploy/ that both providers are made from. The roles that differ are cut from the table instead.
+/// Files of deploy/ that all providers are made from. The roles that differ are cut from the table instead.
 const SHARED: [&str; 7] = [
     "deploy/manager/namespace.yaml",
     "deploy/rbac/service_account.yaml",
@@ -114,7 +114,7 @@ fn adapt(object: &mut Value, entry: &Entry, image: &str) {
             let Some(container) = object.pointer_mut(path).and_then(Value::as_object_mut) else { return };
             container.insert("image".to_owned(), json!(image));
             container.insert("imagePullPolicy".to_owned(), json!("IfNotPresent"));
-            if entry.provider == Provider::ControlPlane {
+            if entry.provider != Provider::Infrastructure {
                 // It talks to Kubernetes only.
                 if let Some(env) = container.get_mut("env").and_then(Value::as_array_mut) {
                     env.retain(|variable| variable.pointer("/valueFrom/secretKeyRef").is_none());

@@ -1,8 +1,8 @@
-//! The two providers of a release that the manager serves, and what belongs to each.
+//! The three providers of a release that the manager serves, and what belongs to each.
 
 use crate::generate::rbac::{Controller, Provider};
 
-/// One of the two providers, as clusterctl sees it.
+/// One of the providers, as clusterctl sees it.
 pub(super) struct Entry {
     pub(super) provider: Provider,
     /// Folder of the provider in a repository, and value of its label.
@@ -13,7 +13,7 @@ pub(super) struct Entry {
     pub(super) controllers: &'static [Controller],
     /// What stands in the place of `foo-` in the names of deploy/.
     pub(super) prefix: &'static str,
-    /// Its Lease: both managers may be in one namespace (`clusterctl init --target-namespace`).
+    /// Its Lease: all managers may be in one namespace (`clusterctl init --target-namespace`).
     pub(super) lease: &'static str,
     /// Objects of deploy/rbac for others.
     pub(super) for_others: &'static [&'static str],
@@ -45,7 +45,7 @@ pub(super) const TEMPLATES: &[(&str, &[&str])] = &[
     ("clusterclass-foo-extension.yaml", &["clusterclass-foo-extension.yaml"]),
 ];
 
-pub(super) const ENTRIES: [Entry; 2] = [
+pub(super) const ENTRIES: [Entry; 3] = [
     Entry {
         provider: Provider::Infrastructure,
         label: "infrastructure-foo",
@@ -74,6 +74,18 @@ pub(super) const ENTRIES: [Entry; 2] = [
         lease: "controller-leader-election-foo-control-plane",
         for_others: &["kubeadm_bootstrap_role.yaml", "kubeadm_bootstrap_role_binding.yaml"],
         policies: &["control_plane_templates.yaml", "control_plane_secrets.yaml"],
+        templates: &[],
+    },
+    Entry {
+        provider: Provider::Bootstrap,
+        label: "bootstrap-foo",
+        components: "bootstrap-components.yaml",
+        group: foo_api::names::BOOTSTRAP_GROUP,
+        controllers: &[Controller::NodeConfig],
+        prefix: "foo-bootstrap-",
+        lease: "controller-leader-election-foo-bootstrap",
+        for_others: &[],
+        policies: &["bootstrap_secrets.yaml"],
         templates: &[],
     },
 ];

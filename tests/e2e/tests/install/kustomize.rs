@@ -32,7 +32,13 @@ fn the_page_on_installing_with_kubectl_works_and_nothing_is_left() {
             let of_control_plane = line.starts_with("foocontrolplane")
                 || line.starts_with("foo-control-plane-")
                 || line.starts_with("foo-kubeadm-bootstrap");
-            let provider = if of_control_plane { "control-plane-foo" } else { "infrastructure-foo" };
+            let provider = if of_control_plane {
+                "control-plane-foo"
+            } else if line.starts_with("foonodeconfig") || line.starts_with("foo-bootstrap-") {
+                "bootstrap-foo"
+            } else {
+                "infrastructure-foo"
+            };
             assert_eq!(line.split_whitespace().nth(1), Some(provider), "{table}");
         }
         let image = "-o=jsonpath={.spec.template.spec.containers[0].image}";

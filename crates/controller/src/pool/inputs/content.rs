@@ -5,6 +5,7 @@
 
 use crate::pool::names::hex;
 use foo_api::pool::{FooMachinePoolSpec, HttpTokens, Volume as ApiVolume, VolumeType as ApiVolumeType};
+use foo_bootstrap::LIMIT as USER_DATA_LIMIT;
 use foo_model::{
     ImageId, InstanceType, InstancesMix, MetadataOptions, MixOverride, Reason, SecurityGroupId, SpecHash,
     SpotOptions, SpotStrategy, TemplateContent, UserData, Volume, VolumeType,
@@ -13,9 +14,6 @@ use foo_planner::desired::{Blocked, Template};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-
-/// Largest user data EC2 takes, in bytes before base64 (EC2 User Guide, "Run commands when you launch an EC2 instance").
-pub(in crate::pool) const USER_DATA_LIMIT: usize = 16_384;
 
 /// Version of the hashing scheme, the prefix of every hash.
 const SCHEME: &str = "v1";

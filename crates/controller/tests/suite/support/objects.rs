@@ -104,7 +104,7 @@ pub(crate) fn foo_machine_pool(name: &str, spec: FooMachinePoolSpec) -> FooMachi
 /// The MachinePool of that name, with its bootstrap Secret.
 pub(crate) fn machine_pool(name: &str, replicas: i32) -> MachinePool {
     let template = MachineTemplateSpec {
-        bootstrap: Bootstrap { data_secret_name: Some(secret_name(name)) },
+        bootstrap: Bootstrap { data_secret_name: Some(secret_name(name)), ..Bootstrap::default() },
         infrastructure_ref: reference("FooMachinePool", name),
         version: Some("v1.36.3".to_owned()),
         deletion: None,

@@ -1,6 +1,6 @@
 //! Who may do what, and why: a right that is not here is not granted, one without a reason cannot be written down.
 
-use foo_api::names::{CONTROL_PLANE_GROUP, INFRASTRUCTURE_GROUP};
+use foo_api::names::{BOOTSTRAP_GROUP, CONTROL_PLANE_GROUP, INFRASTRUCTURE_GROUP};
 
 /// A part of the manager that can run alone (`--controllers`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,11 +8,12 @@ pub(crate) enum Controller {
     Pool,
     Cluster,
     ControlPlane,
+    NodeConfig,
 }
 
-use Controller::{Cluster, ControlPlane, Pool};
+use Controller::{Cluster, ControlPlane, NodeConfig, Pool};
 
-pub(crate) const ALL: &[Controller] = &[Pool, Cluster, ControlPlane];
+pub(crate) const ALL: &[Controller] = &[Pool, Cluster, ControlPlane, NodeConfig];
 
 impl Controller {
     /// As `--controllers` spells it.
@@ -21,6 +22,7 @@ impl Controller {
             Pool => "pool",
             Cluster => "cluster",
             ControlPlane => "control-plane",
+            NodeConfig => "node-config",
         }
     }
 }
@@ -153,6 +155,28 @@ pub(super) const RIGHTS: &[Right] = &[
     right(CONTROL_PLANE_GROUP, &["foocontrolplanes/status"], &["patch"], &[ControlPlane], "their status"),
     right(CONTROL_PLANE_GROUP, &["foocontrolplanes"], &["get"], &[Pool], VERSION),
     right("controlplane.cluster.x-k8s.io", CONTROL_PLANES, &["get"], &[Pool], VERSION),
+    right(
+        BOOTSTRAP_GROUP,
+        &["foonodeconfigs"],
+        READ,
+        &[NodeConfig],
+        "the configurations of nodes themselves",
+    ),
+    right(BOOTSTRAP_GROUP, &["foonodeconfigs/status"], &["patch"], &[NodeConfig], "their status"),
+    right(
+        CONTROL_PLANE_GROUP,
+        &["foocontrolplanes"],
+        READ,
+        &[NodeConfig],
+        "endpoint, certificate authority, name and range of Services of the cluster that nodes join",
+    ),
+    right(
+        CAPI,
+        &["machinepools"],
+        READ,
+        &[NodeConfig],
+        "the owners of configurations, and so their Clusters",
+    ),
     right(CAPI, &["clusters"], READ, ALL, "paused, infrastructure ready, being deleted"),
     right(
         CAPI,
@@ -183,6 +207,14 @@ pub(super) const RIGHTS: &[Right] = &[
         &[ControlPlane],
         "kubeconfig of the external API server in, Cluster API's <cluster>-kubeconfig out; never deleted: admission plugin \
          OwnerReferencesPermissionEnforcement lets nobody else give back an owner that a restore has lost",
+    ),
+    right(
+        "",
+        &["secrets"],
+        &["get", "list", "watch", "create", "patch", "delete"],
+        &[NodeConfig],
+        "user data out, and the kubeconfig of an external API server in, for its certificate authority; never deleted: \
+         admission plugin OwnerReferencesPermissionEnforcement lets nobody else give back an owner that a restore has lost",
     ),
     right("", &["events"], &["create", "patch"], ALL, "events as older tools read them"),
     right("events.k8s.io", &["events"], &["create", "patch"], ALL, "events"),
@@ -232,8 +264,12 @@ pub(super) const LEADER_ELECTION: &[Right] = &[
     ),
 ];
 
-/// Leases of the managers of both providers.
-const LEASES: &[&str] = &["controller-leader-election-foo", "controller-leader-election-foo-control-plane"];
+/// Leases of the managers of all providers.
+const LEASES: &[&str] = &[
+    "controller-leader-election-foo",
+    "controller-leader-election-foo-bootstrap",
+    "controller-leader-election-foo-control-plane",
+];
 
 /// What a manager that calls AWS may do in its own namespace besides.
 pub(super) const IDENTITY_SECRETS: &[Right] = &[right(
@@ -260,6 +296,14 @@ pub(super) const CORE_CONTROL_PLANE: &[Right] = &[right(
     CORE_VERBS,
     &[],
     "Cluster and topology controllers of Cluster API",
+)];
+
+pub(super) const CORE_BOOTSTRAP: &[Right] = &[right(
+    BOOTSTRAP_GROUP,
+    &["foonodeconfigs", "foonodeconfigtemplates"],
+    CORE_VERBS,
+    &[],
+    "MachinePool and topology controllers of Cluster API",
 )];
 
 /// What cluster-autoscaler needs in the management cluster to scale pools (provider `clusterapi`).
