@@ -93,6 +93,8 @@ pub mod managers {
     pub const CORDON: &str = "foo/cordon";
     /// Spec fields of the FooMachinePool that are ours: providerID and providerIDList.
     pub const POOL_SPEC: &str = "foo/pool-spec";
+    /// The annotation with the image of the FooMachinePool that was looked up.
+    pub const POOL_IMAGE: &str = "foo/pool-image";
     /// Status of the FooMachinePool.
     pub const POOL_STATUS: &str = "foo/pool-status";
     /// FooMachines as a whole.

@@ -11,6 +11,14 @@ pub const REGION: &str = r"^[a-z]{2,}(-[a-z]+)+-[0-9]+$";
 pub const AVAILABILITY_ZONE: &str = r"^[a-z]{2,}(-[a-z]+)+-[0-9]+[a-z]$";
 /// Id of anything in EC2 (`ami-…`, `subnet-…`, `sg-…`, `vpc-…`).
 pub const RESOURCE_ID: &str = r"^[a-z]+-[0-9a-f]+$";
+/// Name or ARN of an SSM parameter, perhaps with a version or label after a `:` (Systems Manager API Reference,
+/// `GetParameters`), in which `{version}` and `{arch}` may stand for their values.
+pub const IMAGE_PARAMETER: &str = r"^([A-Za-z0-9_.:/-]|\{version\}|\{arch\})+$";
+/// Name of an image (EC2 API Reference, `CreateImage`) with wildcards, in which `{version}` and `{arch}` may stand
+/// for their values.
+pub const IMAGE_NAME: &str = r"^([A-Za-z0-9()\[\] ./'@_*?-]|\{version\}|\{arch\})+$";
+/// Owner of images (EC2 API Reference, `DescribeImages`).
+pub const IMAGE_OWNER: &str = r"^([0-9]{12}|self|amazon|aws-marketplace)$";
 /// Id of an instance.
 pub const INSTANCE_ID: &str = r"^i-[0-9a-f]+$";
 /// Provider id of an instance.

@@ -1,17 +1,23 @@
 //! FooMachinePool: one Auto Scaling group. This file has the spec as a whole; each part of it has a file by
 //! subject.
 
+mod image;
 mod launch;
 mod replace;
 mod status;
 
 pub use crate::interruption::{Interruption, RebalancePolicy};
+pub use image::{
+    Ami, ImageArchitecture, ImageFamily, ImageLookup, ImagePolicy, ImageVariant, RecommendedImage,
+};
 pub use launch::{
-    Ami, DataVolume, HttpTokens, MetadataOptions, MixedInstances, MixedInstancesOverride, Spot, SpotStrategy,
+    DataVolume, HttpTokens, MetadataOptions, MixedInstances, MixedInstancesOverride, Spot, SpotStrategy,
     Volume, VolumeType,
 };
 pub use replace::{Remediation, Rollout, RolloutFailurePolicy, RolloutStrategy, ScaleIn, VictimPolicy};
-pub use status::{FooMachinePoolStatus, GroupStatus, LaunchTemplateStatus, NodeInfo, RolloutStatus};
+pub use status::{
+    FooMachinePoolStatus, GroupStatus, ImageStatus, LaunchTemplateStatus, NodeInfo, RolloutStatus,
+};
 
 use crate::patterns;
 use crate::shared::NetworkReference;

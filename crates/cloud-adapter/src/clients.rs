@@ -10,6 +10,7 @@ pub struct AwsCloud {
     /// All other load balancers.
     pub(crate) balancers: Clients<aws_sdk_elasticloadbalancingv2::Client>,
     pub(crate) quotas: aws_sdk_servicequotas::Client,
+    pub(crate) ssm: aws_sdk_ssm::Client,
     pub(crate) sts: aws_sdk_sts::Client,
 }
 

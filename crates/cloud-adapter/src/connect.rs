@@ -180,6 +180,7 @@ pub(crate) async fn connect(settings: AwsSettings) -> Result<AwsCloud, ConnectEr
         classic: clients!(aws_sdk_elasticloadbalancing),
         balancers: clients!(aws_sdk_elasticloadbalancingv2),
         quotas: client!(aws_sdk_servicequotas, repeating()),
+        ssm: client!(aws_sdk_ssm, repeating()),
         sts: client!(aws_sdk_sts, repeating()),
     })
 }

@@ -1,4 +1,4 @@
-//! Instances, their types and their images.
+//! Instances and their types.
 
 use crate::error::{self, Gap};
 use crate::ids::without_unknown;
@@ -7,10 +7,9 @@ use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types as aws;
 use aws_smithy_types::error::metadata::ProvideErrorMetadata;
 use foo_cloud::{
-    CloudError, Described, ErrorKind, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo, Operation,
-    Result,
+    CloudError, Described, ErrorKind, InstanceDetails, InstanceState, InstanceTypeInfo, Operation, Result,
 };
-use foo_model::{ImageId, InstanceId, InstanceType};
+use foo_model::{InstanceId, InstanceType};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Ids per DescribeInstances call.
@@ -148,9 +147,27 @@ fn type_info(info: &aws::InstanceTypeInfo) -> Result<InstanceTypeInfo, Gap> {
         instance_type: name.as_str().into(),
         vcpus: count(vcpus, "defaultVCpus")?,
         memory_mib: memory.and_then(|mib| u64::try_from(mib).ok()).ok_or(Gap("sizeInMiB"))?,
+        neuron_devices: neuron_devices(info),
         nvidia_gpus: nvidia.filter_map(|gpu| u32::try_from(gpu.count()?).ok()).sum(),
         architecture: architecture(info).ok_or(Gap("supportedArchitectures"))?,
     })
+}
+
+/// EC2 lists Trainium and Inferentia2 as Neuron devices, and the first Inferentia as inference accelerators (EC2 API
+/// Reference, `InstanceTypeInfo`).
+fn neuron_devices(info: &aws::InstanceTypeInfo) -> u32 {
+    let devices = info.neuron_info().map(aws::NeuronInfo::neuron_devices).unwrap_or_default();
+    let devices: u32 = devices.iter().filter_map(|it| u32::try_from(it.count()?).ok()).sum();
+    let accelerators = info
+        .inference_accelerator_info()
+        .map(aws::InferenceAcceleratorInfo::accelerators)
+        .unwrap_or_default();
+    let of_aws = |it: &&aws::InferenceDeviceInfo| {
+        it.manufacturer().is_some_and(|name| name.eq_ignore_ascii_case("aws"))
+    };
+    let accelerators =
+        accelerators.iter().filter(of_aws).filter_map(|it| u32::try_from(it.count()?).ok()).sum();
+    devices.max(accelerators)
 }
 
 /// Old types list i386 first; no Node runs on that.
@@ -162,36 +179,6 @@ fn architecture(info: &aws::InstanceTypeInfo) -> Option<String> {
     Some(ours.or_else(|| supported.first())?.as_str().to_owned())
 }
 
-pub(crate) async fn describe_images(client: &Client, ids: &[ImageId]) -> Result<Vec<ImageInfo>> {
-    const OPERATION: Operation = Operation::DescribeImages;
-    if ids.is_empty() {
-        return Ok(Vec::new()); // To EC2, no ids means all public images.
-    }
-    let names = ids.iter().map(|id| id.as_str().to_owned()).collect();
-    let answer = client.describe_images().set_image_ids(Some(names)).send().await;
-    let answer = answer.map_err(|failed| error::of(OPERATION, &failed))?;
-    let all = answer.images().iter().map(image).collect::<Result<Vec<_>, Gap>>();
-    let all = all.map_err(|gap| gap.during(OPERATION))?;
-    match ids.iter().find(|id| all.iter().all(|image| image.id != **id)) {
-        Some(unknown) => Err(missing(OPERATION, unknown)),
-        None => Ok(all),
-    }
-}
-
-fn image(image: &aws::Image) -> Result<ImageInfo, Gap> {
-    Ok(ImageInfo {
-        id: image.image_id().ok_or(Gap("imageId"))?.into(),
-        name: image.name().unwrap_or_default().to_owned(),
-        architecture: image
-            .architecture()
-            .map(aws::ArchitectureValues::as_str)
-            .unwrap_or_default()
-            .to_owned(),
-        root_device: image.root_device_name().unwrap_or_default().to_owned(),
-        available: image.state() == Some(&aws::ImageState::Available),
-    })
-}
-
-fn missing(operation: Operation, what: &impl std::fmt::Display) -> CloudError {
+pub(crate) fn missing(operation: Operation, what: &impl std::fmt::Display) -> CloudError {
     CloudError::new(operation, ErrorKind::NotFound, None, &format!("{what} does not exist"))
 }

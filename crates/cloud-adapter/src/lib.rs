@@ -1,4 +1,4 @@
-//! AWS Auto Scaling, EC2, Elastic Load Balancing, Service Quotas and SQS behind the traits of `foo-cloud`.
+//! AWS Auto Scaling, EC2, Elastic Load Balancing, Service Quotas, Systems Manager and SQS behind the traits of `foo-cloud`.
 //!
 //! The only crate that links the AWS SDK: aws-sdk-ec2 takes minutes and gigabytes to compile, so nothing else
 //! may depend on this crate except where the manager is put together. It makes no decisions and has no caches
@@ -8,6 +8,7 @@
 //! * `clients`: the SDK's clients;
 //! * [`connect`]: credentials, HTTP, timeouts, retries;
 //! * `groups`, `templates`, `instances`, `lookups`: the operations by family, with the shapes they need;
+//! * `images`: images, and the parameters that name them;
 //! * `networks`: VPCs and the resources in them;
 //! * `queue`: one SQS queue;
 //! * `sessions`: sessions of roles, and the cache of credentials;
@@ -19,6 +20,7 @@ mod error;
 mod filters;
 mod groups;
 mod ids;
+mod images;
 mod instances;
 mod lookups;
 mod networks;
@@ -35,8 +37,8 @@ pub use sessions::AssumedRole;
 
 use async_trait::async_trait;
 use foo_cloud::{
-    Compute, Described, ImageInfo, InstanceTypeInfo, Made, NetworkQuery, Result, SecurityGroupInfo,
-    SubnetInfo, TemplateSummary, VcpuQuota, VersionCopy, VolumeInfo,
+    Compute, Described, ImageInfo, ImageQuery, InstanceTypeInfo, Made, NetworkQuery, Result,
+    SecurityGroupInfo, SubnetInfo, TemplateSummary, VcpuQuota, VersionCopy, VolumeInfo,
 };
 use foo_model::{
     ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion,
@@ -109,7 +111,13 @@ impl Compute for AwsCloud {
         volumes::describe_tagged(&self.ec2.repeating, tag_key).await
     }
     async fn describe_images(&self, ids: &[ImageId]) -> Result<Vec<ImageInfo>> {
-        instances::describe_images(&self.ec2.repeating, ids).await
+        images::describe(&self.ec2.repeating, ids).await
+    }
+    async fn find_images(&self, query: &ImageQuery) -> Result<Vec<ImageInfo>> {
+        images::find(&self.ec2.repeating, query).await
+    }
+    async fn parameter(&self, name: &str) -> Result<Option<String>> {
+        images::parameter(&self.ssm, name).await
     }
     async fn describe_subnets(&self, query: &NetworkQuery) -> Result<Vec<SubnetInfo>> {
         lookups::describe_subnets(&self.ec2.repeating, query).await

@@ -38,7 +38,7 @@ pub use observers::Observers;
 pub use operation::Operation;
 pub use queue::{Message, Queue, Receipt};
 pub use requests::{
-    ClusterToken, Described, Ended, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo, Looked,
+    ClusterToken, Described, Ended, ImageInfo, ImageQuery, InstanceDetails, InstanceState, InstanceTypeInfo, Looked,
     Made, NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy, VolumeInfo,
 };
 pub use vcpus::VcpuQuota;
@@ -162,6 +162,10 @@ pub trait Compute: Send + Sync {
     async fn describe_volumes_tagged(&self, tag_key: &str) -> Result<Vec<VolumeInfo>>;
     /// Facts about images. `NotFound` names the unknown one.
     async fn describe_images(&self, ids: &[ImageId]) -> Result<Vec<ImageInfo>>;
+    /// All images in state `available` that a query selects, in no order; one call per 1000.
+    async fn find_images(&self, query: &ImageQuery) -> Result<Vec<ImageInfo>>;
+    /// The value of an SSM parameter by its name or ARN, if there is one. Secrets are not decrypted.
+    async fn parameter(&self, name: &str) -> Result<Option<String>>;
     /// Subnets by id or tags. `NotFound` for an unknown id; tags that match nothing give an empty list.
     async fn describe_subnets(&self, query: &NetworkQuery) -> Result<Vec<SubnetInfo>>;
     /// Security groups by id or tags. `NotFound` for an unknown id; tags that match nothing give an empty list.

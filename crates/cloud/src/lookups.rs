@@ -1,4 +1,5 @@
-//! Facts that rarely change, looked up once: images, instance types, subnets, security groups.
+//! Facts that rarely change, looked up once: images, SSM parameters that name them, instance types, subnets,
+//! security groups.
 //!
 //! A pool at rest costs no call: answers are kept for a day while they are in use. Only a caller whose
 //! question is new ([`Asking::New`]: the spec changed, a group is about to be created) gets an answer that
@@ -8,8 +9,10 @@
 
 use crate::error::{CloudError, ErrorKind};
 use crate::operation::Operation;
-use crate::{Cloud, ImageInfo, InstanceTypeInfo, NetworkQuery, Result, SecurityGroupInfo, SubnetInfo};
-use foo_model::{ImageId, InstanceType};
+use crate::{
+    Cloud, ImageInfo, ImageQuery, InstanceTypeInfo, NetworkQuery, Result, SecurityGroupInfo, SubnetInfo,
+};
+use foo_model::{ImageId, InstanceType, Timestamp};
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
@@ -40,6 +43,8 @@ pub enum Asking {
 pub struct Lookups {
     cloud: Arc<dyn Cloud>,
     images: Answers<ImageId, ImageInfo>,
+    newest_images: Answers<ImageQuery, Option<ImageInfo>>,
+    parameters: Answers<String, Option<String>>,
     types: Answers<InstanceType, InstanceTypeInfo>,
     subnets: Answers<NetworkQuery, Vec<SubnetInfo>>,
     security_groups: Answers<NetworkQuery, Vec<SecurityGroupInfo>>,
@@ -51,6 +56,8 @@ impl Lookups {
         Self {
             cloud,
             images: Answers::new(|_| false),
+            newest_images: Answers::new(Option::is_none),
+            parameters: Answers::new(Option::is_none),
             types: Answers::new(|_| false),
             subnets: Answers::new(Vec::is_empty),
             security_groups: Answers::new(Vec::is_empty),
@@ -64,6 +71,24 @@ impl Lookups {
             only(found, Operation::DescribeImages, id)
         };
         self.images.get(id, asking, ask).await
+    }
+
+    /// The newest image that a query selects and that is not deprecated at this time. That there is none is valid for
+    /// a minute.
+    pub async fn newest_image(
+        &self,
+        query: &ImageQuery,
+        now: Timestamp,
+        asking: Asking,
+    ) -> Result<Option<ImageInfo>> {
+        let ask = async || Ok(newest(self.cloud.find_images(query).await?, now));
+        self.newest_images.get(query, asking, ask).await
+    }
+
+    /// The value of an SSM parameter, by its name or ARN. That it does not exist is valid for a minute.
+    pub async fn parameter(&self, name: &str, asking: Asking) -> Result<Option<String>> {
+        let name = name.to_owned();
+        self.parameters.get(&name, asking, async || self.cloud.parameter(&name).await).await
     }
 
     /// Facts about an instance type.
@@ -97,6 +122,14 @@ impl fmt::Debug for Lookups {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lookups").finish_non_exhaustive()
     }
+}
+
+/// Of images of the same age, the one whose id sorts last: callers get the same one in whatever order AWS lists them.
+fn newest(images: Vec<ImageInfo>, now: Timestamp) -> Option<ImageInfo> {
+    images
+        .into_iter()
+        .filter(|image| image.available && image.deprecated_from.is_none_or(|from| now < from))
+        .max_by(|one, other| (one.created, &one.id).cmp(&(other.created, &other.id)))
 }
 
 fn only<T>(found: Vec<T>, operation: Operation, id: &impl fmt::Display) -> Result<T> {

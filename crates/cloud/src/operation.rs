@@ -93,6 +93,7 @@ pub enum Operation {
     DeleteLoadBalancer,
     DeleteTargetGroup,
     GetServiceQuota,
+    GetParameter,
     GetCallerIdentity,
     ReceiveMessage,
     DeleteMessageBatch,
@@ -115,6 +116,8 @@ pub enum Service {
     ElasticLoadBalancing,
     /// Service Quotas.
     ServiceQuotas,
+    /// Systems Manager.
+    Ssm,
 }
 
 /// Which token bucket an operation uses.
@@ -133,8 +136,8 @@ pub enum Bucket {
     /// Every SQS call. AWS hardly limits standard queues; this limit prevents a loop of ours from causing
     /// costs.
     Sqs,
-    /// Calls of Elastic Load Balancing and Service Quotas, whose limits are unpublished. Sent when a network
-    /// is created or deleted.
+    /// Calls of Elastic Load Balancing and Service Quotas, whose limits are unpublished, sent when a network is
+    /// created or deleted; and those of Systems Manager, which limits an account to 40 per second.
     Rare,
 }
 
@@ -303,6 +306,7 @@ impl Operation {
             | Self::DeleteLoadBalancer
             | Self::DeleteTargetGroup => Service::ElasticLoadBalancing,
             Self::GetServiceQuota => Service::ServiceQuotas,
+            Self::GetParameter => Service::Ssm,
             Self::GetCallerIdentity => Service::Sts,
             Self::ReceiveMessage | Self::DeleteMessageBatch | Self::ChangeMessageVisibility => Service::Sqs,
         }
@@ -320,7 +324,7 @@ impl Operation {
             (Service::Ec2, false) | (Service::Sts, _) => Bucket::Ec2Describe,
             (Service::Ec2, true) => Bucket::Ec2Mutate,
             (Service::Sqs, _) => Bucket::Sqs,
-            (Service::ElasticLoadBalancing | Service::ServiceQuotas, _) => Bucket::Rare,
+            (Service::ElasticLoadBalancing | Service::ServiceQuotas | Service::Ssm, _) => Bucket::Rare,
         }
     }
 

@@ -138,6 +138,8 @@ pub struct InstanceTypeInfo {
     pub memory_mib: u64,
     /// Total number of NVIDIA GPUs.
     pub nvidia_gpus: u32,
+    /// Total number of AWS Inferentia and Trainium devices.
+    pub neuron_devices: u32,
     /// First supported architecture, as AWS names it: `x86_64` or `arm64`.
     pub architecture: String,
 }
@@ -165,6 +167,21 @@ pub struct ImageInfo {
     pub root_device: String,
     /// Whether it can be launched (`available`).
     pub available: bool,
+    /// When it was created; the epoch if AWS does not tell.
+    pub created: Timestamp,
+    /// Since when it is deprecated, or when it will be. Its owner gets it in answers nevertheless.
+    pub deprecated_from: Option<Timestamp>,
+}
+
+/// Selects images by owner, name and architecture.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ImageQuery {
+    /// Account id, or `self`, `amazon` or `aws-marketplace`.
+    pub owner: String,
+    /// Name, in which `*` matches any text and `?` any character.
+    pub name: String,
+    /// `x86_64` or `arm64`.
+    pub architecture: String,
 }
 
 /// Names parts of the network: by id, or by tags that must all match.

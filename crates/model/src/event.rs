@@ -87,6 +87,9 @@ event_reasons! {
     AutoScalingGroupRecreated Warning FooMachinePool
     "the group was deleted outside this provider and is recreated"
 
+    ImageResolved Normal FooMachinePool
+    "an image was looked up and is recorded: its id, where it is from, and the one before"
+
     LaunchTemplateWarning Warning FooMachinePool
     "EC2's warnings on creating the launch template or a version of it: EC2 creates templates that it will not launch, and rejects them when the group is to use them"
 

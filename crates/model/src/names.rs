@@ -10,6 +10,10 @@ pub const ROLLOUT_PAUSED_ANNOTATION: &str = "infrastructure.foo.com/rollout-paus
 /// provider; whoever takes it away has the content tried again.
 pub const QUARANTINE_ANNOTATION: &str = "infrastructure.foo.com/quarantine";
 
+/// Annotation on the FooMachinePool: the image that the provider looked up, as JSON. Written by the provider before the image is
+/// used; it goes along when the object is moved.
+pub const IMAGE_ANNOTATION: &str = "infrastructure.foo.com/image";
+
 /// Annotation on the FooMachinePool: id of the management cluster that gave its group up to this one. Written by a person;
 /// taken off by the provider once the group is this one's.
 pub const ADOPT_FROM_ANNOTATION: &str = "infrastructure.foo.com/adopt-from";

@@ -12,7 +12,7 @@ use foo_runtime_sdk::hooks::{
 };
 use foo_runtime_sdk::variables::{VariableError, Variables};
 use foo_runtime_sdk::{Failure, Object, Selector, patch};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Templates of clusters.
 pub(crate) const CLUSTERS: Selector<'_> = Selector::of(INFRASTRUCTURE_GROUP, "FooClusterTemplate");
@@ -111,7 +111,8 @@ fn value_of<'a>(variable: &Variable, variables: Variables<'a>) -> Result<Option<
 
 fn write_image(object: &mut Object, variables: Variables<'_>) -> Result<(), Failure> {
     if let Some(id) = images::image(variables, &pool_version(variables)?)? {
-        set(object, &["ami", "id"], id.into());
+        // Whatever else the template says of its image: only one may be set.
+        set(object, &["ami"], json!({"id": id}));
     }
     if object.at("/spec/template/spec/ami/id").is_some_and(|id| id == NO_IMAGE) {
         return Err(Failure::new("neither the variable images nor amiID names an image"));

@@ -168,7 +168,7 @@ impl Pool {
             object: None,
             replicas,
             most: if replicas == 0 { 0 } else { replicas.saturating_add(surge).min(limit) },
-            images: BTreeSet::from([spec.ami.id]),
+            images: spec.ami.id.into_iter().collect(),
             spot,
             types: spec.instance_type.into_iter().chain(several).collect(),
             subnets: spec.subnets,

@@ -1,4 +1,4 @@
-//! What instances are launched from: image, instance types, volumes, metadata service, spot or on demand.
+//! What instances are launched from, besides their image: instance types, volumes, metadata service, spot or on demand.
 
 use crate::patterns;
 use kube::KubeSchema;
@@ -58,15 +58,6 @@ pub enum SpotStrategy {
     CapacityOptimizedPrioritized,
     /// Prefers the cheapest spot capacity pools.
     LowestPrice,
-}
-
-/// Image (AMI) that instances boot from.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Ami {
-    /// Id of the image (`ami-…`), in the region of the FooCluster.
-    #[schemars(length(min = 1, max = 64), regex(pattern = patterns::RESOURCE_ID))]
-    pub id: String,
 }
 
 /// An EBS volume. Values that EC2 would refuse only when it launches an instance are refused when the object

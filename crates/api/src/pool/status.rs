@@ -1,7 +1,7 @@
 //! Status of a FooMachinePool.
 
 use crate::shared::Initialization;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,6 +52,9 @@ pub struct FooMachinePoolStatus {
     /// Name and sizes of the Auto Scaling group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto_scaling_group: Option<GroupStatus>,
+    /// Image that the provider looked up. Absent if `spec.ami.id` names the image.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<ImageStatus>,
     /// Launch template and version that new instances are launched from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch_template: Option<LaunchTemplateStatus>,
@@ -87,6 +90,22 @@ pub struct GroupStatus {
     pub min_size: i32,
     /// MaxSize of the group.
     pub max_size: i32,
+}
+
+/// An image that the provider looked up. The annotation `infrastructure.foo.com/image` contains the same, since
+/// it goes along when the object is moved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ImageStatus {
+    /// Id of the image (`ami-…`).
+    pub id: String,
+    /// Where the id is from: the SSM parameter, or owner, name and architecture of the look-up.
+    pub source: String,
+    /// Kubernetes version of the MachinePool at that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// When the provider found it.
+    pub resolved_at: Time,
 }
 
 /// Progress of the replacement of outdated instances.

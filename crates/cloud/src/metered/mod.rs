@@ -17,8 +17,8 @@ use crate::metrics::{Code, Metrics};
 use crate::operation::Operation;
 use crate::queue::{Message, Queue, Receipt};
 use crate::{
-    Compute, Described, Ended, Groups, ImageInfo, InstanceTypeInfo, Looked, Made, NetworkQuery, Networks,
-    Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VcpuQuota, VersionCopy, VolumeInfo,
+    Compute, Described, Ended, Groups, ImageInfo, ImageQuery, InstanceTypeInfo, Looked, Made, NetworkQuery,
+    Networks, Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VcpuQuota, VersionCopy, VolumeInfo,
 };
 use async_trait::async_trait;
 use foo_model::hook::HookConfig;
@@ -61,7 +61,7 @@ pub struct Limits {
     pub ec2_mutate: Rate,
     /// All SQS calls.
     pub sqs: Rate,
-    /// All calls of Elastic Load Balancing and Service Quotas.
+    /// All calls of Elastic Load Balancing, Service Quotas and Systems Manager.
     pub rare: Rate,
 }
 
@@ -283,6 +283,12 @@ impl<C: Compute + ?Sized> Compute for Metered<C> {
     }
     async fn describe_images(&self, ids: &[ImageId]) -> Result<Vec<ImageInfo>> {
         self.around(Operation::DescribeImages, self.inner.describe_images(ids)).await
+    }
+    async fn find_images(&self, query: &ImageQuery) -> Result<Vec<ImageInfo>> {
+        self.around(Operation::DescribeImages, self.inner.find_images(query)).await
+    }
+    async fn parameter(&self, name: &str) -> Result<Option<String>> {
+        self.around(Operation::GetParameter, self.inner.parameter(name)).await
     }
     async fn describe_subnets(&self, query: &NetworkQuery) -> Result<Vec<SubnetInfo>> {
         self.around(Operation::DescribeSubnets, self.inner.describe_subnets(query)).await

@@ -1,8 +1,8 @@
 //! The cache of facts: a settled pool asks nothing, a failing one not with every pass.
 
 use crate::support::Scripted;
-use foo_cloud::{Asking, ErrorKind, ImageInfo, Lookups};
-use foo_model::ImageId;
+use foo_cloud::{Asking, ErrorKind, ImageInfo, ImageQuery, Lookups};
+use foo_model::{ImageId, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -14,6 +14,8 @@ fn image(id: &str) -> ImageInfo {
         architecture: "arm64".into(),
         root_device: "/dev/xvda".into(),
         available: true,
+        created: Timestamp(0),
+        deprecated_from: None,
     }
 }
 
@@ -91,4 +93,41 @@ async fn a_settled_pool_outlives_an_outage_but_not_its_image() {
     });
     sleep(Duration::from_mins(1)).await;
     assert_eq!(lookups.image(&"ami-1".into(), Asking::Again).await.unwrap_err().kind, ErrorKind::NotFound);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_newest_image_is_neither_deprecated_nor_disabled() {
+    let (cloud, lookups) = bench();
+    let now = Timestamp(1_000);
+    let add = |id: &str, created: i64, deprecated_from: Option<i64>, available: bool| {
+        let deprecated_from = deprecated_from.map(Timestamp);
+        let added = ImageInfo { created: Timestamp(created), deprecated_from, available, ..image(id) };
+        cloud.edit(|world| world.images.insert(id.into(), added));
+    };
+    add("ami-old", 10, None, true);
+    add("ami-good", 20, Some(1_001), true);
+    add("ami-deprecated", 30, Some(1_000), true);
+    add("ami-disabled", 40, None, false);
+    let query = ImageQuery { owner: "self".into(), name: "node".into(), architecture: "arm64".into() };
+    let newest = lookups.newest_image(&query, now, Asking::New).await.unwrap();
+    assert_eq!(newest.unwrap().id, "ami-good".into());
+    let none = ImageQuery { architecture: "x86_64".into(), ..query };
+    assert_eq!(lookups.newest_image(&none, now, Asking::New).await, Ok(None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_parameter_that_is_missing_is_asked_for_again_after_a_minute() {
+    let (cloud, lookups) = bench();
+    let name = "/images/node";
+    for _ in 0..120 {
+        assert_eq!(lookups.parameter(name, Asking::Again).await, Ok(None));
+        sleep(Duration::from_secs(1)).await;
+    }
+    cloud.edit(|world| world.parameters.insert(name.into(), "ami-1".into()));
+    assert_eq!(lookups.parameter(name, Asking::Again).await, Ok(Some("ami-1".into())));
+    for _ in 0..20 {
+        lookups.parameter(name, Asking::New).await.unwrap();
+        sleep(Duration::from_mins(1)).await;
+    }
+    assert_eq!(cloud.edit(|world| world.parameter_calls), 4, "two while it is missing, one each ten minutes");
 }

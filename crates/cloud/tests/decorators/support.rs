@@ -32,6 +32,8 @@ pub(crate) struct World {
     pub(crate) instance_calls: Vec<(Instant, Vec<InstanceId>)>,
     pub(crate) template_calls: Vec<Instant>,
     pub(crate) image_calls: u32,
+    pub(crate) parameters: BTreeMap<String, String>,
+    pub(crate) parameter_calls: u32,
     /// What every look at a network shows.
     pub(crate) parts: Parts,
     pub(crate) quotas: Quotas,
@@ -266,6 +268,16 @@ impl Compute for Scripted {
         let unknown =
             || CloudError::new(Operation::DescribeImages, ErrorKind::NotFound, None, "no such image");
         self.answer(Operation::DescribeImages, found).await?.ok_or_else(unknown)
+    }
+    async fn find_images(&self, query: &ImageQuery) -> Result<Vec<ImageInfo>> {
+        self.edit(|world| world.image_calls += 1);
+        let fits = |image: &&ImageInfo| image.architecture == query.architecture && image.name == query.name;
+        self.answer(Operation::DescribeImages, |world| world.images.values().filter(fits).cloned().collect())
+            .await
+    }
+    async fn parameter(&self, name: &str) -> Result<Option<String>> {
+        self.edit(|world| world.parameter_calls += 1);
+        self.answer(Operation::GetParameter, |world| world.parameters.get(name).cloned()).await
     }
     async fn describe_subnets(&self, _: &NetworkQuery) -> Result<Vec<SubnetInfo>> {
         unreachable!()

@@ -70,7 +70,7 @@ impl Pools {
     async fn pass_over(
         &self,
         key: &ObjectRef<FooMachinePool>,
-        gathered: Gathered,
+        mut gathered: Gathered,
         access: Result<Option<Access>, Blocked>,
         urgency: Urgency,
     ) -> Result<Outcome, Error> {
@@ -93,9 +93,10 @@ impl Pools {
             // Other calls of the account wait already; waiting with them would delay the pools of others.
             return Ok(Outcome::skipped(Requeue::requeue(backlog)));
         }
+        let image = self.image(key, &mut gathered, &region, &mut state).await;
         let aws = self.aws(key, &gathered, &region, &mut state);
         let region = region.as_ref().ok().and_then(Option::as_deref);
-        let mut inputs = self.inputs(key, &gathered, region, aws, &mut state).await;
+        let mut inputs = self.inputs(key, &gathered, region, aws, image, &mut state).await;
         let pass = self.plan_and_act(key, &mut inputs, &mut state).await;
         state.asked_generation = gathered.pool.metadata.generation;
         let region = region.filter(|_| state.tenure == Tenure::Own);
@@ -118,6 +119,7 @@ impl Pools {
         let timers = [
             bootstrap_secret::next_try(&state.reads),
             version_skew::next_try(inputs.control_plane),
+            inputs.image.next_try,
             details,
             (state.tenure == Tenure::Anothers).then_some(tenure::ASK_AGAIN),
             inputs.gathered.unreadable.as_ref().map(|_| READ_AGAIN),

@@ -4,9 +4,11 @@ use super::act::recently_created::Made;
 use super::act::repeats::Repeats;
 use super::act::terminate_together::Alone;
 use super::idle_check::IdleCheck;
+use super::inputs::image::WrittenImage;
 use super::reads::Reads;
 use crate::clouds::{CloudKey, CloudRegion, GroupKey};
 use foo_api::FooMachinePool;
+use foo_api::pool::ImageStatus;
 use foo_cloud::CloudError;
 use foo_model::{GroupName, Timestamp};
 use foo_planner::desired::{Blocked, Identity};
@@ -62,6 +64,8 @@ pub(super) struct Unconfirmed {
     pub(super) finalizer: Option<Finalizer>,
     /// The move block.
     pub(super) moves: Option<MoveBlock>,
+    /// The record of the image.
+    pub(super) image: Option<WrittenImage>,
 }
 
 /// Results of our calls to AWS, as far as a later pass needs them.
@@ -82,8 +86,8 @@ pub(super) struct Calls {
 pub(super) struct Reported {
     /// The last failure.
     failure: Option<String>,
-    /// The last warning about other MachinePools that reference the pool.
-    pub(super) rivals: Option<Blocked>,
+    /// The last warnings about other MachinePools that reference the pool, and about its image.
+    pub(super) warnings: Vec<Blocked>,
     /// The other pool that has the group.
     pub(super) owner: Option<Identity>,
 }
@@ -192,6 +196,14 @@ impl Unconfirmed {
     pub(super) fn moves(&mut self, shown: MoveBlock) -> MoveBlock {
         newer(&mut self.moves, shown)
     }
+
+    /// The record of the image.
+    pub(super) fn image(&mut self, shown: Option<ImageStatus>) -> Option<ImageStatus> {
+        match self.image.take() {
+            Some(written) if written.0 != shown => self.image.insert(written).0.clone(),
+            Some(_) | None => shown,
+        }
+    }
 }
 
 /// The written value, unless the cache shows it.
@@ -215,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_write_is_believed_until_the_cache_shows_it() {
-        let mut unconfirmed = Unconfirmed { finalizer: Some(Finalizer::Present), moves: None };
+        let mut unconfirmed = Unconfirmed { finalizer: Some(Finalizer::Present), ..Unconfirmed::default() };
         assert_eq!(unconfirmed.finalizer(Finalizer::Absent), Finalizer::Present);
         assert_eq!(unconfirmed.finalizer(Finalizer::Present), Finalizer::Present);
         assert_eq!(unconfirmed.finalizer(Finalizer::Absent), Finalizer::Absent, "somebody took it off since");

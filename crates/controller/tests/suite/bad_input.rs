@@ -1,6 +1,7 @@
 //! What users and AWS can get wrong: a condition says so, nothing is lost, and the pool goes on once it is put right.
 
 use crate::support::{NS, World, objects};
+use foo_api::pool::Ami;
 use foo_api::shared::NetworkReference;
 use foo_model::SecurityGroupId;
 use foo_simulator::core::network::{PUBLIC_SUBNETS, SECURITY_GROUP, SecurityGroupSpec, VpcSpec};
@@ -39,7 +40,7 @@ async fn check(
 
 #[tokio::test(start_paused = true)]
 async fn an_unknown_image_is_named() {
-    let spoil = |spec: &mut foo_api::FooMachinePoolSpec| spec.ami.id = "ami-0nowhere".to_owned();
+    let spoil = |spec: &mut foo_api::FooMachinePoolSpec| spec.ami = Ami::of_id("ami-0nowhere");
     check(spoil, "LaunchTemplateReady", "ImageNotFound", "ami-0nowhere").await;
 }
 

@@ -25,6 +25,7 @@ mod external_size;
 mod fairness;
 mod harness;
 mod identities;
+mod images;
 mod installations;
 mod life;
 mod machines;

@@ -3,6 +3,7 @@
 
 use crate::support::{MANAGER, NS, World, objects};
 use foo_api::capi::Machine;
+use foo_api::pool::Ami;
 use foo_api::{FooMachine, FooMachinePool};
 use foo_apiserver_fake::{Fault, Verb};
 use foo_controller::metrics::Watched;
@@ -116,7 +117,7 @@ async fn a_watch_that_hears_nothing_makes_the_manager_unready_until_it_does() {
 #[tokio::test(start_paused = true)]
 async fn control_characters_in_what_a_user_wrote_do_not_silence_the_status() {
     let world = World::new().await;
-    let pool = world.pool("p").with(|spec| spec.ami.id = "ami-\u{93}oops\u{94}\u{85}".to_owned()).of(1).await;
+    let pool = world.pool("p").with(|spec| spec.ami = Ami::of_id("ami-\u{93}oops\u{94}\u{85}")).of(1).await;
     assert_eq!(pool.says("Ready"), "False ImageNotFound", "{}", world.in_words());
     let version = world.server.resource_version();
     world.waits(Duration::from_mins(20)).await;

@@ -5,6 +5,7 @@
 use crate::support::{NS, Pool, World};
 use foo_api::capi::Machine;
 use foo_api::names::DELETE_MACHINE_ANNOTATION;
+use foo_api::pool::Ami;
 use foo_model::{InstanceId, LifecycleState};
 use foo_simulator::core::catalogue::{Boot, IMAGE_X86_64_NEWER};
 use foo_simulator::core::mishaps::{LaunchMishap, Mishap};
@@ -50,7 +51,7 @@ async fn capz_1484_and_1570_old_nodes_stay_until_the_new_one_serves() {
     let pool = world.pool("p").of(3).await;
     let before = pool.instances();
     world.region.set_image_boot(IMAGE_X86_64_NEWER, Boot::Fails).unwrap();
-    pool.edits(|spec| IMAGE_X86_64_NEWER.clone_into(&mut spec.ami.id));
+    pool.edits(|spec| spec.ami = Ami::of_id(IMAGE_X86_64_NEWER));
     world.waits(Duration::from_mins(15)).await;
     assert!(before.iter().all(|id| pool.instances().contains(id)));
     assert_eq!(pool.group().unwrap().sizes.desired, 4);
@@ -185,7 +186,7 @@ async fn capa_5797_secret_and_image_at_once_are_one_roll_out() {
         pool.spec.template.spec.bootstrap.data_secret_name = Some("boot-2".to_owned());
     });
     world.waits(Duration::from_secs(4)).await;
-    pool.edits(|spec| IMAGE_X86_64_NEWER.clone_into(&mut spec.ami.id));
+    pool.edits(|spec| spec.ami = Ami::of_id(IMAGE_X86_64_NEWER));
     world.settles().await;
     pool.is_of(4);
     // The canary of the first change may have been launched: it is replaced, nothing else twice.

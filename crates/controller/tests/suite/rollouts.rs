@@ -4,7 +4,8 @@ use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_api::capi::{Cluster, ContractReference, Machine};
 use foo_api::control_plane::{External, FooControlPlaneSpec, SecretReference};
 use foo_api::pool::{
-    DataVolume, MixedInstances, MixedInstancesOverride, RolloutFailurePolicy, RolloutStrategy, Spot, Volume,
+    Ami, DataVolume, MixedInstances, MixedInstancesOverride, RolloutFailurePolicy, RolloutStrategy, Spot,
+    Volume,
 };
 use foo_api::{FooControlPlane, FooMachinePoolSpec};
 use foo_model::names::{QUARANTINE_ANNOTATION, ROLLOUT_PAUSED_ANNOTATION};
@@ -38,7 +39,7 @@ impl Pool<'_> {
     }
 
     fn wants_image(&self, image: &str) {
-        self.edits(|spec| image.clone_into(&mut spec.ami.id));
+        self.edits(|spec| spec.ami = Ami::of_id(image));
     }
 
     /// Waits for this phase; the fewest Machines that served, and the most instances there were, meanwhile.

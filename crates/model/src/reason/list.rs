@@ -159,6 +159,10 @@ reasons! {
     "the manager's check found that its plan would violate an invariant; nothing was done"
     "please report it with the message and `/debug/pools`"
 
+    ImageLookupFailed NeedsUser [PoolWarning True]
+    "with `spec.ami.policy: Latest`, the newest image is unknown or cannot be used; the pool keeps the image that it has"
+    "the message says what is wrong with the SSM parameter, the image, or the call"
+
     MultipleMachinePools NeedsUser [PoolWarning True]
     "another MachinePool references this FooMachinePool as well, and gets no instances"
     "reference another FooMachinePool there before you delete anything: when a MachinePool is deleted, Cluster API deletes the FooMachinePool it references, whoever owns that"
@@ -263,12 +267,16 @@ reasons! {
     "upgrade the control plane; its version is read again every 30 s"
 
     ImageNotFound NeedsUser [LaunchTemplateReady False]
-    "the account cannot see an image of this id in this region"
-    "`spec.ami.id`; share the image with the account"
+    "the account cannot see an image of this id in this region, or `spec.ami` leads to none; the message says what is missing"
+    "`spec.ami`; share the image with the account. An SSM parameter or an image that appears is found within a minute"
 
     ImageNotAvailable NeedsUser [LaunchTemplateReady False]
     "the image is not in state `available`"
-    "wait until it is, or another `spec.ami.id`"
+    "wait until it is, or another image in `spec.ami`"
+
+    ImageNotRecorded Waiting [LaunchTemplateReady False]
+    "the image is not looked up while the pool is paused, or the API server did not take its record yet; nothing is launched from an image that is not recorded"
+    "nothing; the manager tries again"
 
     InstanceTypeNotFound NeedsUser [LaunchTemplateReady False]
     "the region does not have this instance type"

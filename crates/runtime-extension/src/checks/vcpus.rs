@@ -118,6 +118,7 @@ mod tests {
                 vcpus,
                 memory_mib: 1,
                 nvidia_gpus: 0,
+                neuron_devices: 0,
                 architecture: "x86_64".to_owned(),
             };
             (name, info)

@@ -9,15 +9,17 @@ use crate::core::ec2::templates::{NewTemplate, NewVersion, Template, TemplateKey
 use crate::core::ec2::workload_volumes::WorkloadVolume;
 use crate::core::error::AwsError;
 use crate::core::lookup::View;
+use crate::wire::filters;
 use async_trait::async_trait;
 use foo_cloud::error::stable_text;
 use foo_cloud::{
-    CloudError, Compute, Described, ErrorKind, ImageInfo, InstanceTypeInfo, Made, NetworkQuery, Operation,
-    Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VcpuQuota, VersionCopy, VolumeInfo,
+    CloudError, Compute, Described, ErrorKind, ImageInfo, ImageQuery, InstanceTypeInfo, Made, NetworkQuery,
+    Operation, Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VcpuQuota, VersionCopy, VolumeInfo,
 };
 use foo_model::network::{SecurityGroup, Subnet};
 use foo_model::{
     ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion,
+    Timestamp,
 };
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -298,6 +300,34 @@ impl Compute for SimCloud {
         .await
     }
 
+    async fn find_images(&self, query: &ImageQuery) -> Result<Vec<ImageInfo>> {
+        self.call(Operation::DescribeImages, format!("{query:?}"), |region| {
+            let of_owner = |image: &&Image| {
+                query.owner == image.owner || matches!(query.owner.as_str(), "self" | "amazon")
+            };
+            let found = region.images.values().filter(of_owner).filter(|image| {
+                image.available
+                    && image.architecture == query.architecture
+                    && filters::matches(&query.name, &image.name)
+            });
+            Ok(found.map(image_info).collect())
+        })
+        .await
+    }
+
+    async fn parameter(&self, name: &str) -> Result<Option<String>> {
+        let found = self
+            .call(Operation::GetParameter, name.to_owned(), |region| {
+                region.parameter(name).map(|version| version.value.to_owned())
+            })
+            .await;
+        match found {
+            Ok(value) => Ok(Some(value)),
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     async fn describe_subnets(&self, query: &NetworkQuery) -> Result<Vec<SubnetInfo>> {
         if !asks_something(query, Operation::DescribeSubnets)? {
             return Ok(Vec::new());
@@ -342,6 +372,7 @@ fn type_info(info: &TypeInfo) -> InstanceTypeInfo {
         vcpus: info.vcpus,
         memory_mib: info.memory_mib,
         nvidia_gpus: info.gpu.as_ref().filter(|gpu| gpu.manufacturer == "NVIDIA").map_or(0, |gpu| gpu.count),
+        neuron_devices: info.gpu.as_ref().filter(|gpu| gpu.manufacturer == "AWS").map_or(0, |gpu| gpu.count),
         architecture: info.architecture.clone(),
     }
 }
@@ -353,6 +384,13 @@ fn image_info(image: &Image) -> ImageInfo {
         architecture: image.architecture.clone(),
         root_device: image.root_device.clone(),
         available: image.available,
+        created: image
+            .created
+            .parse::<jiff::Timestamp>()
+            .map(|time| Timestamp(time.as_millisecond()))
+            .unwrap_or_default(),
+        // The simulator's images do not get deprecated.
+        deprecated_from: None,
     }
 }
 

@@ -140,6 +140,7 @@ fn service_of(operation: Operation) -> Service {
         operation::Service::Sqs => Service::Sqs,
         operation::Service::ElasticLoadBalancing => Service::ElasticLoadBalancing,
         operation::Service::ServiceQuotas => Service::ServiceQuotas,
+        operation::Service::Ssm => Service::Ssm,
     }
 }
 

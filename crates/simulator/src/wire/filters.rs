@@ -84,7 +84,7 @@ fn parts(pattern: &str) -> Vec<Part> {
 }
 
 /// Whether a text matches a pattern. Greedy, with one position for backtracking: linear in practice.
-fn matches(pattern: &str, text: &str) -> bool {
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     if !pattern.contains(['*', '?', '\\']) {
         return pattern == text;
     }

@@ -10,7 +10,7 @@ pub(crate) mod call;
 mod ec2;
 pub(crate) mod eks;
 mod elb;
-mod filters;
+pub(crate) mod filters;
 mod gate;
 mod iam;
 pub(crate) mod json;

@@ -197,7 +197,7 @@ mod tests {
     fn spec() -> FooMachinePoolSpec {
         FooMachinePoolSpec {
             instance_type: Some("m7i.large".into()),
-            ami: Ami { id: "ami-1".into() },
+            ami: Ami::of_id("ami-1"),
             ..FooMachinePoolSpec::default()
         }
     }

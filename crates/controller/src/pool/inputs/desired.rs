@@ -6,6 +6,7 @@
 use super::content::{self, Facts};
 use super::gather::Gathered;
 use super::identity;
+use super::image::{Image, usable};
 use super::replacement_rules;
 use super::rival_machine_pools;
 use crate::identities::Limits;
@@ -38,15 +39,21 @@ pub(in crate::pool) enum BootstrapData {
     Missing(Blocked),
 }
 
+/// What was looked up earlier.
+#[derive(Clone, Copy)]
+pub(in crate::pool) struct LookedUp<'a> {
+    /// Facts about the pool's instance types; `status.capacity` needs them even if nothing else is usable.
+    pub(in crate::pool) types: &'a Result<Vec<InstanceTypeInfo>, Blocked>,
+    /// The image.
+    pub(in crate::pool) image: &'a Image,
+}
+
 /// The desired state of a pool that can use AWS.
-///
-/// `types` are the facts about the pool's instance types, read earlier (`status.capacity` needs them even if
-/// nothing else is usable).
 pub(in crate::pool) async fn desired(
     identity: &Identity,
     gathered: &Gathered,
     data: BootstrapData,
-    types: &Result<Vec<InstanceTypeInfo>, Blocked>,
+    known: LookedUp<'_>,
     limits: &Limits,
     lookups: &Lookups,
     asking: Asking,
@@ -60,7 +67,7 @@ pub(in crate::pool) async fn desired(
         (Goal::Run, BootstrapData::Missing(blocked)) => Wanted::Blocked(blocked),
         (Goal::Run, BootstrapData::Bytes(bytes)) => {
             wanted(match limited_profile(spec, limits).and_then(|()| foreign_tag(spec, identity)) {
-                Ok(()) => template(gathered, bytes, identity, &tags, types, lookups, asking).await,
+                Ok(()) => template(gathered, bytes, identity, &tags, known, lookups, asking).await,
                 Err(blocked) => Err(blocked),
             })
         }
@@ -82,7 +89,10 @@ pub(in crate::pool) async fn desired(
             Size::Unknown
         }
     };
-    let warnings = autoscaler_warning(gathered).into_iter().chain(rival_machine_pools::warning(gathered));
+    let warnings = autoscaler_warning(gathered)
+        .into_iter()
+        .chain(rival_machine_pools::warning(gathered))
+        .chain(known.image.warning.clone());
     assembled(
         gathered,
         identity,
@@ -362,33 +372,20 @@ async fn template(
     user_data: Vec<u8>,
     identity: &Identity,
     tags: &BTreeMap<String, String>,
-    types: &Result<Vec<InstanceTypeInfo>, Blocked>,
+    known: LookedUp<'_>,
     lookups: &Lookups,
     asking: Asking,
 ) -> Result<Template, Blocked> {
     let spec = &gathered.pool.spec;
-    let image = lookups.image(&spec.ami.id.as_str().into(), asking).await.map_err(|error| {
-        lookup::failed(Reason::ImageNotFound, &format!("image {}", lookup::shown(&spec.ami.id)), &error)
-    })?;
-    if !image.available {
-        return Err(Blocked::new(
-            Reason::ImageNotAvailable,
-            format!("image {} is not available", lookup::shown(&spec.ami.id)),
-        ));
-    }
-    let types = types.as_ref().map_err(Clone::clone)?;
-    if let Some(other) = types.iter().find(|kind| kind.architecture != image.architecture) {
-        return Err(Blocked::new(
-            Reason::ArchitectureMismatch,
-            format!(
-                "image {} is built for {}, instance type {} runs {}",
-                lookup::shown(&spec.ami.id),
-                image.architecture,
-                other.instance_type,
-                other.architecture
-            ),
-        ));
-    }
+    let id = known.image.id.as_ref().map_err(Clone::clone)?;
+    let image = match known.types {
+        Ok(types) => usable(id, types, lookups, asking).await?,
+        Err(blocked) => {
+            // An image that does not exist is the first thing to say.
+            usable(id, &[], lookups, asking).await?;
+            return Err(blocked.clone());
+        }
+    };
     let mut tags = tags.clone();
     tags.extend(identity.ownership_tags());
     let bootstrap = gathered.machine_pool.as_ref().map(|pool| &pool.spec.template.spec);

@@ -12,6 +12,7 @@ pub(super) mod content;
 pub(super) mod desired;
 pub(super) mod gather;
 pub(super) mod identity;
+pub(super) mod image;
 pub(super) mod launch_failures;
 pub(super) mod observe;
 pub(super) mod replacement_rules;
@@ -25,7 +26,7 @@ use super::state::{PoolState, Tenure, Watching};
 use crate::backoff::jittered;
 use crate::clouds::{CloudRegion, GroupKey};
 use aws::Aws;
-use desired::BootstrapData;
+use desired::{BootstrapData, LookedUp};
 use foo_api::FooMachinePool;
 use foo_cloud::InstanceTypeInfo;
 use foo_cloud::lookups::Asking;
@@ -36,6 +37,7 @@ use foo_planner::Observed;
 use foo_planner::desired::{Blocked, Desired, Goal, Identity};
 use foo_planner::observed::{Ec2State, Finalizer, Look};
 use gather::Gathered;
+use image::Image;
 use kube_runtime::reflector::ObjectRef;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -55,6 +57,8 @@ pub(super) struct Inputs<'a> {
     pub(super) freshness: Freshness,
     /// Facts about the pool's instance types.
     pub(super) instance_types: Result<Vec<InstanceTypeInfo>, Blocked>,
+    /// The image.
+    pub(super) image: Image,
     /// Why the account of the credentials is not the pool's, or why that is unknown.
     pub(super) account_mismatch: Option<Blocked>,
     /// What is known of the control plane's version.
@@ -93,13 +97,15 @@ impl Pools {
         gathered: &'a Gathered,
         region: Option<&CloudRegion>,
         aws: Aws<'a>,
+        image: Image,
         state: &mut PoolState,
     ) -> Inputs<'a> {
         let instance_types = self.instance_types(gathered, region, state).await;
         let mut control_plane = ControlPlane::default();
         let (desired, account_mismatch, messages) = match &aws {
             Aws::Usable(region, identity) => {
-                let mut desired = self.desired(key, gathered, region, identity, &instance_types, state).await;
+                let known = LookedUp { types: &instance_types, image: &image };
+                let mut desired = self.desired(key, gathered, region, identity, known, state).await;
                 self.watch_if_begun(key, gathered, &desired, region, state);
                 let mismatch = account::mismatch(gathered, region, &identity.group).await;
                 let messages = self.messages(gathered, region, identity, state).await;
@@ -120,6 +126,7 @@ impl Pools {
             observed,
             freshness,
             instance_types,
+            image,
             account_mismatch,
             control_plane,
         }
@@ -158,7 +165,7 @@ impl Pools {
         gathered: &Gathered,
         region: &CloudRegion,
         identity: &Identity,
-        types: &Result<Vec<InstanceTypeInfo>, Blocked>,
+        known: LookedUp<'_>,
         state: &mut PoolState,
     ) -> Desired {
         let data = match gathered.goal {
@@ -174,7 +181,7 @@ impl Pools {
         let limits = self.context.identities.limits(gathered.identity_ref());
         let asking = asking(state, gathered);
         let mut desired =
-            desired::desired(identity, gathered, data, types, &limits, &region.lookups, asking).await;
+            desired::desired(identity, gathered, data, known, &limits, &region.lookups, asking).await;
         failure_report::place(&mut desired, &region.key.region);
         desired
     }

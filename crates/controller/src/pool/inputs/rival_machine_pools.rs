@@ -4,7 +4,6 @@
 //! the provider warns.
 
 use super::gather::Gathered;
-use foo_api::conditions;
 use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use foo_planner::report::some_names;
@@ -24,11 +23,4 @@ pub(in crate::pool) fn warning(gathered: &Gathered) -> Option<Blocked> {
             ),
         )
     })
-}
-
-/// Whether the status already shows it, as after a restart of the manager.
-pub(in crate::pool) fn is_told(gathered: &Gathered, warning: &Blocked) -> bool {
-    let conditions = gathered.pool.status.as_ref().map(|status| status.conditions.as_slice());
-    let ready = conditions::find(conditions.unwrap_or_default(), "Ready");
-    ready.is_some_and(|ready| ready.message.contains(&warning.message))
 }

@@ -46,6 +46,7 @@ mod tests {
             vcpus,
             memory_mib,
             nvidia_gpus,
+            neuron_devices: 0,
             architecture: "x86_64".into(),
         }
     }

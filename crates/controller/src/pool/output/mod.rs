@@ -16,11 +16,12 @@ use crate::clock::to_kube;
 use crate::clouds::CloudRegion;
 use crate::debug::PoolName;
 use crate::metrics::Invariant;
-use foo_api::{FooMachine, FooMachinePool};
+use foo_api::{FooMachine, FooMachinePool, conditions};
 use foo_model::EventReason;
 use foo_model::InstanceId;
 use foo_planner::Action;
 use foo_planner::action::{PoolAction, ReadAction};
+use foo_planner::desired::Blocked;
 use foo_planner::report::Report;
 use futures::{StreamExt, stream};
 use kube::{Api, Resource, ResourceExt};
@@ -63,7 +64,7 @@ impl Pools {
             written = self.publish_status(gathered, pass, &extra(inputs, state), region).await?;
         }
         self.note_idle(key, pass, written, state);
-        self.tell(gathered, pass, state).await;
+        self.tell(inputs, pass, state).await;
         self.context.debug.record(
             PoolName { namespace: gathered.namespace(), name: gathered.pool.name_any() },
             self.context.clock.now(),
@@ -192,19 +193,20 @@ impl Pools {
     }
 
     /// Publishes events: about actions that were carried out, and about a failure when it is new.
-    async fn tell(&self, gathered: &Gathered, pass: &Pass, state: &mut PoolState) {
+    async fn tell(&self, inputs: &Inputs<'_>, pass: &Pass, state: &mut PoolState) {
+        let gathered = inputs.gathered;
         let object = gathered.pool.object_ref(&());
         if pass.observation == Observation::Stale {
             return;
         }
-        let warning = rival_machine_pools::warning(gathered);
-        if let Some(warning) = warning.as_ref().filter(|it| state.reported.rivals.as_ref() != Some(it))
-            && !rival_machine_pools::is_told(gathered, warning)
-        {
-            let (reason, message) = (&warning.reason, &warning.message);
-            self.context.events.publish(&object, *reason, message).await;
+        let warnings: Vec<Blocked> =
+            rival_machine_pools::warning(gathered).into_iter().chain(inputs.image.warning.clone()).collect();
+        for warning in warnings.iter().filter(|it| !state.reported.warnings.contains(it)) {
+            if !is_told(gathered, warning) {
+                self.context.events.publish(&object, warning.reason, &warning.message).await;
+            }
         }
-        state.reported.rivals = warning;
+        state.reported.warnings = warnings;
         let news = state.reported.is_news(pass.failure.as_ref().map(|(_, failure)| failure.to_string()));
         for event in &pass.plan.report.events {
             self.context.events.publish(&object, event.reason, &event.message).await;
@@ -217,6 +219,13 @@ impl Pools {
     }
 }
 
+/// Whether the status already shows a warning, as after a restart of the manager.
+fn is_told(gathered: &Gathered, warning: &Blocked) -> bool {
+    let conditions = gathered.pool.status.as_ref().map(|status| status.conditions.as_slice());
+    let ready = conditions::find(conditions.unwrap_or_default(), "Ready");
+    ready.is_some_and(|ready| ready.message.contains(&warning.message))
+}
+
 /// What the status shows and the planner does not know.
 fn extra(inputs: &Inputs<'_>, state: &PoolState) -> Extra {
     let gathered = inputs.gathered;
@@ -227,5 +236,6 @@ fn extra(inputs: &Inputs<'_>, state: &PoolState) -> Extra {
         instance_type: types.first().map(|name| name.as_str().to_owned()),
         group: gathered.identity.as_ref().map(|identity| identity.group.as_str().to_owned()),
         started: state.started,
+        image: inputs.image.record.clone(),
     }
 }

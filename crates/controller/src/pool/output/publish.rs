@@ -3,8 +3,8 @@
 
 use crate::pool::inputs::gather::Gathered;
 use foo_api::machine::{DrainHookStatus, FooMachineStatus, MachineAddress};
-use foo_api::pool::RolloutStatus;
 use foo_api::pool::{FooMachinePoolStatus, GroupStatus, LaunchTemplateStatus, NodeInfo};
+use foo_api::pool::{ImageStatus, RolloutStatus};
 use foo_api::shared::Initialization;
 use foo_api::{FooMachine, FooMachinePool, conditions, names};
 use foo_cloud::InstanceDetails;
@@ -29,6 +29,8 @@ pub(in crate::pool) struct Extra {
     pub(in crate::pool) instance_type: Option<String>,
     /// Name of the group.
     pub(in crate::pool) group: Option<String>,
+    /// Image that was looked up.
+    pub(in crate::pool) image: Option<ImageStatus>,
     /// When this manager began to reconcile the pool.
     pub(in crate::pool) started: Option<Timestamp>,
 }
@@ -110,6 +112,7 @@ pub(in crate::pool) fn pool_status(
         instance_type: extra.instance_type.clone().or(old.instance_type),
         capacity,
         node_info,
+        image: extra.image.clone(),
         auto_scaling_group: match (counts, &extra.group) {
             (Some(c), Some(name)) => Some(GroupStatus {
                 name: name.clone(),

@@ -91,7 +91,7 @@ pub(crate) fn keys(name: &str, id: &str) -> Secret {
 pub(crate) fn pool_spec() -> FooMachinePoolSpec {
     FooMachinePoolSpec {
         instance_type: Some("m7i.large".to_owned()),
-        ami: Ami { id: IMAGE_X86_64.to_owned() },
+        ami: Ami::of_id(IMAGE_X86_64),
         ..FooMachinePoolSpec::default()
     }
 }

@@ -21,6 +21,8 @@ pub(super) enum Guard {
     OwnTemplate,
     /// Reads and empties a queue that carries our tag.
     TaggedQueue,
+    /// Reads an SSM parameter.
+    Parameter,
     /// It only reads, and only managed networks need it.
     ReadsNetworks,
     /// It only reads, and only the runtime extension needs it, which has rights of its own.
@@ -94,6 +96,7 @@ pub(super) fn guard(operation: Operation) -> Guard {
         | Operation::DescribeTargetGroups
         | Operation::DescribeTags
         | Operation::GetServiceQuota => Guard::ReadsNetworks,
+        Operation::GetParameter => Guard::Parameter,
         Operation::DescribeVolumes => Guard::ReadsOfExtension,
         Operation::CreateVpc | Operation::CreateInternetGateway | Operation::AllocateAddress => {
             Guard::NewPart

@@ -14,6 +14,9 @@ pub(super) const QUEUES: &str = "arn:*:sqs:*:*:*";
 /// Roles that nodes may get. A user who may create pools chooses both the instance profile and what runs at the start of an
 /// instance, and so gets the permissions of every role with such a name.
 pub(super) const NODE_ROLES: &str = "arn:*:iam::*:role/*.nodes.infrastructure.foo.com";
+/// Parameters of AWS and of publishers such as Canonical; their ARNs have no account.
+const PUBLIC_PARAMETERS: &str = "arn:*:ssm:*::parameter/aws/service/*";
+const PARAMETERS: &str = "arn:*:ssm:*:*:parameter/*";
 const TEMPLATES: &str = "arn:*:ec2:*:*:launch-template/*";
 
 /// The resources of a launch besides the template.
@@ -44,6 +47,15 @@ fn of_operations() -> Vec<Statement> {
         None,
         "AWS supports neither resources nor conditions for these actions. They only read.",
     )];
+    statements.push(allow(
+        "ReadImageParameters",
+        Guard::Parameter.actions(),
+        &[PUBLIC_PARAMETERS, PARAMETERS],
+        None,
+        "SSM parameters that name images (`spec.ami`). The manager requests values without decryption, and shows none but ids of \
+         images. A user who may create pools chooses the parameter: narrow the second resource to where yours are, or \
+         remove it if pools use only public ones.",
+    ));
     statements.extend(of_groups());
     statements.extend(of_templates_and_queues());
     statements

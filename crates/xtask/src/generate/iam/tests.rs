@@ -36,6 +36,7 @@ fn sid(guard: Guard) -> Option<&'static str> {
     let sid = match guard {
         Guard::ReadsOfExtension => return None,
         Guard::ReadOnly => "Describe",
+        Guard::Parameter => "ReadImageParameters",
         Guard::GroupWithOurTag => "CreateGroups",
         Guard::OwnGroup => "ChangeOwnGroups",
         Guard::TemplateWithOurTag => "CreateTemplates",
@@ -144,8 +145,10 @@ fn everything_that_changes_something_has_a_condition() {
 #[test]
 fn operations_that_change_something_are_guarded_as_such() {
     for operation in Operation::iter() {
-        let reads =
-            matches!(guard(operation), Guard::ReadOnly | Guard::ReadsNetworks | Guard::ReadsOfExtension);
+        let reads = matches!(
+            guard(operation),
+            Guard::ReadOnly | Guard::Parameter | Guard::ReadsNetworks | Guard::ReadsOfExtension
+        );
         assert_eq!(reads, !operation.is_mutation(), "{operation:?}");
     }
 }
@@ -166,6 +169,7 @@ fn those_who_bring_their_networks_need_no_rights_to_networks() {
             // Tags are put on templates and instances, too, when they are made.
             Guard::OwnPart => operation != Operation::CreateTags,
             Guard::ReadOnly
+            | Guard::Parameter
             | Guard::GroupWithOurTag
             | Guard::OwnGroup
             | Guard::TemplateWithOurTag

@@ -1,0 +1,351 @@
+//! The image that a pool's instances boot from. An image that the spec does not name by its id is looked up,
+//! recorded, and only then used: a manager that is killed after it created a launch template must find the same
+//! image again, although AWS may name a newer one by then.
+//!
+//! The record is an annotation, which goes along when the object is moved; `status.image` shows it, and replaces an
+//! annotation that was lost. A look-up that fails does not affect a pool that has a record.
+
+mod source;
+
+use super::account;
+use super::aws::Aws;
+use super::gather::Gathered;
+use crate::apply;
+use crate::clock::to_kube;
+use crate::clouds::CloudRegion;
+use crate::lookup;
+use crate::pool::pools::Pools;
+use crate::pool::state::PoolState;
+use foo_api::FooMachinePool;
+use foo_api::names::managers;
+use foo_api::pool::{ImagePolicy, ImageStatus};
+use foo_cloud::lookups::{Asking, Lookups};
+use foo_cloud::{ImageInfo, InstanceTypeInfo};
+use foo_model::names::IMAGE_ANNOTATION;
+use foo_model::{EventReason, ImageId, Reason, Timestamp};
+use foo_planner::desired::{Blocked, Goal};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::api::{Patch, PatchParams};
+use kube::{Api, Resource, ResourceExt};
+use kube_runtime::reflector::ObjectRef;
+use serde_json::json;
+use source::{Nodes, Source};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How soon an image that a pool waits for is looked up again. Look-ups remember that there is none for as long.
+const TRY_AGAIN: Duration = Duration::from_mins(1);
+/// How soon a record is written again that the API server did not take.
+const WRITE_AGAIN: Duration = Duration::from_secs(2);
+
+/// The image of a pool.
+pub(in crate::pool) struct Image {
+    /// Its id, or why there is none.
+    pub(in crate::pool) id: Result<ImageId, Blocked>,
+    /// The record of the image, if it was looked up.
+    pub(in crate::pool) record: Option<ImageStatus>,
+    /// Why the pool keeps the image that it has, although there may be a newer one.
+    pub(in crate::pool) warning: Option<Blocked>,
+    /// When to come back.
+    pub(in crate::pool) next_try: Option<Duration>,
+}
+
+/// Whether a pass can look images up and record them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::pool) enum Reach {
+    /// Yes.
+    Full,
+    /// No: AWS cannot be used, or the pool is paused or being deleted.
+    RecordOnly,
+}
+
+impl Image {
+    fn named(id: ImageId) -> Self {
+        Self { id: Ok(id), record: None, warning: None, next_try: None }
+    }
+
+    fn recorded(record: ImageStatus) -> Self {
+        Self { id: Ok(record.id.as_str().into()), record: Some(record), warning: None, next_try: None }
+    }
+
+    /// None, for this reason; the record is about another source or Kubernetes version.
+    fn missing(because: Blocked, record: Option<ImageStatus>) -> Self {
+        Self { id: Err(because), record, warning: None, next_try: Some(TRY_AGAIN) }
+    }
+}
+
+impl Pools {
+    /// The image of a pool. May write the record, after which `gathered` has the pool as it was written.
+    pub(in crate::pool) async fn image(
+        &self,
+        key: &ObjectRef<FooMachinePool>,
+        gathered: &mut Gathered,
+        region: &Result<Option<Arc<CloudRegion>>, Blocked>,
+        state: &mut PoolState,
+    ) -> Image {
+        let record = state.unconfirmed.image(recorded(&gathered.pool));
+        let id = gathered.pool.spec.ami.id.as_deref().map(ImageId::new);
+        if let (Some(id), None) = (&id, &record) {
+            return Image::named(id.clone());
+        }
+        let reach = self.reach(key, gathered, region, state).await;
+        if let Some(id) = id {
+            if reach == Reach::Full {
+                // The next look-up is a first one again. If this fails the next pass repeats it.
+                self.record(gathered, None, state).await.ok();
+            }
+            return Image::named(id);
+        }
+        let region = region.as_ref().ok().and_then(Option::as_deref);
+        let types = self.instance_types(gathered, region, state).await;
+        let version = version(gathered);
+        let nodes = |types| Nodes { version: version.as_deref(), types };
+        let source = types.as_ref().map_err(Clone::clone).and_then(|types| {
+            Source::of(&gathered.pool.spec.ami, nodes(types)).map(|source| (source, types.as_slice()))
+        });
+        let (source, types) = match source {
+            Ok(known) => known,
+            Err(because) => return Image::missing(because, record),
+        };
+        let valid = record.clone().filter(|it| it.source == source.to_string() && it.version == version);
+        let policy = gathered.pool.spec.ami.policy.unwrap_or_default();
+        match (valid, policy, region) {
+            (Some(valid), ImagePolicy::Pinned, _) => {
+                self.restore(gathered, &valid, reach, state).await;
+                Image::recorded(valid)
+            }
+            (valid, _, Some(region)) if reach == Reach::Full => {
+                let now = self.context.clock.now();
+                let found = found(&source, types, &region.lookups, now).await;
+                let found = found.map(|id| status(&id, &source, version, now));
+                self.decided(gathered, found, valid, record, state).await
+            }
+            (Some(valid), ImagePolicy::Latest, _) => Image::recorded(valid),
+            (None, _, _) => {
+                let because = format!("the image has not been looked up yet: {source}");
+                Image::missing(Blocked::new(Reason::ImageNotRecorded, because), record)
+            }
+        }
+    }
+
+    /// Whether this pass can look images up, which it does only in the account in which the pool was created.
+    async fn reach(
+        &self,
+        key: &ObjectRef<FooMachinePool>,
+        gathered: &Gathered,
+        region: &Result<Option<Arc<CloudRegion>>, Blocked>,
+        state: &mut PoolState,
+    ) -> Reach {
+        if gathered.goal != Goal::Run || gathered.paused_by.is_some() {
+            return Reach::RecordOnly;
+        }
+        match self.aws(key, gathered, region, state) {
+            Aws::Usable(region, identity) => {
+                match account::mismatch(gathered, region, &identity.group).await {
+                    None => Reach::Full,
+                    Some(_) => Reach::RecordOnly,
+                }
+            }
+            Aws::Unknown | Aws::Unusable(_) => Reach::RecordOnly,
+        }
+    }
+
+    /// What follows from a look-up. `valid` is the record, if it is about the present source and version; `record` is the
+    /// record, whatever it is about.
+    async fn decided(
+        &self,
+        gathered: &mut Gathered,
+        found: Result<ImageStatus, Blocked>,
+        valid: Option<ImageStatus>,
+        record: Option<ImageStatus>,
+        state: &mut PoolState,
+    ) -> Image {
+        match (found, valid) {
+            (Ok(found), Some(valid)) if found.id == valid.id => {
+                self.restore(gathered, &valid, Reach::Full, state).await;
+                Image::recorded(valid)
+            }
+            (Ok(found), valid) => match self.record(gathered, Some(&found), state).await {
+                Ok(()) => {
+                    self.tell_image(gathered, &found, record.as_ref()).await;
+                    Image::recorded(found)
+                }
+                Err(because) => match valid {
+                    Some(valid) => Image { next_try: Some(WRITE_AGAIN), ..Image::recorded(valid) },
+                    None => Image { next_try: Some(WRITE_AGAIN), ..Image::missing(because, record) },
+                },
+            },
+            (Err(because), Some(valid)) => {
+                let message = format!(
+                    "the pool keeps image {}, and does not know of newer ones: {}",
+                    valid.id, because.message
+                );
+                let warning = Some(Blocked::new(Reason::ImageLookupFailed, message));
+                Image { warning, ..Image::recorded(valid) }
+            }
+            (Err(because), None) => Image::missing(because, record),
+        }
+    }
+
+    /// Writes the annotation again if only the status has the record.
+    async fn restore(
+        &self,
+        gathered: &mut Gathered,
+        record: &ImageStatus,
+        reach: Reach,
+        state: &mut PoolState,
+    ) {
+        let is_there = annotated(&gathered.pool).is_some() || state.unconfirmed.image.is_some();
+        if !is_there && reach == Reach::Full {
+            // If this fails the next pass repeats it; the status has the record.
+            self.record(gathered, Some(record), state).await.ok();
+        }
+    }
+
+    /// Writes the record, or removes it. The resourceVersion is a precondition: a manager with an old cache must not
+    /// replace a record that it does not know.
+    async fn record(
+        &self,
+        gathered: &mut Gathered,
+        record: Option<&ImageStatus>,
+        state: &mut PoolState,
+    ) -> Result<(), Blocked> {
+        let pool = &gathered.pool;
+        let text = record.map(|record| json!(record).to_string());
+        let patch = json!({"metadata": {
+            "uid": pool.uid(), "resourceVersion": pool.resource_version(), "annotations": {IMAGE_ANNOTATION: text}
+        }});
+        let params =
+            PatchParams { field_manager: Some(managers::POOL_IMAGE.to_owned()), ..PatchParams::default() };
+        let pools: Api<FooMachinePool> = Api::namespaced(self.context.client.clone(), &gathered.namespace());
+        match pools.patch(&pool.name_any(), &params, &Patch::Merge(patch)).await {
+            Ok(written) => {
+                state.unconfirmed.image = Some(WrittenImage(record.cloned()));
+                gathered.pool = Arc::new(written);
+                Ok(())
+            }
+            Err(error) => {
+                if !apply::is_conflict(&error) {
+                    tracing::warn!(pool = pool.name_any(), %error, "could not record the image of a FooMachinePool");
+                }
+                let message =
+                    "the image that was found cannot be recorded in an annotation of the FooMachinePool yet";
+                Err(Blocked::new(Reason::ImageNotRecorded, message))
+            }
+        }
+    }
+
+    async fn tell_image(&self, gathered: &Gathered, found: &ImageStatus, before: Option<&ImageStatus>) {
+        let before = before.filter(|before| before.id != found.id);
+        let before = before.map(|before| format!("; before: {}", before.id)).unwrap_or_default();
+        let message = format!("image {} from {}{before}", found.id, found.source);
+        let object = gathered.pool.object_ref(&());
+        self.context.events.publish(&object, EventReason::ImageResolved, &message).await;
+    }
+}
+
+/// A record that was written, or that it was removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::pool) struct WrittenImage(pub(in crate::pool) Option<ImageStatus>);
+
+/// Facts about an image that instances of these types can boot from.
+pub(in crate::pool) async fn usable(
+    id: &ImageId,
+    types: &[InstanceTypeInfo],
+    lookups: &Lookups,
+    asking: Asking,
+) -> Result<ImageInfo, Blocked> {
+    let shown = lookup::shown(id.as_str());
+    let image = lookups
+        .image(id, asking)
+        .await
+        .map_err(|error| lookup::failed(Reason::ImageNotFound, &format!("image {shown}"), &error))?;
+    if !image.available {
+        return Err(Blocked::new(Reason::ImageNotAvailable, format!("image {shown} is not available")));
+    }
+    match types.iter().find(|kind| kind.architecture != image.architecture) {
+        None => Ok(image),
+        Some(other) => Err(Blocked::new(
+            Reason::ArchitectureMismatch,
+            format!(
+                "image {shown} is built for {}, instance type {} runs {}",
+                image.architecture, other.instance_type, other.architecture
+            ),
+        )),
+    }
+}
+
+/// The image that a source names now, if instances of these types can boot from it. Always asked as a new question, whose
+/// answer is at most ten minutes old and never one from before a failure: the record outlives failures.
+async fn found(
+    source: &Source,
+    types: &[InstanceTypeInfo],
+    lookups: &Lookups,
+    now: Timestamp,
+) -> Result<ImageId, Blocked> {
+    let missing = |what: &str| Blocked::new(Reason::ImageNotFound, format!("{source}: {what}"));
+    let failed = |error| lookup::failed(Reason::ImageNotFound, &source.to_string(), &error);
+    let id = match source {
+        Source::Spec(id) => return Ok(id.clone()),
+        Source::Parameter(name) => {
+            let value = lookups.parameter(name, Asking::New).await.map_err(failed)?;
+            let value = value.ok_or_else(|| missing("there is no such parameter"))?;
+            // The message does not contain the value: users choose the parameter, and may not be allowed to read it.
+            image_id(&value).ok_or_else(|| missing("its value is not the id of an image"))?
+        }
+        Source::Newest(query) => {
+            let newest = lookups.newest_image(query, now, Asking::New).await.map_err(failed)?;
+            newest.ok_or_else(|| missing("there is none"))?.id
+        }
+    };
+    let image = usable(&id, types, lookups, Asking::New).await;
+    image.map(|image| image.id).map_err(|why| Blocked::new(why.reason, format!("{source}: {}", why.message)))
+}
+
+/// The id in the value of a parameter (EC2 User Guide, "Amazon Machine Images": `ami-` and hexadecimal digits).
+fn image_id(value: &str) -> Option<ImageId> {
+    let digits = value.trim().strip_prefix("ami-")?;
+    let is_id = (8..=32).contains(&digits.len()) && digits.chars().all(|c| c.is_ascii_hexdigit());
+    is_id.then(|| ImageId::new(value.trim()))
+}
+
+fn status(id: &ImageId, source: &Source, version: Option<String>, now: Timestamp) -> ImageStatus {
+    // Kubernetes writes whole seconds.
+    let seconds = Timestamp(now.0.div_euclid(1_000).saturating_mul(1_000));
+    ImageStatus {
+        id: id.as_str().to_owned(),
+        source: source.to_string(),
+        version,
+        resolved_at: Time(to_kube(seconds)),
+    }
+}
+
+/// Kubernetes version of the MachinePool.
+fn version(gathered: &Gathered) -> Option<String> {
+    gathered.machine_pool.as_ref().and_then(|pool| pool.spec.template.spec.version.clone())
+}
+
+/// The record that the pool shows.
+fn recorded(pool: &FooMachinePool) -> Option<ImageStatus> {
+    annotated(pool).or_else(|| pool.status.as_ref()?.image.clone())
+}
+
+/// The record in the annotation; none if it cannot be read.
+fn annotated(pool: &FooMachinePool) -> Option<ImageStatus> {
+    serde_json::from_str(pool.annotations().get(IMAGE_ANNOTATION)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_ids_of_images_are_taken_from_parameters() {
+        assert_eq!(image_id(" ami-0a1b2c3d4e5f60718\n"), Some("ami-0a1b2c3d4e5f60718".into()));
+        for other in
+            ["", "hush", "ami-", "ami-hush", "ami-0a1b2c3d, ami-0a1b2c3e", r#"{"image_id":"ami-0a1b2c3d"}"#]
+        {
+            assert_eq!(image_id(other), None, "{other}");
+        }
+    }
+}

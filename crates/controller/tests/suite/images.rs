@@ -1,0 +1,338 @@
+//! Images that the provider looks up: found, recorded, kept or followed, and what happens if a look-up fails.
+
+use crate::support::{MANAGER, NS, Pool, World};
+use foo_api::pool::{
+    Ami, ImageFamily, ImageLookup, ImagePolicy, MixedInstances, MixedInstancesOverride, RecommendedImage,
+};
+use foo_api::{FooMachinePool, FooMachinePoolSpec};
+use foo_apiserver_fake::Fault as ApiFault;
+use foo_model::names::IMAGE_ANNOTATION;
+use foo_simulator::core::catalogue::{
+    Boot, IMAGE_ARM64, IMAGE_ARM64_NEWER, IMAGE_X86_64, IMAGE_X86_64_NEWER,
+};
+use foo_simulator::{Fault, FaultRule};
+use kube::ResourceExt;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// A parameter of the user's.
+const PARAMETER: &str = "/images/node";
+/// Longer than a pool at rest takes to see another image.
+const A_WHILE: Duration = Duration::from_mins(25);
+
+fn parameter(name: &str, policy: ImagePolicy) -> impl FnOnce(&mut FooMachinePoolSpec) {
+    let ami = Ami { ssm_parameter: Some(name.to_owned()), policy: Some(policy), ..Ami::default() };
+    move |spec| spec.ami = ami
+}
+
+fn recommended(spec: &mut FooMachinePoolSpec, family: ImageFamily) {
+    let recommended = RecommendedImage { family, variant: None };
+    spec.ami = Ami { recommended: Some(recommended), ..Ami::default() };
+}
+
+fn publish(world: &World, name: &str, image: &str) {
+    world.region.publish_parameter(name, image).unwrap();
+}
+
+impl Pool<'_> {
+    /// The image of all its instances; panics if they have several.
+    fn image(&self, world: &World) -> String {
+        let instances = self.instances();
+        let images: BTreeSet<String> = instances
+            .iter()
+            .filter_map(|id| world.region.instance(id))
+            .map(|it| it.image.to_string())
+            .collect();
+        assert_eq!(images.len(), 1, "{images:?}");
+        images.into_iter().next().unwrap()
+    }
+
+    /// The record in the annotation.
+    fn annotation(&self) -> Option<String> {
+        self.object().annotations().get(IMAGE_ANNOTATION).cloned()
+    }
+
+    fn runs(&self, version: &str) {
+        self.edits_machine_pool(|pool| pool.spec.template.spec.version = Some(version.to_owned()));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recommended_image_is_found_and_recorded() {
+    let world = World::new().await;
+    let path = "/aws/service/eks/optimized-ami/1.36/amazon-linux-2023/x86_64/standard/recommended/image_id";
+    publish(&world, path, IMAGE_X86_64_NEWER);
+    let pool = world.pool("p").with(|spec| recommended(spec, ImageFamily::Al2023)).of(2).await;
+    pool.is_of(2);
+    assert_eq!(pool.image(&world), IMAGE_X86_64_NEWER);
+    let image = pool.status().image.unwrap();
+    assert_eq!((image.id.as_str(), image.version.as_deref()), (IMAGE_X86_64_NEWER, Some("v1.36.3")));
+    assert_eq!(image.source, format!("SSM parameter {path}"));
+    let said = format!("image {IMAGE_X86_64_NEWER} from SSM parameter {path}");
+    assert_eq!(world.notes("ImageResolved"), [said]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_image_of_instances_with_gpus_has_their_drivers() {
+    let world = World::new().await;
+    publish(&world, "/aws/service/bottlerocket/aws-k8s-1.36/x86_64/latest/image_id", IMAGE_X86_64);
+    let path = "/aws/service/bottlerocket/aws-k8s-1.36-nvidia/x86_64/latest/image_id";
+    publish(&world, path, IMAGE_X86_64_NEWER);
+    let gpus = |spec: &mut FooMachinePoolSpec| {
+        spec.instance_type = Some("g5.xlarge".to_owned());
+        recommended(spec, ImageFamily::Bottlerocket);
+    };
+    let pool = world.pool("p").with(gpus).of(1).await;
+    assert_eq!(pool.image(&world), IMAGE_X86_64_NEWER);
+    assert!(pool.status().image.unwrap().source.contains("-nvidia"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_newest_image_of_an_owner_fits_the_instance_types() {
+    let world = World::new().await;
+    let newest = |spec: &mut FooMachinePoolSpec| {
+        spec.instance_type = Some("m7g.large".to_owned());
+        let lookup =
+            ImageLookup { owner: "self".to_owned(), name: "foo-node-*".to_owned(), architecture: None };
+        spec.ami = Ami { lookup: Some(lookup), ..Ami::default() };
+    };
+    world.region.set_image_available(IMAGE_ARM64_NEWER, false).unwrap();
+    let pool = world.pool("p").with(newest).of(1).await;
+    assert_eq!(pool.image(&world), IMAGE_ARM64);
+    assert_eq!(
+        pool.status().image.unwrap().source,
+        "newest image of owner self with name \"foo-node-*\" for arm64"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_pool_waits_for_its_image_and_names_what_is_missing() {
+    let world = World::new().await;
+    let pool = world.pool("p").with(parameter("/images/{version}/{arch}", ImagePolicy::Pinned)).of(2).await;
+    assert_eq!(pool.says("LaunchTemplateReady"), "False ImageNotFound");
+    assert_eq!(pool.says("Ready"), "False ImageNotFound");
+    let said = "SSM parameter /images/1.36/x86_64: there is no such parameter";
+    assert_eq!(pool.condition("Ready").message, said);
+    assert!(pool.group().is_none());
+    let version = world.server.resource_version();
+    world.forgets();
+    world.waits(Duration::from_mins(10)).await;
+    assert_eq!(world.server.resource_version(), version, "status churn");
+    assert!(world.aws.calls("GetParameter") <= 11, "{:?}", world.aws.call_counts());
+    publish(&world, "/images/1.36/x86_64", IMAGE_X86_64);
+    world.waits(Duration::from_mins(4)).await;
+    pool.is_of(2);
+    assert_eq!(pool.image(&world), IMAGE_X86_64);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_value_that_is_no_image_is_not_shown() {
+    let world = World::new().await;
+    publish(&world, PARAMETER, "hush-hush");
+    let pool = world.pool("p").with(parameter(PARAMETER, ImagePolicy::Latest)).of(1).await;
+    let message = pool.condition("Ready").message;
+    assert_eq!(message, format!("SSM parameter {PARAMETER}: its value is not the id of an image"));
+    let object = serde_json::to_string(&pool.object()).unwrap();
+    assert!(!object.contains("hush"), "{object}");
+    assert!(pool.group().is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn types_of_two_architectures_have_no_image_and_the_message_names_both() {
+    let world = World::new().await;
+    let mixed = |spec: &mut FooMachinePoolSpec| {
+        spec.instance_type = None;
+        let of = |name: &str| MixedInstancesOverride { instance_type: name.to_owned() };
+        let overrides = vec![of("m7i.large"), of("m7g.large")];
+        spec.mixed_instances = Some(MixedInstances { overrides, ..MixedInstances::default() });
+        recommended(spec, ImageFamily::Al2023);
+    };
+    let pool = world.pool("p").with(mixed).of(1).await;
+    assert_eq!(pool.says("Ready"), "False ArchitectureMismatch");
+    let message = pool.condition("Ready").message;
+    assert!(message.contains("m7i.large runs x86_64, m7g.large runs arm64"), "{message}");
+    assert!(pool.group().is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pinned_image_stays_and_costs_no_call() {
+    let mut world = World::new().await;
+    publish(&world, PARAMETER, IMAGE_X86_64);
+    world.pool("p").with(parameter(PARAMETER, ImagePolicy::Pinned)).of(2).await;
+    publish(&world, PARAMETER, IMAGE_X86_64_NEWER);
+    world.forgets();
+    world.waits_long(Duration::from_hours(2)).await;
+    world.kills_the_manager();
+    world.starts_the_manager();
+    world.settles().await;
+    let pool = world.pool("p");
+    pool.scales_to(3);
+    world.settles().await;
+    pool.is_of(3);
+    assert_eq!(pool.image(&world), IMAGE_X86_64);
+    assert_eq!(world.aws.calls("GetParameter"), 0, "{:?}", world.aws.call_counts());
+    // Whoever wants the new one says so.
+    pool.edits(|spec| spec.ami.policy = Some(ImagePolicy::Latest));
+    world.waits(Duration::from_mins(5)).await;
+    world.settles().await;
+    assert_eq!(pool.image(&world), IMAGE_X86_64_NEWER);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_latest_image_is_rolled_out_like_any_other() {
+    let world = World::new().await;
+    publish(&world, PARAMETER, IMAGE_X86_64);
+    let pool = world.pool("p").with(parameter(PARAMETER, ImagePolicy::Latest)).of(3).await;
+    let before = pool.instances();
+    world.region.set_image_boot(IMAGE_X86_64_NEWER, Boot::Fails).unwrap();
+    publish(&world, PARAMETER, IMAGE_X86_64_NEWER);
+    world.waits_long(Duration::from_hours(1)).await;
+    assert_eq!(pool.status().rollout.unwrap().phase, "Halted", "{}", world.in_words());
+    assert!(
+        before.iter().all(|id| pool.instances().contains(id)),
+        "one canary, and nothing that served has gone"
+    );
+    // AWS takes the image back.
+    publish(&world, PARAMETER, IMAGE_X86_64);
+    world.waits_long(A_WHILE).await;
+    world.settles().await;
+    pool.is_of(3);
+    assert_eq!(pool.image(&world), IMAGE_X86_64);
+    world.region.set_image_boot(IMAGE_X86_64_NEWER, Boot::Succeeds).unwrap();
+    let newer = |spec: &mut FooMachinePoolSpec| spec.ssh_key_name = Some("k".to_owned());
+    pool.edits(newer);
+    publish(&world, PARAMETER, IMAGE_X86_64_NEWER);
+    world.waits_long(A_WHILE).await;
+    world.settles().await;
+    assert_eq!(pool.image(&world), IMAGE_X86_64_NEWER);
+    let told = world.notes("ImageResolved");
+    assert!(told.iter().any(|it| it.ends_with(&format!("; before: {IMAGE_X86_64}"))), "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_kubernetes_version_is_another_look_up_and_rolls_nothing_before_it_succeeds() {
+    let world = World::new().await;
+    publish(&world, "/images/1.36", IMAGE_X86_64);
+    let pool = world.pool("p").with(parameter("/images/{version}", ImagePolicy::Pinned)).of(2).await;
+    let before = pool.instances();
+    pool.runs("v1.37.0");
+    world.settles().await;
+    assert_eq!(pool.says("LaunchTemplateReady"), "False ImageNotFound");
+    let message = pool.condition("LaunchTemplateReady").message;
+    assert!(message.contains("/images/1.37"), "{message}");
+    assert_eq!((pool.instances(), pool.image(&world)), (before, IMAGE_X86_64.to_owned()));
+    pool.scales_to(3);
+    world.settles().await;
+    assert_eq!((pool.instances().len(), pool.image(&world)), (3, IMAGE_X86_64.to_owned()));
+    publish(&world, "/images/1.37", IMAGE_X86_64_NEWER);
+    world.waits(Duration::from_mins(2)).await;
+    world.settles().await;
+    pool.is_of(3);
+    assert_eq!(pool.image(&world), IMAGE_X86_64_NEWER);
+    assert_eq!(pool.status().image.unwrap().version.as_deref(), Some("v1.37.0"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pool_outlives_its_parameter_and_says_so() {
+    let mut world = World::new().await;
+    publish(&world, PARAMETER, IMAGE_X86_64);
+    world.pool("p").with(parameter(PARAMETER, ImagePolicy::Latest)).of(2).await;
+    let gone = world.aws.add_fault(FaultRule::on("GetParameter", Fault::Denied));
+    world.kills_the_manager();
+    world.starts_the_manager();
+    world.settles().await;
+    let pool = world.pool("p");
+    assert_eq!(pool.says("Ready"), "True");
+    let message = pool.condition("Ready").message;
+    assert!(message.contains(&format!("the pool keeps image {IMAGE_X86_64}")), "{message}");
+    assert!(message.contains("ssm:GetParameter"), "the action that is missing: {message}");
+    assert_eq!(world.notes("ImageLookupFailed").len(), 1);
+    pool.scales_to(3);
+    world.settles().await;
+    pool.is_of(3);
+    assert_eq!(pool.image(&world), IMAGE_X86_64);
+    world.aws.remove_fault(gone);
+    // It names an image that these instances cannot boot.
+    publish(&world, PARAMETER, IMAGE_ARM64);
+    world.waits_long(A_WHILE).await;
+    let message = pool.condition("Ready").message;
+    assert!(message.contains("is built for arm64"), "{message}");
+    assert_eq!(
+        (pool.says("LaunchTemplateReady"), pool.image(&world)),
+        ("True".to_owned(), IMAGE_X86_64.to_owned())
+    );
+    publish(&world, PARAMETER, IMAGE_X86_64);
+    world.waits_long(A_WHILE).await;
+    assert_eq!(pool.condition("Ready").message, "3 of 3 instances in service");
+}
+
+/// Two answers in a row: the first is recorded, and the manager dies before it used it.
+#[tokio::test(start_paused = true)]
+async fn what_was_recorded_is_launched_although_the_manager_died_and_aws_names_another_image() {
+    let mut world = World::new().await;
+    publish(&world, PARAMETER, IMAGE_X86_64);
+    let refused = world.aws.add_fault(FaultRule::on("CreateLaunchTemplate", Fault::Unreachable));
+    world.pool("p").with(parameter(PARAMETER, ImagePolicy::Pinned)).begins_with(2);
+    world.until("the template is tried", || world.aws.calls("CreateLaunchTemplate") > 0).await;
+    world.kills_the_manager();
+    publish(&world, PARAMETER, IMAGE_X86_64_NEWER);
+    world.aws.remove_fault(refused);
+    world.starts_the_manager();
+    world.settles().await;
+    let pool = world.pool("p");
+    pool.is_of(2);
+    assert_eq!(pool.image(&world), IMAGE_X86_64);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_launched_from_an_image_that_cannot_be_recorded() {
+    let world = World::new().await;
+    publish(&world, PARAMETER, IMAGE_X86_64);
+    let refused = ApiFault::internal_error().on_writes().kind("FooMachinePool").manager("foo/pool-image");
+    world.server.inject(refused.client(MANAGER).always());
+    let pool = world.pool("p").with(parameter(PARAMETER, ImagePolicy::Pinned)).begins_with(1);
+    world.waits(Duration::from_mins(2)).await;
+    assert!(pool.annotation().is_none() && pool.group().is_none());
+    assert!(world.region.templates().is_empty());
+    world.server.heal();
+    world.settles().await;
+    pool.is_of(1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_record_survives_the_loss_of_the_status_and_that_of_the_annotation() {
+    let mut world = World::new().await;
+    publish(&world, PARAMETER, IMAGE_X86_64);
+    world.pool("p").with(parameter(PARAMETER, ImagePolicy::Pinned)).of(1).await;
+    publish(&world, PARAMETER, IMAGE_X86_64_NEWER);
+    let recorded = world.pool("p").annotation();
+    assert!(recorded.is_some());
+    // As `clusterctl move` does, and then as `kubectl replace` does.
+    let lost: [fn(&mut FooMachinePool); 2] =
+        [|pool| pool.status = None, |pool| drop(pool.annotations_mut().remove(IMAGE_ANNOTATION))];
+    for lose in lost {
+        world.kills_the_manager();
+        world.server.edit::<FooMachinePool>(NS, "p", lose).unwrap();
+        world.starts_the_manager();
+        world.settles().await;
+        let pool = world.pool("p");
+        assert_eq!((pool.image(&world), pool.annotation()), (IMAGE_X86_64.to_owned(), recorded.clone()));
+        assert_eq!(pool.status().image.unwrap().id, IMAGE_X86_64);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pool_that_names_an_image_again_forgets_the_record() {
+    let world = World::new().await;
+    publish(&world, PARAMETER, IMAGE_X86_64);
+    let pool = world.pool("p").with(parameter(PARAMETER, ImagePolicy::Pinned)).of(1).await;
+    pool.edits(|spec| spec.ami = Ami::of_id(IMAGE_X86_64));
+    world.settles().await;
+    assert_eq!((pool.annotation(), pool.status().image), (None, None));
+    publish(&world, PARAMETER, IMAGE_X86_64_NEWER);
+    // Answers are shared for ten minutes.
+    world.waits(Duration::from_mins(11)).await;
+    pool.edits(parameter(PARAMETER, ImagePolicy::Pinned));
+    world.settles().await;
+    assert_eq!(pool.image(&world), IMAGE_X86_64_NEWER);
+}
