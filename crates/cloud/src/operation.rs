@@ -7,7 +7,7 @@ use strum::{EnumIter, IntoStaticStr};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
 #[expect(
     missing_docs,
-    reason = "the names are AWS's own (API references of Amazon EC2 Auto Scaling, Amazon EC2 and Amazon SQS)"
+    reason = "the names are AWS's own (API references of Amazon EC2 Auto Scaling, Amazon EC2, Amazon SQS and AWS IAM)"
 )]
 pub enum Operation {
     DescribeAutoScalingGroups,
@@ -93,6 +93,11 @@ pub enum Operation {
     DeleteLoadBalancer,
     DeleteTargetGroup,
     GetServiceQuota,
+    GetInstanceProfile,
+    GetRole,
+    GetOpenIDConnectProvider,
+    CreateOpenIDConnectProvider,
+    DeleteOpenIDConnectProvider,
     GetCallerIdentity,
     ReceiveMessage,
     DeleteMessageBatch,
@@ -115,6 +120,8 @@ pub enum Service {
     ElasticLoadBalancing,
     /// Service Quotas.
     ServiceQuotas,
+    /// AWS Identity and Access Management.
+    Iam,
 }
 
 /// Which token bucket an operation uses.
@@ -136,6 +143,8 @@ pub enum Bucket {
     /// Calls of Elastic Load Balancing and Service Quotas, whose limits are unpublished. Sent when a network
     /// is created or deleted.
     Rare,
+    /// Every IAM call, of all regions of the account: IAM is one service for all of them, and its limits are unpublished.
+    Iam,
 }
 
 impl From<&Change> for Operation {
@@ -303,6 +312,11 @@ impl Operation {
             | Self::DeleteLoadBalancer
             | Self::DeleteTargetGroup => Service::ElasticLoadBalancing,
             Self::GetServiceQuota => Service::ServiceQuotas,
+            Self::GetInstanceProfile
+            | Self::GetRole
+            | Self::GetOpenIDConnectProvider
+            | Self::CreateOpenIDConnectProvider
+            | Self::DeleteOpenIDConnectProvider => Service::Iam,
             Self::GetCallerIdentity => Service::Sts,
             Self::ReceiveMessage | Self::DeleteMessageBatch | Self::ChangeMessageVisibility => Service::Sqs,
         }
@@ -321,6 +335,7 @@ impl Operation {
             (Service::Ec2, true) => Bucket::Ec2Mutate,
             (Service::Sqs, _) => Bucket::Sqs,
             (Service::ElasticLoadBalancing | Service::ServiceQuotas, _) => Bucket::Rare,
+            (Service::Iam, _) => Bucket::Iam,
         }
     }
 
