@@ -7,7 +7,7 @@ use strum::{EnumIter, IntoStaticStr};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
 #[expect(
     missing_docs,
-    reason = "the names are AWS's own (API references of Amazon EC2 Auto Scaling, Amazon EC2 and Amazon SQS)"
+    reason = "the names are AWS's own (API references of Amazon EC2 Auto Scaling, Amazon EC2, Amazon SQS and AWS IAM)"
 )]
 pub enum Operation {
     DescribeAutoScalingGroups,
@@ -94,6 +94,11 @@ pub enum Operation {
     DeleteTargetGroup,
     GetServiceQuota,
     GetParameter,
+    GetInstanceProfile,
+    GetRole,
+    GetOpenIDConnectProvider,
+    CreateOpenIDConnectProvider,
+    DeleteOpenIDConnectProvider,
     GetCallerIdentity,
     ReceiveMessage,
     DeleteMessageBatch,
@@ -118,6 +123,8 @@ pub enum Service {
     ServiceQuotas,
     /// Systems Manager.
     Ssm,
+    /// AWS Identity and Access Management.
+    Iam,
 }
 
 /// Which token bucket an operation uses.
@@ -139,6 +146,8 @@ pub enum Bucket {
     /// Calls of Elastic Load Balancing and Service Quotas, whose limits are unpublished, sent when a network is
     /// created or deleted; and those of Systems Manager, which limits an account to 40 per second.
     Rare,
+    /// Every IAM call, of all regions of the account: IAM is one service for all of them, and its limits are unpublished.
+    Iam,
 }
 
 impl From<&Change> for Operation {
@@ -307,6 +316,11 @@ impl Operation {
             | Self::DeleteTargetGroup => Service::ElasticLoadBalancing,
             Self::GetServiceQuota => Service::ServiceQuotas,
             Self::GetParameter => Service::Ssm,
+            Self::GetInstanceProfile
+            | Self::GetRole
+            | Self::GetOpenIDConnectProvider
+            | Self::CreateOpenIDConnectProvider
+            | Self::DeleteOpenIDConnectProvider => Service::Iam,
             Self::GetCallerIdentity => Service::Sts,
             Self::ReceiveMessage | Self::DeleteMessageBatch | Self::ChangeMessageVisibility => Service::Sqs,
         }
@@ -325,6 +339,7 @@ impl Operation {
             (Service::Ec2, true) => Bucket::Ec2Mutate,
             (Service::Sqs, _) => Bucket::Sqs,
             (Service::ElasticLoadBalancing | Service::ServiceQuotas | Service::Ssm, _) => Bucket::Rare,
+            (Service::Iam, _) => Bucket::Iam,
         }
     }
 

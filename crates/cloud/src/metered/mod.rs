@@ -17,8 +17,9 @@ use crate::metrics::{Code, Metrics};
 use crate::operation::Operation;
 use crate::queue::{Message, Queue, Receipt};
 use crate::{
-    Compute, Described, Ended, Groups, ImageInfo, ImageQuery, InstanceTypeInfo, Looked, Made, NetworkQuery,
-    Networks, Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VcpuQuota, VersionCopy, VolumeInfo,
+    Compute, Described, Ended, Groups, ImageInfo, ImageQuery, InstanceProfile, InstanceTypeInfo, Looked,
+    Made, NetworkQuery, Networks, NewOidcProvider, OidcProvider, Result, Role, Roles, SecurityGroupInfo,
+    SubnetInfo, TemplateSummary, VcpuQuota, VersionCopy, VolumeInfo,
 };
 use async_trait::async_trait;
 use foo_model::hook::HookConfig;
@@ -63,6 +64,8 @@ pub struct Limits {
     pub sqs: Rate,
     /// All calls of Elastic Load Balancing, Service Quotas and Systems Manager.
     pub rare: Rate,
+    /// All IAM calls.
+    pub iam: Rate,
 }
 
 impl Default for Limits {
@@ -73,6 +76,7 @@ impl Default for Limits {
             ec2_mutate: Rate { per_second: 4, burst: 40 },
             sqs: Rate { per_second: 100, burst: 100 },
             rare: Rate { per_second: 2, burst: 20 },
+            iam: Rate { per_second: 2, burst: 20 },
         }
     }
 }
@@ -308,5 +312,25 @@ impl<C: Networks + ?Sized> Networks for Metered<C> {
     }
     async fn quotas(&self) -> Result<Quotas> {
         self.around(Operation::GetServiceQuota, self.inner.quotas()).await
+    }
+}
+
+#[async_trait]
+impl<C: Roles + ?Sized> Roles for Metered<C> {
+    async fn instance_profile(&self, name: &str) -> Result<Option<InstanceProfile>> {
+        self.around(Operation::GetInstanceProfile, self.inner.instance_profile(name)).await
+    }
+    async fn role(&self, name: &str) -> Result<Option<Role>> {
+        self.around(Operation::GetRole, self.inner.role(name)).await
+    }
+    async fn oidc_provider(&self, arn: &str) -> Result<Option<OidcProvider>> {
+        self.around(Operation::GetOpenIDConnectProvider, self.inner.oidc_provider(arn)).await
+    }
+    async fn create_oidc_provider(&self, provider: &NewOidcProvider) -> Result<String> {
+        let call = self.inner.create_oidc_provider(provider);
+        self.around(Operation::CreateOpenIDConnectProvider, call).await
+    }
+    async fn delete_oidc_provider(&self, arn: &str) -> Result<()> {
+        self.around(Operation::DeleteOpenIDConnectProvider, self.inner.delete_oidc_provider(arn)).await
     }
 }

@@ -43,7 +43,7 @@ fn kind(operation: Operation, error: &AwsError) -> ErrorKind {
         code if code.ends_with("AlreadyExists") || code.ends_with("AlreadyExistsException") => {
             ErrorKind::AlreadyExists
         }
-        "QueueDoesNotExist" => ErrorKind::NotFound,
+        "QueueDoesNotExist" | "NoSuchEntity" => ErrorKind::NotFound,
         code if code.ends_with("NotFound") || code.ends_with("NotFoundException") => ErrorKind::NotFound,
         code if code.ends_with(".Duplicate") => ErrorKind::AlreadyExists,
         code if code.ends_with(".InUse") => ErrorKind::InUse,
@@ -90,6 +90,8 @@ mod tests {
         check("InvalidGroup.Duplicate", "", ErrorKind::AlreadyExists);
         check("InvalidIPAddress.InUse", "", ErrorKind::InUse);
         check("AuthFailure", "", ErrorKind::Credentials);
+        check("NoSuchEntity", "", ErrorKind::NotFound);
+        check("EntityAlreadyExists", "", ErrorKind::AlreadyExists);
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub(super) enum Guard {
     ReadsNetworks,
     /// It only reads, and only the runtime extension needs it, which has rights of its own.
     ReadsOfExtension,
+    /// Only control planes of EKS need it. No program calls it yet, so no policy has it.
+    ForControlPlanes,
     /// Makes a part of a network out of nothing; the request must carry our tags.
     NewPart,
     /// Creates a part of a network in a VPC; the request must carry our tags.
@@ -97,7 +99,11 @@ pub(super) fn guard(operation: Operation) -> Guard {
         | Operation::DescribeTags
         | Operation::GetServiceQuota => Guard::ReadsNetworks,
         Operation::GetParameter => Guard::Parameter,
-        Operation::DescribeVolumes => Guard::ReadsOfExtension,
+        Operation::DescribeVolumes | Operation::GetInstanceProfile => Guard::ReadsOfExtension,
+        Operation::GetRole
+        | Operation::GetOpenIDConnectProvider
+        | Operation::CreateOpenIDConnectProvider
+        | Operation::DeleteOpenIDConnectProvider => Guard::ForControlPlanes,
         Operation::CreateVpc | Operation::CreateInternetGateway | Operation::AllocateAddress => {
             Guard::NewPart
         }
