@@ -1,0 +1,180 @@
+//! What the tests of EKS share.
+
+use anyhow::{Context as _, Result, ensure};
+use foo_e2e::Stages;
+use foo_simulator::core::eks::cluster::Cluster as Simulated;
+use foo_simulator::{InstanceProfile, Role};
+use foo_testbed::world::kinds::{Kind, condition};
+use foo_testbed::world::{Cluster, Pool, REGION, WorldOptions, manifests};
+use foo_testbed::{Probe, World, wait_until};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// The tests disturb each other: the settings of the simulated AWS are the region's.
+static STAGE: Stages<1> = Stages::new();
+
+/// Runs a test in a world that nobody else uses meanwhile.
+pub(crate) fn play(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
+    STAGE.play(WorldOptions::default(), test);
+}
+
+/// A control plane takes minutes on AWS, and seconds here, most of them for its API server to start.
+pub(crate) const MADE: Duration = Duration::from_mins(5);
+
+/// The role of control planes.
+const CONTROL_PLANE_ROLE: &str = "eks-control-plane";
+/// The role of nodes; its instance profile has the same name.
+pub(crate) const NODE_ROLE: &str = "eks-nodes";
+
+/// ARN of a role in the simulated account.
+pub(crate) fn role_arn(world: &World, role: &str) -> String {
+    format!("arn:aws:iam::{}:role/{role}", world.aws().account())
+}
+
+/// What an administrator of the account prepares: the role of control planes, and the role and instance profile of nodes.
+fn prepare_iam(world: &World) -> Result<()> {
+    let role = |name: &str, service: &str| -> Result<Role> {
+        Ok(serde_json::from_value(json!({"name": name, "services": [service]}))?)
+    };
+    let simulator = world.aws().simulator();
+    simulator.put_role(role(CONTROL_PLANE_ROLE, "eks.amazonaws.com")?);
+    simulator.put_role(role(NODE_ROLE, "ec2.amazonaws.com")?);
+    simulator
+        .put_instance_profile(InstanceProfile { name: NODE_ROLE.to_owned(), role: Some(NODE_ROLE.to_owned()) });
+    Ok(())
+}
+
+/// What a user writes for a Cluster on EKS in a network of its own, all at once: not waited for.
+pub(crate) async fn cluster<'w>(world: &'w World, name: &str, version: &str) -> Result<Cluster<'w>> {
+    cluster_with(world, name, version, |_| {}).await
+}
+
+/// The same with changes to the FooControlPlane.
+pub(crate) async fn cluster_with<'w>(
+    world: &'w World,
+    name: &str,
+    version: &str,
+    change: impl FnOnce(&mut Value),
+) -> Result<Cluster<'w>> {
+    prepare_iam(world)?;
+    let cluster = world.no_cluster(name).await?;
+    world.apply(&manifests::cluster(name, name)).await?;
+    let mut control_plane = control_plane(world, name, version);
+    change(&mut control_plane);
+    world.apply(&control_plane).await?;
+    world.apply(&foo_cluster(name)).await?;
+    Ok(cluster)
+}
+
+fn control_plane(world: &World, name: &str, version: &str) -> Value {
+    json!({
+        "apiVersion": "controlplane.foo.com/v1alpha1", "kind": "FooControlPlane",
+        "metadata": {"name": name, "namespace": name},
+        "spec": {
+            "version": version,
+            "eks": {
+                "roleARN": role_arn(world, CONTROL_PLANE_ROLE),
+                "addons": [{"name": "vpc-cni"}, {"name": "kube-proxy"}, {"name": "coredns"}],
+            },
+        },
+    })
+}
+
+fn foo_cluster(name: &str) -> Value {
+    json!({
+        "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooCluster",
+        "metadata": {"name": name, "namespace": name},
+        "spec": {"region": REGION, "network": {"managed": {"zones": {"count": 2}, "nat": "None"}}},
+    })
+}
+
+/// A pool whose Nodes join by what a FooNodeConfig says.
+pub(crate) async fn pool<'w>(
+    cluster: &Cluster<'w>,
+    name: &str,
+    version: &str,
+    replicas: u32,
+    node_config: Value,
+) -> Result<Pool<'w>> {
+    let (world, namespace) = (cluster.world(), cluster.namespace());
+    let config = json!({
+        "apiVersion": "bootstrap.foo.com/v1alpha1", "kind": "FooNodeConfig",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": node_config,
+    });
+    let names = cluster.pool_name(name);
+    let mut machine_pool = manifests::machine_pool(&names, replicas);
+    let reference = json!({"apiGroup": "bootstrap.foo.com", "kind": "FooNodeConfig", "name": name});
+    let template = machine_pool.pointer_mut("/spec/template/spec").context("no template")?;
+    template["bootstrap"] = json!({"configRef": reference});
+    template["version"] = json!(version);
+    let mut foo_machine_pool = manifests::foo_machine_pool(&names);
+    foo_machine_pool["spec"]["iamInstanceProfile"] = json!(NODE_ROLE);
+    // Users apply a file in any order.
+    for object in [&machine_pool, &foo_machine_pool, &config] {
+        world.apply(object).await?;
+    }
+    Ok(cluster.existing_pool(name))
+}
+
+/// The cluster in the simulated EKS, which has the default name.
+pub(crate) fn simulated(cluster: &Cluster<'_>) -> Option<Simulated> {
+    cluster.world().aws().region().cluster(&eks_name(cluster))
+}
+
+/// The default name of its EKS cluster.
+pub(crate) fn eks_name(cluster: &Cluster<'_>) -> String {
+    format!("{}_{}", cluster.namespace(), cluster.name())
+}
+
+/// Waits until the API server of a Cluster runs, and has the world look for its Nodes there.
+pub(crate) async fn has_its_server(cluster: &Cluster<'_>) -> Result<()> {
+    let world = cluster.world();
+    let server = world.cluster_servers().wait_for(&eks_name(cluster)).await?;
+    world.finds_nodes_on(cluster.name(), &server);
+    Ok(())
+}
+
+/// Waits until a condition of the FooControlPlane says something.
+pub(crate) async fn says(
+    cluster: &Cluster<'_>,
+    kind: &str,
+    what: &str,
+    is_so: impl Fn((&str, &str, &str)) -> bool,
+) -> Result<Value> {
+    wait_until(what, MADE, async || {
+        let object = cluster.read(Kind::FooControlPlane).await?.context("no FooControlPlane")?;
+        if condition(&object, kind).is_some_and(&is_so) {
+            return Ok(Probe::Done(object));
+        }
+        let all = object.pointer("/status").map_or_else(String::new, Value::to_string);
+        Ok(Probe::NotYet(all))
+    })
+    .await
+}
+
+/// Waits until the control plane answers and runs a version.
+pub(crate) async fn runs(cluster: &Cluster<'_>, version: &str) -> Result<Value> {
+    wait_until(&format!("{} to run {version}", cluster.name()), MADE, async || {
+        let object = cluster.read(Kind::FooControlPlane).await?.context("no FooControlPlane")?;
+        let available = condition(&object, "Available").is_some_and(|(status, ..)| status == "True");
+        let is_it = object.pointer("/status/version").and_then(Value::as_str) == Some(version);
+        Ok(if available && is_it {
+            Probe::Done(object)
+        } else {
+            Probe::NotYet(object.pointer("/status").map_or_else(String::new, Value::to_string))
+        })
+    })
+    .await
+}
+
+/// Deletes the Cluster and waits until nothing is left of it, here and in AWS.
+pub(crate) async fn goes(cluster: &Cluster<'_>) -> Result<()> {
+    cluster.delete().await?;
+    cluster.is_gone(MADE).await?;
+    ensure!(simulated(cluster).is_none(), "the EKS cluster is left");
+    let network = cluster.world().aws().network(cluster.namespace(), cluster.name())?;
+    let left = foo_testbed::world::network::ids(&network);
+    ensure!(left.is_empty(), "left in AWS: {left:?}");
+    Ok(())
+}
