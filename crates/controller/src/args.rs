@@ -33,7 +33,7 @@ pub struct Args {
     #[arg(long, default_value = "")]
     pub watch_filter: String,
     /// Controllers to run, separated by commas.
-    #[arg(long, value_delimiter = ',', default_value = "pool,cluster,control-plane")]
+    #[arg(long, value_delimiter = ',', default_value = "pool,cluster,control-plane,node-config")]
     pub controllers: Vec<ControllerName>,
     /// Maximum number of objects that each controller reconciles at the same time, 1 to 1000.
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1000))]
@@ -146,6 +146,8 @@ pub enum ControllerName {
     Cluster,
     /// Reconciles FooControlPlanes.
     ControlPlane,
+    /// Reconciles FooNodeConfigs.
+    NodeConfig,
 }
 
 /// Format of the logs.

@@ -48,6 +48,15 @@ pub(crate) fn looks_like_one(bytes: &[u8]) -> bool {
 }
 
 impl Usable {
+    /// The authorities of the API server, base64 of PEM; none if the kubeconfig leaves them to the system.
+    pub(crate) fn certificate_authority(&self) -> Option<String> {
+        let current = self.config.current_context.as_ref()?;
+        let context = self.config.contexts.iter().find(|context| &context.name == current)?;
+        let cluster = &context.context.as_ref()?.cluster;
+        let cluster = self.config.clusters.iter().find(|named| &named.name == cluster)?;
+        cluster.cluster.as_ref()?.certificate_authority_data.clone()
+    }
+
     /// A client of that API server.
     pub(crate) async fn client(&self, metrics: &Metrics) -> Option<Client> {
         let mut config =

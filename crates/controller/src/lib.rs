@@ -33,6 +33,7 @@ pub mod leader;
 pub mod liveness;
 pub mod lookup;
 pub mod metrics;
+pub mod node_config;
 mod owners;
 pub mod passes;
 pub mod pool;

@@ -19,7 +19,7 @@ use crate::leader::{self, Candidate, Leadership, Role};
 use crate::liveness::Liveness;
 use crate::metrics::{KubeClient, Metrics, Task};
 use crate::readiness::Readiness;
-use crate::{admin, client, cluster, control_plane, identities, pool};
+use crate::{admin, client, cluster, control_plane, identities, node_config, pool};
 use anyhow::Context as _;
 use foo_cloud::{Limits, SystemClock};
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -183,9 +183,12 @@ fn start(config: &Config, context: &Context, stop: &CancellationToken) -> JoinSe
             ControllerName::Pool => controllers.spawn(pool::run(context, stopped)),
             ControllerName::Cluster => controllers.spawn(cluster::run(context, stopped)),
             ControllerName::ControlPlane => controllers.spawn(control_plane::run(context, stopped)),
+            ControllerName::NodeConfig => controllers.spawn(node_config::run(context, stopped)),
         };
     }
-    if config.controllers.iter().any(|name| *name != ControllerName::ControlPlane) {
+    let calls_aws =
+        |name: &ControllerName| !matches!(name, ControllerName::ControlPlane | ControllerName::NodeConfig);
+    if config.controllers.iter().any(calls_aws) {
         controllers.spawn(identities::run(context.clone(), stop.clone().cancelled_owned()));
     }
     if let Some(queue) =

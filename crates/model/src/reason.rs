@@ -84,6 +84,12 @@ pub enum Place {
     KubeconfigReady,
     /// `Deleting` of a FooControlPlane.
     ControlPlaneDeleting,
+    /// `Ready` of a FooNodeConfig.
+    NodeConfigReady,
+    /// `DataSecretAvailable` of a FooNodeConfig.
+    DataSecretAvailable,
+    /// `Deleting` of a FooNodeConfig.
+    NodeConfigDeleting,
 }
 
 impl Reason {

@@ -31,10 +31,12 @@ pub(crate) const INFRA_MACHINE: KindName = foo("FooMachine");
 pub(crate) const INFRA_CLUSTER: KindName = foo("FooCluster");
 pub(crate) const CONTROL_PLANE: KindName =
     KindName { group: "controlplane.foo.com", version: "v1alpha1", kind: "FooControlPlane" };
+pub(crate) const NODE_CONFIG: KindName =
+    KindName { group: "bootstrap.foo.com", version: "v1alpha1", kind: "FooNodeConfig" };
 
 /// All of them.
-pub(crate) const KINDS: [KindName; 7] =
-    [CLUSTER, POOL, MACHINE, INFRA_POOL, INFRA_MACHINE, INFRA_CLUSTER, CONTROL_PLANE];
+pub(crate) const KINDS: [KindName; 8] =
+    [CLUSTER, POOL, MACHINE, INFRA_POOL, INFRA_MACHINE, INFRA_CLUSTER, CONTROL_PLANE, NODE_CONFIG];
 
 impl KindName {
     pub(crate) fn resource(self) -> ApiResource {
@@ -61,6 +63,7 @@ pub(crate) struct World {
     pub(crate) infra_machines: Vec<DynamicObject>,
     pub(crate) infra_clusters: Vec<DynamicObject>,
     pub(crate) control_planes: Vec<DynamicObject>,
+    pub(crate) node_configs: Vec<DynamicObject>,
 }
 
 impl World {
@@ -76,6 +79,7 @@ impl World {
             pools: list(POOL).await?,
             infra_clusters: list(INFRA_CLUSTER).await?,
             control_planes: list(CONTROL_PLANE).await?,
+            node_configs: list(NODE_CONFIG).await?,
             clusters: list(CLUSTER).await?,
         })
     }
@@ -89,6 +93,7 @@ impl World {
             &self.infra_machines,
             &self.infra_clusters,
             &self.control_planes,
+            &self.node_configs,
         ]
         .into_iter()
         .flatten()

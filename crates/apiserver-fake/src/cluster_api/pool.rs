@@ -1,4 +1,4 @@
-//! MachinePools: what core does to a FooMachinePool and makes of its FooMachines.
+//! MachinePools: what core does to a FooNodeConfig and a FooMachinePool, and makes of its FooMachines.
 
 use crate::cluster_api::api::{
     INFRA_MACHINE, MACHINE, Ownership, POOL, Wanted, World, is_deleting, is_paused, referred,
@@ -12,6 +12,7 @@ use kube::core::DynamicObject;
 use serde_json::{Value, json};
 
 const FINALIZER: &str = "machinepool.cluster.x-k8s.io";
+const BOOTSTRAP_REFERENCE: [&str; 5] = ["spec", "template", "spec", "bootstrap", "configRef"];
 const POOL_LABEL: &str = "cluster.x-k8s.io/pool-name";
 const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
 
@@ -22,15 +23,24 @@ pub(crate) async fn reconcile(core: &Core, world: &World, pool: &DynamicObject) 
     }
     let reference = ["spec", "template", "spec", "infrastructureRef"];
     let infra = referred(&world.infra_pools, pool, &reference);
+    let config = referred(&world.node_configs, pool, &BOOTSTRAP_REFERENCE);
     if is_deleting(pool) {
-        return match infra {
-            Some(infra) => core.delete(infra).await,
-            None => core.release(pool, FINALIZER).await,
+        // Both at once.
+        for object in config.into_iter().chain(infra) {
+            core.delete(object).await?;
+        }
+        return if config.is_none() && infra.is_none() {
+            core.release(pool, FINALIZER).await
+        } else {
+            Ok(())
         };
     }
     let name = cluster.name_any();
     let owner = Some((cluster, Ownership::Plain));
     core.ensure(pool, Wanted { finalizer: Some(FINALIZER), owner, cluster: Some(&name) }).await?;
+    if let Some(config) = config {
+        bootstrap(core, pool, config, &name).await?;
+    }
     let Some(infra) = infra else { return Ok(()) };
     let owner = Some((pool, Ownership::Controller));
     core.ensure(infra, Wanted { owner, cluster: Some(&name), ..Wanted::default() }).await?;
@@ -46,6 +56,28 @@ pub(crate) async fn reconcile(core: &Core, world: &World, pool: &DynamicObject) 
         provider_ids(core, world, pool, infra, replicas).await?;
     }
     status(core, world, pool, provisioned, replicas).await
+}
+
+/// Owns the bootstrap configuration, and takes the name of its Secret over once it is there.
+async fn bootstrap(
+    core: &Core,
+    pool: &DynamicObject,
+    config: &DynamicObject,
+    cluster: &str,
+) -> kube::Result<()> {
+    let owner = Some((pool, Ownership::Controller));
+    core.ensure(config, Wanted { owner, cluster: Some(cluster), ..Wanted::default() }).await?;
+    let created = ["status", "initialization", "dataSecretCreated"];
+    if is_deleting(config) || at(&config.data, &created) != Some(&Value::Bool(true)) {
+        return Ok(());
+    }
+    let secret = text(&config.data, &["status", "dataSecretName"]);
+    let known = text(&pool.data, &["spec", "template", "spec", "bootstrap", "dataSecretName"]);
+    if secret.is_none() || secret == known {
+        return Ok(());
+    }
+    let patch = json!({"spec": {"template": {"spec": {"bootstrap": {"dataSecretName": secret}}}}});
+    core.merge(pool, &patch).await
 }
 
 /// One Machine for each FooMachine with the labels of the pool, being deleted or not.

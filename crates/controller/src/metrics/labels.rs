@@ -42,6 +42,8 @@ pub enum Controller {
     Cluster,
     /// FooControlPlanes.
     ControlPlane,
+    /// FooNodeConfigs.
+    NodeConfig,
 }
 
 /// A task beside the controllers that runs for as long as the process.
@@ -147,6 +149,7 @@ pub enum Watched {
     FooCluster,
     FooClusterIdentity,
     FooControlPlane,
+    FooNodeConfig,
     Cluster,
     MachinePool,
     Machine,

@@ -95,9 +95,9 @@ reasons! {
     "the same, but the MachinePool requests more replicas than `spec.maxSize`; the message says how many"
     "raise `spec.maxSize`, or lower `replicas`"
 
-    WaitingForMachinePool NeedsUser [PoolReady False]
-    "no MachinePool owns this FooMachinePool"
-    "reference it in a MachinePool's `spec.template.spec.infrastructureRef`; Cluster API sets the owner"
+    WaitingForMachinePool NeedsUser [PoolReady False, NodeConfigReady False, DataSecretAvailable False]
+    "no MachinePool owns this object and references it; a FooNodeConfig is not for Machines"
+    "reference a FooMachinePool in a MachinePool's `spec.template.spec.infrastructureRef`, a FooNodeConfig in its `bootstrap.configRef`; Cluster API sets the owner"
 
     NotReferenced NeedsUser [PoolReady False]
     "the MachinePool that owns it references another FooMachinePool now; nothing is launched or terminated"
@@ -107,7 +107,7 @@ reasons! {
     "the MachinePool has no `spec.replicas`; nothing is launched or terminated"
     "set it"
 
-    WaitingForCluster NeedsUser [PoolReady False, NetworkReady False, ControlPlaneAvailable False]
+    WaitingForCluster NeedsUser [PoolReady False, NetworkReady False, ControlPlaneAvailable False, NodeConfigReady False, DataSecretAvailable False]
     "there is no Cluster, or it does not reference this object; an ownerReference alone is not enough"
     "create the Cluster; reference a FooCluster in its `spec.infrastructureRef`, a FooControlPlane in its `spec.controlPlaneRef`"
 
@@ -258,9 +258,9 @@ reasons! {
     "`spec.tags` has `kubernetes.io/cluster/<name>` of another Cluster, whose cloud controllers would treat the instances as theirs. The tag is not set"
     "remove it from `spec.tags`"
 
-    UserDataTooLarge NeedsUser [LaunchTemplateReady False]
+    UserDataTooLarge NeedsUser [LaunchTemplateReady False, NodeConfigReady False, DataSecretAvailable False]
     "the user data is larger than 16,384 bytes, EC2's limit"
-    "shorter user data"
+    "shorter user data; of a FooNodeConfig also `compression: Gzip`"
 
     WaitingForControlPlane NeedsUser [LaunchTemplateReady False]
     "the control plane runs an older Kubernetes version than the pool requests; no instance of that version is launched before"
@@ -464,11 +464,11 @@ reasons! {
     "look for a common cause; raise the limit, or delete Machines yourself"
 
     // Deleting.
-    Deleting Waiting [PoolReady False, LaunchTemplateReady False, AutoScalingGroupReady False, CapacityAvailable False, NetworkReady False, ControlPlaneAvailable False]
+    Deleting Waiting [PoolReady False, LaunchTemplateReady False, AutoScalingGroupReady False, CapacityAvailable False, NetworkReady False, ControlPlaneAvailable False, NodeConfigReady False]
     "the object is being deleted; the message says what that waits for"
     "see its condition `Deleting`"
 
-    NotDeleting Good [PoolDeleting False, ClusterDeleting False, ControlPlaneDeleting False]
+    NotDeleting Good [PoolDeleting False, ClusterDeleting False, ControlPlaneDeleting False, NodeConfigDeleting False]
     "not being deleted"
     ""
 
@@ -706,7 +706,7 @@ reasons! {
     "no version within five seconds; the message names the cause (connection refused, a certificate, 401 …)"
     "network; certificate; rights of the user"
 
-    NotChecked Good [ControlPlaneAvailable False, KubeconfigReady Unknown]
+    NotChecked Good [ControlPlaneAvailable False, KubeconfigReady Unknown, NodeConfigReady Unknown, DataSecretAvailable Unknown]
     "paused, or being deleted, before it was checked for the first time"
     ""
 
@@ -726,7 +726,36 @@ reasons! {
     "`<cluster>-kubeconfig` has another type than `cluster.x-k8s.io/secret`; the type of a Secret cannot be changed"
     "delete it, and create it again with that type"
 
-    WaitingForFinalizers Waiting [ControlPlaneDeleting True]
+    WaitingForFinalizers Waiting [ControlPlaneDeleting True, NodeConfigDeleting True]
     "finalizers of other controllers; the message names them"
     "wait; if it lasts: the controllers that set them"
+
+    // FooNodeConfig.
+    UserDataReady Good [NodeConfigReady True]
+    "the Secret has the user data that the spec and the cluster ask for"
+    ""
+
+    DataSecretWritten Good [DataSecretAvailable True]
+    "the Secret is there and up to date"
+    ""
+
+    DataSecretOutdated NeedsUser [DataSecretAvailable True]
+    "the Secret has the user data that was written last, with which Nodes are launched meanwhile"
+    "what the condition `Ready` says"
+
+    WaitingForClusterFacts Waiting [NodeConfigReady False, DataSecretAvailable False]
+    "the control plane does not report a fact of the cluster yet, or there is no kubeconfig; the message names it"
+    "wait until the control plane is there; if it lasts: the conditions of the FooControlPlane"
+
+    ClusterFactMissing NeedsUser [NodeConfigReady False, DataSecretAvailable False]
+    "a fact of the cluster is not known and will not be reported; the message says which, and where to set it"
+    "set it"
+
+    NodeConfigInvalid NeedsUser [NodeConfigReady False, DataSecretAvailable False]
+    "nodes would not start with it; the message has every field that is wrong, and why"
+    "correct these fields"
+
+    DataSecretNotOwned NeedsUser [NodeConfigReady False, DataSecretAvailable False]
+    "the Secret with the name of the FooNodeConfig is of another owner or type, or has other data; it is not touched"
+    "delete it if nobody needs it, or create the FooNodeConfig with another name"
 }

@@ -1,4 +1,4 @@
-//! Our manager: the three controllers as `run` wires them, without election, limits and HTTP.
+//! Our manager: the controllers as `run` wires them, without election, limits and HTTP.
 
 use super::MANAGER;
 use super::time::Time;
@@ -16,7 +16,7 @@ use foo_controller::leader::Leadership;
 use foo_controller::liveness::Liveness;
 use foo_controller::metrics::Metrics;
 use foo_controller::readiness::Readiness;
-use foo_controller::{Context, client, cluster, control_plane, identities, pool};
+use foo_controller::{Context, client, cluster, control_plane, identities, node_config, pool};
 use foo_model::network::{Kind, Scope};
 use foo_simulator::{DEFAULT_REGION, Simulator};
 use std::collections::BTreeMap;
@@ -56,6 +56,7 @@ impl Manager {
         controllers.spawn(pool::run(context.clone(), stop.clone().cancelled_owned()));
         controllers.spawn(cluster::run(context.clone(), stop.clone().cancelled_owned()));
         controllers.spawn(control_plane::run(context.clone(), stop.clone().cancelled_owned()));
+        controllers.spawn(node_config::run(context.clone(), stop.clone().cancelled_owned()));
         if let Some(url) = &flags.queue {
             let address = QueueAddress { region: DEFAULT_REGION.to_owned(), url: url.to_owned() };
             controllers.spawn(announcements::run(context.clone(), address, stop.clone().cancelled_owned()));

@@ -1,0 +1,116 @@
+//! Which cluster a FooNodeConfig belongs to: MachinePool, Cluster and control plane, from the caches.
+
+use crate::owners;
+use foo_api::capi::{Cluster, MachinePool};
+use foo_api::control_plane::EksStatus;
+use foo_api::shared::ApiEndpoint;
+use foo_api::{FooControlPlane, FooNodeConfig, names};
+use foo_model::Reason;
+use foo_planner::desired::Blocked;
+use kube::ResourceExt;
+use kube_runtime::reflector::{ObjectRef, Store};
+use std::sync::Arc;
+
+/// The caches that are looked into.
+pub(super) struct Caches {
+    pub(super) machine_pools: Store<MachinePool>,
+    pub(super) clusters: Store<Cluster>,
+    pub(super) control_planes: Store<FooControlPlane>,
+}
+
+/// The cluster that the Nodes join.
+pub(super) struct Belonging {
+    pub(super) cluster: Arc<Cluster>,
+    pub(super) control_plane: ControlPlane,
+}
+
+/// The control plane of that cluster.
+pub(super) enum ControlPlane {
+    /// An EKS cluster of ours, which reports all facts of the cluster itself.
+    Eks(Arc<FooControlPlane>),
+    /// Another one, of which Cluster API has a kubeconfig.
+    Other,
+}
+
+/// What users and other controllers may change of it.
+#[derive(Clone, PartialEq)]
+pub(super) struct Print {
+    cluster: Option<i64>,
+    endpoint: Option<ApiEndpoint>,
+    eks: Option<EksStatus>,
+}
+
+impl Belonging {
+    pub(super) fn print(&self) -> Print {
+        let eks = match &self.control_plane {
+            ControlPlane::Eks(control_plane) => Some(control_plane),
+            ControlPlane::Other => None,
+        };
+        Print {
+            cluster: self.cluster.metadata.generation,
+            endpoint: eks.and_then(|plane| plane.spec.control_plane_endpoint.clone()),
+            // Without what it says of add-ons and updates, which change by themselves.
+            eks: eks.and_then(|plane| plane.status.as_ref()?.eks.as_ref()).map(|eks| EksStatus {
+                name: eks.name.clone(),
+                certificate_authority: eks.certificate_authority.clone(),
+                service_cidr: eks.service_cidr.clone(),
+                ..EksStatus::default()
+            }),
+        }
+    }
+}
+
+impl Caches {
+    /// The cluster, if a MachinePool of it names this FooNodeConfig and owns it, a reference that core sets. Owner references
+    /// alone prove nothing: any user who may create FooNodeConfigs can write them.
+    pub(super) fn belonging(&self, config: &FooNodeConfig) -> Result<Belonging, Blocked> {
+        let pool = self.machine_pool(config)?;
+        let namespace = config.namespace().unwrap_or_default();
+        let name = &pool.spec.cluster_name;
+        let cluster = self.clusters.get(&ObjectRef::new(name).within(&namespace)).ok_or_else(|| {
+            let message = format!("the Cluster {name} of MachinePool {} does not exist", pool.name_any());
+            Blocked::new(Reason::WaitingForCluster, message)
+        })?;
+        let control_plane = self.control_plane(&cluster)?;
+        Ok(Belonging { cluster, control_plane })
+    }
+
+    fn machine_pool(&self, config: &FooNodeConfig) -> Result<Arc<MachinePool>, Blocked> {
+        let waiting = |message: String| Blocked::new(Reason::WaitingForMachinePool, message);
+        let Some(pool) = owners::of_kind(config, "MachinePool", &self.machine_pools) else {
+            let is_machines = config.owner_references().iter().any(|owner| owner.kind == "Machine");
+            return Err(waiting(if is_machines {
+                "it belongs to a Machine: a FooNodeConfig is for MachinePools only".to_owned()
+            } else {
+                "no MachinePool owns this FooNodeConfig yet".to_owned()
+            }));
+        };
+        let reference = pool.spec.template.spec.bootstrap.config_ref.as_ref();
+        let names_it = reference.is_some_and(|reference| {
+            reference.kind == "FooNodeConfig"
+                && reference.api_group == names::BOOTSTRAP_GROUP
+                && reference.name == config.name_any()
+        });
+        if names_it {
+            return Ok(pool);
+        }
+        let owner = pool.name_any();
+        Err(waiting(format!(
+            "MachinePool {owner} does not name it in spec.template.spec.bootstrap.configRef"
+        )))
+    }
+
+    fn control_plane(&self, cluster: &Cluster) -> Result<ControlPlane, Blocked> {
+        let ours = cluster.spec.control_plane_ref.as_ref().filter(|reference| {
+            reference.kind == "FooControlPlane" && reference.api_group == names::CONTROL_PLANE_GROUP
+        });
+        let Some(reference) = ours else { return Ok(ControlPlane::Other) };
+        let namespace = cluster.namespace().unwrap_or_default();
+        let found = self.control_planes.get(&ObjectRef::new(&reference.name).within(&namespace));
+        let found = found.ok_or_else(|| {
+            let message = format!("FooControlPlane {} does not exist", reference.name);
+            Blocked::new(Reason::WaitingForClusterFacts, message)
+        })?;
+        Ok(if found.spec.eks.is_some() { ControlPlane::Eks(found) } else { ControlPlane::Other })
+    }
+}
