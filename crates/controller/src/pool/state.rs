@@ -4,7 +4,6 @@ use super::act::recently_created::Made;
 use super::act::repeats::Repeats;
 use super::act::terminate_together::Alone;
 use super::idle_check::IdleCheck;
-use super::inputs::image::WrittenImage;
 use super::reads::Reads;
 use crate::clouds::{CloudKey, CloudRegion, GroupKey};
 use foo_api::FooMachinePool;
@@ -67,6 +66,9 @@ pub(super) struct Unconfirmed {
     /// The record of the image.
     pub(super) image: Option<WrittenImage>,
 }
+
+/// The record of an image that was written; `None` if it was removed.
+pub(super) struct WrittenImage(pub(super) Option<ImageStatus>);
 
 /// Results of our calls to AWS, as far as a later pass needs them.
 #[derive(Default)]

@@ -15,7 +15,7 @@ use crate::clock::to_kube;
 use crate::clouds::CloudRegion;
 use crate::lookup;
 use crate::pool::pools::Pools;
-use crate::pool::state::PoolState;
+use crate::pool::state::{PoolState, WrittenImage};
 use foo_api::FooMachinePool;
 use foo_api::names::managers;
 use foo_api::pool::{ImagePolicy, ImageStatus};
@@ -243,10 +243,6 @@ impl Pools {
         self.context.events.publish(&object, EventReason::ImageResolved, &message).await;
     }
 }
-
-/// A record that was written, or that it was removed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::pool) struct WrittenImage(pub(in crate::pool) Option<ImageStatus>);
 
 /// Facts about an image that instances of these types can boot from.
 pub(in crate::pool) async fn usable(
