@@ -326,11 +326,12 @@ async fn half_an_answer_still_refuses() {
 /// One operation that hangs does not use up the time of the others.
 #[tokio::test(start_paused = true)]
 async fn each_operation_that_hangs_leaves_the_others_their_time() {
+    type Change = fn(&mut Value);
     let subnet = |it: &mut Value| {
         cluster(it)["network"]["existing"]["subnets"][0]["id"] = json!("subnet-0ffffffffffffffff");
     };
     let image = |it: &mut Value| pool(it)["ami"]["id"] = json!("ami-0ffffffffffffffff");
-    let cases: [(&str, fn(&mut Value), &str); 3] = [
+    let cases: [(&str, Change, &str); 3] = [
         ("DescribeImages", subnet, "subnet-0ffffffffffffffff"),
         ("DescribeInstanceTypes", subnet, "subnet-0ffffffffffffffff"),
         ("DescribeSubnets", image, "ami-0ffffffffffffffff"),
