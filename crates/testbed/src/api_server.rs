@@ -310,18 +310,23 @@ fn apiserver_args(folder: &Path, etcd_url: &str, port: u16, extra: &[&str]) -> V
 }
 
 fn kubeconfig(port: u16, ca_pem: &str, user: &str, credentials: &str) -> String {
+    kubeconfig_of(&format!("https://127.0.0.1:{port}"), ca_pem.as_bytes(), user, credentials)
+}
+
+/// A kubeconfig for any server; the credentials are fields of a user in YAML's flow style.
+pub(crate) fn kubeconfig_of(server: &str, ca_pem: &[u8], user: &str, credentials: &str) -> String {
     let ca = BASE64.encode(ca_pem);
     format!(
         "apiVersion: v1\n\
          kind: Config\n\
-         clusters: [{{name: rig, cluster: {{server: \"https://127.0.0.1:{port}\", certificate-authority-data: {ca}}}}}]\n\
+         clusters: [{{name: rig, cluster: {{server: \"{server}\", certificate-authority-data: {ca}}}}}]\n\
          users: [{{name: {user}, user: {{{credentials}}}}}]\n\
          contexts: [{{name: rig, context: {{cluster: rig, user: {user}}}}}]\n\
          current-context: rig\n"
     )
 }
 
-async fn client_of(kubeconfig: &str) -> Result<Client> {
+pub(crate) async fn client_of(kubeconfig: &str) -> Result<Client> {
     let parsed = Kubeconfig::from_yaml(kubeconfig).context("our own kubeconfig")?;
     let mut config = Config::from_custom_kubeconfig(parsed, &KubeConfigOptions::default()).await?;
     // kube would hide a 429, which is how an eviction is refused, behind up to 15 retries.

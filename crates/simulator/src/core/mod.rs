@@ -23,7 +23,7 @@ pub mod sqs;
 pub mod ssm;
 pub mod time;
 mod versioned;
-pub(crate) mod wildcard;
+pub mod wildcard;
 
 pub use error::{AwsError, AwsResult};
 pub use region::Region;

@@ -1,7 +1,7 @@
 //! Texts with wildcards, as IAM and EC2 write them.
 
 /// `*` stands for any text, `?` for one character. Linear in memory, and never exponential in time.
-pub(crate) fn like(pattern: &str, text: &str) -> bool {
+pub fn like(pattern: &str, text: &str) -> bool {
     // `reached[n]`: whether the part of the pattern read so far matches the first `n` characters of the text.
     let text: Vec<char> = text.chars().collect();
     let mut reached: Vec<bool> = std::iter::once(true).chain(text.iter().map(|_| false)).collect();

@@ -148,6 +148,11 @@ impl RegionHandle {
         })
     }
 
+    /// The name of an image.
+    pub fn image_name(&self, id: &ImageId) -> Option<String> {
+        self.read(|region| region.images.get(id).map(|image| image.name.clone()))
+    }
+
     /// A group.
     pub fn group(&self, name: &str) -> Option<Group> {
         self.read(|region| region.group(&GroupName::from(name)).cloned())

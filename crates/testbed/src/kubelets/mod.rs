@@ -18,6 +18,7 @@ mod pods;
 
 pub use instances::{InstanceList, Instances, NodeSpec};
 pub use model::{Join, KubeletOptions, PodDeath, PodEnd};
+pub(crate) use objects::node as node_object;
 
 use crate::lock;
 use decide::Memory;

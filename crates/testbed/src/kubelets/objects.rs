@@ -10,7 +10,7 @@ pub(super) const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
 /// The Node that a kubelet registers. Admission adds the taint `not-ready`.
-pub(super) fn node(spec: &NodeSpec) -> Value {
+pub(crate) fn node(spec: &NodeSpec) -> Value {
     let mut labels = spec.labels.clone();
     for (label, value) in [
         ("kubernetes.io/hostname", spec.name.as_str()),

@@ -2,8 +2,10 @@
 //!
 //! Virtual time is real time, so that its clock and the manager's agree; launches and terminations are short instead.
 
-use crate::lock;
-use crate::{Instances, NodeSpec};
+pub use crate::simulated::GROUP_LABEL;
+
+use crate::eks::UserDataCache;
+use crate::{Instances, NodeSpec, lock, simulated};
 use anyhow::{Context as _, Result};
 use foo_simulator::core::ec2::instances::Ec2Instance;
 use foo_simulator::core::group::model::Group;
@@ -25,8 +27,6 @@ pub const SECURITY_GROUP: &str = network::SECURITY_GROUP;
 pub const IMAGE: &str = catalogue::IMAGE_X86_64;
 /// Instance type of all pools.
 pub const INSTANCE_TYPE: &str = "m7i.large";
-/// Label on each Node: the Auto Scaling group of its instance (as a label value).
-pub const GROUP_LABEL: &str = "foo.test/group";
 /// Tag on instances that names their cluster.
 const CLUSTER_TAG: &str = "kubernetes.io/cluster/";
 
@@ -48,6 +48,13 @@ impl Aws {
         settings.health_check = Duration::from_secs(3);
         settings.group_delete = Duration::from_secs(1);
         settings.launch_retry_first = Duration::from_secs(2);
+        let eks = &mut settings.eks;
+        eks.create = Duration::from_secs(5);
+        eks.delete = Duration::from_secs(3);
+        eks.version_update = Duration::from_secs(5);
+        eks.config_update = Duration::from_secs(3);
+        eks.addon = Duration::from_secs(2);
+        eks.insights_refresh = Duration::from_secs(2);
         let handle = Simulator::start(config).await.context("starting the simulated AWS")?;
         let region = handle.region(REGION);
         Ok(Self { handle, region, killed: Mutex::default() })
@@ -65,6 +72,11 @@ impl Aws {
     /// EC2 wants a spot instance back: it ends in two minutes, drained or not.
     pub fn interrupt(&self, id: &str) -> Result<()> {
         self.region.interrupt(&id.into()).with_context(|| format!("interrupting {id}"))
+    }
+
+    /// The simulator with its address.
+    pub(super) fn handle(&self) -> &Handle {
+        &self.handle
     }
 
     /// What the manager takes for AWS.
@@ -186,6 +198,8 @@ pub(super) struct Running {
     pub(super) clusters: Clusters,
     /// Versions of the kubelets on images, where they are not the usual one.
     pub(super) kubelet_versions: BTreeMap<String, String>,
+    /// What their user data says.
+    pub(super) user_data: Arc<UserDataCache>,
 }
 
 #[async_trait::async_trait]
@@ -193,11 +207,13 @@ impl Instances for Running {
     async fn running(&self) -> Result<Vec<NodeSpec>> {
         let instances = self.region.in_service_instances();
         let joining = instances.iter().filter(|instance| instance.boots == catalogue::Boot::Succeeds);
+        // Those of EKS join the servers of their own clusters.
+        let joining = joining.filter(|instance| !self.user_data.is_for_eks(instance));
         let mine =
             joining.filter(|instance| cluster_of(instance).is_some_and(|name| self.clusters.contain(name)));
         let node = |instance: &NodeInstance| NodeSpec {
             kubelet_version: self.kubelet_versions.get(instance.image.as_str()).cloned(),
-            ..node(instance)
+            ..simulated::node(instance)
         };
         Ok(mine.map(node).collect())
     }
@@ -205,15 +221,4 @@ impl Instances for Running {
 
 fn cluster_of(instance: &NodeInstance) -> Option<&str> {
     instance.tags.keys().find_map(|key| key.strip_prefix(CLUSTER_TAG))
-}
-
-fn node(instance: &NodeInstance) -> NodeSpec {
-    let provider_id = format!("aws:///{}/{}", instance.zone, instance.id);
-    let group = instance.group.as_ref().map(|name| foo_api::labels::must_format_value(name.as_str()));
-    NodeSpec {
-        zone: instance.zone.to_string(),
-        instance_type: instance.instance_type.to_string(),
-        labels: group.into_iter().map(|group| (GROUP_LABEL.to_owned(), group)).collect(),
-        ..NodeSpec::new(&instance.private_dns, provider_id)
-    }
 }

@@ -42,8 +42,8 @@ pub use view::{MachineView, PoolView};
 
 use crate::folder::Folder;
 use crate::{
-    ApiServer, CapiOptions, KubeletOptions, Kubelets, PodDeath, Provider, ProviderKind, Rig, RigOptions,
-    Tools, lock,
+    ApiServer, CapiOptions, ClusterServers, KubeletOptions, Kubelets, PodDeath, Provider, ProviderKind, Rig,
+    RigOptions, Tools, lock,
 };
 use anyhow::{Context as _, Result};
 use aws::{Clusters, Elsewhere, Running};
@@ -134,6 +134,7 @@ pub struct World {
     manager: Arc<Manager>,
     control_plane_manager: Arc<Manager>,
     kubelets: Kubelets,
+    cluster_servers: ClusterServers,
     elsewhere: Elsewhere,
     rig: Rig,
     aws: Aws,
@@ -171,9 +172,16 @@ impl World {
         let (rig, aws) = tokio::try_join!(Rig::start_in(folder, rig_options), Aws::start())?;
         let elsewhere = Elsewhere::default();
         let clusters = Clusters::AllBut(Arc::clone(&elsewhere));
-        let running =
-            Running { region: aws.region().clone(), clusters, kubelet_versions: options.kubelet_versions };
+        let running = Running {
+            region: aws.region().clone(),
+            clusters,
+            kubelet_versions: options.kubelet_versions,
+            user_data: Arc::default(),
+        };
         let kubelets = start_kubelets(rig.api(), running, options.pod_shutdown);
+        let eks = rig.folder().join("eks");
+        let cluster_servers =
+            ClusterServers::start(aws.handle(), REGION, &eks, kubelet_options(options.pod_shutdown)).await?;
         let mut manager_args = options.manager_args;
         if options.events {
             manager_args.extend(aws.queue_of_events()?);
@@ -191,6 +199,7 @@ impl World {
             manager,
             control_plane_manager,
             kubelets,
+            cluster_servers,
             elsewhere,
             rig,
             aws,
@@ -253,6 +262,11 @@ impl World {
     /// The kubelets on the management cluster's own API server.
     pub fn kubelets(&self) -> &Kubelets {
         &self.kubelets
+    }
+
+    /// The API servers of the clusters of the simulated EKS, each with kubelets of its own.
+    pub fn cluster_servers(&self) -> &ClusterServers {
+        &self.cluster_servers
     }
 
     /// The pods that were lost with their instance although a drain would have moved them: empty, whatever happens.
@@ -340,7 +354,8 @@ impl World {
         lock(&self.elsewhere).insert(cluster.to_owned(), workload.client());
         let clusters = Clusters::Only(cluster.to_owned());
         let region = self.aws.region().clone();
-        let running = Running { region, clusters, kubelet_versions: BTreeMap::new() };
+        let running =
+            Running { region, clusters, kubelet_versions: BTreeMap::new(), user_data: Arc::default() };
         start_kubelets(workload, running, POD_SHUTDOWN)
     }
 }
@@ -359,13 +374,16 @@ fn apiserver_args(folder: &Path) -> Result<Vec<String>> {
 }
 
 fn start_kubelets(api: &ApiServer, running: Running, pod_shutdown: Duration) -> Kubelets {
-    let options = KubeletOptions {
+    Kubelets::start(api.client(), running, kubelet_options(pod_shutdown))
+}
+
+fn kubelet_options(pod_shutdown: Duration) -> KubeletOptions {
+    KubeletOptions {
         pod_startup: Duration::from_millis(300),
         pod_shutdown,
         kubelet_version: manifests::VERSION.to_owned(),
         ..KubeletOptions::default()
-    };
-    Kubelets::start(api.client(), running, options)
+    }
 }
 
 /// What clusterctl fills into the release and into our cluster template. The Secrets are those of a Cluster `demo`.

@@ -1,0 +1,238 @@
+//! A real kube-apiserver behind each cluster of the simulated EKS.
+//!
+//! [`ClusterServers`] watches the clusters of a region. For one that is created it starts etcd, kube-apiserver and
+//! kube-controller-manager, with an authority of their own, and tells the simulator endpoint and authority. Clusters stay
+//! CREATING until then (`waits_for_server`), so that no client ever sees another endpoint. When a cluster is gone its server
+//! ends; all end with the process, whatever ends it.
+//!
+//! What is as on EKS, and what is not:
+//! * The version is that of the test bed's kube-apiserver, whatever the version of the cluster, also after its update.
+//! * Tokens are reviewed by the simulator ([`webhook`]), and no review is remembered: what changes holds at once.
+//! * Access policies become bindings to the roles of RBAC that they are modelled after ([`rights`]). What aws-auth holds is not
+//!   read.
+//! * Instances whose user data names a cluster join it with the credentials of their own role, over its endpoint ([`nodes`]).
+//! * Endpoint access and security groups do not matter: every server is on loopback.
+
+mod nodes;
+mod rights;
+mod server;
+mod webhook;
+
+pub(crate) use nodes::UserDataCache;
+pub use server::ClusterServer;
+
+use crate::kubelets::KubeletOptions;
+use crate::{ApiServer, Probe, Tools, lock, wait_until};
+use anyhow::{Context as _, Result};
+use foo_model::Timestamp;
+use foo_simulator::core::eks::cluster::{Cluster, ClusterStatus};
+use foo_simulator::{RegionHandle, Simulator};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+/// How often the clusters are looked at.
+const TICK: Duration = Duration::from_millis(200);
+/// How long to leave a cluster alone whose server did not start.
+const RETRY: Duration = Duration::from_secs(5);
+/// How long a server takes to start, generously: a machine may be busy with a build.
+const STARTED: Duration = Duration::from_mins(3);
+/// Refusals that are kept, the latest ones.
+const REFUSALS: usize = 200;
+
+/// A cluster by name and by the id that only it has: one of the same name that is made later is another one.
+type Key = (String, String);
+
+/// The API servers of the clusters of a region. Dropping it ends them.
+#[derive(Debug)]
+pub struct ClusterServers {
+    shared: Arc<Shared>,
+    /// Aborted when dropped.
+    _tasks: JoinSet<()>,
+    /// Starts of servers end when it is dropped.
+    _alive: watch::Sender<()>,
+}
+
+/// What the parts of it have in common.
+#[derive(Debug)]
+struct Shared {
+    simulator: Simulator,
+    /// The simulator's address, for which clients presign whose endpoint is overridden.
+    simulator_host: String,
+    region: RegionHandle,
+    tools: Tools,
+    folder: PathBuf,
+    kubelets: KubeletOptions,
+    webhook_port: u16,
+    servers: Mutex<BTreeMap<Key, Arc<ClusterServer>>>,
+    /// Why tokens were refused, with their clusters, oldest first.
+    refused_tokens: Mutex<Vec<(String, String)>>,
+    /// Why instances whose user data names a cluster have not joined it, by instance.
+    refused_nodes: Mutex<BTreeMap<String, String>>,
+    /// How far the clock of the authenticators is ahead, in milliseconds.
+    ahead: AtomicI64,
+    user_data: UserDataCache,
+}
+
+impl Shared {
+    /// The time by which signatures are judged: real time, as clients have it, unless a test moved it.
+    fn now(&self) -> Timestamp {
+        let real = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let millis = i64::try_from(real.as_millis()).unwrap_or(i64::MAX);
+        Timestamp(millis.saturating_add(self.ahead.load(Ordering::Relaxed)))
+    }
+
+    fn refuse_token(&self, cluster: &str, why: String) {
+        let mut refused = lock(&self.refused_tokens);
+        refused.push((cluster.to_owned(), why));
+        let too_many = refused.len().saturating_sub(REFUSALS);
+        refused.drain(..too_many);
+    }
+}
+
+impl ClusterServers {
+    /// Starts watching the clusters of a region of a simulated AWS; logs, keys and stores are below `folder`. From now on
+    /// clusters of that region wait for their servers.
+    pub async fn start(
+        aws: &foo_simulator::Handle,
+        region: &str,
+        folder: &Path,
+        kubelets: KubeletOptions,
+    ) -> Result<Self> {
+        std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
+        let listener = webhook::listen().await?;
+        let shared = Arc::new(Shared {
+            simulator: aws.simulator().clone(),
+            simulator_host: aws.address().to_string(),
+            region: aws.region(region),
+            tools: Tools::find()?,
+            folder: folder.to_owned(),
+            kubelets,
+            webhook_port: listener.local_addr()?.port(),
+            servers: Mutex::default(),
+            refused_tokens: Mutex::default(),
+            refused_nodes: Mutex::default(),
+            ahead: AtomicI64::new(0),
+            user_data: UserDataCache::default(),
+        });
+        shared.region.change_settings(|settings| settings.eks.waits_for_server = true)?;
+        let mut tasks = JoinSet::new();
+        tasks.spawn(webhook::serve(listener, Arc::clone(&shared)));
+        let (alive, ended) = watch::channel(());
+        tasks.spawn(look_after(Arc::clone(&shared), ended));
+        Ok(Self { shared, _tasks: tasks, _alive: alive })
+    }
+
+    /// The API server of a cluster, if it runs.
+    pub fn api(&self, cluster: &str) -> Option<Arc<ClusterServer>> {
+        let servers = lock(&self.shared.servers);
+        servers.iter().find(|((name, _), _)| name == cluster).map(|(_, server)| Arc::clone(server))
+    }
+
+    /// The API server of a cluster, once it runs.
+    pub async fn wait_for(&self, cluster: &str) -> Result<Arc<ClusterServer>> {
+        wait_until(&format!("the API server of {cluster}"), STARTED, async || {
+            Ok(self.api(cluster).map_or_else(|| Probe::NotYet("it does not run".to_owned()), Probe::Done))
+        })
+        .await
+    }
+
+    /// Why the tokens were refused that clients of a cluster showed, oldest first.
+    pub fn refused_tokens(&self, cluster: &str) -> Vec<String> {
+        let refused = lock(&self.shared.refused_tokens);
+        refused.iter().filter(|(name, _)| name == cluster).map(|(_, why)| why.clone()).collect()
+    }
+
+    /// Why instances whose user data names a cluster have not joined it yet, by instance id.
+    pub fn refused_nodes(&self) -> BTreeMap<String, String> {
+        lock(&self.shared.refused_nodes).clone()
+    }
+
+    /// Moves the clock of all authenticators on, so that tokens and sessions are as old as they would be then.
+    pub fn move_clock(&self, by: Duration) {
+        let millis = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
+        self.shared.ahead.fetch_add(millis, Ordering::Relaxed);
+    }
+}
+
+/// Starts and ends servers as the clusters come and go.
+async fn look_after(shared: Arc<Shared>, ended: watch::Receiver<()>) {
+    let runtime = Handle::current();
+    let mut starting: BTreeSet<Key> = BTreeSet::new();
+    let mut starts = JoinSet::new();
+    loop {
+        let clusters = shared.region.clusters();
+        let there: BTreeSet<Key> = clusters.iter().map(key).collect();
+        // Ended outside the lock: killing processes takes milliseconds.
+        let gone: Vec<_> = lock(&shared.servers).extract_if(.., |key, _| !there.contains(key)).collect();
+        for ((name, id), server) in gone {
+            tracing::info!(cluster = name, "its API server ends");
+            drop(server);
+            drop(std::fs::remove_dir_all(shared.folder.join(folder_of(&name, &id))));
+        }
+        for cluster in clusters.iter().filter(|cluster| cluster.status != ClusterStatus::Failed) {
+            let key = key(cluster);
+            if !lock(&shared.servers).contains_key(&key) && starting.insert(key.clone()) {
+                let (shared, mut ended, runtime) = (Arc::clone(&shared), ended.clone(), runtime.clone());
+                // On a thread of its own: waiting for a server is no `Send` future.
+                starts.spawn_blocking(move || {
+                    runtime.block_on(async {
+                        tokio::select! {
+                            () = start(&shared, &key) => {}
+                            _ = ended.changed() => {}
+                        }
+                    });
+                    key
+                });
+            }
+        }
+        nodes::note_hopeless(&shared);
+        while let Some(Ok(key)) = starts.try_join_next() {
+            starting.remove(&key);
+        }
+        tokio::time::sleep(TICK).await;
+    }
+}
+
+fn key(cluster: &Cluster) -> Key {
+    (cluster.name.clone(), cluster.id.clone())
+}
+
+fn folder_of(name: &str, id: &str) -> String {
+    format!("{name}-{}", id.get(..8).unwrap_or(id))
+}
+
+/// Starts the server of a cluster and tells the simulator of it.
+async fn start(shared: &Arc<Shared>, key: &Key) {
+    let (name, id) = key;
+    let folder = shared.folder.join(folder_of(name, id));
+    match ClusterServer::start(shared, name, id, &folder).await {
+        Ok(server) => {
+            let address = server.address();
+            // Before the simulator tells of it: who sees the endpoint may ask for the server at once.
+            lock(&shared.servers).insert(key.clone(), Arc::new(server));
+            let still = shared.region.cluster(name).is_some_and(|cluster| &cluster.id == id);
+            if let Err(error) = shared.region.set_cluster_server(name, still.then_some(address)) {
+                tracing::info!(cluster = name, %error, "gone before its API server ran");
+            }
+        }
+        Err(error) => {
+            tracing::warn!(cluster = name, "its API server did not start: {error:#}");
+            tokio::time::sleep(RETRY).await;
+        }
+    }
+}
+
+/// The server of a cluster is an [`ApiServer`] in all that tests do with one.
+impl std::ops::Deref for ClusterServer {
+    type Target = ApiServer;
+
+    fn deref(&self) -> &ApiServer {
+        self.api()
+    }
+}
