@@ -33,8 +33,9 @@ pub struct Ami {
     /// of the instance types, and their GPUs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recommended: Option<RecommendedImage>,
-    /// When the provider replaces an image that it looked up by a newer one. Not allowed with `id`. Default:
-    /// `Pinned`.
+    /// When the provider replaces an image that it looked up by a newer one. `Pinned`: when `ami`, the Kubernetes
+    /// version of the MachinePool, or what follows from its instance types changes. `Latest`: when there is one, which
+    /// replaces the instances (`rollout`). Not allowed with `id`. Default: `Pinned`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<ImagePolicy>,
 }
@@ -58,12 +59,12 @@ pub struct ImageLookup {
     /// `ssmParameter`.
     #[schemars(length(min = 3, max = 128), regex(pattern = patterns::IMAGE_NAME))]
     pub name: String,
-    /// Architecture of the image. Default: that of the instance types.
+    /// Architecture of the image, as AWS names it. Default: that of the instance types.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub architecture: Option<ImageArchitecture>,
 }
 
-/// Architectures, as AWS names them.
+/// Architecture of the image, as AWS names it. Default: that of the instance types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ImageArchitecture {
@@ -126,7 +127,8 @@ pub enum ImageFamily {
     UbuntuPro2604,
 }
 
-/// Variants of images.
+/// Variant of the image. Default: `Nvidia` if the instance types have NVIDIA GPUs, `Neuron` if they have AWS
+/// Inferentia or Trainium, otherwise `Standard`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum ImageVariant {
     /// Without drivers for GPUs.
@@ -139,7 +141,9 @@ pub enum ImageVariant {
     Fips,
 }
 
-/// When an image that was looked up is replaced by a newer one.
+/// When the provider replaces an image that it looked up by a newer one. `Pinned`: when `ami`, the Kubernetes version of
+/// the MachinePool, or what follows from its instance types changes. `Latest`: when there is one, which replaces the
+/// instances (`rollout`). Not allowed with `id`. Default: `Pinned`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum ImagePolicy {
     /// The image stays until `ami`, the Kubernetes version of the MachinePool, or what follows from its instance

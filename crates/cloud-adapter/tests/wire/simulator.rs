@@ -3,7 +3,9 @@
 
 use crate::canned::settings;
 use crate::shapes::{content, tags};
-use foo_cloud::{Compute, Described, Ended, ErrorKind, Groups, InstanceState, Looked, NetworkQuery};
+use foo_cloud::{
+    Compute, Described, Ended, ErrorKind, Groups, ImageQuery, InstanceState, Looked, NetworkQuery,
+};
 use foo_cloud_adapter::{AwsCloud, AwsSettings, Timeouts};
 use foo_model::group::TemplateChoice;
 use foo_model::hook::{HookConfig, HookResult};
@@ -362,6 +364,17 @@ async fn facts_about_images_types_and_the_network() {
     assert_eq!(found.len(), 2);
     assert!(found.iter().all(|image| image.available && image.root_device.starts_with("/dev/")));
     assert_eq!(wire.describe_images(&["ami-0123".into()]).await.unwrap_err().kind, ErrorKind::NotFound);
+
+    let query = ImageQuery { owner: "self".into(), name: "foo-node-*".into(), architecture: "arm64".into() };
+    let mut found = wire.find_images(&query).await.unwrap();
+    let mut same = direct.find_images(&query).await.unwrap();
+    found.sort_by(|a, b| a.id.cmp(&b.id));
+    same.sort_by(|a, b| a.id.cmp(&b.id));
+    assert_eq!((&found, found.len()), (&same, 2));
+    assert!(found[0].created > Timestamp(0) && found[0].created < found[1].created);
+    let name = "/aws/service/bottlerocket/aws-k8s-1.35/arm64/latest/image_id";
+    assert_eq!(wire.parameter(name).await, Ok(Some(found[1].id.to_string())));
+    assert_eq!(wire.parameter("/no/such/parameter").await, Ok(None));
 
     let types = ["g5.xlarge".into(), "m7i.large".into()];
     let mut found = wire.describe_instance_types(&types).await.unwrap();

@@ -193,6 +193,55 @@ fn a_pool_has_either_one_type_or_a_mix() {
 }
 
 #[test]
+fn a_pool_names_its_image_in_exactly_one_way() {
+    on_server(async |server| {
+        let one = "set exactly one of id, ssmParameter, lookup and recommended";
+        let of = |ami: Value| json!({"instanceType": "m7i.large", "ami": ami});
+        let parameter = || json!({"ssmParameter": "/images/{version}/{arch}:3"});
+        let lookup = |fields: Value| json!({"lookup": with(json!({"owner": "self", "name": "node-{version}-*"}), fields)});
+        let recommended = |fields: Value| json!({"recommended": with(json!({"family": "AL2023"}), fields)});
+        for good in [
+            parameter(),
+            json!({"ssmParameter": "arn:aws:ssm:eu-central-1:123456789012:parameter/images/node"}),
+            lookup(json!({"architecture": "arm64"})),
+            lookup(json!({"owner": "123456789012"})),
+            recommended(json!({})),
+            recommended(json!({"variant": "Neuron"})),
+            recommended(json!({"family": "Bottlerocket", "variant": "Fips"})),
+            with(recommended(json!({"family": "Ubuntu2404"})), json!({"policy": "Latest"})),
+        ] {
+            server.accepts(Kind::MachinePool, &of(good)).await?;
+        }
+        for (bad, message) in [
+            (json!({}), one),
+            (json!({"policy": "Latest"}), one),
+            (with(parameter(), recommended(json!({}))), one),
+            (with(parameter(), json!({"id": "ami-0a000000000000001"})), one),
+            (
+                json!({"id": "ami-0a000000000000001", "policy": "Pinned"}),
+                "policy is for an image that the provider looks up",
+            ),
+            (json!({"ssmParameter": "/images/{region}"}), "should match"),
+            (json!({"ssmParameter": "/images/a b"}), "should match"),
+            (json!({"lookup": {"name": "node-*"}}), "owner"),
+            (lookup(json!({"owner": "somebody"})), "should match"),
+            (lookup(json!({"name": "node-{arch"})), "should match"),
+            (recommended(json!({"family": "Ubuntu2404", "variant": "Nvidia"})), "one variant of Ubuntu only"),
+            (
+                recommended(json!({"family": "Bottlerocket", "variant": "Neuron"})),
+                "only AL2023 has the variant Neuron",
+            ),
+            (recommended(json!({"variant": "Fips"})), "only Bottlerocket has the variant Fips"),
+            (with(recommended(json!({})), json!({"policy": "Never"})), "Unsupported value"),
+        ] {
+            server.refuses(Kind::MachinePool, of(bad), message).await?;
+        }
+        // One may follow the other.
+        server.accepts_change(Kind::MachinePool, of(parameter()), of(recommended(json!({})))).await
+    });
+}
+
+#[test]
 fn sizes_are_in_order() {
     on_server(async |server| {
         let sized = |max_size: Value, min: i32, max: i32| {
