@@ -21,6 +21,8 @@ mod ours_classes;
 mod ours_installed;
 #[path = "runtime/ours_life.rs"]
 mod ours_life;
+#[path = "runtime/ours_upgraded.rs"]
+mod ours_upgraded;
 #[path = "runtime/provider.rs"]
 mod provider;
 #[path = "runtime/restart.rs"]

@@ -2,8 +2,8 @@
 
 use crate::served::{certify, extension_config, is_known};
 use crate::stage::Stage;
-use anyhow::{Context as _, Result};
-use foo_simulator::{Handle, Simulator, SimulatorConfig};
+use anyhow::{Context as _, Result, ensure};
+use foo_simulator::{AccessKey, Handle, InstanceProfile, Simulator, SimulatorConfig};
 use foo_testbed::{Probe, Process, beside_us, free_port, wait_until};
 use serde_json::{Value, json};
 use std::net::Ipv4Addr;
@@ -14,6 +14,10 @@ use tokio::net::TcpStream;
 
 const PROGRAM: &str = "foo-extension";
 const READY: Duration = Duration::from_secs(20);
+
+/// Its credentials, which have the rights of the release and no others.
+const KEY: (&str, &str) = ("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY");
+const POLICY: &str = include_str!("../../../../docs/reference/iam-extension-policy.json");
 
 /// One process of the extension. Dropping it ends it.
 pub(crate) struct Ours {
@@ -26,6 +30,11 @@ pub(crate) struct Ours {
 impl Ours {
     /// Starts it; a stage has our kinds from then on.
     pub(crate) async fn start(stage: &Stage) -> Result<Self> {
+        Self::start_at(stage, free_port()?).await
+    }
+
+    /// The same, for calls at this port.
+    pub(crate) async fn start_at(stage: &Stage, port: u16) -> Result<Self> {
         let crds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/crd");
         for entry in std::fs::read_dir(&crds).with_context(|| format!("listing {}", crds.display()))? {
             let path = entry?.path();
@@ -35,7 +44,9 @@ impl Ours {
         }
         let aws =
             Simulator::start(SimulatorConfig::scaled(1.0)).await.context("starting the simulated AWS")?;
-        let (folder, port, admin) = (tempfile::tempdir()?, free_port()?, free_port()?);
+        let policy = Some(serde_json::from_str(POLICY)?);
+        aws.simulator().put_key(AccessKey { id: KEY.0.to_owned(), secret: KEY.1.to_owned(), policy });
+        let (folder, admin) = (tempfile::tempdir()?, free_port()?);
         certify(stage.rig().api().pki(), &folder)?;
         let nowhere = folder.path().join("none").display().to_string();
         let endpoint = aws.endpoint();
@@ -46,8 +57,8 @@ impl Ours {
             format!("--aws-endpoint-url={endpoint}"),
         ];
         let env = [
-            ("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE"),
-            ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+            ("AWS_ACCESS_KEY_ID", KEY.0),
+            ("AWS_SECRET_ACCESS_KEY", KEY.1),
             ("AWS_EC2_METADATA_DISABLED", "true"),
             ("AWS_CONFIG_FILE", nowhere.as_str()),
             ("AWS_SHARED_CREDENTIALS_FILE", nowhere.as_str()),
@@ -62,6 +73,29 @@ impl Ours {
         })
         .await?;
         Ok(Self { aws, port, process, _folder: folder })
+    }
+
+    /// Creates an instance profile with a role.
+    pub(crate) fn put_instance_profile(&self, name: &str) -> Result<()> {
+        let aws = self.aws.simulator();
+        aws.put_role(serde_json::from_value(json!({"name": name, "services": ["ec2.amazonaws.com"]}))?);
+        aws.put_instance_profile(InstanceProfile { name: name.to_owned(), role: Some(name.to_owned()) });
+        Ok(())
+    }
+
+    /// Fails if AWS refused a call: its policy allows all that it calls.
+    pub(crate) fn was_allowed_everything(&self) -> Result<()> {
+        let calls = self.aws.simulator().recent_calls();
+        ensure!(!calls.is_empty(), "AWS was not called");
+        let refused: Vec<String> = calls
+            .iter()
+            .filter(|call| {
+                ["AccessDenied", "UnauthorizedOperation"].iter().any(|code| call.outcome.starts_with(code))
+            })
+            .map(|call| format!("{} {}", call.action, call.outcome))
+            .collect();
+        ensure!(refused.is_empty(), "{refused:?}");
+        Ok(())
     }
 
     /// Registers it for the namespace of the same name, with these settings beside the credentials.

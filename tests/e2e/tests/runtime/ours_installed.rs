@@ -3,16 +3,40 @@
 
 use crate::ours::Ours;
 use crate::served::is_known;
-use crate::stage::{self, EXTENSION_CONFIG, Kind};
-use anyhow::ensure;
+use crate::stage::{self, EXTENSION_CONFIG, Kind, Stage};
+use anyhow::{Result, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use foo_testbed::world::kinds::text;
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 
 const NAMESPACE_KIND: Kind = Kind("", "v1", "Namespace");
-const DEPLOYMENT: Kind = Kind("apps", "v1", "Deployment");
-const NAMESPACE: &str = "foo-extension-system";
+pub(crate) const DEPLOYMENT: Kind = Kind("apps", "v1", "Deployment");
+pub(crate) const NAMESPACE: &str = "foo-extension-system";
+
+/// Writes a release into a folder; the path of the extension's components.
+pub(crate) fn release(folder: &Path, version: &str) -> Result<PathBuf> {
+    xtask::release::write(&xtask::root(), version, xtask::release::IMAGE, folder)?;
+    let of_version = folder.join("runtime-extension-foo").join(version);
+    Ok(of_version.join("runtime-extension-components.yaml"))
+}
+
+/// clusterctl's configuration with the extension beside the installed providers; its path.
+pub(crate) fn clusterctl_config(stage: &Stage, folder: &Path, components: &Path) -> Result<String> {
+    let config = stage.rig().capi()?.clusterctl_config();
+    let mut config: Value = serde_json::from_str(&std::fs::read_to_string(config)?)?;
+    let ours = json!({"name": "foo", "type": "RuntimeExtensionProvider", "url": components});
+    config["providers"].as_array_mut().into_iter().for_each(|providers| providers.push(ours.clone()));
+    let path = folder.join("clusterctl.yaml");
+    std::fs::write(&path, config.to_string())?;
+    Ok(path.display().to_string())
+}
+
+/// Waits until the namespace is gone with which clusterctl tried whether cert-manager is there: it leaves before it is deleted.
+pub(crate) async fn cert_manager_is_tried(stage: &Stage) -> Result<()> {
+    stage.until((NAMESPACE_KIND, "", "cert-manager-test"), "gone", Value::is_null).await.map(drop)
+}
 
 #[test]
 fn clusterctl_installs_and_removes_our_extension() {
@@ -20,17 +44,9 @@ fn clusterctl_installs_and_removes_our_extension() {
         let stage = Box::pin(stage::start()).await?;
         let (capi, api) = (stage.rig().capi()?, stage.rig().api());
         let folder = tempfile::tempdir()?;
-        xtask::release::write(&xtask::root(), "v0.1.0", xtask::release::IMAGE, folder.path())?;
-        let components = folder.path().join("runtime-extension-foo/v0.1.0/runtime-extension-components.yaml");
-        let mut config: Value = serde_json::from_str(&std::fs::read_to_string(capi.clusterctl_config())?)?;
-        let ours = json!({"name": "foo", "type": "RuntimeExtensionProvider", "url": components});
-        config["providers"].as_array_mut().into_iter().for_each(|providers| providers.push(ours.clone()));
-        let path = folder.path().join("clusterctl.yaml");
-        std::fs::write(&path, config.to_string())?;
-        let path = path.display().to_string();
-
-        // With it clusterctl tries whether cert-manager is there, and leaves before it is deleted.
-        stage.until((NAMESPACE_KIND, "", "cert-manager-test"), "gone", Value::is_null).await?;
+        let components = release(folder.path(), "v0.1.0")?;
+        let path = clusterctl_config(&stage, folder.path(), &components)?;
+        cert_manager_is_tried(&stage).await?;
         capi.clusterctl(api, ["init", "--config", &path, "--runtime-extension", "foo:v0.1.0"]).await?;
         let deployment = stage.read(DEPLOYMENT, NAMESPACE, "foo-extension").await?;
         ensure!(deployment["spec"]["replicas"] == 2, "{deployment:#}");

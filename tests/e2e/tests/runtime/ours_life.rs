@@ -80,7 +80,7 @@ async fn versions(stage: &Stage, name: &str, last: &str) -> Result<Vec<String>> 
     Ok(seen)
 }
 
-/// Created when AWS has what it names; upgraded by two minors through the version that its images name, with a pause between
+/// Created when AWS has what it names, its instance profile included; upgraded by two minors through the version that its images name, with a pause between
 /// control plane and workers, and a wait for the last image; deleted when its workloads left nothing.
 #[test]
 fn our_extension_holds_a_cluster_and_leads_it_through_an_upgrade() {
@@ -102,6 +102,9 @@ fn our_extension_holds_a_cluster_and_leads_it_through_an_upgrade() {
         let missing = "subnet subnet-0ffffffffffffffff in eu-central-1 does not exist";
         let held = topology::says(stage, NAME, NAME, &["BeforeClusterCreate", missing]).await?;
         ensure!(!topology::is_created(&held), "{held:#}");
+        let unknown = "pool pool: instance profile nodes does not exist";
+        topology::says(stage, NAME, NAME, &["BeforeClusterCreate", unknown]).await?;
+        ours.put_instance_profile("nodes")?;
 
         let subnets: Vec<Value> = PRIVATE_SUBNETS.iter().map(|id| json!({"id": id})).collect();
         let change =
@@ -130,7 +133,8 @@ fn our_extension_holds_a_cluster_and_leads_it_through_an_upgrade() {
             json!({"spec": {"topology": {"variables": variables(&json!(subnets), &images(IMAGE_X86_64))}}});
         stage.patch(CLUSTER, NAME, NAME, &change).await?;
         topology::is_reconciled(stage, NAME, NAME).await?;
-        deleted_after_its_volume(stage, &ours, NAME).await
+        deleted_after_its_volume(stage, &ours, NAME).await?;
+        ours.was_allowed_everything()
     });
 }
 

@@ -10,9 +10,11 @@ use foo_runtime_sdk::server::metrics::Outcome;
 use foo_runtime_sdk::{Decision, Extension, Failure, Handler};
 use foo_testbed::world::SOON;
 use foo_testbed::{Pki, Probe, free_port, wait_until};
-use std::sync::Arc;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 const REFUSAL: &str = "this account has no room for another Cluster";
 /// Clusters by what befalls the handler that is asked about them, and what core is told.
@@ -22,11 +24,22 @@ const TROUBLES: [(&str, &str); 3] = [
     ("refused", REFUSAL),
 ];
 
+/// A pause between two calls about one Cluster that core reaches only if its pauses grow: it begins with 5 ms and doubles them
+/// (client-go, `DefaultTypedControllerRateLimiter`).
+const LONG_PAUSE: Duration = Duration::from_secs(2);
+/// Calls about one Cluster until then: nine doublings, and one for each change of the Cluster by core itself.
+const CALLS: usize = 15;
+
+/// When the handler was called, by Cluster.
+type Calls = Arc<Mutex<BTreeMap<String, Vec<Instant>>>>;
+
 /// A handler in trouble until it is healed.
-fn troubled(policy: FailurePolicy, healed: &Arc<AtomicBool>) -> Result<Extension> {
-    let healed = Arc::clone(healed);
+fn troubled(policy: FailurePolicy, healed: &Arc<AtomicBool>, calls: &Calls) -> Result<Extension> {
+    let (healed, calls) = (Arc::clone(healed), Arc::clone(calls));
     let create = move |request: BeforeClusterCreateRequest| {
         let healed = healed.load(Ordering::SeqCst);
+        let mut calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.entry(request.cluster.name().to_owned()).or_default().push(Instant::now());
         async move {
             match request.cluster.name() {
                 _ if healed => {}
@@ -70,21 +83,18 @@ async fn clusters(stage: &Stage, namespace: &str) -> Result<()> {
 #[test]
 fn with_policy_fail_all_trouble_holds_the_cluster_and_is_said() {
     on_stage(async |stage| {
-        let healed = Arc::default();
-        let served = Served::start(stage, troubled(FailurePolicy::Fail, &healed)?).await?;
+        let (healed, calls) = (Arc::default(), Calls::default());
+        let served = Served::start(stage, troubled(FailurePolicy::Fail, &healed, &calls)?).await?;
         register(stage, "policy-fail", served.port).await?;
         clusters(stage, "policy-fail").await?;
         for (name, message) in TROUBLES {
             let cluster = topology::says(stage, "policy-fail", name, &[message]).await?;
             ensure!(!topology::is_created(&cluster), "{cluster:#}");
         }
-        // Core leaves a Cluster that failed alone for longer each time.
-        let calls = || {
-            [Outcome::Late, Outcome::Panic, Outcome::Failure]
-                .map(|it| served.metrics.calls("BeforeClusterCreate", it))
-        };
-        tokio::time::sleep(Duration::from_secs(5)).await;
-        ensure!(calls().iter().all(|calls| (1..=15).contains(calls)), "{:?}", calls());
+        core_asks_ever_more_rarely(&calls).await?;
+        let outcomes = [Outcome::Late, Outcome::Panic, Outcome::Failure];
+        let outcomes = outcomes.map(|it| served.metrics.calls("BeforeClusterCreate", it));
+        ensure!(outcomes.iter().all(|calls| *calls > 0), "{outcomes:?}");
         healed.store(true, Ordering::SeqCst);
         for (name, _message) in TROUBLES {
             is_created(stage, "policy-fail", name).await?;
@@ -93,11 +103,30 @@ fn with_policy_fail_all_trouble_holds_the_cluster_and_is_said() {
     });
 }
 
+/// Core leaves a Cluster that failed alone for longer each time.
+async fn core_asks_ever_more_rarely(calls: &Calls) -> Result<()> {
+    wait_until("a long pause between the calls about each Cluster", SOON, async || {
+        let now = Instant::now();
+        let calls = calls.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for (name, calls) in &calls {
+            ensure!(calls.len() <= CALLS, "{} calls about Cluster {name}", calls.len());
+        }
+        let long = |calls: &Vec<Instant>| {
+            let next = calls.iter().skip(1).chain([&now]);
+            calls.iter().zip(next).any(|(call, next)| next.duration_since(*call) >= LONG_PAUSE)
+        };
+        let left = calls.iter().filter(|(_, calls)| !long(calls)).map(|(name, _)| name).collect::<Vec<_>>();
+        Ok(Probe::when(calls.len() == TROUBLES.len() && left.is_empty(), || format!("not yet: {left:?}")))
+    })
+    .await
+}
+
 #[test]
 fn with_policy_ignore_only_a_refusal_holds_the_cluster() {
     on_stage(async |stage| {
         let healed = Arc::default();
-        let served = Served::start(stage, troubled(FailurePolicy::Ignore, &healed)?).await?;
+        let served =
+            Served::start(stage, troubled(FailurePolicy::Ignore, &healed, &Calls::default())?).await?;
         register(stage, "policy-ignore", served.port).await?;
         clusters(stage, "policy-ignore").await?;
         for name in ["slow", "panics"] {
@@ -158,7 +187,7 @@ fn handlers_that_change_are_known_when_the_extension_config_is_touched() {
         let port = served.port;
         let config = register(stage, NAME, port).await?;
         ensure!(handlers(&config) == ["before.changes"], "{config:#}");
-        asks_no_more(&served).await?;
+        asks_no_more(stage, NAME, &served).await?;
         served.stop().await?;
         let served = Served::start_at(port, stage.rig().api().pki(), ready("after")?).await?;
         topology::class(stage, NAME, |_class| {}).await?;
@@ -176,14 +205,20 @@ fn handlers_that_change_are_known_when_the_extension_config_is_touched() {
     });
 }
 
-/// Core asks once more when it sees its own answer in the status.
-async fn asks_no_more(served: &Served) -> Result<()> {
-    let mut before = 0;
-    wait_until("core to ask no more", SOON, async || {
-        tokio::time::sleep(Duration::from_secs(3)).await;
-        let calls = served.metrics.calls("Discovery", Outcome::Success);
-        let last = std::mem::replace(&mut before, calls);
-        Ok(Probe::when(calls == last, || format!("{calls} calls")))
+/// Waits until core has asked for the last time. Each of its writes to the ExtensionConfig makes it ask once more; a paused one it
+/// does not ask, and when it is not paused any longer core writes that, asks once, finds nothing new and writes nothing.
+async fn asks_no_more(stage: &Stage, name: &str, served: &Served) -> Result<()> {
+    const PAUSED: &str = "cluster.x-k8s.io/paused";
+    let config = (EXTENSION_CONFIG, "", name);
+    let paused = |value: Value| json!({"metadata": {"annotations": {PAUSED: value}}});
+    stage.patch(EXTENSION_CONFIG, "", name, &paused(json!(""))).await?;
+    stage.until_condition(config, "Paused", "True", &[]).await?;
+    let calls = || served.metrics.calls("Discovery", Outcome::Success);
+    let before = calls();
+    stage.patch(EXTENSION_CONFIG, "", name, &paused(Value::Null)).await?;
+    stage.until_condition(config, "Paused", "False", &[]).await?;
+    wait_until("core to ask for the last time", SOON, async || {
+        Ok(Probe::when(calls() > before, || format!("{before} calls")))
     })
     .await
 }
