@@ -9,6 +9,7 @@ pub struct AwsCloud {
     pub(crate) classic: Clients<aws_sdk_elasticloadbalancing::Client>,
     /// All other load balancers.
     pub(crate) balancers: Clients<aws_sdk_elasticloadbalancingv2::Client>,
+    pub(crate) iam: Clients<aws_sdk_iam::Client>,
     pub(crate) quotas: aws_sdk_servicequotas::Client,
     pub(crate) sts: aws_sdk_sts::Client,
 }

@@ -179,6 +179,7 @@ pub(crate) async fn connect(settings: AwsSettings) -> Result<AwsCloud, ConnectEr
         ec2: clients!(aws_sdk_ec2),
         classic: clients!(aws_sdk_elasticloadbalancing),
         balancers: clients!(aws_sdk_elasticloadbalancingv2),
+        iam: clients!(aws_sdk_iam),
         quotas: client!(aws_sdk_servicequotas, repeating()),
         sts: client!(aws_sdk_sts, repeating()),
     })

@@ -157,7 +157,9 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "RequestExpired"
         | "SignatureDoesNotMatch"
         | "UnrecognizedClientException" => ErrorKind::Credentials,
-        "DependencyViolation"
+        // IAM's, about two changes of one entity.
+        "ConcurrentModification"
+        | "DependencyViolation"
         // About a gateway that was attached a moment ago.
         | "Gateway.NotAttached"
         | "IncorrectInstanceState"
@@ -176,6 +178,8 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "IDPCommunicationError"
         | "IDPCommunicationErrorException"
         | "InternalServerError"
+        // IAM did not reach the issuer of OpenID Connect tokens.
+        | "OpenIdIdpCommunicationError"
         | "ServiceException"
         | "ServiceLinkedRoleFailure"
         | "ServiceUnavailable"
@@ -184,6 +188,8 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         "InvalidAMIID.Unavailable"
         | "QueueDoesNotExist"
         | "AWS.SimpleQueueService.NonExistentQueue"
+        // IAM's.
+        | "NoSuchEntity"
         | "NoSuchResourceException" => ErrorKind::NotFound,
         // Another subnet has the range, perhaps the same subnet from an earlier attempt.
         "InvalidSubnet.Conflict" | "Resource.AlreadyAssociated" => ErrorKind::AlreadyExists,
@@ -358,6 +364,12 @@ mod tests {
             (Operation::GetServiceQuota, "ServiceException", Internal),
             (Operation::GetServiceQuota, "DependencyAccessDeniedException", Denied),
             (Operation::CreateVpc, "UnauthorizedOperation", Denied),
+            (Operation::GetInstanceProfile, "NoSuchEntity", NotFound),
+            (Operation::CreateOpenIDConnectProvider, "EntityAlreadyExists", AlreadyExists),
+            (Operation::CreateOpenIDConnectProvider, "LimitExceeded", LimitExceeded),
+            (Operation::CreateOpenIDConnectProvider, "ConcurrentModification", InUse),
+            (Operation::CreateOpenIDConnectProvider, "OpenIdIdpCommunicationError", Internal),
+            (Operation::CreateOpenIDConnectProvider, "InvalidInput", Invalid),
         ] {
             assert_eq!(kind_of(operation, code, 400), kind, "{operation:?} {code}");
         }

@@ -13,5 +13,6 @@ mod identities;
 mod networks;
 mod proxy;
 mod queue;
+mod roles;
 mod shapes;
 mod simulator;

@@ -1,6 +1,8 @@
 //! docs/reference/iam-policy.json: the least an AWS account has to allow; iam-network-policy.json: what managed networks need in
-//! addition; iam-leftovers-policy.json: what deleting leftovers needs; iam-policy.md: why; deploy/aws/iam.yaml: the same as a CloudFormation stack, narrowed by parameters.
+//! addition; iam-leftovers-policy.json: what deleting leftovers needs; iam-extension-policy.json: what the runtime extension needs; iam-policy.md: why;
+//! deploy/aws/iam.yaml and iam-extension.yaml: the same as CloudFormation stacks, the manager's narrowed by parameters.
 
+mod extension;
 mod guards;
 mod leftovers;
 mod networks;
@@ -16,7 +18,9 @@ use statement::Statement;
 
 pub(super) fn files() -> Result<Vec<Generated>> {
     let [pools, networks, leftovers] = [pools::statements(), networks::statements(), leftovers::statements()];
-    let page = page::page(&pools, &networks, &leftovers)?;
+    let extension = extension::statements();
+    let page = page::page(&pools, &networks, &leftovers, &extension)?;
+    let extension = policy(&extension);
     let [pools, networks, leftovers] = [policy(&pools), policy(&networks), policy(&leftovers)];
     let stack = stack::stack(&pools, &networks, &leftovers)?;
     let file = |path: &str, text: String| Generated { path: path.to_owned(), text };
@@ -24,8 +28,10 @@ pub(super) fn files() -> Result<Vec<Generated>> {
         file("docs/reference/iam-policy.json", json_text(&pools)?),
         file("docs/reference/iam-network-policy.json", json_text(&networks)?),
         file("docs/reference/iam-leftovers-policy.json", json_text(&leftovers)?),
+        file("docs/reference/iam-extension-policy.json", json_text(&extension)?),
         file("docs/reference/iam-policy.md", page),
         file("deploy/aws/iam.yaml", stack),
+        file("deploy/aws/iam-extension.yaml", extension::stack(&extension)?),
     ])
 }
 

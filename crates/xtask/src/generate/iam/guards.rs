@@ -25,6 +25,8 @@ pub(super) enum Guard {
     ReadsNetworks,
     /// It only reads, and only the runtime extension needs it, which has rights of its own.
     ReadsOfExtension,
+    /// Only control planes of EKS need it. No program calls it yet, so no policy has it.
+    ForControlPlanes,
     /// Makes a part of a network out of nothing; the request must carry our tags.
     NewPart,
     /// Creates a part of a network in a VPC; the request must carry our tags.
@@ -94,7 +96,43 @@ pub(super) fn guard(operation: Operation) -> Guard {
         | Operation::DescribeTargetGroups
         | Operation::DescribeTags
         | Operation::GetServiceQuota => Guard::ReadsNetworks,
-        Operation::DescribeVolumes => Guard::ReadsOfExtension,
+        Operation::DescribeVolumes | Operation::GetInstanceProfile => Guard::ReadsOfExtension,
+        Operation::GetRole
+        | Operation::GetOpenIDConnectProvider
+        | Operation::CreateOpenIDConnectProvider
+        | Operation::DeleteOpenIDConnectProvider
+        | Operation::DescribeCluster
+        | Operation::ListUpdates
+        | Operation::DescribeUpdate
+        | Operation::ListInsights
+        | Operation::ListAddons
+        | Operation::DescribeAddon
+        | Operation::ListAccessEntries
+        | Operation::DescribeAccessEntry
+        | Operation::ListAssociatedAccessPolicies
+        | Operation::ListPodIdentityAssociations
+        | Operation::DescribePodIdentityAssociation
+        | Operation::DescribeClusterVersions
+        | Operation::DescribeAddonVersions
+        | Operation::DescribeAddonConfiguration
+        | Operation::CreateCluster
+        | Operation::UpdateClusterVersion
+        | Operation::UpdateClusterConfig
+        | Operation::AssociateEncryptionConfig
+        | Operation::DeleteCluster
+        | Operation::CreateAddon
+        | Operation::UpdateAddon
+        | Operation::DeleteAddon
+        | Operation::CreateAccessEntry
+        | Operation::UpdateAccessEntry
+        | Operation::DeleteAccessEntry
+        | Operation::AssociateAccessPolicy
+        | Operation::DisassociateAccessPolicy
+        | Operation::CreatePodIdentityAssociation
+        | Operation::UpdatePodIdentityAssociation
+        | Operation::DeletePodIdentityAssociation
+        | Operation::TagResource
+        | Operation::UntagResource => Guard::ForControlPlanes,
         Operation::CreateVpc | Operation::CreateInternetGateway | Operation::AllocateAddress => {
             Guard::NewPart
         }

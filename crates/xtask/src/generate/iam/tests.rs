@@ -4,7 +4,7 @@ use super::files;
 use super::guards::{Guard, guard};
 use super::pools::{GROUPS, NODE_ROLES};
 use super::statement::{Effect, Statement};
-use super::{leftovers, networks, pools};
+use super::{extension, leftovers, networks, pools};
 use foo_cloud::Operation;
 use foo_model::names::{TAG_CLUSTER, TAG_NETWORK};
 use serde_json::{Value, json};
@@ -30,11 +30,10 @@ fn allowing() -> Vec<Statement> {
     statements().into_iter().filter(|statement| statement.effect == Effect::Allow).collect()
 }
 
-/// The statement of the operations of a guard.
-/// The statement of a guard; the manager has no right to what only the extension does.
+/// The statement of a guard; the manager has no right to what only the extension does, nor to what it does not do yet.
 fn sid(guard: Guard) -> Option<&'static str> {
     let sid = match guard {
-        Guard::ReadsOfExtension => return None,
+        Guard::ReadsOfExtension | Guard::ForControlPlanes => return None,
         Guard::ReadOnly => "Describe",
         Guard::GroupWithOurTag => "CreateGroups",
         Guard::OwnGroup => "ChangeOwnGroups",
@@ -143,11 +142,37 @@ fn everything_that_changes_something_has_a_condition() {
 
 #[test]
 fn operations_that_change_something_are_guarded_as_such() {
-    for operation in Operation::iter() {
+    let allowed = |operation: &Operation| guard(*operation) != Guard::ForControlPlanes;
+    for operation in Operation::iter().filter(allowed) {
         let reads =
             matches!(guard(operation), Guard::ReadOnly | Guard::ReadsNetworks | Guard::ReadsOfExtension);
         assert_eq!(reads, !operation.is_mutation(), "{operation:?}");
     }
+}
+
+/// Which operations these are, a test of the extension compares with what it calls.
+#[test]
+fn the_extension_may_only_read() {
+    let reads: BTreeSet<String> =
+        Operation::iter().filter(|it| !it.is_mutation()).map(Operation::iam_action).collect();
+    for statement in extension::statements() {
+        assert_eq!(statement.effect, Effect::Allow, "{}", statement.sid);
+        assert!(statement.actions.iter().all(|action| reads.contains(action)), "{}", statement.sid);
+        // The only action of them with resources in policies.
+        let of_iam = statement.actions.contains(&Operation::GetInstanceProfile.iam_action());
+        assert_eq!(statement.resources == ["*"], !of_iam, "{}", statement.sid);
+    }
+    for operation in Guard::ReadsOfExtension.operations() {
+        let of_it = extension::statements().into_iter().flat_map(|it| it.actions);
+        assert_eq!(of_it.filter(|action| *action == operation.iam_action()).count(), 1, "{operation:?}");
+    }
+}
+
+#[test]
+fn the_stack_of_the_extension_is_its_policy() {
+    let stack = crate::yaml::parse(&text("deploy/aws/iam-extension.yaml")).unwrap().remove(0);
+    let policy: Value = serde_json::from_str(&text("docs/reference/iam-extension-policy.json")).unwrap();
+    assert_eq!(stack["Resources"]["Policy"]["Properties"]["PolicyDocument"], policy);
 }
 
 #[test]
@@ -157,6 +182,7 @@ fn those_who_bring_their_networks_need_no_rights_to_networks() {
         let of_networks = match guard(operation) {
             Guard::ReadsNetworks
             | Guard::ReadsOfExtension
+            | Guard::ForControlPlanes
             | Guard::NewPart
             | Guard::NewPartOfVpc
             | Guard::NewConnection
