@@ -3,6 +3,7 @@
 
 use crate::Result;
 use async_trait::async_trait;
+use foo_model::eks;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A role.
@@ -72,4 +73,22 @@ pub trait Roles: Send + Sync {
     async fn create_oidc_provider(&self, provider: &NewOidcProvider) -> Result<String>;
     /// Deletes an issuer; one that does not exist is no error. Roles that trust it stay.
     async fn delete_oidc_provider(&self, arn: &str) -> Result<()>;
+}
+
+impl From<Role> for eks::Role {
+    fn from(it: Role) -> Self {
+        Self { arn: it.arn, unique_id: it.unique_id, trusted_services: it.services }
+    }
+}
+
+impl From<InstanceProfile> for eks::InstanceProfile {
+    fn from(it: InstanceProfile) -> Self {
+        Self { arn: it.arn, role: it.roles.into_iter().next().map(Into::into) }
+    }
+}
+
+impl From<OidcProvider> for eks::OidcProvider {
+    fn from(it: OidcProvider) -> Self {
+        Self { arn: it.arn, url: it.url, client_ids: it.clients, tags: it.tags }
+    }
 }

@@ -19,6 +19,8 @@ pub(super) struct Buckets {
     ec2_mutate: Arc<Tokens>,
     sqs: Arc<Tokens>,
     rare: Arc<Tokens>,
+    eks_describe: Arc<Tokens>,
+    eks_mutate: Arc<Tokens>,
     iam: Arc<Tokens>,
 }
 
@@ -50,6 +52,8 @@ impl Buckets {
             ec2_mutate: full(limits.ec2_mutate),
             sqs: full(limits.sqs),
             rare: full(limits.rare),
+            eks_describe: full(limits.eks_describe),
+            eks_mutate: full(limits.eks_mutate),
             iam: full(limits.iam),
         }
     }
@@ -61,6 +65,8 @@ impl Buckets {
             Bucket::Ec2Mutate => &self.ec2_mutate,
             Bucket::Sqs => &self.sqs,
             Bucket::Rare => &self.rare,
+            Bucket::EksDescribe => &self.eks_describe,
+            Bucket::EksMutate => &self.eks_mutate,
             Bucket::Iam => &self.iam,
         }
     }

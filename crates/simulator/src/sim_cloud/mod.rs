@@ -1,5 +1,6 @@
 //! The simulated AWS behind the `foo_cloud` traits: no SDK, no HTTP, the same core, faults, throttling and counts.
 
+mod clusters;
 mod compute;
 mod convert;
 mod errors;
@@ -165,6 +166,7 @@ fn service_of(operation: Operation) -> Service {
         operation::Service::ElasticLoadBalancing => Service::ElasticLoadBalancing,
         operation::Service::ServiceQuotas => Service::ServiceQuotas,
         operation::Service::Ssm => Service::Ssm,
+        operation::Service::Eks => Service::Eks,
         operation::Service::Iam => Service::Iam,
     }
 }

@@ -69,16 +69,17 @@ fn the_kubeconfig_works_and_is_repaired() {
         runs(&cluster, "v1.36.0").await?;
         let read = async || -> Result<String> {
             let name = "kubeconfig-kubeconfig";
-            let secret = foo_testbed::world::kinds::read(world.client(), Kind::Secret, "kubeconfig", name).await?;
+            let secret =
+                foo_testbed::world::kinds::read(world.client(), Kind::Secret, "kubeconfig", name).await?;
             let secret = secret.context("no Secret")?;
             let value = text(&secret, "/data/value").to_owned();
             let bytes = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, value)?;
             Ok(String::from_utf8(bytes)?)
         };
         let kubeconfig = Kubeconfig::from_yaml(&read().await?)?;
-        let config =
-            kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
-        let namespaces: kube::Api<k8s_openapi::api::core::v1::Namespace> = kube::Api::all(Client::try_from(config)?);
+        let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+        let namespaces: kube::Api<k8s_openapi::api::core::v1::Namespace> =
+            kube::Api::all(Client::try_from(config)?);
         ensure!(namespaces.get_opt("kube-system").await?.is_some());
 
         let spoiled = json!({"data": {"value": "bm9uc2Vuc2U="}});
@@ -90,7 +91,8 @@ fn the_kubeconfig_works_and_is_repaired() {
         })
         .await?;
         let people = "kubeconfig-user-kubeconfig";
-        let secret = foo_testbed::world::kinds::read(world.client(), Kind::Secret, "kubeconfig", people).await?;
+        let secret =
+            foo_testbed::world::kinds::read(world.client(), Kind::Secret, "kubeconfig", people).await?;
         ensure!(secret.is_some(), "no kubeconfig for people");
         goes(&cluster).await
     });

@@ -39,8 +39,10 @@ fn prepare_iam(world: &World) -> Result<()> {
     let simulator = world.aws().simulator();
     simulator.put_role(role(CONTROL_PLANE_ROLE, "eks.amazonaws.com")?);
     simulator.put_role(role(NODE_ROLE, "ec2.amazonaws.com")?);
-    simulator
-        .put_instance_profile(InstanceProfile { name: NODE_ROLE.to_owned(), role: Some(NODE_ROLE.to_owned()) });
+    simulator.put_instance_profile(InstanceProfile {
+        name: NODE_ROLE.to_owned(),
+        role: Some(NODE_ROLE.to_owned()),
+    });
     Ok(())
 }
 

@@ -103,7 +103,39 @@ pub(super) fn guard(operation: Operation) -> Guard {
         Operation::GetRole
         | Operation::GetOpenIDConnectProvider
         | Operation::CreateOpenIDConnectProvider
-        | Operation::DeleteOpenIDConnectProvider => Guard::ForControlPlanes,
+        | Operation::DeleteOpenIDConnectProvider
+        | Operation::DescribeCluster
+        | Operation::ListUpdates
+        | Operation::DescribeUpdate
+        | Operation::ListInsights
+        | Operation::ListAddons
+        | Operation::DescribeAddon
+        | Operation::ListAccessEntries
+        | Operation::DescribeAccessEntry
+        | Operation::ListAssociatedAccessPolicies
+        | Operation::ListPodIdentityAssociations
+        | Operation::DescribePodIdentityAssociation
+        | Operation::DescribeClusterVersions
+        | Operation::DescribeAddonVersions
+        | Operation::DescribeAddonConfiguration
+        | Operation::CreateCluster
+        | Operation::UpdateClusterVersion
+        | Operation::UpdateClusterConfig
+        | Operation::AssociateEncryptionConfig
+        | Operation::DeleteCluster
+        | Operation::CreateAddon
+        | Operation::UpdateAddon
+        | Operation::DeleteAddon
+        | Operation::CreateAccessEntry
+        | Operation::UpdateAccessEntry
+        | Operation::DeleteAccessEntry
+        | Operation::AssociateAccessPolicy
+        | Operation::DisassociateAccessPolicy
+        | Operation::CreatePodIdentityAssociation
+        | Operation::UpdatePodIdentityAssociation
+        | Operation::DeletePodIdentityAssociation
+        | Operation::TagResource
+        | Operation::UntagResource => Guard::ForControlPlanes,
         Operation::CreateVpc | Operation::CreateInternetGateway | Operation::AllocateAddress => {
             Guard::NewPart
         }
