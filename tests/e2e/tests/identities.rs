@@ -103,8 +103,12 @@ fn a_cluster_lives_on_its_own_identity_and_survives_the_rotation_of_its_key() {
 /// What docs/operations/install.md promises of the removal: no finalizer of ours is left on anything.
 async fn nothing_is_left_that_needs_a_manager(world: &World) -> Result<()> {
     world.check_nothing_forbidden()?;
-    tokio::try_join!(world.manager().terminate(), world.control_plane_manager().terminate())?;
-    for provider in ["control-plane", "infrastructure"] {
+    tokio::try_join!(
+        world.manager().terminate(),
+        world.control_plane_manager().terminate(),
+        world.bootstrap_manager().terminate()
+    )?;
+    for provider in ["bootstrap", "control-plane", "infrastructure"] {
         let flag = format!("--{provider}");
         let selector = format!("cluster.x-k8s.io/provider={provider}-foo");
         let allow = "infrastructure.foo.com/deletion-allowed=";

@@ -99,9 +99,11 @@ async fn statuses(manager: &Manager, token: Option<&str>) -> Result<(u16, u16)> 
 fn diagnostics_are_for_those_whom_the_api_server_knows_and_lets() {
     in_world(async |world| {
         let stranger = somebody(world, "stranger", None).await?;
-        for (manager, prefix) in
-            [(world.manager(), "foo-"), (world.control_plane_manager(), "foo-control-plane-")]
-        {
+        for (manager, prefix) in [
+            (world.manager(), "foo-"),
+            (world.control_plane_manager(), "foo-control-plane-"),
+            (world.bootstrap_manager(), "foo-bootstrap-"),
+        ] {
             let reader = async |page: &str| {
                 let name = format!("{prefix}{page}-reader");
                 somebody(world, &name, Some(&name)).await

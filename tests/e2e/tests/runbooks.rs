@@ -32,9 +32,11 @@ fn play(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
 
 /// What kubelets make of a page that scales our Deployments: managers run, or end in order.
 async fn managers_follow_their_deployments(world: &World) -> Result<()> {
-    for (manager, namespace) in
-        [(world.manager(), "foo-system"), (world.control_plane_manager(), "foo-control-plane-system")]
-    {
+    for (manager, namespace) in [
+        (world.manager(), "foo-system"),
+        (world.control_plane_manager(), "foo-control-plane-system"),
+        (world.bootstrap_manager(), "foo-bootstrap-system"),
+    ] {
         let command = ["get", "deployments", "--namespace", namespace, "--output=json"];
         let deployments: Value = serde_json::from_str(&world.api().kubectl(command).await?)?;
         match number(&deployments, "/items/0/spec/replicas") {

@@ -41,7 +41,7 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    pub(super) fn of(managers: [&Arc<Manager>; 2], restarts: &Restarts) -> Self {
+    pub(super) fn of(managers: [&Arc<Manager>; 3], restarts: &Restarts) -> Self {
         let mut tasks = JoinSet::new();
         for manager in managers {
             tasks.spawn(keep(Arc::clone(manager), restarts.clone()));

@@ -1,6 +1,7 @@
 //! Another management cluster beside that of a world, for `clusterctl move`; and new versions of our managers.
 
 use super::clock::MovedClock;
+use super::manager::Managers;
 use super::{Manager, World, released_providers, variables};
 use crate::{ApiServer, Capi, CapiOptions, Controllers};
 use anyhow::Result;
@@ -13,6 +14,7 @@ pub struct ManagementCluster {
     // Dropped in this order: a component ends before what it talks to.
     manager: Manager,
     control_plane_manager: Manager,
+    bootstrap_manager: Manager,
     capi: Capi,
     _controllers: Controllers,
     api: ApiServer,
@@ -38,6 +40,11 @@ impl ManagementCluster {
     pub fn control_plane_manager(&self) -> &Manager {
         &self.control_plane_manager
     }
+
+    /// The manager of FooNodeConfigs.
+    pub fn bootstrap_manager(&self) -> &Manager {
+        &self.bootstrap_manager
+    }
 }
 
 impl World {
@@ -48,10 +55,17 @@ impl World {
             let providers = released_providers(&api.folder().join("release"))?;
             let options = CapiOptions { providers, variables: variables(), ..CapiOptions::default() };
             let capi = Capi::install(&api, options).await?;
-            let (manager, control_plane_manager) =
-                Manager::of_both(&api, self.aws(), &self.manager_args).await?;
-            tokio::try_join!(manager.start(), control_plane_manager.start())?;
-            Ok(ManagementCluster { manager, control_plane_manager, capi, _controllers: controllers, api })
+            let Managers { infrastructure: manager, control_plane: control_plane_manager, bootstrap } =
+                Managers::of(&api, self.aws(), &self.manager_args).await?;
+            tokio::try_join!(manager.start(), control_plane_manager.start(), bootstrap.start())?;
+            Ok(ManagementCluster {
+                manager,
+                control_plane_manager,
+                bootstrap_manager: bootstrap,
+                capi,
+                _controllers: controllers,
+                api,
+            })
         })
         .await
     }
@@ -59,12 +73,18 @@ impl World {
     /// What kubelets do after `clusterctl upgrade apply`: ends the managers and starts them as the Deployments say now, with
     /// Cluster API core. The managers' program stays the same.
     pub async fn roll_out_deployments(&mut self) -> Result<()> {
-        tokio::try_join!(self.manager.terminate(), self.control_plane_manager.terminate())?;
+        tokio::try_join!(
+            self.manager.terminate(),
+            self.control_plane_manager.terminate(),
+            self.bootstrap_manager.terminate()
+        )?;
         let api = self.rig.api();
         self.rig.capi()?.restart(api).await?;
-        let (manager, control_plane_manager) = Manager::of_both(api, &self.aws, &self.manager_args).await?;
-        let manager = manager.with_env(self.clock.iter().flat_map(MovedClock::env));
-        (self.manager, self.control_plane_manager) = (Arc::new(manager), Arc::new(control_plane_manager));
+        let managers = Managers::of(api, &self.aws, &self.manager_args).await?;
+        let manager = managers.infrastructure.with_env(self.clock.iter().flat_map(MovedClock::env));
+        self.manager = Arc::new(manager);
+        self.control_plane_manager = Arc::new(managers.control_plane);
+        self.bootstrap_manager = Arc::new(managers.bootstrap);
         self.start_managers().await
     }
 

@@ -43,6 +43,31 @@ const CONTROL_PLANE: Released = Released {
     deployment: "foo-control-plane-controller-manager",
     prefix: "foo-control-plane-",
 };
+/// The bootstrap provider.
+const BOOTSTRAP: Released = Released {
+    namespace: "foo-bootstrap-system",
+    deployment: "foo-bootstrap-controller-manager",
+    prefix: "foo-bootstrap-",
+};
+
+/// The managers of a release's three providers.
+#[derive(Debug)]
+pub(super) struct Managers {
+    pub(super) infrastructure: Manager,
+    pub(super) control_plane: Manager,
+    pub(super) bootstrap: Manager,
+}
+
+impl Managers {
+    /// As the release describes them; does not start them.
+    pub(super) async fn of(api: &ApiServer, aws: &Aws, infrastructure_args: &[String]) -> Result<Self> {
+        Ok(Self {
+            infrastructure: Manager::of(api, aws, INFRASTRUCTURE, infrastructure_args).await?,
+            control_plane: Manager::of(api, aws, CONTROL_PLANE, &[]).await?,
+            bootstrap: Manager::of(api, aws, BOOTSTRAP, &[]).await?,
+        })
+    }
+}
 
 /// One manager. Dropping it kills it.
 #[derive(Debug)]
@@ -68,16 +93,6 @@ struct Running {
 }
 
 impl Manager {
-    /// Those of both providers, as the release describes them; does not start them.
-    pub(super) async fn of_both(
-        api: &ApiServer,
-        aws: &Aws,
-        infrastructure_args: &[String],
-    ) -> Result<(Self, Self)> {
-        let infrastructure = Self::of(api, aws, INFRASTRUCTURE, infrastructure_args).await?;
-        Ok((infrastructure, Self::of(api, aws, CONTROL_PLANE, &[]).await?))
-    }
-
     /// The one of `deploy/default`, for all kinds; does not start it.
     pub(super) async fn of_default(api: &ApiServer, aws: &Aws, args: &[String]) -> Result<Self> {
         Self::of(api, aws, INFRASTRUCTURE, args).await

@@ -35,6 +35,7 @@ pub use clock::ManagerClock;
 pub use cluster::Cluster;
 pub use keeper::Restarts;
 pub use management::ManagementCluster;
+use manager::Managers;
 pub use manager::{Manager, PROGRAM as MANAGER_PROGRAM};
 pub use manifests::PoolName;
 pub use pool::{Pool, Workload};
@@ -133,6 +134,7 @@ pub struct World {
     keeper: Keeper,
     manager: Arc<Manager>,
     control_plane_manager: Arc<Manager>,
+    bootstrap_manager: Arc<Manager>,
     kubelets: Kubelets,
     cluster_servers: ClusterServers,
     elsewhere: Elsewhere,
@@ -186,18 +188,20 @@ impl World {
         if options.events {
             manager_args.extend(aws.queue_of_events()?);
         }
-        let (manager, control_plane_manager) = Manager::of_both(rig.api(), &aws, &manager_args).await?;
+        let managers = Managers::of(rig.api(), &aws, &manager_args).await?;
         let clock = match options.clock {
             ManagerClock::Machine => None,
             ManagerClock::Movable => Some(MovedClock::new(rig.folder()).await?),
         };
-        let manager = Arc::new(manager.with_env(clock.iter().flat_map(MovedClock::env)));
-        let control_plane_manager = Arc::new(control_plane_manager);
+        let manager = Arc::new(managers.infrastructure.with_env(clock.iter().flat_map(MovedClock::env)));
+        let control_plane_manager = Arc::new(managers.control_plane);
+        let bootstrap_manager = Arc::new(managers.bootstrap);
         let (keeper, restarts) = (Keeper::default(), options.restarts);
         let mut world = Self {
             keeper,
             manager,
             control_plane_manager,
+            bootstrap_manager,
             kubelets,
             cluster_servers,
             elsewhere,
@@ -216,9 +220,14 @@ impl World {
     }
 
     async fn start_managers(&mut self) -> Result<()> {
-        tokio::try_join!(self.manager.start(), self.control_plane_manager.start())?;
+        tokio::try_join!(
+            self.manager.start(),
+            self.control_plane_manager.start(),
+            self.bootstrap_manager.start()
+        )?;
         if let Some(restarts) = &self.restarts {
-            self.keeper = Keeper::of([&self.manager, &self.control_plane_manager], restarts);
+            let managers = [&self.manager, &self.control_plane_manager, &self.bootstrap_manager];
+            self.keeper = Keeper::of(managers, restarts);
         }
         Ok(())
     }
@@ -251,6 +260,11 @@ impl World {
     /// The manager of FooControlPlanes.
     pub fn control_plane_manager(&self) -> &Manager {
         &self.control_plane_manager
+    }
+
+    /// The manager of FooNodeConfigs.
+    pub fn bootstrap_manager(&self) -> &Manager {
+        &self.bootstrap_manager
     }
 
     /// From now on the infrastructure manager's wall clock is off by so many seconds. An error unless the world was started with
@@ -291,6 +305,11 @@ impl World {
     /// An administrator's client of a Cluster's workload cluster.
     pub fn workload_client(&self, cluster: &str) -> Client {
         lock(&self.elsewhere).get(cluster).cloned().unwrap_or_else(|| self.client())
+    }
+
+    /// From now on the Nodes of a Cluster are looked for on this API server, whose kubelets are its own.
+    pub fn finds_nodes_on(&self, cluster: &str, workload: &ApiServer) {
+        lock(&self.elsewhere).insert(cluster.to_owned(), workload.client());
     }
 
     /// Writes an object as a user would, by server-side apply.
@@ -420,5 +439,6 @@ pub fn released_providers(folder: &Path) -> Result<Vec<Provider>> {
     Ok(vec![
         provider(ProviderKind::Infrastructure, "infrastructure-foo"),
         provider(ProviderKind::ControlPlane, "control-plane-foo"),
+        provider(ProviderKind::Bootstrap, "bootstrap-foo"),
     ])
 }

@@ -11,6 +11,7 @@ use serde_json::json;
 async fn goes_back_to(world: &World, snapshot: &std::path::Path) -> Result<()> {
     world.manager().kill();
     world.control_plane_manager().kill();
+    world.bootstrap_manager().kill();
     world.rig().capi()?.kill();
     world.api().restore(snapshot).await?;
     world.rig().capi()?.restart(world.api()).await

@@ -21,7 +21,8 @@ fn a_manager_of_one_namespace_makes_its_pools_and_leaves_those_of_others_alone()
         // What clusterctl installed gives way: the flavour has one manager for everything.
         world.manager().kill();
         world.control_plane_manager().kill();
-        for namespace in ["foo-system", "foo-control-plane-system"] {
+        world.bootstrap_manager().kill();
+        for namespace in ["foo-system", "foo-control-plane-system", "foo-bootstrap-system"] {
             let all = ["delete", "deployments", "--all", "--namespace", namespace];
             world.api().kubectl(all).await?;
         }
