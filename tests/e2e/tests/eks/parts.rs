@@ -1,13 +1,19 @@
 //! What the tests of EKS share.
 
 use anyhow::{Context as _, Result, ensure};
+use foo_cloud::Clusters as _;
 use foo_e2e::Stages;
+use foo_model::eks::{
+    AuthenticationMode, Change, EndpointAccess, IpFamily, Minor, NewCluster, Placement, SupportType,
+};
+use foo_model::network::Tags;
 use foo_simulator::core::eks::cluster::Cluster as Simulated;
 use foo_simulator::{InstanceProfile, Role};
 use foo_testbed::world::kinds::{Kind, condition};
-use foo_testbed::world::{Cluster, Pool, REGION, WorldOptions, manifests};
+use foo_testbed::world::{Cluster, Pool, REGION, SUBNETS, WorldOptions, manifests};
 use foo_testbed::{Probe, World, wait_until};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// The tests disturb each other: the settings of the simulated AWS are the region's.
@@ -27,23 +33,30 @@ const CONTROL_PLANE_ROLE: &str = "eks-control-plane";
 pub(crate) const NODE_ROLE: &str = "eks-nodes";
 
 /// ARN of a role in the simulated account.
-pub(crate) fn role_arn(world: &World, role: &str) -> String {
-    format!("arn:aws:iam::{}:role/{role}", world.aws().account())
+fn role_arn(role: &str) -> String {
+    format!("arn:aws:iam::{}:role/{role}", foo_simulator::DEFAULT_ACCOUNT)
 }
 
 /// What an administrator of the account prepares: the role of control planes, and the role and instance profile of nodes.
-fn prepare_iam(world: &World) -> Result<()> {
-    let role = |name: &str, service: &str| -> Result<Role> {
-        Ok(serde_json::from_value(json!({"name": name, "services": [service]}))?)
+fn prepare_iam(world: &World) {
+    let role = |name: &str, service: &str| Role {
+        name: name.to_owned(),
+        policy: None,
+        path: "/".to_owned(),
+        services: vec![service.to_owned()],
+        trusts: Vec::new(),
+        external_id: None,
+        web_identity: None,
+        max_session_seconds: 3_600,
+        session_seconds: None,
     };
     let simulator = world.aws().simulator();
-    simulator.put_role(role(CONTROL_PLANE_ROLE, "eks.amazonaws.com")?);
-    simulator.put_role(role(NODE_ROLE, "ec2.amazonaws.com")?);
+    simulator.put_role(role(CONTROL_PLANE_ROLE, "eks.amazonaws.com"));
+    simulator.put_role(role(NODE_ROLE, "ec2.amazonaws.com"));
     simulator.put_instance_profile(InstanceProfile {
         name: NODE_ROLE.to_owned(),
         role: Some(NODE_ROLE.to_owned()),
     });
-    Ok(())
 }
 
 /// What a user writes for a Cluster on EKS in a network of its own, all at once: not waited for.
@@ -58,24 +71,24 @@ pub(crate) async fn cluster_with<'w>(
     version: &str,
     change: impl FnOnce(&mut Value),
 ) -> Result<Cluster<'w>> {
-    prepare_iam(world)?;
+    prepare_iam(world);
     let cluster = world.no_cluster(name).await?;
     world.apply(&manifests::cluster(name, name)).await?;
-    let mut control_plane = control_plane(world, name, version);
+    let mut control_plane = control_plane(name, version);
     change(&mut control_plane);
     world.apply(&control_plane).await?;
     world.apply(&foo_cluster(name)).await?;
     Ok(cluster)
 }
 
-fn control_plane(world: &World, name: &str, version: &str) -> Value {
+fn control_plane(name: &str, version: &str) -> Value {
     json!({
         "apiVersion": "controlplane.foo.com/v1alpha1", "kind": "FooControlPlane",
         "metadata": {"name": name, "namespace": name},
         "spec": {
             "version": version,
             "eks": {
-                "roleARN": role_arn(world, CONTROL_PLANE_ROLE),
+                "roleARN": role_arn(CONTROL_PLANE_ROLE),
                 "addons": [{"name": "vpc-cni"}, {"name": "kube-proxy"}, {"name": "coredns"}],
             },
         },
@@ -117,6 +130,35 @@ pub(crate) async fn pool<'w>(
         world.apply(object).await?;
     }
     Ok(cluster.existing_pool(name))
+}
+
+/// A cluster in EKS that somebody made by hand, with the default name of a Cluster; and that Cluster.
+pub(crate) async fn stranger<'w>(world: &'w World, name: &str) -> Result<Cluster<'w>> {
+    prepare_iam(world);
+    let new = NewCluster {
+        name: format!("{name}_{name}"),
+        version: Some(Minor(34)),
+        role_arn: role_arn(CONTROL_PLANE_ROLE),
+        placement: Placement {
+            subnets: SUBNETS.iter().map(|id| (*id).into()).collect(),
+            security_groups: BTreeSet::new(),
+        },
+        access: EndpointAccess { public: true, private: true, public_cidrs: BTreeSet::new() },
+        service_ipv4: None,
+        ip_family: IpFamily::Ipv4,
+        authentication_mode: AuthenticationMode::Api,
+        creator_is_admin: true,
+        self_managed_addons: true,
+        logging: BTreeSet::new(),
+        encryption_key: None,
+        upgrade_policy: SupportType::Extended,
+        zonal_shift: false,
+        deletion_protection: false,
+        tags: Tags::new(),
+    };
+    let change = Change::CreateCluster { cluster: Box::new(new), token: format!("by hand {name}") };
+    world.aws().simulator().cloud(REGION, "somebody").change_eks(&change).await?;
+    cluster(world, name, "v1.34.0").await
 }
 
 /// The cluster in the simulated EKS, which has the default name.
