@@ -13,6 +13,8 @@ mod edits;
 mod namespaced;
 #[path = "admission/networks.rs"]
 mod networks;
+#[path = "admission/node_configs.rs"]
+mod node_configs;
 #[path = "admission/policies.rs"]
 mod policies;
 #[path = "admission/rules.rs"]

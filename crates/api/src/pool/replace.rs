@@ -50,8 +50,8 @@ pub enum VictimPolicy {
 
 /// How the provider replaces outdated instances. An instance is outdated if the image, instance type,
 /// security groups, instance profile, key pair, volumes, metadata options, spot options, Kubernetes version
-/// or the name of the bootstrap Secret changed since it was launched. Changed tags and new data in the same
-/// bootstrap Secret do not outdate an instance.
+/// or the name of the bootstrap Secret changed since it was launched, or the user data of its FooNodeConfig.
+/// Changed tags and new data in the bootstrap Secret of another provider do not outdate an instance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Rollout {

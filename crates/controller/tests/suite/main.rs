@@ -31,6 +31,7 @@ mod life;
 mod machines;
 mod moves;
 mod networks;
+mod node_config;
 mod odd_objects;
 mod order;
 mod pause;

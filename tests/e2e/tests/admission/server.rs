@@ -43,6 +43,8 @@ pub(crate) enum Kind {
     Machine,
     MachinePool,
     MachinePoolTemplate,
+    NodeConfig,
+    NodeConfigTemplate,
 }
 
 impl Kind {
@@ -56,6 +58,8 @@ impl Kind {
             Self::Machine => ("infrastructure.foo.com", "FooMachine"),
             Self::MachinePool => ("infrastructure.foo.com", "FooMachinePool"),
             Self::MachinePoolTemplate => ("infrastructure.foo.com", "FooMachinePoolTemplate"),
+            Self::NodeConfig => ("bootstrap.foo.com", "FooNodeConfig"),
+            Self::NodeConfigTemplate => ("bootstrap.foo.com", "FooNodeConfigTemplate"),
         };
         ApiResource::from_gvk(&GroupVersionKind::gvk(group, "v1alpha1", kind))
     }

@@ -4,6 +4,8 @@
 //! every Node when the manager is upgraded. A new field is an `Option` that is left out of it while it is not set.
 
 use crate::pool::names::hex;
+use foo_api::capi::ContractReference;
+use foo_api::names::BOOTSTRAP_GROUP;
 use foo_api::pool::{FooMachinePoolSpec, HttpTokens, Volume as ApiVolume, VolumeType as ApiVolumeType};
 use foo_bootstrap::LIMIT as USER_DATA_LIMIT;
 use foo_model::{
@@ -30,10 +32,30 @@ pub(in crate::pool) struct Facts {
     pub(in crate::pool) user_data: Vec<u8>,
     /// Name of the Secret it came from.
     pub(in crate::pool) data_secret_name: String,
+    /// What a change of the bootstrap data in that Secret means.
+    pub(in crate::pool) new_data: NewData,
     /// Kubernetes version of the MachinePool.
     pub(in crate::pool) version: Option<String>,
     /// Tags of instances and volumes.
     pub(in crate::pool) tags: BTreeMap<String, String>,
+}
+
+/// What a change of the bootstrap data in the same Secret means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::pool) enum NewData {
+    /// Probably a new token, as kubeadm's provider writes every few minutes: for new instances only.
+    ForNewInstances,
+    /// Its inputs changed, since it has no token: instances are replaced.
+    ReplacesInstances,
+}
+
+impl NewData {
+    /// In the Secret of a MachinePool with this bootstrap configuration.
+    pub(in crate::pool) fn of(config: Option<&ContractReference>) -> Self {
+        let is_ours = config
+            .is_some_and(|config| config.kind == "FooNodeConfig" && config.api_group == BOOTSTRAP_GROUP);
+        if is_ours { Self::ReplacesInstances } else { Self::ForNewInstances }
+    }
 }
 
 /// The desired template.
@@ -63,7 +85,11 @@ pub(in crate::pool) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Resu
         user_data: UserData(facts.user_data),
         tags: facts.tags,
     };
-    let spec_hash = rolls_hash(&content, &facts.data_secret_name, facts.version.as_deref());
+    let user_data = match facts.new_data {
+        NewData::ForNewInstances => None,
+        NewData::ReplacesInstances => Some(hash(&content.user_data.0)),
+    };
+    let spec_hash = rolls_hash(&content, &facts.data_secret_name, facts.version.as_deref(), user_data);
     let data_hash = follows_hash(&content);
     let source_hash = source_hash(&facts.data_secret_name);
     Ok(Template { content, spec_hash, data_hash, source_hash })
@@ -144,9 +170,17 @@ struct Rolls<'a> {
     spot: Option<&'a SpotOptions>,
     data_secret_name: &'a str,
     version: Option<&'a str>,
+    /// Hash of the user data, where new user data replaces instances.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_data: Option<SpecHash>,
 }
 
-fn rolls_hash(content: &TemplateContent, data_secret_name: &str, version: Option<&str>) -> SpecHash {
+fn rolls_hash(
+    content: &TemplateContent,
+    data_secret_name: &str,
+    version: Option<&str>,
+    user_data: Option<SpecHash>,
+) -> SpecHash {
     let rolls = Rolls {
         image: &content.image,
         instance_type: &content.instance_type,
@@ -158,6 +192,7 @@ fn rolls_hash(content: &TemplateContent, data_secret_name: &str, version: Option
         spot: content.spot.as_ref(),
         data_secret_name,
         version,
+        user_data,
     };
     // Serialising plain structs of strings and numbers cannot fail; an empty text would only cause a constant
     // hash.
@@ -209,6 +244,7 @@ mod tests {
             security_groups: vec!["sg-1".into()],
             user_data: b"#cloud-config".to_vec(),
             data_secret_name: "boot".into(),
+            new_data: NewData::ForNewInstances,
             version: Some("v1.36.3".into()),
             tags: BTreeMap::new(),
         }
@@ -232,6 +268,35 @@ mod tests {
         let after = hashes(&spec(), Facts { user_data: b"other".to_vec(), ..facts() });
         assert_eq!(before.0, after.0);
         assert_ne!(before.1, after.1);
+    }
+
+    #[test]
+    fn new_bytes_of_a_node_config_change_the_spec_hash() {
+        let of = |user_data: &[u8]| Facts {
+            user_data: user_data.to_vec(),
+            new_data: NewData::ReplacesInstances,
+            ..facts()
+        };
+        let before = hashes(&spec(), of(b"a"));
+        assert_eq!(before, hashes(&spec(), of(b"a")));
+        assert_ne!(before.0, hashes(&spec(), of(b"b")).0);
+        // Pinned as the other one: an upgrade of the manager must not replace Nodes.
+        assert_eq!(before.0.as_str(), "v1-fc2da03d95ad1fe2");
+    }
+
+    #[test]
+    fn only_a_foo_node_config_promises_that_its_data_has_no_token() {
+        let of = |api_group: &str, kind: &str| {
+            NewData::of(Some(&ContractReference {
+                api_group: api_group.into(),
+                kind: kind.into(),
+                name: "c".into(),
+            }))
+        };
+        assert_eq!(of("bootstrap.foo.com", "FooNodeConfig"), NewData::ReplacesInstances);
+        assert_eq!(of("bootstrap.cluster.x-k8s.io", "KubeadmConfig"), NewData::ForNewInstances);
+        assert_eq!(of("bootstrap.example.com", "FooNodeConfig"), NewData::ForNewInstances);
+        assert_eq!(NewData::of(None), NewData::ForNewInstances);
     }
 
     #[test]

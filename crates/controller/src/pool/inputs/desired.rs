@@ -3,7 +3,7 @@
 //! Every error becomes a [`Blocked`] with a reason and a message that stays the same while the cause does;
 //! after this file the desired state is valid.
 
-use super::content::{self, Facts};
+use super::content::{self, Facts, NewData};
 use super::gather::Gathered;
 use super::identity;
 use super::image::{Image, usable};
@@ -399,6 +399,7 @@ async fn template(
             data_secret_name: bootstrap
                 .and_then(|spec| spec.bootstrap.data_secret_name.clone())
                 .unwrap_or_default(),
+            new_data: NewData::of(bootstrap.and_then(|spec| spec.bootstrap.config_ref.as_ref())),
             version: bootstrap.and_then(|spec| spec.version.clone()),
             tags,
         },

@@ -1,0 +1,393 @@
+//! FooNodeConfigs: user data of a MachinePool, from what the control plane reports.
+
+use crate::support::{CLUSTER, NS, Pool, World, objects};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use foo_api::capi::{Cluster, ContractReference, MachinePool};
+use foo_api::control_plane::EksStatus;
+use foo_api::names::{
+    BOOTSTRAP_GROUP, CLUSTER_NAME_LABEL, CLUSTER_SECRET_TYPE, CONTROL_PLANE_GROUP, PAUSED_ANNOTATION,
+    SECRET_VALUE_KEY,
+};
+use foo_api::node_config::Family;
+use foo_api::shared::ApiEndpoint;
+use foo_api::{FooControlPlane, FooNodeConfig, FooNodeConfigSpec, FooNodeConfigStatus};
+use foo_bootstrap::{Seen, read};
+use k8s_openapi::ByteString;
+use k8s_openapi::api::core::v1::Secret;
+use kube::ResourceExt;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Name of the pool, of its configuration and of the Secret.
+const POOL: &str = "workers";
+const PEM: &str = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
+
+/// A cluster with a FooControlPlane, which is paused so that only the test says what it reports.
+async fn world(control_plane: Value) -> World {
+    let world = World::new().await;
+    let spec = serde_json::from_value(control_plane).unwrap();
+    let mut plane = objects::placed(FooControlPlane::new(CLUSTER, spec));
+    plane.annotations_mut().insert(PAUSED_ANNOTATION.to_owned(), String::new());
+    plane.labels_mut().insert(CLUSTER_NAME_LABEL.to_owned(), CLUSTER.to_owned());
+    world.has(&plane);
+    let named = |cluster: &mut Cluster| {
+        let mut reference = objects::reference("FooControlPlane", CLUSTER);
+        CONTROL_PLANE_GROUP.clone_into(&mut reference.api_group);
+        cluster.spec.control_plane_ref = Some(reference);
+    };
+    world.server.edit(NS, CLUSTER, named).unwrap();
+    world
+}
+
+/// The same with an EKS cluster that is there.
+async fn eks_world() -> World {
+    let world =
+        world(json!({"version": "v1.36.3", "eks": {"roleARN": "arn:aws:iam::123456789012:role/eks"}})).await;
+    world.server.edit(NS, CLUSTER, |plane: &mut FooControlPlane| reports(plane, PEM)).unwrap();
+    world
+}
+
+/// The control plane reports an EKS cluster with these certificates.
+fn reports(plane: &mut FooControlPlane, certificates: &str) {
+    let host = "ABC.gr7.eu-central-1.eks.amazonaws.com".to_owned();
+    plane.spec.control_plane_endpoint = Some(ApiEndpoint { host, port: 443 });
+    plane.status.get_or_insert_default().eks = Some(EksStatus {
+        name: Some("shop".to_owned()),
+        certificate_authority: Some(BASE64.encode(certificates)),
+        service_cidr: Some("10.100.0.0/16".to_owned()),
+        ..EksStatus::default()
+    });
+}
+
+fn spec(fields: Value) -> FooNodeConfigSpec {
+    serde_json::from_value(fields).unwrap()
+}
+
+/// A MachinePool that names this configuration, both made by the user.
+fn begins(world: &World, fields: Value) -> Pool<'_> {
+    world.has(&objects::placed(FooNodeConfig::new(POOL, spec(fields))));
+    let pool = world.pool(POOL).without_secret(2);
+    pool.edits_machine_pool(|pool| {
+        let bootstrap = &mut pool.spec.template.spec.bootstrap;
+        bootstrap.data_secret_name = None;
+        bootstrap.config_ref = Some(reference());
+    });
+    pool
+}
+
+/// The same, at rest with its two instances.
+async fn rests(world: &World, fields: Value) -> Pool<'_> {
+    let pool = begins(world, fields);
+    world.settles().await;
+    pool.is_of(2);
+    pool
+}
+
+fn reference() -> ContractReference {
+    ContractReference {
+        api_group: BOOTSTRAP_GROUP.to_owned(),
+        kind: "FooNodeConfig".to_owned(),
+        name: POOL.to_owned(),
+    }
+}
+
+fn edits(world: &World, change: impl FnOnce(&mut FooNodeConfigSpec)) {
+    world.server.edit(NS, POOL, |config: &mut FooNodeConfig| change(&mut config.spec)).unwrap();
+}
+
+fn status(world: &World) -> FooNodeConfigStatus {
+    world.server.get::<FooNodeConfig>(NS, POOL).unwrap().status.unwrap_or_default()
+}
+
+/// `status reason` of a condition, and its message.
+fn says(world: &World, kind: &str) -> (String, String) {
+    let found = status(world).conditions.into_iter().find(|condition| condition.type_ == kind).unwrap();
+    (format!("{} {}", found.status, found.reason), found.message)
+}
+
+fn is_refused(world: &World, reason: &str, words: &str) {
+    for kind in ["Ready", "DataSecretAvailable"] {
+        let (said, message) = says(world, kind);
+        assert_eq!(said, format!("False {reason}"), "{message}");
+        assert!(message.contains(words), "{message}");
+    }
+    assert_eq!(status(world).data_secret_name, None);
+    assert!(world.server.get::<Secret>(NS, POOL).is_none());
+}
+
+fn secret(world: &World) -> Secret {
+    world.server.get(NS, POOL).unwrap()
+}
+
+fn user_data(world: &World) -> Vec<u8> {
+    secret(world).data.unwrap()[SECRET_VALUE_KEY].0.clone()
+}
+
+/// What a node of the family takes from the Secret.
+fn seen(world: &World, family: foo_bootstrap::Family) -> Seen {
+    read(family, &user_data(world)).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn nodes_of_an_eks_cluster_are_told_what_it_reports() {
+    let world = eks_world().await;
+    rests(&world, json!({"family": "AL2023", "labels": {"team": "a"}, "kubelet": {"maxPods": 58}})).await;
+    let seen = seen(&world, foo_bootstrap::Family::AL2023);
+    assert_eq!(seen.cluster, "shop");
+    assert_eq!(seen.endpoint, "https://ABC.gr7.eu-central-1.eks.amazonaws.com");
+    assert_eq!(seen.labels.get("team").map(String::as_str), Some("a"));
+    let status = status(&world);
+    assert_eq!(status.data_secret_name.as_deref(), Some(POOL));
+    assert_eq!((status.ready, status.initialization.unwrap().data_secret_created), (Some(true), Some(true)));
+    assert_eq!(status.user_data_bytes, i32::try_from(user_data(&world).len()).ok());
+    for (kind, said) in [
+        ("Ready", "True UserDataReady"),
+        ("DataSecretAvailable", "True DataSecretWritten"),
+        ("Paused", "False NotPaused"),
+        ("Deleting", "False NotDeleting"),
+    ] {
+        assert_eq!(says(&world, kind).0, said);
+    }
+    let secret = secret(&world);
+    assert_eq!(secret.type_.as_deref(), Some(CLUSTER_SECRET_TYPE));
+    assert_eq!(secret.labels().get(CLUSTER_NAME_LABEL).map(String::as_str), Some(CLUSTER));
+    let owner = &secret.owner_references()[0];
+    assert_eq!((owner.kind.as_str(), owner.controller), ("FooNodeConfig", Some(true)));
+    assert_eq!(secret.data.unwrap().len(), 1, "the contract has a single key");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pool_at_rest_keeps_its_user_data_and_an_edit_replaces_its_nodes() {
+    let world = eks_world().await;
+    let pool = rests(&world, json!({"family": "AL2023"})).await;
+    let (before, written) = (pool.instances(), secret(&world).resource_version());
+    world.waits_long(Duration::from_hours(3)).await;
+    assert_eq!(secret(&world).resource_version(), written, "written once");
+    assert_eq!(pool.instances(), before);
+
+    edits(&world, |spec| drop(spec.labels.insert("team".to_owned(), "b".to_owned())));
+    world.settles().await;
+    let after = pool.instances();
+    assert_eq!(after.len(), 2);
+    assert!(after.iter().all(|id| !before.contains(id)), "Nodes have the new label: {before:?} {after:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_authority_of_the_cluster_reaches_the_nodes() {
+    let world = eks_world().await;
+    rests(&world, json!({"family": "Bottlerocket"})).await;
+    let both = format!("{PEM}{}", PEM.replace("MIIB", "MIIC"));
+    world.server.edit(NS, CLUSTER, |plane: &mut FooControlPlane| reports(plane, &both)).unwrap();
+    world.settles().await;
+    let text = String::from_utf8(user_data(&world)).unwrap();
+    assert!(text.contains(&BASE64.encode(&both)), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fact_that_the_control_plane_does_not_report_is_named() {
+    let world =
+        world(json!({"version": "v1.36.3", "eks": {"roleARN": "arn:aws:iam::123456789012:role/eks"}})).await;
+    begins(&world, json!({"family": "AL2023"}));
+    world.settles().await;
+    is_refused(&world, "WaitingForClusterFacts", "does not report status.eks.name yet");
+    let without_range = |plane: &mut FooControlPlane| {
+        reports(plane, PEM);
+        plane.status.as_mut().unwrap().eks.as_mut().unwrap().service_cidr = None;
+    };
+    world.server.edit(NS, CLUSTER, without_range).unwrap();
+    world.settles().await;
+    is_refused(&world, "WaitingForClusterFacts", "does not report status.eks.serviceCIDR yet");
+    world.server.edit(NS, CLUSTER, |plane: &mut FooControlPlane| reports(plane, PEM)).unwrap();
+    world.settles().await;
+    assert_eq!(says(&world, "Ready").0, "True UserDataReady");
+}
+
+/// A kubeconfig as Cluster API has it.
+fn kubeconfig(authority: &str) -> String {
+    format!(
+        "{{apiVersion: v1, kind: Config, current-context: x, \
+         clusters: [{{name: c, cluster: {{server: 'https://10.0.0.9:6443'{authority}}}}}], \
+         users: [{{name: u, user: {{token: t}}}}], \
+         contexts: [{{name: x, context: {{cluster: c, user: u}}}}]}}"
+    )
+}
+
+#[tokio::test(start_paused = true)]
+async fn nodes_of_an_external_control_plane_are_told_what_its_kubeconfig_and_the_cluster_say() {
+    let external = json!({"version": "v1.36.3", "external": {"kubeconfigSecretRef": {"name": "k"}}});
+    let world = world(external).await;
+    begins(&world, json!({"family": "AL2023"}));
+    world.settles().await;
+    is_refused(
+        &world,
+        "WaitingForClusterFacts",
+        "Secret c-kubeconfig with the kubeconfig does not exist yet",
+    );
+    world.has(&objects::secret("c-kubeconfig", kubeconfig("").as_bytes()));
+    world.settles().await;
+    is_refused(&world, "ClusterFactMissing", "no certificate-authority-data");
+    let authority = format!(", certificate-authority-data: {}", BASE64.encode(PEM));
+    let whole = objects::secret("c-kubeconfig", kubeconfig(&authority).as_bytes());
+    world.server.edit(NS, "c-kubeconfig", |it: &mut Secret| it.data.clone_from(&whole.data)).unwrap();
+    world.settles().await;
+    is_refused(&world, "ClusterFactMissing", "set spec.clusterNetwork.services.cidrBlocks of Cluster c");
+    let range = |cluster: &mut Cluster| {
+        let network = json!({"services": {"cidrBlocks": ["172.20.0.0/16"]}});
+        cluster.spec.cluster_network = Some(serde_json::from_value(network).unwrap());
+    };
+    world.server.edit(NS, CLUSTER, range).unwrap();
+    world.settles().await;
+    is_refused(&world, "ClusterFactMissing", "set spec.cluster.name");
+    edits(&world, |of| of.cluster = spec(json!({"family": "AL2023", "cluster": {"name": "legacy"}})).cluster);
+    world.settles().await;
+    let seen = seen(&world, foo_bootstrap::Family::AL2023);
+    assert_eq!(seen.endpoint, "https://10.0.0.9:6443");
+    assert_eq!(seen.cluster, "legacy");
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_name_than_that_of_the_eks_cluster_is_refused() {
+    let world = eks_world().await;
+    begins(&world, json!({"family": "AL2023", "cluster": {"name": "other"}}));
+    world.settles().await;
+    is_refused(&world, "NodeConfigInvalid", "the EKS cluster is named shop");
+    edits(&world, |of| of.cluster = spec(json!({"family": "AL2023", "cluster": {"name": "shop"}})).cluster);
+    world.settles().await;
+    assert_eq!(says(&world, "Ready").0, "True UserDataReady");
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_that_is_wrong_is_told_at_once_and_the_former_user_data_stays() {
+    let world = eks_world().await;
+    let pool = rests(&world, json!({"family": "CloudInit"})).await;
+    let (before, nodes) = (user_data(&world), pool.instances());
+    edits(&world, |of| {
+        of.labels.insert("kubernetes.io/role".to_owned(), "x".to_owned());
+        of.extra = Some("runcmd: [ls]".to_owned());
+    });
+    world.settles().await;
+    let (said, message) = says(&world, "Ready");
+    assert_eq!(said, "False NodeConfigInvalid");
+    for words in
+        ["spec.labels[kubernetes.io/role]: a kubelet may not set", "spec.extra.runcmd: is written from"]
+    {
+        assert!(message.contains(words), "{message}");
+    }
+    assert_eq!(says(&world, "DataSecretAvailable").0, "True DataSecretOutdated");
+    let status = status(&world);
+    assert_eq!(status.initialization.unwrap().data_secret_created, Some(true), "it stays true");
+    assert_eq!((user_data(&world), pool.instances()), (before, nodes));
+    assert_eq!(world.notes("NodeConfigInvalid").len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn user_data_that_is_too_long_is_told_and_fits_with_gzip() {
+    let world = eks_world().await;
+    let long = "x".repeat(20_000);
+    begins(&world, json!({"family": "AL2023", "files": [{"path": "/a", "content": long}]}));
+    world.settles().await;
+    is_refused(&world, "UserDataTooLarge", "and EC2 accepts 16384: set compression to Gzip");
+    edits(&world, |of| of.compression = foo_api::node_config::Compression::Gzip);
+    world.settles().await;
+    assert!(user_data(&world).starts_with(&[0x1f, 0x8b]));
+    let pool = world.pool(POOL);
+    pool.is_of(2);
+    assert_eq!(pool.says("LaunchTemplateReady"), "True");
+    seen(&world, foo_bootstrap::Family::AL2023);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_configuration_that_no_machine_pool_names_gets_no_user_data() {
+    let world = eks_world().await;
+    world.has(&objects::placed(FooNodeConfig::new(POOL, spec(json!({"family": "AL2023"})))));
+    world.settles().await;
+    is_refused(&world, "WaitingForMachinePool", "no MachinePool owns this FooNodeConfig yet");
+    // An owner alone proves nothing.
+    world.has(&objects::machine_pool("other", 0));
+    let other: MachinePool = world.server.get(NS, "other").unwrap();
+    let owned = |config: &mut FooNodeConfig| {
+        config.metadata.owner_references = Some(kube::Resource::owner_ref(&other, &()).into_iter().collect());
+    };
+    world.server.edit(NS, POOL, owned).unwrap();
+    world.settles().await;
+    is_refused(&world, "WaitingForMachinePool", "MachinePool other does not name it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_of_another_owner_is_left_alone() {
+    let world = eks_world().await;
+    world.has(&objects::secret(POOL, b"theirs"));
+    begins(&world, json!({"family": "AL2023"}));
+    world.settles().await;
+    assert_eq!(says(&world, "Ready").0, "False DataSecretNotOwned");
+    assert_eq!(user_data(&world), b"theirs");
+    world.server.delete::<Secret>(NS, POOL).unwrap();
+    world.settles().await;
+    assert_eq!(says(&world, "Ready").0, "True UserDataReady");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_secret_is_kept_as_cluster_api_needs_it() {
+    let world = eks_world().await;
+    rests(&world, json!({"family": "AL2023"})).await;
+    let right = secret(&world);
+    let spoils: [fn(&mut Secret); 3] = [
+        |secret| drop(secret.labels_mut().remove(CLUSTER_NAME_LABEL)),
+        |secret| secret.owner_references_mut().clear(),
+        |secret| {
+            drop(
+                secret.data.as_mut().unwrap().insert(SECRET_VALUE_KEY.to_owned(), ByteString(b"x".to_vec())),
+            );
+        },
+    ];
+    for spoil in spoils {
+        world.server.edit(NS, POOL, spoil).unwrap();
+        world.settles().await;
+        let there = secret(&world);
+        assert_eq!(there.data, right.data);
+        assert_eq!(there.labels(), right.labels());
+        assert_eq!(there.owner_references(), right.owner_references());
+    }
+    world.server.delete::<Secret>(NS, POOL).unwrap();
+    world.settles().await;
+    assert_eq!(secret(&world).data, right.data);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_written_while_it_is_paused() {
+    let world = eks_world().await;
+    rests(&world, json!({"family": "AL2023"})).await;
+    let before = user_data(&world);
+    let pause = |paused: bool| {
+        world.server.edit(NS, CLUSTER, |cluster: &mut Cluster| cluster.spec.paused = Some(paused)).unwrap();
+    };
+    pause(true);
+    world.settles().await;
+    edits(&world, |spec| spec.family = Family::Bottlerocket);
+    world.settles().await;
+    assert_eq!(says(&world, "Paused").0, "True Paused");
+    assert_eq!(says(&world, "Ready").0, "True UserDataReady", "as it was found before");
+    assert_eq!(user_data(&world), before);
+    pause(false);
+    world.settles().await;
+    assert_ne!(user_data(&world), before);
+    assert_eq!(says(&world, "Paused").0, "False NotPaused");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deletion_that_others_hold_up_says_so() {
+    let world = eks_world().await;
+    let pool = rests(&world, json!({"family": "AL2023"})).await;
+    let hold = |config: &mut FooNodeConfig| config.finalizers_mut().push("example.com/hold".to_owned());
+    world.server.edit(NS, POOL, hold).unwrap();
+    pool.is_deleted();
+    world.settles().await;
+    assert_eq!(says(&world, "Ready").0, "False Deleting");
+    let (said, message) = says(&world, "Deleting");
+    assert_eq!(said, "True WaitingForFinalizers");
+    assert!(message.contains("example.com/hold"), "{message}");
+    world.server.edit(NS, POOL, |config: &mut FooNodeConfig| config.finalizers_mut().clear()).unwrap();
+    world.settles().await;
+    assert!(world.server.get::<FooNodeConfig>(NS, POOL).is_none());
+}
