@@ -12,7 +12,7 @@ use foo_model::hook::{HookConfig, HookResult};
 use foo_model::{
     ActivityStatus, Decrement, Group, GroupChange, GroupName, InstanceId, InstancesMix, LifecycleState,
     MixOverride, NewGroup, Process, Protection, Seconds, SpotStrategy, TemplateContent, TemplateHashes,
-    TemplateVersion,
+    TemplateVersion, Timestamp,
 };
 use foo_simulator::core::catalogue::{IMAGE_ARM64, IMAGE_X86_64};
 use foo_simulator::core::ec2::workload_volumes::WorkloadVolume;

@@ -52,10 +52,10 @@ pub(in crate::pool) struct Image {
 
 /// Whether a pass can look images up and record them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::pool) enum Reach {
+enum Reach {
     /// Yes.
     Full,
-    /// No: AWS cannot be used, or the pool is paused or being deleted.
+    /// No: AWS cannot be used, or the pool is paused.
     RecordOnly,
 }
 
@@ -70,7 +70,12 @@ impl Image {
 
     /// None, for this reason; the record is about another source or Kubernetes version.
     fn missing(because: Blocked, record: Option<ImageStatus>) -> Self {
-        Self { id: Err(because), record, warning: None, next_try: Some(TRY_AGAIN) }
+        Self { id: Err(because), record, warning: None, next_try: None }
+    }
+
+    /// The same, and the pass comes back after this time.
+    fn awaited(self, next_try: Duration) -> Self {
+        Self { next_try: Some(next_try), ..self }
     }
 }
 
@@ -84,6 +89,10 @@ impl Pools {
         state: &mut PoolState,
     ) -> Image {
         let record = state.unconfirmed.image(recorded(&gathered.pool));
+        if gathered.goal != Goal::Run {
+            let because = Blocked::new(Reason::Deleting, "the pool is being deleted");
+            return Image::missing(because, record);
+        }
         let id = gathered.pool.spec.ami.id.as_deref().map(ImageId::new);
         if let (Some(id), None) = (&id, &record) {
             return Image::named(id.clone());
@@ -97,31 +106,47 @@ impl Pools {
             return Image::named(id);
         }
         let region = region.as_ref().ok().and_then(Option::as_deref);
-        let types = self.instance_types(gathered, region, state).await;
+        self.looked_up(gathered, region.map(|region| (region, reach)), record, state).await
+    }
+
+    /// The image of a pool whose spec does not name it by its id. `region` is absent while it is unknown.
+    async fn looked_up(
+        &self,
+        gathered: &mut Gathered,
+        region: Option<(&CloudRegion, Reach)>,
+        record: Option<ImageStatus>,
+        state: &mut PoolState,
+    ) -> Image {
         let version = version(gathered);
-        let nodes = |types| Nodes { version: version.as_deref(), types };
+        let types = self.instance_types(gathered, region.map(|(region, _)| region), state).await;
         let source = types.as_ref().map_err(Clone::clone).and_then(|types| {
-            Source::of(&gathered.pool.spec.ami, nodes(types)).map(|source| (source, types.as_slice()))
+            let source = Source::of(&gathered.pool.spec.ami, Nodes { version: version.as_deref(), types })?;
+            Ok((source, types))
         });
+        let region = region.filter(|(_, reach)| *reach == Reach::Full).map(|(region, _)| region);
         let (source, types) = match source {
             Ok(known) => known,
+            Err(because) if region.is_some() => return Image::missing(because, record).awaited(TRY_AGAIN),
             Err(because) => return Image::missing(because, record),
         };
         let valid = record.clone().filter(|it| it.source == source.to_string() && it.version == version);
         let policy = gathered.pool.spec.ami.policy.unwrap_or_default();
         match (valid, policy, region) {
-            (Some(valid), ImagePolicy::Pinned, _) => {
-                self.restore(gathered, &valid, reach, state).await;
+            (Some(valid), ImagePolicy::Pinned, region) => {
+                if region.is_some() {
+                    self.restore(gathered, &valid, state).await;
+                }
                 Image::recorded(valid)
             }
-            (valid, _, Some(region)) if reach == Reach::Full => {
+            (valid, _, Some(region)) => {
                 let now = self.context.clock.now();
-                let found = found(&source, types, &region.lookups, now).await;
+                let known = valid.as_ref().map(|valid| valid.id.as_str());
+                let found = found(&source, known, types, &region.lookups, now).await;
                 let found = found.map(|id| status(&id, &source, version, now));
                 self.decided(gathered, found, valid, record, state).await
             }
-            (Some(valid), ImagePolicy::Latest, _) => Image::recorded(valid),
-            (None, _, _) => {
+            (Some(valid), ImagePolicy::Latest, None) => Image::recorded(valid),
+            (None, _, None) => {
                 let because = format!("the image has not been looked up yet: {source}");
                 Image::missing(Blocked::new(Reason::ImageNotRecorded, because), record)
             }
@@ -136,7 +161,7 @@ impl Pools {
         region: &Result<Option<Arc<CloudRegion>>, Blocked>,
         state: &mut PoolState,
     ) -> Reach {
-        if gathered.goal != Goal::Run || gathered.paused_by.is_some() {
+        if gathered.paused_by.is_some() {
             return Reach::RecordOnly;
         }
         match self.aws(key, gathered, region, state) {
@@ -162,7 +187,7 @@ impl Pools {
     ) -> Image {
         match (found, valid) {
             (Ok(found), Some(valid)) if found.id == valid.id => {
-                self.restore(gathered, &valid, Reach::Full, state).await;
+                self.restore(gathered, &valid, state).await;
                 Image::recorded(valid)
             }
             (Ok(found), valid) => match self.record(gathered, Some(&found), state).await {
@@ -171,8 +196,8 @@ impl Pools {
                     Image::recorded(found)
                 }
                 Err(because) => match valid {
-                    Some(valid) => Image { next_try: Some(WRITE_AGAIN), ..Image::recorded(valid) },
-                    None => Image { next_try: Some(WRITE_AGAIN), ..Image::missing(because, record) },
+                    Some(valid) => Image::recorded(valid).awaited(WRITE_AGAIN),
+                    None => Image::missing(because, record).awaited(WRITE_AGAIN),
                 },
             },
             (Err(because), Some(valid)) => {
@@ -183,20 +208,14 @@ impl Pools {
                 let warning = Some(Blocked::new(Reason::ImageLookupFailed, message));
                 Image { warning, ..Image::recorded(valid) }
             }
-            (Err(because), None) => Image::missing(because, record),
+            (Err(because), None) => Image::missing(because, record).awaited(TRY_AGAIN),
         }
     }
 
     /// Writes the annotation again if only the status has the record.
-    async fn restore(
-        &self,
-        gathered: &mut Gathered,
-        record: &ImageStatus,
-        reach: Reach,
-        state: &mut PoolState,
-    ) {
+    async fn restore(&self, gathered: &mut Gathered, record: &ImageStatus, state: &mut PoolState) {
         let is_there = annotated(&gathered.pool).is_some() || state.unconfirmed.image.is_some();
-        if !is_there && reach == Reach::Full {
+        if !is_there {
             // If this fails the next pass repeats it; the status has the record.
             self.record(gathered, Some(record), state).await.ok();
         }
@@ -271,10 +290,12 @@ pub(in crate::pool) async fn usable(
     }
 }
 
-/// The image that a source names now, if instances of these types can boot from it. Always asked as a new question, whose
-/// answer is at most ten minutes old and never one from before a failure: the record outlives failures.
+/// The image that a source names now, if instances of these types can boot from it. `known` is the one that the pool has.
+/// Always asked as a new question, whose answer is at most ten minutes old and never one from before a failure: the
+/// record outlives failures.
 async fn found(
     source: &Source,
+    known: Option<&str>,
     types: &[InstanceTypeInfo],
     lookups: &Lookups,
     now: Timestamp,
@@ -294,7 +315,8 @@ async fn found(
             newest.ok_or_else(|| missing("there is none"))?.id
         }
     };
-    let image = usable(&id, types, lookups, Asking::New).await;
+    let asking = if known == Some(id.as_str()) { Asking::Again } else { Asking::New };
+    let image = usable(&id, types, lookups, asking).await;
     image.map(|image| image.id).map_err(|why| Blocked::new(why.reason, format!("{source}: {}", why.message)))
 }
 
