@@ -1,4 +1,4 @@
-//! AWS Auto Scaling, EC2, Elastic Load Balancing, Service Quotas, Systems Manager, IAM and SQS behind the traits of `foo-cloud`.
+//! AWS Auto Scaling, EC2, Elastic Load Balancing, Service Quotas, Systems Manager, EKS, IAM and SQS behind the traits of `foo-cloud`.
 //!
 //! The only crate that links the AWS SDK: aws-sdk-ec2 takes minutes and gigabytes to compile, so nothing else
 //! may depend on this crate except where the manager is put together. It makes no decisions and has no caches
@@ -10,6 +10,7 @@
 //! * `groups`, `templates`, `instances`, `lookups`: the operations by family, with the shapes they need;
 //! * `images`: images, and the parameters that name them;
 //! * `networks`: VPCs and the resources in them;
+//! * `eks`: EKS clusters, and their tokens;
 //! * `queue`: one SQS queue;
 //! * `roles`: IAM;
 //! * `sessions`: sessions of roles, and the cache of credentials;
@@ -17,6 +18,7 @@
 
 mod clients;
 pub mod connect;
+mod eks;
 mod error;
 mod filters;
 mod groups;
