@@ -5,9 +5,10 @@
 //! has are missing, and [`Kubelets`] stands in for them as far as a drain can tell: kubelets, a scheduler, and the
 //! controllers that clean up after an instance that is gone. No container runs.
 //!
-//! Three layers, each usable without the ones above:
+//! Layers, each usable without the ones above:
 //! * [`Rig`]: the real components, nothing of ours. What runs in the cloud a test says through [`Instances`].
 //! * [`World`]: a rig with our provider installed, our managers as processes, and a simulated AWS.
+//! * [`ClusterServers`]: a real API server behind each cluster of a simulated EKS; a [`World`] has them, too.
 //! * [`story`]: the main job, played and verified; `foo-demo` and an end-to-end test are two ways to watch it.
 //!
 //! ```no_run

@@ -1,7 +1,8 @@
 //! Amazon EKS: clusters with their updates, add-ons, access entries, pod identity associations and insights.
 //!
 //! [`cluster`] has the nouns, [`requests`] what callers send, as the API has it in JSON. One file per kind of call; [`step`] has
-//! what EKS does a while after a call, and [`mishaps`] what a test causes. No control plane runs: the endpoint is a name.
+//! what EKS does a while after a call, and [`mishaps`] what a test causes. No control plane runs: the endpoint is a name
+//! until a test bed says which server runs.
 
 mod access;
 mod addon_catalogue;

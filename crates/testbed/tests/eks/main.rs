@@ -1,0 +1,178 @@
+//! The API servers of the clusters of the simulated EKS: who gets in, with which rights, and which instances become their nodes.
+//! Needs `hack/tools/bin`.
+
+mod stage;
+
+use anyhow::{Result, ensure};
+use foo_bootstrap::input::TaintInput;
+use foo_bootstrap::{ClusterInput, Family, NodeInput};
+use foo_simulator::SigningKey;
+use foo_testbed::{Probe, wait_until};
+use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
+use kube::api::{ListParams, PostParams};
+use kube::{Api, Client, Error};
+use serde_json::{Value, json};
+use stage::{SOON, Stage};
+use std::time::Duration;
+
+const POLICY: &str = "arn:aws:eks::aws:cluster-access-policy";
+
+fn key(id: &str) -> SigningKey {
+    SigningKey { id: id.to_owned(), secret: "any".to_owned(), session_token: None }
+}
+
+/// The status of a request for the namespaces; 200 if it was answered.
+async fn status_of(client: &Client) -> Result<u16> {
+    code(Api::<Namespace>::all(client.clone()).list(&ListParams::default()).await)
+}
+
+fn code<T>(result: Result<T, Error>) -> Result<u16> {
+    match result {
+        Ok(_) => Ok(200),
+        Err(Error::Api(status)) => Ok(status.code),
+        Err(other) => Err(other.into()),
+    }
+}
+
+async fn until_pods_answer(client: &Client, namespace: &str, wanted: u16) -> Result<()> {
+    let pods: Api<Pod> = Api::namespaced(client.clone(), namespace);
+    wait_until(&format!("{wanted} for the pods of {namespace}"), SOON, async || {
+        let status = code(pods.list(&ListParams::default()).await)?;
+        Ok(Probe::when(status == wanted, || format!("{status}")))
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_has_an_entry_gets_in_with_the_rights_of_its_policies() -> Result<()> {
+    let stage = Stage::new().await?;
+    let shown = stage.cluster("main").await?;
+    let endpoint = format!("https://127.0.0.1:{}", stage.servers.wait_for("main").await?.port());
+    ensure!(shown["endpoint"] == json!(endpoint), "{shown}");
+
+    let creator = stage.client(&shown, &Stage::token(&key("creator"), "main")).await?;
+    assert_eq!(status_of(&creator).await?, 200);
+    for name in ["team-a", "other"] {
+        let namespace = serde_json::from_value(json!({ "metadata": { "name": name } }))?;
+        Api::all(creator.clone()).create(&PostParams::default(), &namespace).await.map(|_: Namespace| ())?;
+    }
+    for (token, why) in [
+        // Signatures of sessions are verified although no access key is known.
+        (Stage::token(&stage.session("viewers")?, "another"), "SignatureDoesNotMatch"),
+        (Stage::token(&key("stranger"), "main"), "is not mapped"),
+        ("k8s-aws-v1.nonsense".to_owned(), "not properly formatted"),
+    ] {
+        assert_eq!(status_of(&stage.client(&shown, &token).await?).await?, 401, "{why}");
+        let refused = stage.servers.refused_tokens("main");
+        ensure!(refused.last().is_some_and(|last| last.contains(why)), "{why}: {refused:?}");
+    }
+
+    let role = "arn:aws:iam::123456789012:role/viewers";
+    let entries = "/clusters/main/access-entries";
+    stage.eks("POST", entries, json!({ "principalArn": role })).await?;
+    let session = stage.session("viewers")?;
+    let viewer = stage.client(&shown, &Stage::token(&session, "main")).await?;
+    assert_eq!(status_of(&viewer).await?, 403);
+    let policies = format!("{entries}/{}/access-policies", stage::escaped(role));
+    let scope = json!({ "type": "namespace", "namespaces": ["team-*"] });
+    let view = format!("{POLICY}/AmazonEKSViewPolicy");
+    stage.eks("POST", &policies, json!({ "policyArn": view, "accessScope": scope })).await?;
+    until_pods_answer(&viewer, "team-a", 200).await?;
+    until_pods_answer(&viewer, "other", 403).await?;
+    stage.eks("DELETE", &format!("{policies}/{}", stage::escaped(&view)), Value::Null).await?;
+    until_pods_answer(&viewer, "team-a", 403).await?;
+
+    // Another role under the same name is another one.
+    stage.put_role("viewers")?;
+    let anew = stage.session("viewers")?;
+    stage.remove_role("viewers");
+    stage.put_role("viewers")?;
+    assert_eq!(status_of(&stage.client(&shown, &Stage::token(&anew, "main")).await?).await?, 401);
+
+    let token = Stage::token(&key("creator"), "main");
+    stage.servers.move_clock(Duration::from_mins(16));
+    assert_eq!(status_of(&stage.client(&shown, &token).await?).await?, 401);
+    ensure!(stage.servers.refused_tokens("main").last().is_some_and(|last| last.contains("expired")));
+
+    stage.eks("DELETE", "/clusters/main", Value::Null).await?;
+    wait_until("the API server to end", SOON, async || {
+        let ended = stage.servers.api("main").is_none() && status_of(&creator).await.is_err();
+        Ok(Probe::when(ended, || "it answers".to_owned()))
+    })
+    .await
+}
+
+/// User data for the cluster as EKS shows it, after a change.
+fn user_data(shown: &Value, family: Family, change: impl FnOnce(&mut ClusterInput)) -> Result<Vec<u8>> {
+    let text = |pointer: &str| shown.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut cluster = ClusterInput {
+        name: text("/name"),
+        endpoint: text("/endpoint"),
+        certificate_authority: text("/certificateAuthority/data"),
+        service_range: text("/kubernetesNetworkConfig/serviceIpv4Cidr"),
+        dns: None,
+    };
+    change(&mut cluster);
+    let taint = TaintInput { key: "gpu".into(), value: "yes".into(), effect: "NoSchedule".into() };
+    let node = NodeInput {
+        family,
+        labels: [("team".to_owned(), "a".to_owned())].into(),
+        taints: vec![taint],
+        ..NodeInput::default()
+    };
+    foo_bootstrap::render(&cluster, &node).map_err(|refusals| anyhow::anyhow!("{refusals:?}"))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn instances_whose_user_data_is_right_become_nodes_and_others_do_not() -> Result<()> {
+    let stage = Stage::new().await?;
+    let shown = stage.cluster("main").await?;
+    let other = stage.cluster("other").await?;
+    let authority = other["certificateAuthority"]["data"].as_str().unwrap_or_default().to_owned();
+    let groups = [
+        ("al2023", user_data(&shown, Family::AL2023, |_| {})?),
+        ("bottlerocket", user_data(&shown, Family::Bottlerocket, |_| {})?),
+        ("wrong-authority", user_data(&shown, Family::AL2023, |it| it.certificate_authority = authority)?),
+        ("wrong-name", user_data(&shown, Family::AL2023, |it| it.name = "other".to_owned())?),
+        ("no-cluster", user_data(&shown, Family::Bottlerocket, |it| it.name = "nowhere".to_owned())?),
+    ];
+    for (group, data) in &groups {
+        stage.group(group, data).await?;
+    }
+    let refusal = async |group: &str, why: &str| {
+        wait_until(&format!("{group} to be refused for: {why}"), SOON, async || {
+            let refused = stage.servers.refused_nodes();
+            let found = stage.instance_of(group).and_then(|id| refused.get(&id).cloned());
+            Ok(Probe::when(found.as_ref().is_some_and(|it| it.contains(why)), || format!("{found:?}")))
+        })
+        .await
+    };
+    // No entry lets the role of the instances in yet.
+    refusal("al2023", "401").await?;
+    for cluster in ["main", "other"] {
+        let entry = json!({ "principalArn": "arn:aws:iam::123456789012:role/nodes", "type": "EC2_LINUX" });
+        stage.eks("POST", &format!("/clusters/{cluster}/access-entries"), entry).await?;
+    }
+    let nodes: Api<Node> = Api::all(stage.servers.wait_for("main").await?.client());
+    let joined = wait_until("two nodes", SOON, async || {
+        let found = nodes.list(&ListParams::default()).await?.items;
+        let seen = format!("{} nodes, refused: {:?}", found.len(), stage.servers.refused_nodes());
+        Ok(if found.len() == 2 { Probe::Done(found) } else { Probe::NotYet(seen) })
+    });
+    for node in joined.await? {
+        let labels = node.metadata.labels.unwrap_or_default();
+        assert_eq!(labels.get("team").map(String::as_str), Some("a"));
+        let taints = node.spec.and_then(|spec| spec.taints).unwrap_or_default();
+        ensure!(taints.iter().any(|taint| taint.key == "gpu" && taint.effect == "NoSchedule"), "{taints:?}");
+        let name = node.metadata.name.unwrap_or_default();
+        wait_until(&format!("the kubelet of {name}"), SOON, async || {
+            let info = nodes.get(&name).await?.status.and_then(|status| status.node_info);
+            let version = info.map(|info| info.kubelet_version);
+            Ok(Probe::when(version.as_deref() == Some("v1.33.0"), || format!("{version:?}")))
+        })
+        .await?;
+    }
+    refusal("wrong-authority", "certificate").await?;
+    refusal("wrong-name", "401").await?;
+    refusal("no-cluster", "there is no cluster nowhere").await
+}
