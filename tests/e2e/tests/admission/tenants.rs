@@ -172,7 +172,7 @@ fn a_crd_is_deleted_only_after_somebody_allowed_it() {
         server.may_everything(&[TENANT]).await?;
         let names = server.kubectl(&["get", "crd", "--output=name"]).await?;
         let ours: Vec<&str> = names.lines().filter(|name| name.contains(".foo.com")).collect();
-        ensure!(ours.len() == 8, "{ours:?}");
+        ensure!(ours.len() == 10, "{ours:?}");
         for crd in &ours {
             let no = "all objects of this kind would be deleted with it";
             is_refused(server, TENANT, &["delete", crd], &Value::Null, no).await?;
