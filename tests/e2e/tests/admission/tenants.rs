@@ -9,6 +9,7 @@ const MANAGER: &str = "system:serviceaccount:foo-system:foo-manager";
 /// As clusterctl installs the other provider.
 const CONTROL_PLANE_MANAGER: &str =
     "system:serviceaccount:foo-control-plane-system:foo-control-plane-manager";
+const BOOTSTRAP_MANAGER: &str = "system:serviceaccount:foo-bootstrap-system:foo-bootstrap-manager";
 const CORE: &str = "system:serviceaccount:capi-system:capi-manager";
 const GARBAGE_COLLECTOR: &str = "system:serviceaccount:kube-system:generic-garbage-collector";
 const TENANT: &str = "tina";
@@ -39,6 +40,7 @@ async fn is_refused(server: Server, user: &str, args: &[&str], stdin: &Value, me
 }
 
 const CREATE: &[&str] = &["create", "-f", "-"];
+const REPLACE: &[&str] = &["replace", "-f", "-"];
 
 fn secret(name: &str, kind: &str) -> Value {
     json!({
@@ -85,6 +87,57 @@ fn the_manager_writes_no_secret_but_kubeconfigs_of_clusters() {
         // Nobody else is bound by that.
         passes(server, TENANT, CREATE, &token).await?;
         passes(server, TENANT, &patch("users-own", content), &Value::Null).await
+    });
+}
+
+/// A Secret of Cluster API's type with an owner of this kind and name, if any.
+fn owned(name: &str, owner: Option<(&str, &str)>, value: &str) -> Value {
+    let reference = |(kind, name): (&str, &str)| json!({"apiVersion": "bootstrap.foo.com/v1alpha1", "kind": kind, "name": name, "uid": "1"});
+    let owners: Vec<Value> = owner.into_iter().map(reference).collect();
+    json!({
+        "apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret",
+        "metadata": {"name": name, "namespace": "default", "ownerReferences": owners},
+        "stringData": {"value": value},
+    })
+}
+
+/// With another one it could have any kubeconfig or certificate authority of a Cluster be its own.
+#[test]
+fn the_manager_of_node_configs_writes_no_secret_but_their_user_data() {
+    on_server(async |server| {
+        server.may_everything(&[MANAGER, CONTROL_PLANE_MANAGER, BOOTSTRAP_MANAGER]).await?;
+        let ours = |name: &'static str| Some(("FooNodeConfig", name));
+        let stored = [
+            owned("nodes", ours("nodes"), "x"),
+            owned("restored", None, "x"),
+            owned("authority", Some(("Other", "a")), "x"),
+        ];
+        for stored in stored {
+            server.apply(&stored.to_string()).await?;
+        }
+        let no = "this manager may write only Secrets";
+        // Deployed alone, and as the one manager of all.
+        for manager in [BOOTSTRAP_MANAGER, MANAGER] {
+            passes(server, manager, CREATE, &owned("fresh", ours("fresh"), "x")).await?;
+            passes(server, manager, REPLACE, &owned("nodes", ours("nodes"), "y")).await?;
+            passes(server, manager, REPLACE, &owned("restored", ours("restored"), "x")).await?;
+            for (verb, secret) in [
+                (CREATE, owned("fresh", None, "x")),
+                (CREATE, owned("fresh", ours("another"), "x")),
+                (CREATE, secret("token", "kubernetes.io/service-account-token")),
+                (REPLACE, owned("restored", ours("restored"), "y")),
+                (REPLACE, owned("authority", ours("authority"), "x")),
+                (REPLACE, owned("authority", ours("authority"), "y")),
+            ] {
+                is_refused(server, manager, verb, &secret, no).await?;
+            }
+            let delete = ["delete", "secret", "nodes", "--namespace=default"];
+            let never = "this manager must not delete Secrets";
+            is_refused(server, manager, &delete, &Value::Null, never).await?;
+        }
+        is_refused(server, BOOTSTRAP_MANAGER, CREATE, &owned("n-kubeconfig", ours("n-kubeconfig"), "x"), no)
+            .await?;
+        is_refused(server, CONTROL_PLANE_MANAGER, CREATE, &owned("fresh", ours("fresh"), "x"), no).await
     });
 }
 
@@ -172,7 +225,7 @@ fn a_crd_is_deleted_only_after_somebody_allowed_it() {
         server.may_everything(&[TENANT]).await?;
         let names = server.kubectl(&["get", "crd", "--output=name"]).await?;
         let ours: Vec<&str> = names.lines().filter(|name| name.contains(".foo.com")).collect();
-        ensure!(ours.len() == 8, "{ours:?}");
+        ensure!(ours.len() == 10, "{ours:?}");
         for crd in &ours {
             let no = "all objects of this kind would be deleted with it";
             is_refused(server, TENANT, &["delete", crd], &Value::Null, no).await?;

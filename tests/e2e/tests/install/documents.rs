@@ -19,7 +19,9 @@ fn the_page_on_installing_with_clusterctl_works_from_release_to_removal() {
                       export EXISTING_KUBECONFIG=$KUBECONFIG USER_DATA=user-data";
         reader.run(theirs).await?;
         let printed = reader.follow(PAGE, "With clusterctl").await?;
-        assert!(printed.contains("infrastructure-foo") && printed.contains("control-plane-foo"), "{printed}");
+        for provider in ["infrastructure-foo", "control-plane-foo", "bootstrap-foo"] {
+            assert!(printed.contains(provider), "{printed}");
+        }
         assert!(
             printed.contains(&format!("image: {image}:v0.1.0")),
             "what is installed runs the reader's image"

@@ -10,7 +10,8 @@ use foo_testbed::world::manifests;
 const PAGE: &str = "docs/operations/runbooks/crds.md";
 const NAME: &str = "crds";
 /// All of them.
-const OURS: &str = "crd --selector 'cluster.x-k8s.io/provider in (infrastructure-foo, control-plane-foo)'";
+const OURS: &str =
+    "crd --selector 'cluster.x-k8s.io/provider in (infrastructure-foo, control-plane-foo, bootstrap-foo)'";
 
 #[test]
 fn after_the_crds_were_deleted_the_page_brings_the_pools_back_with_their_instances() {
