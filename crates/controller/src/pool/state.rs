@@ -226,6 +226,7 @@ impl Reported {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
     #[test]
     fn a_write_is_believed_until_the_cache_shows_it() {
@@ -234,5 +235,27 @@ mod tests {
         assert_eq!(unconfirmed.finalizer(Finalizer::Present), Finalizer::Present);
         assert_eq!(unconfirmed.finalizer(Finalizer::Absent), Finalizer::Absent, "somebody took it off since");
         assert_eq!(unconfirmed.moves(MoveBlock::Free), MoveBlock::Free);
+    }
+
+    #[test]
+    fn a_recorded_image_is_the_image_before_the_cache_shows_it() {
+        let image = |id: &str| ImageStatus {
+            id: id.to_owned(),
+            source: "SSM parameter /node".to_owned(),
+            version: None,
+            resolved_at: Time(jiff::Timestamp::UNIX_EPOCH),
+        };
+        let (old, new) = (Some(image("ami-1")), Some(image("ami-2")));
+        let mut unconfirmed =
+            Unconfirmed { image: Some(WrittenImage(new.clone())), ..Unconfirmed::default() };
+        assert_eq!(unconfirmed.image(None), new);
+        assert_eq!(unconfirmed.image(old.clone()), new);
+        assert_eq!(unconfirmed.image(new.clone()), new);
+        assert_eq!(unconfirmed.image(old.clone()), old, "written by another since");
+        let mut removed = Unconfirmed { image: Some(WrittenImage(None)), ..Unconfirmed::default() };
+        assert_eq!(
+            (removed.image(old.clone()), removed.image(None), removed.image(old.clone())),
+            (None, None, old)
+        );
     }
 }

@@ -284,19 +284,43 @@ async fn what_was_recorded_is_launched_although_the_manager_died_and_aws_names_a
     assert_eq!(pool.image(&world), IMAGE_X86_64);
 }
 
-#[tokio::test(start_paused = true)]
-async fn nothing_is_launched_from_an_image_that_cannot_be_recorded() {
+/// The API server answers so to every write of the record.
+async fn check_unrecorded(fault: fn() -> ApiFault) {
     let world = World::new().await;
     publish(&world, PARAMETER, IMAGE_X86_64);
-    let refused = ApiFault::internal_error().on_writes().kind("FooMachinePool").manager("foo/pool-image");
-    world.server.inject(refused.client(MANAGER).always());
+    let fault = fault().on_writes().kind("FooMachinePool").manager("foo/pool-image");
+    let fault = world.server.inject(fault.client(MANAGER).always());
     let pool = world.pool("p").with(parameter(PARAMETER, ImagePolicy::Pinned)).begins_with(1);
     world.waits(Duration::from_mins(2)).await;
+    assert!(fault.struck() > 0);
     assert!(pool.annotation().is_none() && pool.group().is_none());
     assert!(world.region.templates().is_empty());
+    assert_eq!(pool.says("LaunchTemplateReady"), "False ImageNotRecorded");
     world.server.heal();
     world.settles().await;
     pool.is_of(1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_launched_from_an_image_that_cannot_be_recorded() {
+    check_unrecorded(ApiFault::internal_error).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_launched_while_others_write_first() {
+    check_unrecorded(ApiFault::conflict).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_record_whose_answer_was_lost_is_used_when_it_is_seen() {
+    let world = World::new().await;
+    publish(&world, PARAMETER, IMAGE_X86_64);
+    let fault = ApiFault::lost_answer().on_writes().kind("FooMachinePool").manager("foo/pool-image");
+    let fault = world.server.inject(fault.client(MANAGER).always());
+    let pool = world.pool("p").with(parameter(PARAMETER, ImagePolicy::Pinned)).of(1).await;
+    assert_eq!(fault.struck(), 1);
+    pool.is_of(1);
+    assert_eq!(pool.image(&world), IMAGE_X86_64);
 }
 
 #[tokio::test(start_paused = true)]
