@@ -12,7 +12,8 @@ use tokio::time::{Instant, timeout};
 
 /// How long a failure is the answer.
 const FAILED: Duration = Duration::from_mins(1);
-/// The same in front of a cache, which remembers what AWS refuses by itself: the time between two tries of core.
+/// The same in front of a cache, which remembers by itself what AWS refuses: as long as [`foo_cloud::Lookups`] remember a transient
+/// failure.
 const FAILED_BEFORE_CACHE: Duration = Duration::from_secs(5);
 
 /// The answers to all questions of one type.
@@ -24,6 +25,7 @@ pub(crate) struct Answers<Q, T> {
     within: Duration,
     /// How long an answer is valid; zero: it is asked for each time.
     serves: fn(&T) -> Duration,
+    /// How long a failure is.
     failed: Duration,
 }
 

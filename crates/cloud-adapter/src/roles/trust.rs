@@ -61,15 +61,12 @@ fn decoded(text: &str) -> Option<String> {
     while let Some((before, after)) = rest.split_once('%') {
         bytes.extend(before.bytes());
         let digits = after.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        rest = match digits.zip(after.get(2..)) {
-            Some((byte, after)) => {
-                bytes.push(byte);
-                after
-            }
-            None => {
-                bytes.push(b'%');
-                after
-            }
+        rest = if let Some((byte, after)) = digits.zip(after.get(2..)) {
+            bytes.push(byte);
+            after
+        } else {
+            bytes.push(b'%');
+            after
         };
     }
     bytes.extend(rest.bytes());
@@ -83,7 +80,7 @@ mod tests {
 
     fn of(statements: &Value) -> Vec<String> {
         let document = json!({"Version": "2012-10-17", "Statement": statements}).to_string();
-        let encoded: String = document.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let encoded = document.bytes().fold(String::new(), |text, byte| format!("{text}%{byte:02X}"));
         assert_eq!(services(&document), services(&encoded), "encoded or not");
         services(&encoded).unwrap().into_iter().collect()
     }

@@ -100,7 +100,8 @@ async fn issuers_of_tokens_are_created_once_and_deleted() {
     let found = world.provider(&arn).await.unwrap();
     assert_eq!(found.url, "oidc.eks.eu-central-1.amazonaws.com/id/1");
     assert_eq!((&found.arn, &found.clients, &found.tags), (&arn, &new.clients, &new.tags));
-    for cloud in [&world.wire as &dyn Roles, &world.direct] {
+    let clouds: [&dyn Roles; 2] = [&world.wire, &world.direct];
+    for cloud in clouds {
         assert_eq!(cloud.create_oidc_provider(&new).await.unwrap_err().kind, ErrorKind::AlreadyExists);
     }
     world.wire.delete_oidc_provider(&arn).await.unwrap();
@@ -129,7 +130,8 @@ async fn an_issuer_whose_creation_got_no_answer_may_exist() {
 async fn a_missing_right_is_told_from_a_missing_profile() {
     let world = World::start().await;
     world.server.simulator().add_fault(FaultRule::on("GetInstanceProfile", Fault::Denied));
-    for cloud in [&world.wire as &dyn Roles, &world.direct] {
+    let clouds: [&dyn Roles; 2] = [&world.wire, &world.direct];
+    for cloud in clouds {
         assert_eq!(cloud.instance_profile("nodes").await.unwrap_err().kind, ErrorKind::Denied);
     }
 }
