@@ -5,8 +5,8 @@ use crate::observed::Observed;
 use crate::timing::{LAG, UNSEEN};
 use foo_model::Timestamp;
 use foo_model::eks::{
-    AccessEntry, Addon, AddonStatus, Answer, Change, ClusterStatus, NewAddon, OidcProvider, PodIdentity,
-    Question,
+    AccessEntry, Addon, AddonStatus, Answer, Change, ClusterStatus, EntryKind, NewAddon, OidcProvider,
+    PodIdentity, Question,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -183,13 +183,14 @@ impl Overlay<'_> {
                 };
                 let policies =
                     Question::AccessPolicies { cluster: cluster.clone(), principal: principal.clone() };
-                self.set(policies, at, Answer::AccessPolicies(BTreeSet::new()));
+                let has_policies = *kind == EntryKind::Standard;
+                let unseen = self.set(policies, at, Answer::AccessPolicies(BTreeSet::new())) && has_policies;
                 if let Some(list) = list {
                     self.names(&list, at, |names| {
                         names.insert(principal.clone());
                     });
                 }
-                self.set(about, at, Answer::AccessEntry(Some(entry)))
+                self.set(about, at, Answer::AccessEntry(Some(entry))) || unseen
             }
             Change::UpdateAccessEntry { username, groups, .. } => {
                 let hides = self.hides(&about, at);
