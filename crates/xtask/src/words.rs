@@ -48,6 +48,7 @@ const PROGRAMS: [&str; 11] = [
     "crates/controller/src/",
     "crates/model/src/",
     "crates/planner/src/",
+    "crates/eks/src/",
     "crates/cloud/src/",
     "crates/cloud-adapter/src/",
     "crates/kubectl-foo/src/",

@@ -61,14 +61,14 @@ proptest! {
         world.desired.version = Minor(version);
         world.desired.zonal_shift = shift;
         world.desired.authentication_mode = AuthenticationMode::Api;
-        if remade {
+        // A move loses for which of two roles of one name an entry was created.
+        let moves = world.faults.values().any(|fault| *fault == Fault::MoveAfter);
+        if remade && !moves {
             world.aws.make_role("people");
         }
         world.run_for(Duration::from_hours(12));
         world.settle();
-        if !(remade && world.status.entry_roles.is_empty()) {
-            world.assert_complete();
-        }
+        world.assert_complete();
         world.delete();
         world.assert_gone();
     }
