@@ -8,6 +8,7 @@
 )]
 
 mod canned;
+mod eks;
 mod errors;
 mod identities;
 mod networks;
