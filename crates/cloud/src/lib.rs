@@ -6,14 +6,16 @@
 //! * decorators: [`metered`] adds token buckets and one metric per call and outcome to any cloud.
 //! * [`observer`]: one sweep for all groups of one set of credentials and region, shared by all pools.
 //! * [`lookups`]: facts that rarely change, looked up once.
-//! * [`networks`]: reads of networks, shared by all clusters.
+//! * [`looks`]: answers that are shared by all clusters; [`networks`] and [`clusters`] ask for them.
 //! * [`retry`]: pauses after failures.
 //! * [`watchdog`]: detects loops that should run for ever and do not.
 //!
 //! There is no AWS SDK here and no Kubernetes; `cloud-adapter` and `simulator` implement the traits.
 
 pub mod clock;
+pub mod clusters;
 pub mod error;
+pub mod looks;
 pub mod lookups;
 pub mod metered;
 pub mod metrics;
@@ -28,7 +30,9 @@ mod vcpus;
 pub mod watchdog;
 
 pub use clock::{Clock, SystemClock};
+pub use clusters::ClusterLooks;
 pub use error::{CloudError, ErrorKind};
+pub use looks::{Freshness, Known, Look};
 pub use lookups::{Asking, Lookups};
 pub use metered::{Limits, Metered, Permit};
 pub use metrics::Metrics;
@@ -197,5 +201,5 @@ pub trait Clusters: Send + Sync {
 }
 
 /// A whole cloud.
-pub trait Cloud: Groups + Compute + Networks {}
-impl<T: Groups + Compute + Networks + ?Sized> Cloud for T {}
+pub trait Cloud: Groups + Compute + Networks + Clusters {}
+impl<T: Groups + Compute + Networks + Clusters + ?Sized> Cloud for T {}

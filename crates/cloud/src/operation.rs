@@ -1,5 +1,10 @@
 //! The API operations the provider can call: one list for metrics, limits, errors and the IAM policy.
 
+mod eks;
+mod service;
+
+pub use service::{Bucket, Service};
+
 use foo_model::network::{Change, Kind};
 use strum::{EnumIter, IntoStaticStr};
 
@@ -7,7 +12,7 @@ use strum::{EnumIter, IntoStaticStr};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
 #[expect(
     missing_docs,
-    reason = "the names are AWS's own (API references of Amazon EC2 Auto Scaling, Amazon EC2 and Amazon SQS)"
+    reason = "the names are AWS's own (API references of Amazon EC2 Auto Scaling, Amazon EC2, Amazon EKS, IAM and Amazon SQS)"
 )]
 pub enum Operation {
     DescribeAutoScalingGroups,
@@ -97,45 +102,44 @@ pub enum Operation {
     ReceiveMessage,
     DeleteMessageBatch,
     ChangeMessageVisibility,
-}
-
-/// The service an operation belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
-pub enum Service {
-    /// Amazon EC2 Auto Scaling.
-    AutoScaling,
-    /// Amazon EC2.
-    Ec2,
-    /// AWS STS.
-    Sts,
-    /// Amazon SQS.
-    Sqs,
-    /// Elastic Load Balancing, both APIs: classic load balancers, and the others.
-    ElasticLoadBalancing,
-    /// Service Quotas.
-    ServiceQuotas,
-}
-
-/// Which token bucket an operation uses.
-///
-/// Auto Scaling has one bucket for all actions of an account and region, of unpublished size; EC2 has one per action
-/// family (EC2 Developer Guide, "Request throttling for the Amazon EC2 API").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum Bucket {
-    /// Every Auto Scaling call.
-    AutoScaling,
-    /// EC2 calls that only read, and the one STS call of each connection.
-    Ec2Describe,
-    /// EC2 calls that change something.
-    Ec2Mutate,
-    /// Every SQS call. AWS hardly limits standard queues; this limit prevents a loop of ours from causing
-    /// costs.
-    Sqs,
-    /// Calls of Elastic Load Balancing and Service Quotas, whose limits are unpublished. Sent when a network
-    /// is created or deleted.
-    Rare,
+    DescribeCluster,
+    ListUpdates,
+    DescribeUpdate,
+    ListInsights,
+    ListAddons,
+    DescribeAddon,
+    ListAccessEntries,
+    DescribeAccessEntry,
+    ListAssociatedAccessPolicies,
+    ListPodIdentityAssociations,
+    DescribePodIdentityAssociation,
+    DescribeClusterVersions,
+    DescribeAddonVersions,
+    DescribeAddonConfiguration,
+    CreateCluster,
+    UpdateClusterVersion,
+    UpdateClusterConfig,
+    AssociateEncryptionConfig,
+    DeleteCluster,
+    CreateAddon,
+    UpdateAddon,
+    DeleteAddon,
+    CreateAccessEntry,
+    UpdateAccessEntry,
+    DeleteAccessEntry,
+    AssociateAccessPolicy,
+    DisassociateAccessPolicy,
+    CreatePodIdentityAssociation,
+    UpdatePodIdentityAssociation,
+    DeletePodIdentityAssociation,
+    /// Operations of EKS.
+    TagResource,
+    UntagResource,
+    GetRole,
+    GetInstanceProfile,
+    GetOpenIDConnectProvider,
+    CreateOpenIDConnectProvider,
+    DeleteOpenIDConnectProvider,
 }
 
 impl From<&Change> for Operation {
@@ -209,127 +213,5 @@ impl From<Kind> for Operation {
             Kind::TargetGroup => Self::DescribeTargetGroups,
             Kind::Zone => Self::DescribeAvailabilityZones,
         }
-    }
-}
-
-impl Operation {
-    /// AWS's name for the operation.
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
-
-    /// The service it belongs to. One table of all operations, hence its length.
-    pub fn service(self) -> Service {
-        match self {
-            Self::DescribeAutoScalingGroups
-            | Self::CreateAutoScalingGroup
-            | Self::UpdateAutoScalingGroup
-            | Self::CreateOrUpdateTags
-            | Self::SuspendProcesses
-            | Self::ResumeProcesses
-            | Self::SetInstanceProtection
-            | Self::TerminateInstanceInAutoScalingGroup
-            | Self::DescribeLifecycleHooks
-            | Self::PutLifecycleHook
-            | Self::RecordLifecycleActionHeartbeat
-            | Self::CompleteLifecycleAction
-            | Self::DeleteAutoScalingGroup
-            | Self::DescribeScalingActivities => Service::AutoScaling,
-            Self::CreateLaunchTemplate
-            | Self::CreateLaunchTemplateVersion
-            | Self::DescribeLaunchTemplates
-            | Self::DescribeLaunchTemplateVersions
-            | Self::DeleteLaunchTemplateVersions
-            | Self::DeleteLaunchTemplate
-            | Self::DescribeInstances
-            | Self::DescribeInstanceTypes
-            | Self::DescribeImages
-            | Self::DescribeSubnets
-            | Self::DescribeSecurityGroups
-            | Self::DescribeVolumes
-            | Self::DescribeVpcs
-            | Self::DescribeVpcAttribute
-            | Self::DescribeInternetGateways
-            | Self::DescribeEgressOnlyInternetGateways
-            | Self::DescribeAddresses
-            | Self::DescribeNatGateways
-            | Self::DescribeRouteTables
-            | Self::DescribeVpcEndpoints
-            | Self::DescribeNetworkInterfaces
-            | Self::DescribeAvailabilityZones
-            | Self::CreateVpc
-            | Self::ModifyVpcAttribute
-            | Self::AssociateVpcCidrBlock
-            | Self::DisassociateVpcCidrBlock
-            | Self::DeleteVpc
-            | Self::CreateSubnet
-            | Self::ModifySubnetAttribute
-            | Self::AssociateSubnetCidrBlock
-            | Self::DeleteSubnet
-            | Self::CreateInternetGateway
-            | Self::AttachInternetGateway
-            | Self::DetachInternetGateway
-            | Self::DeleteInternetGateway
-            | Self::CreateEgressOnlyInternetGateway
-            | Self::DeleteEgressOnlyInternetGateway
-            | Self::AllocateAddress
-            | Self::ReleaseAddress
-            | Self::CreateNatGateway
-            | Self::DeleteNatGateway
-            | Self::CreateRouteTable
-            | Self::CreateRoute
-            | Self::ReplaceRoute
-            | Self::DeleteRoute
-            | Self::AssociateRouteTable
-            | Self::ReplaceRouteTableAssociation
-            | Self::DisassociateRouteTable
-            | Self::DeleteRouteTable
-            | Self::CreateSecurityGroup
-            | Self::AuthorizeSecurityGroupIngress
-            | Self::AuthorizeSecurityGroupEgress
-            | Self::RevokeSecurityGroupIngress
-            | Self::RevokeSecurityGroupEgress
-            | Self::UpdateSecurityGroupRuleDescriptionsIngress
-            | Self::DeleteSecurityGroup
-            | Self::CreateVpcEndpoint
-            | Self::ModifyVpcEndpoint
-            | Self::DeleteVpcEndpoints
-            | Self::CreateTags
-            | Self::DeleteTags
-            | Self::DeleteNetworkInterface => Service::Ec2,
-            Self::DescribeLoadBalancers
-            | Self::DescribeTargetGroups
-            | Self::DescribeTags
-            | Self::DeleteLoadBalancer
-            | Self::DeleteTargetGroup => Service::ElasticLoadBalancing,
-            Self::GetServiceQuota => Service::ServiceQuotas,
-            Self::GetCallerIdentity => Service::Sts,
-            Self::ReceiveMessage | Self::DeleteMessageBatch | Self::ChangeMessageVisibility => Service::Sqs,
-        }
-    }
-
-    /// Whether it changes anything in AWS. Receiving a message does: it hides the message from other readers.
-    pub fn is_mutation(self) -> bool {
-        !["Describe", "Get"].iter().any(|read| self.name().starts_with(read))
-    }
-
-    /// The bucket that it uses.
-    pub fn bucket(self) -> Bucket {
-        match (self.service(), self.is_mutation()) {
-            (Service::AutoScaling, _) => Bucket::AutoScaling,
-            (Service::Ec2, false) | (Service::Sts, _) => Bucket::Ec2Describe,
-            (Service::Ec2, true) => Bucket::Ec2Mutate,
-            (Service::Sqs, _) => Bucket::Sqs,
-            (Service::ElasticLoadBalancing | Service::ServiceQuotas, _) => Bucket::Rare,
-        }
-    }
-
-    /// The IAM action a policy must allow for it (`autoscaling:CreateAutoScalingGroup`).
-    pub fn iam_action(self) -> String {
-        let service: &'static str = self.service().into();
-        // Batches are allowed by the action for one message (Service Authorization Reference, "Actions, resources, and
-        // condition keys for Amazon SQS").
-        let name = self.name();
-        format!("{service}:{}", name.strip_suffix("Batch").unwrap_or(name))
     }
 }

@@ -18,6 +18,9 @@ pub(super) struct Buckets {
     ec2_mutate: Tokens,
     sqs: Tokens,
     rare: Tokens,
+    eks_describe: Tokens,
+    eks_mutate: Tokens,
+    iam: Tokens,
 }
 
 /// The buckets of all accounts in use. Clones share them.
@@ -47,6 +50,9 @@ impl Buckets {
             ec2_mutate: Tokens::new(limits.ec2_mutate),
             sqs: Tokens::new(limits.sqs),
             rare: Tokens::new(limits.rare),
+            eks_describe: Tokens::new(limits.eks_describe),
+            eks_mutate: Tokens::new(limits.eks_mutate),
+            iam: Tokens::new(limits.iam),
         }
     }
 
@@ -57,6 +63,9 @@ impl Buckets {
             Bucket::Ec2Mutate => &self.ec2_mutate,
             Bucket::Sqs => &self.sqs,
             Bucket::Rare => &self.rare,
+            Bucket::EksDescribe => &self.eks_describe,
+            Bucket::EksMutate => &self.eks_mutate,
+            Bucket::Iam => &self.iam,
         }
     }
 }

@@ -17,10 +17,12 @@ use crate::metrics::{Code, Metrics};
 use crate::operation::Operation;
 use crate::queue::{Message, Queue, Receipt};
 use crate::{
-    Compute, Described, Ended, Groups, ImageInfo, InstanceTypeInfo, Looked, Made, NetworkQuery, Networks,
-    Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VcpuQuota, VersionCopy, VolumeInfo,
+    ClusterToken, Clusters, Compute, Described, Ended, Groups, ImageInfo, InstanceTypeInfo, Looked, Made,
+    NetworkQuery, Networks, Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VcpuQuota, VersionCopy,
+    VolumeInfo,
 };
 use async_trait::async_trait;
+use foo_model::eks::{self, Answer, Changed, Question};
 use foo_model::hook::HookConfig;
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
@@ -50,7 +52,8 @@ pub struct Metered<C: ?Sized> {
 ///
 /// The defaults stay below what AWS publishes (EC2 Developer Guide, "Request throttling for the Amazon EC2 API": 100
 /// tokens, 20/s for describe calls; 50 tokens, 5/s for changes), because other controllers share the account. The
-/// size of Auto Scaling's only bucket is unpublished; ours assumes 100 tokens, 10/s and leaves it half the burst.
+/// size of Auto Scaling's only bucket is unpublished; ours assumes 100 tokens, 10/s and leaves it half the burst. EKS's
+/// and IAM's are unpublished too: ours are enough for 100 clusters at rest, which ask 30 times a minute together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// All Auto Scaling calls.
@@ -63,6 +66,12 @@ pub struct Limits {
     pub sqs: Rate,
     /// All calls of Elastic Load Balancing and Service Quotas.
     pub rare: Rate,
+    /// EKS calls that only read.
+    pub eks_describe: Rate,
+    /// EKS calls that change something.
+    pub eks_mutate: Rate,
+    /// All IAM calls. IAM counts those of all regions together, and all controllers of the account share them.
+    pub iam: Rate,
 }
 
 impl Default for Limits {
@@ -73,6 +82,9 @@ impl Default for Limits {
             ec2_mutate: Rate { per_second: 4, burst: 40 },
             sqs: Rate { per_second: 100, burst: 100 },
             rare: Rate { per_second: 2, burst: 20 },
+            eks_describe: Rate { per_second: 5, burst: 50 },
+            eks_mutate: Rate { per_second: 1, burst: 20 },
+            iam: Rate { per_second: 2, burst: 20 },
         }
     }
 }
@@ -302,5 +314,19 @@ impl<C: Networks + ?Sized> Networks for Metered<C> {
     }
     async fn quotas(&self) -> Result<Quotas> {
         self.around(Operation::GetServiceQuota, self.inner.quotas()).await
+    }
+}
+
+#[async_trait]
+impl<C: Clusters + ?Sized> Clusters for Metered<C> {
+    async fn describe_eks(&self, question: &Question) -> Result<Answer> {
+        self.around(question.into(), self.inner.describe_eks(question)).await
+    }
+    async fn change_eks(&self, change: &eks::Change) -> Result<Changed> {
+        self.around(change.into(), self.inner.change_eks(change)).await
+    }
+    /// Neither limited nor counted: no call is sent.
+    async fn cluster_token(&self, cluster: &str) -> Result<ClusterToken> {
+        self.inner.cluster_token(cluster).await
     }
 }

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use foo_cloud::*;
+use foo_model::eks::{self, Answer, Changed, Question};
 use foo_model::hook::HookConfig;
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::*;
@@ -39,6 +40,11 @@ pub(crate) struct World {
     pub(crate) hanging_kind: Option<Kind>,
     pub(crate) network_calls: Vec<(Instant, Kind, Scope)>,
     pub(crate) quota_calls: u32,
+    /// The name that EKS answers to every question.
+    pub(crate) eks_name: String,
+    /// Questions that never come back.
+    pub(crate) hanging_question: Option<Question>,
+    pub(crate) eks_calls: Vec<(Instant, Question)>,
 }
 
 #[derive(Clone, Default)]
@@ -293,5 +299,26 @@ impl Networks for Scripted {
     async fn quotas(&self) -> Result<Quotas> {
         self.edit(|world| world.quota_calls += 1);
         self.answer(Operation::GetServiceQuota, |world| world.quotas.clone()).await
+    }
+}
+
+#[async_trait]
+impl Clusters for Scripted {
+    async fn describe_eks(&self, question: &Question) -> Result<Answer> {
+        let hangs = self.edit(|world| {
+            world.eks_calls.push((Instant::now(), question.clone()));
+            world.hanging_question.as_ref() == Some(question)
+        });
+        if hangs {
+            std::future::pending::<()>().await;
+        }
+        let names = |world: &World| Answer::Names(BTreeSet::from([world.eks_name.clone()]));
+        self.answer(question.into(), names).await
+    }
+    async fn change_eks(&self, change: &eks::Change) -> Result<Changed> {
+        self.answer(change.into(), |_| Changed::default()).await
+    }
+    async fn cluster_token(&self, cluster: &str) -> Result<ClusterToken> {
+        Ok(ClusterToken { token: format!("token of {cluster}"), expires: Timestamp(900_000) })
     }
 }

@@ -2,6 +2,7 @@
 
 use super::known::{Freshness, Known, Look};
 use crate::error::CloudError;
+use crate::operation::Operation;
 use crate::retry::{Jitter, RetryDelays};
 use crate::{Clock, Result};
 use foo_model::Timestamp;
@@ -12,13 +13,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// Deadline of a call: longer than the SDK's own limits for one attempt.
+const LONGEST_CALL: Duration = Duration::from_secs(45);
+/// Maximum time that a caller waits for an answer, its own call or another's.
+const LONGEST_WAIT: Duration = Duration::from_secs(90);
 /// An answer that no caller asked for in this time is dropped.
 const UNUSED: Duration = Duration::from_hours(1);
 /// After failures a question is asked again after at most this long: a right that was missing is granted by a person who waits.
 const DELAYS: RetryDelays = RetryDelays { longest: Duration::from_mins(1), jitter: Jitter::Shorter };
 
 /// The answers to all questions of one type.
-pub(super) struct Answers<Q, T> {
+pub(crate) struct Answers<Q, T> {
     slots: Mutex<HashMap<Q, Slot<T>>>,
     clock: Arc<dyn Clock>,
 }
@@ -45,12 +50,32 @@ struct Failed {
 
 impl<Q: Clone + Eq + Hash, T> Answers<Q, T> {
     /// None yet; times are those of this clock.
-    pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
         Self { slots: Mutex::default(), clock }
     }
 
     /// An answer that is new enough, which AWS gave to another caller or gives now; otherwise the last one and why there is no newer.
-    pub(super) async fn get<F: Future<Output = Result<T>>>(
+    /// The operation is the one of `call`.
+    pub(crate) async fn ask<F: Future<Output = Result<T>>>(
+        &self,
+        operation: Operation,
+        question: &Q,
+        freshness: Freshness,
+        call: impl FnOnce() -> F,
+    ) -> Known<T> {
+        let no_answer = |within| CloudError::no_answer(operation, within);
+        let in_time = || async {
+            let answer = tokio::time::timeout(LONGEST_CALL, call()).await;
+            answer.unwrap_or_else(|_elapsed| Err(no_answer(LONGEST_CALL)))
+        };
+        let known = tokio::time::timeout(LONGEST_WAIT, self.get(question, freshness, in_time)).await;
+        known.unwrap_or_else(|_elapsed| Known {
+            look: self.last(question),
+            trouble: Some(no_answer(LONGEST_WAIT)),
+        })
+    }
+
+    async fn get<F: Future<Output = Result<T>>>(
         &self,
         question: &Q,
         freshness: Freshness,
@@ -72,7 +97,7 @@ impl<Q: Clone + Eq + Hash, T> Answers<Q, T> {
     }
 
     /// The newest answer, however old.
-    pub(super) fn last(&self, question: &Q) -> Option<Look<T>> {
+    pub(crate) fn last(&self, question: &Q) -> Option<Look<T>> {
         self.lock().get(question)?.look.clone()
     }
 

@@ -1,0 +1,53 @@
+//! Reads of networks, shared by all clusters of one set of credentials and region ([`crate::looks`]): a question is the parts of
+//! one kind within one scope, or the quotas.
+
+pub use crate::looks::{Freshness, Known, Look};
+
+use crate::looks::Answers;
+use crate::operation::Operation;
+use crate::{Clock, Cloud};
+use foo_model::network::{Kind, Parts, Quotas, Scope};
+use std::fmt;
+use std::sync::Arc;
+
+/// The shared looks, one per (credentials, region).
+pub struct NetworkLooks {
+    cloud: Arc<dyn Cloud>,
+    parts: Answers<(Kind, Scope), Parts>,
+    quotas: Answers<(), Quotas>,
+}
+
+impl NetworkLooks {
+    /// Nothing was looked at yet.
+    pub fn new(cloud: Arc<dyn Cloud>, clock: Arc<dyn Clock>) -> Self {
+        Self { cloud, parts: Answers::new(Arc::clone(&clock)), quotas: Answers::new(clock) }
+    }
+
+    /// The parts of a kind within a scope.
+    pub async fn parts(&self, kind: Kind, scope: &Scope, freshness: Freshness) -> Known<Parts> {
+        let question = (kind, canonical(kind, scope));
+        let call = || self.cloud.describe_network(kind, &question.1);
+        self.parts.ask(kind.into(), &question, freshness, call).await
+    }
+
+    /// How much AWS allows, and how much there is.
+    pub async fn quotas(&self, freshness: Freshness) -> Known<Quotas> {
+        self.quotas.ask(Operation::GetServiceQuota, &(), freshness, || self.cloud.quotas()).await
+    }
+
+    /// The newest look at the parts of a kind within a scope, however old. Does not call AWS.
+    pub fn last(&self, kind: Kind, scope: &Scope) -> Option<Look<Parts>> {
+        self.parts.last(&(kind, canonical(kind, scope)))
+    }
+}
+
+impl fmt::Debug for NetworkLooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NetworkLooks").finish_non_exhaustive()
+    }
+}
+
+/// One scope for all callers that ask the same: zones are of the region, in every scope.
+fn canonical(kind: Kind, scope: &Scope) -> Scope {
+    if kind == Kind::Zone { Scope::TagKey(String::new()) } else { scope.clone() }
+}

@@ -1,0 +1,119 @@
+//! Looks at clusters: shared by whom they concern, and kept for as long as somebody asks.
+
+use crate::support::{Scripted, Wall};
+use foo_cloud::{Clock, ClusterLooks, ErrorKind, Freshness, Known};
+use foo_model::eks::{Answer, Minor, Question};
+use futures::future::join_all;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+const AT_REST: Freshness = Freshness::Within(Duration::from_mins(5));
+
+struct Bench {
+    cloud: Scripted,
+    clock: Arc<dyn Clock>,
+    looks: ClusterLooks,
+}
+
+fn bench() -> Bench {
+    let cloud = Scripted::default();
+    let clock: Arc<dyn Clock> = Arc::new(Wall::default().clock());
+    let looks = ClusterLooks::new(Arc::new(cloud.clone()), Arc::clone(&clock));
+    Bench { cloud, clock, looks }
+}
+
+fn of(cluster: &str) -> Question {
+    Question::Cluster(cluster.to_owned())
+}
+
+fn calls(cloud: &Scripted) -> Vec<Question> {
+    let calls = cloud.edit(|world| std::mem::take(&mut world.eks_calls));
+    calls.into_iter().map(|(_, question)| question).collect()
+}
+
+fn name(known: &Known<Answer>) -> &str {
+    match known.look.as_ref().unwrap().shows.as_ref() {
+        Answer::Names(names) => names.first().unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_names_no_cluster_is_asked_once_for_all_of_them() {
+    let Bench { cloud, looks, .. } = &bench();
+    cloud.edit(|world| world.latency = Duration::from_secs(1));
+    let shared = [
+        Question::Versions,
+        Question::AddonReleases { addon: "coredns".into(), kubernetes: Minor(34) },
+        Question::Role("nodes".into()),
+    ];
+    let passes = (0..100).map(async |n| {
+        looks.ask(&of(&format!("c-{n}")), AT_REST).await;
+        for question in &shared {
+            looks.ask(question, AT_REST).await;
+        }
+    });
+    join_all(passes).await;
+    let calls = calls(cloud);
+    assert_eq!(calls.len(), 100 + shared.len());
+    assert_eq!(calls.iter().collect::<BTreeSet<_>>().len(), calls.len(), "none twice");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_that_began_before_the_change_is_not_the_answer_for_who_asks_after_it() {
+    let bench = bench();
+    let Bench { cloud, clock, looks } = &bench;
+    let now = || Freshness::Since(clock.now());
+    cloud.edit(|world| world.latency = Duration::from_secs(2));
+    let earlier = async { looks.ask(&of("c"), now()).await };
+    let later = async {
+        sleep(Duration::from_secs(1)).await;
+        let changed = now();
+        cloud.edit(|world| world.eks_name = "changed".into());
+        let answers = join_all((0..20).map(async |_| looks.ask(&of("c"), changed).await)).await;
+        assert!(answers.iter().all(|known| name(known) == "changed"));
+    };
+    tokio::join!(earlier, later);
+    assert_eq!(calls(cloud).len(), 2, "all who asked after the change share the second one");
+}
+
+#[tokio::test(start_paused = true)]
+async fn failures_of_one_question_make_its_pauses_grow_and_hold_up_no_other() {
+    let Bench { cloud, looks, .. } = &bench();
+    cloud.edit(|world| world.failing = Some(ErrorKind::Throttled));
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_mins(10) {
+        assert!(looks.ask(&of("c"), AT_REST).await.trouble.is_some());
+        sleep(Duration::from_secs(1)).await;
+    }
+    let tries = calls(cloud).len();
+    assert!((10..=30).contains(&tries), "{tries} in ten minutes");
+    cloud.edit(|world| world.failing = None);
+    assert!(looks.ask(&of("other"), AT_REST).await.trouble.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_hangs_ends_for_its_caller_and_keeps_the_last_answer() {
+    let Bench { cloud, looks, .. } = &bench();
+    cloud.edit(|world| world.eks_name = "before".into());
+    looks.ask(&of("c"), AT_REST).await;
+    cloud.edit(|world| world.hanging_question = Some(of("c")));
+    sleep(Duration::from_mins(6)).await;
+    let start = Instant::now();
+    let known = looks.ask(&of("c"), AT_REST).await;
+    assert!(start.elapsed() <= Duration::from_mins(1), "{:?}", start.elapsed());
+    assert_eq!((name(&known), known.trouble.as_ref().unwrap().kind), ("before", ErrorKind::Unreachable));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_nobody_asks_is_forgotten() {
+    let Bench { cloud, looks, .. } = &bench();
+    looks.ask(&of("left"), AT_REST).await;
+    assert!(looks.last(&of("left")).is_some());
+    sleep(Duration::from_mins(61)).await;
+    looks.ask(&of("new"), AT_REST).await;
+    assert!(looks.last(&of("left")).is_none() && looks.last(&of("new")).is_some());
+    assert_eq!(calls(cloud), [of("left"), of("new")]);
+}
