@@ -2,9 +2,15 @@
 
 use crate::{Desired, Memory, Observed, Plan, Recorded};
 
-/// An invariant that a plan breaks.
+/// A rule that a plan breaks. Its text names the rule and the action.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Violation {}
+pub struct Violation(pub String);
+
+impl std::fmt::Display for Violation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
 
 /// Which invariants the plan breaks.
 pub fn violations(

@@ -17,7 +17,7 @@ pub use check::{Violation, violations};
 pub use desired::Desired;
 pub use input::{desired, memory, observed, recorded};
 pub use memory::{Memory, Outcome, Refusal};
-pub use observed::{Look, Observed};
+pub use observed::{FailedLook, Look, Observed};
 pub use output::{action, report};
 pub use plan::plan;
 pub use recorded::Recorded;

@@ -26,6 +26,10 @@ pub const TAG_NETWORK: &str = "infrastructure.foo.com/network";
 /// Tag on every part of a network that we create: what it is for (`subnet/private/eu-central-1a`).
 pub const TAG_ROLE: &str = "infrastructure.foo.com/role";
 
+/// Tag on every EKS cluster that we manage, and on every add-on, access entry, pod identity association and OIDC provider that we
+/// create: the control plane's id. What is without it is not ours.
+pub const TAG_CONTROL_PLANE: &str = "infrastructure.foo.com/control-plane";
+
 /// Annotation on the FooCluster: the id of its network, which is the uid that the FooCluster had when the network was begun.
 /// Written by the provider before the first call; it goes along when the object is moved, and the uid does not.
 pub const NETWORK_ID_ANNOTATION: &str = "infrastructure.foo.com/network-id";

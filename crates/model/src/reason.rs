@@ -80,6 +80,14 @@ pub enum Place {
     IdentityDeleting,
     /// `Available` and `Ready` of a FooControlPlane.
     ControlPlaneAvailable,
+    /// `ClusterReady` of a FooControlPlane in mode `eks`.
+    EksClusterReady,
+    /// `Upgrading` of a FooControlPlane in mode `eks`.
+    ControlPlaneUpgrading,
+    /// `AddonsReady` of a FooControlPlane in mode `eks`.
+    AddonsReady,
+    /// `AccessReady` of a FooControlPlane in mode `eks`.
+    AccessReady,
     /// `KubeconfigReady` of a FooControlPlane.
     KubeconfigReady,
     /// `Deleting` of a FooControlPlane.

@@ -13,8 +13,19 @@ pub struct Observed {
     /// The newest answer to each question that was asked, and when its call began. It shows at least what was true then, as far as
     /// AWS's reads do.
     pub looks: BTreeMap<Question, Look>,
-    /// Questions whose last call failed, after the answer in [`Self::looks`], if there is one: why.
-    pub failed: BTreeMap<Question, crate::memory::Refusal>,
+    /// Questions whose last call failed, after the answer in [`Self::looks`], if there is one. An answer takes its question out.
+    pub failed: BTreeMap<Question, FailedLook>,
+}
+
+/// A question that got no answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedLook {
+    /// When the last call began.
+    pub at: Timestamp,
+    /// How many calls failed in a row, at least 1.
+    pub times: u32,
+    /// Why the last one failed.
+    pub refusal: crate::memory::Refusal,
 }
 
 /// An answer.

@@ -13,21 +13,29 @@ pub struct Recorded {
     pub arn: Option<String>,
     /// Since when its creation is decided, while no answer showed the cluster.
     pub creating_since: Option<Timestamp>,
-    /// How many creations were begun. Tokens are derived from it.
+    /// How many creations were given up: refused, FAILED or never shown. Tokens are derived from it.
     pub attempts: u32,
-    /// How many updates of each kind were begun (`version`, `logging`, `addon/coredns`…). Tokens are derived from it.
+    /// Whether EKS once showed it ACTIVE. A cluster that was is never deleted because it failed, nor created again when it is gone.
+    pub active_once: bool,
+    /// How many updates of the cluster of each kind were begun (`version`, `logging`…). Tokens are derived from it.
     pub updates: BTreeMap<String, u32>,
-    /// The update that is under way: its id, once known.
+    /// The update of the cluster that is under way.
     pub update: Option<RecordedUpdate>,
+    /// What failed in EKS, by what it was (`cluster`, a kind of update, `addon/coredns`), until it succeeds or is no longer requested.
+    pub failed: BTreeMap<String, RecordedFailure>,
+    /// The newest roll-back of the version that a person made.
+    pub rollback: Option<RecordedRollback>,
     /// Whether the deletion was about to be sent: a cluster that is not found is then gone.
     pub deleting: bool,
     /// The version of each add-on that `Latest` was resolved to, and for which Kubernetes version.
     pub addon_versions: BTreeMap<String, (Minor, String)>,
     /// Unique id of the role behind each access entry that we created, by ARN.
     pub entry_roles: BTreeMap<String, String>,
+    /// ARN of the OIDC provider that we created, or were about to.
+    pub oidc_provider: Option<String>,
     /// Keys of the user's tags that were put on the cluster: one that is no longer requested is removed.
     pub tag_keys: BTreeSet<String>,
-    /// Whether the API server once was reachable: once true it stays true.
+    /// Whether the API server once was reachable: once true it stays true. Set by the controller; plans keep it.
     pub initialized: bool,
 }
 
@@ -40,4 +48,27 @@ pub struct RecordedUpdate {
     pub id: Option<String>,
     /// When that was decided.
     pub since: Timestamp,
+}
+
+/// What failed in EKS after the call was accepted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedFailure {
+    /// Hash of what was requested: something else is tried at once.
+    pub content: String,
+    /// EKS's codes and words.
+    pub message: String,
+    /// How often in a row.
+    pub times: u32,
+    /// When that was seen last.
+    pub at: Timestamp,
+}
+
+/// A roll-back of the version by a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedRollback {
+    /// Id of the update.
+    pub update: String,
+    /// The version that was requested when it was seen: the cluster is not updated to it again. `None`: another version was requested
+    /// since.
+    pub refused: Option<Minor>,
 }

@@ -21,7 +21,8 @@ pub struct Report {
     pub looks: Vec<LookRequest>,
     /// Plan again at this moment even if nothing happens and no look comes. `None`: nothing is waited for.
     pub again_at: Option<Timestamp>,
-    /// Whether everything is as requested: there are no actions and none is waited for.
+    /// Whether everything is as requested: there are no actions and none is waited for. An add-on that only waits for nodes does not
+    /// count.
     pub settled: bool,
     /// How far the deletion is.
     pub deletion: Deletion,
@@ -70,7 +71,7 @@ pub enum ConditionKind {
     ClusterReady,
     /// Whether its version changes, or is to.
     Upgrading,
-    /// Add-ons.
+    /// Add-ons. Says nothing about the control plane: an add-on without nodes is not ready.
     AddonsReady,
     /// Access entries, pod identity associations and the OIDC provider.
     AccessReady,

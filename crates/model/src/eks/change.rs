@@ -134,6 +134,68 @@ pub enum Change {
     },
 }
 
+impl Change {
+    /// AWS's name of the operation.
+    pub fn operation(&self) -> &'static str {
+        self.into()
+    }
+
+    /// The same change without its token: what it is about.
+    #[must_use]
+    pub fn without_token(&self) -> Self {
+        let mut change = self.clone();
+        if let Some(token) = change.token_mut() {
+            token.clear();
+        }
+        change
+    }
+
+    /// The same change with this token, if it has one.
+    #[must_use]
+    pub fn with_token(&self, new: &str) -> Self {
+        let mut change = self.clone();
+        if let Some(token) = change.token_mut() {
+            new.clone_into(token);
+        }
+        change
+    }
+
+    fn token_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::CreateCluster { token, .. }
+            | Self::UpdateClusterVersion { token, .. }
+            | Self::UpdateClusterConfig { token, .. }
+            | Self::AssociateEncryptionConfig { token, .. }
+            | Self::CreateAddon { token, .. }
+            | Self::UpdateAddon { token, .. }
+            | Self::CreateAccessEntry { token, .. }
+            | Self::UpdateAccessEntry { token, .. }
+            | Self::CreatePodIdentityAssociation { token, .. }
+            | Self::UpdatePodIdentityAssociation { token, .. } => Some(token),
+            Self::DeleteCluster { .. }
+            | Self::DeleteAddon { .. }
+            | Self::DeleteAccessEntry { .. }
+            | Self::AssociateAccessPolicy { .. }
+            | Self::DisassociateAccessPolicy { .. }
+            | Self::DeletePodIdentityAssociation { .. }
+            | Self::TagResource { .. }
+            | Self::UntagResource { .. }
+            | Self::CreateOpenIDConnectProvider { .. }
+            | Self::DeleteOpenIDConnectProvider { .. } => None,
+        }
+    }
+
+    /// Whether it begins an update of the cluster, of which EKS allows one at a time.
+    pub fn updates_cluster(&self) -> bool {
+        matches!(
+            self,
+            Self::UpdateClusterVersion { .. }
+                | Self::UpdateClusterConfig { .. }
+                | Self::AssociateEncryptionConfig { .. }
+        )
+    }
+}
+
 /// What AWS answered to a change, as far as it is worth knowing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Changed {

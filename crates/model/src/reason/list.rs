@@ -718,6 +718,155 @@ reasons! {
     "`<cluster>-kubeconfig` has another type than `cluster.x-k8s.io/secret`; the type of a Secret cannot be changed"
     "delete it, and create it again with that type"
 
+    // FooControlPlane in mode eks.
+    ClusterAsRequested Good [EksClusterReady True]
+    "the EKS cluster is ACTIVE, has no issues, and is configured as requested"
+    ""
+
+    AskingEks Waiting [EksClusterReady Unknown, ControlPlaneUpgrading Unknown, AddonsReady Unknown, AccessReady Unknown, ControlPlaneDeleting True]
+    "EKS or IAM has not answered yet; the message says what they are asked"
+    "wait"
+
+    WaitingForEksCluster Waiting [ControlPlaneUpgrading False, AddonsReady False, AccessReady False]
+    "the EKS cluster is not ACTIVE yet, or may not be changed; `ClusterReady` says why"
+    "see `ClusterReady`"
+
+    WaitingForSubnets Waiting [EksClusterReady False]
+    "there are not two subnets for the control plane yet: the FooCluster has not found or created its network"
+    "if it lasts: the conditions of the FooCluster"
+
+    CreatingCluster Waiting [EksClusterReady False]
+    "EKS creates the cluster"
+    "wait: it takes about ten minutes"
+
+    UpdatingCluster Waiting [EksClusterReady False]
+    "the configuration of the cluster is being changed; EKS makes one change at a time, and the message says which is next"
+    "wait: a change takes minutes"
+
+    ClusterFailed NeedsUser [EksClusterReady False]
+    "EKS could not create the cluster; the message has its issues. One that never was ACTIVE is deleted and created again, less and less often"
+    "the message, for example a role, or subnets without free addresses"
+
+    ClusterUnhealthy NeedsUser [EksClusterReady False]
+    "EKS reports issues of the cluster; the message has their codes"
+    "the message, for example a subnet, security group, role or KMS key that was deleted"
+
+    ClusterUpdateFailed NeedsUser [EksClusterReady False, ControlPlaneUpgrading False]
+    "EKS accepted an update of the cluster, which then failed; the message has EKS's words. It is tried again, less and less often"
+    "the message"
+
+    ClusterNotOurs NeedsUser [EksClusterReady False]
+    "there is an EKS cluster of this name without the tag `infrastructure.foo.com/control-plane`, or with the id of another FooControlPlane in it. It is not touched"
+    "another `spec.eks.name`; or, if nobody else manages it, `spec.eks.adopt: true`"
+
+    ClusterOfAnotherInstallation NeedsUser [EksClusterReady False, ControlPlaneDeleting True]
+    "the EKS cluster has the id of another management cluster in its tag `infrastructure.foo.com/installation`; the message has both ids. Nothing is created, changed or deleted"
+    "after a move, or when the other management cluster is gone for good: the annotation `infrastructure.foo.com/adopt-from` with its id. In a copy of a management cluster: nothing"
+
+    ClusterDiffers NeedsUser [EksClusterReady False]
+    "the cluster differs from the spec in what EKS never changes; the message says in what"
+    "change the spec to what the cluster has; or create another cluster"
+
+    ClusterGone NeedsUser [EksClusterReady False]
+    "the EKS cluster was ACTIVE and is gone, and nobody deleted its FooControlPlane. It is not created again: nodes and workloads would not find the new one"
+    "delete the Cluster and create it again"
+
+    ClusterDeletedInEks Waiting [EksClusterReady False]
+    "the EKS cluster is being deleted, though its FooControlPlane is not"
+    "find out who deletes it"
+
+    AutoModeEnabled NeedsUser [EksClusterReady False]
+    "EKS Auto Mode is on: EKS launches nodes that no MachinePool knows"
+    "switch it off in EKS"
+
+    RoleNotUsable NeedsUser [EksClusterReady False, AddonsReady False, AccessReady False]
+    "EKS cannot use a role for more than two minutes, longer than IAM needs to show a new one; the message has EKS's words"
+    "create the role, or correct its trust policy or policies"
+
+    VersionNotOffered NeedsUser [EksClusterReady False, ControlPlaneUpgrading False]
+    "EKS does not offer this Kubernetes version; the message lists those that it offers"
+    "`spec.version`"
+
+    NotUpgrading Good [ControlPlaneUpgrading False]
+    "the cluster runs the requested version"
+    ""
+
+    UpgradingControlPlane Waiting [ControlPlaneUpgrading True]
+    "EKS updates the control plane by one minor version, or is about to; the message says from which to which"
+    "wait: it takes up to 40 minutes"
+
+    UpgradeBlocked NeedsUser [ControlPlaneUpgrading False]
+    "upgrade insights of EKS say that the next version is a problem; the message has their titles"
+    "resolve them (EKS console, Upgrade insights; EKS looks again once a day or on request), or `spec.eks.upgrade.force: true`"
+
+    KubeletsTooOld NeedsUser [ControlPlaneUpgrading False]
+    "nodes run a Kubernetes version that is too old for the next one of the control plane, which is at most three minor versions newer"
+    "upgrade the pools first; the message has the version"
+
+    VersionAboveRequested NeedsUser [ControlPlaneUpgrading False]
+    "the cluster runs a newer version than requested: AWS updates clusters at the end of their support, or a person did. It stays so"
+    "`spec.version`: request what it runs"
+
+    VersionRolledBack NeedsUser [ControlPlaneUpgrading False]
+    "a person rolled the version back after an upgrade. The cluster is not updated to the same version again"
+    "`spec.version`: request what it runs, and the newer version again when the cause is gone"
+
+    AddonsAsRequested Good [AddonsReady True]
+    "all add-ons that are requested are ACTIVE in the requested version"
+    ""
+
+    ChangingAddons Waiting [AddonsReady False]
+    "add-ons are being created, updated or deleted; the message names them"
+    "wait"
+
+    AddonWaitsForNodes Waiting [AddonsReady False]
+    "an add-on has fewer replicas than it needs, as long as there are no nodes, or too few"
+    "add nodes"
+
+    AddonFailed NeedsUser [AddonsReady False]
+    "EKS could not create, update or delete an add-on; the message has its words. It is tried again, less and less often"
+    "the message"
+
+    AddonDegraded NeedsUser [AddonsReady False]
+    "EKS reports issues of an add-on"
+    "the message"
+
+    AddonNotOffered NeedsUser [AddonsReady False]
+    "EKS has no add-on of this name or version for the cluster's Kubernetes version; the message lists versions that there are"
+    "`spec.eks.addons`"
+
+    AddonConfigurationInvalid NeedsUser [AddonsReady False]
+    "the configuration of an add-on does not fit its schema; the message says where"
+    "`spec.eks.addons[].configuration`"
+
+    AccessAsRequested Good [AccessReady True]
+    "access entries, pod identity associations and the OIDC provider are as requested"
+    ""
+
+    ChangingAccess Waiting [AccessReady False]
+    "access entries, pod identity associations or the OIDC provider are being created, changed or deleted"
+    "wait"
+
+    PrincipalNotFound NeedsUser [AccessReady False]
+    "a role or instance profile that is to be let in does not exist in IAM, or the profile has no role; the message names it"
+    "create it, or correct its name in `spec.eks.accessEntries` or the pool"
+
+    AccessDiffers NeedsUser [AccessReady False]
+    "an access entry, association or OIDC provider that the provider did not create has what cannot be changed; the message says what"
+    "delete it, and it is created as requested"
+
+    AccessEntriesImpossible NeedsUser [AccessReady False]
+    "the authentication mode `CONFIG_MAP` knows no access entries"
+    "`spec.eks.authenticationMode: API_AND_CONFIG_MAP`"
+
+    DeletingCluster Waiting [ControlPlaneDeleting True]
+    "EKS deletes the cluster; the message says what still exists"
+    "wait: it takes minutes"
+
+    ClusterProtected NeedsUser [ControlPlaneDeleting True]
+    "EKS's deletion protection of the cluster is on"
+    "`spec.eks.deletionProtection: false`, or switch it off in EKS"
+
     WaitingForFinalizers Waiting [ControlPlaneDeleting True]
     "finalizers of other controllers; the message names them"
     "wait; if it lasts: the controllers that set them"
