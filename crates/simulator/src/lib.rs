@@ -21,6 +21,7 @@
 //! # });
 //! ```
 
+mod authenticator;
 mod calls;
 mod clock;
 mod config;
@@ -43,6 +44,7 @@ mod world;
 #[cfg(test)]
 mod tests;
 
+pub use authenticator::{ClusterUser, SigningKey, StsHosts, TokenRefusal};
 pub use calls::{CallCount, CallRecord};
 pub use clock::{Pace, STEPPED_START};
 pub use config::{DEFAULT_ACCOUNT, DEFAULT_REGION, SimulatorConfig};

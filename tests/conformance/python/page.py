@@ -14,6 +14,7 @@ REGION = "eu-central-1"
 SUBNETS = "subnet-0a00000000000000a,subnet-0a00000000000000b,subnet-0a00000000000000c"
 # Markup in a name must stay text.
 ODD_NAME = "a<b>&\"odd\""
+ODD_CLUSTER = "a_b-c"
 
 
 def main(chromium, endpoint, screenshot=None):
@@ -21,14 +22,14 @@ def main(chromium, endpoint, screenshot=None):
     client = lambda service: boto3.client(
         service, region_name=REGION, endpoint_url=endpoint, config=Config(retries={"total_max_attempts": 1}), **keys
     )
-    groups, ec2 = client("autoscaling"), client("ec2")
+    groups, ec2, eks = client("autoscaling"), client("ec2"), client("eks")
 
     def step(seconds):
         body = json.dumps({"step_seconds": seconds}).encode()
         urllib.request.urlopen(urllib.request.Request(f"{endpoint}/_sim/clock", data=body, method="POST"))
 
     with Page(chromium, f"{endpoint}/") as page:
-        text = lambda selector: page.value(f"document.querySelector({json.dumps(selector)}).textContent")
+        text = lambda selector: page.value(f"document.querySelector({json.dumps(selector)})?.textContent ?? ''")
         count = lambda selector: page.value(f"document.querySelectorAll({json.dumps(selector)}).length")
 
         until("the page says that there is no group", lambda: text("#count") == "0 of 0")
@@ -87,6 +88,29 @@ def main(chromium, endpoint, screenshot=None):
         vpc = ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"]
         ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
         until("a new one with its gateway", lambda: count(f"[data-vpc='{vpc}'] li[data-part='{gateway}']") == 1)
+
+        assert page.value("document.getElementById('clusters-title').hidden") is True
+        eks.create_cluster(
+            name=ODD_CLUSTER,
+            roleArn="arn:aws:iam::123456789012:role/cluster",
+            version="1.35",
+            resourcesVpcConfig={"subnetIds": SUBNETS.split(",")},
+            accessConfig={"authenticationMode": "API"},
+        )
+        cluster = f"[data-cluster='{ODD_CLUSTER}']"
+        until("the cluster is created", lambda: text(f"{cluster} h3") == f"{ODD_CLUSTER}: CREATING, 1.35, API")
+        step(660)
+        until("it is active", lambda: text(f"{cluster} h3") == f"{ODD_CLUSTER}: ACTIVE, 1.35, API")
+        eks.create_addon(clusterName=ODD_CLUSTER, addonName="coredns")
+        until("its add-on is listed", lambda: count(f"{cluster} [data-part='coredns']") == 1)
+        eks.update_cluster_version(name=ODD_CLUSTER, version="1.36")
+        step(5)
+        until("its update is listed", lambda: count(f"{cluster} [data-part='VersionUpdate']") == 1)
+        assert "UPDATING" in text(f"{cluster} h3"), text(f"{cluster} h3")
+        health = json.dumps([{"code": "Other", "message": "<b>bad</b>"}]).encode()
+        at = f"{endpoint}/_sim/regions/{REGION}/clusters/{ODD_CLUSTER}/health"
+        urllib.request.urlopen(urllib.request.Request(at, data=health, method="PUT"))
+        until("what is wrong with it stands out", lambda: text(f"{cluster} h3.trouble").endswith("Other: <b>bad</b>"))
 
         page.value("const f = document.getElementById('filter'); f.value = 'odd'; f.dispatchEvent(new Event('input'))")
         until("the filter leaves one group", lambda: count("#groups button") == 1)

@@ -942,7 +942,7 @@ def test_parameters():
     pages = SSM.get_paginator("get_parameters_by_path").paginate(
         Path="/aws/service/eks", Recursive=True, PaginationConfig={"PageSize": 3}
     )
-    assert len([each for page in pages for each in page["Parameters"]]) == 7 * 2 * 4
+    assert len([each for page in pages for each in page["Parameters"]]) == 8 * 2 * 4
     assert SSM.put_parameter(Name="/own/a", Value="one", Type="String")["Version"] == 1
     refused("ParameterAlreadyExists", SSM.put_parameter, Name="/own/a", Value="two", Type="String")
     SSM.put_parameter(Name="/own/a", Value="two", Type="String", Overwrite=True)

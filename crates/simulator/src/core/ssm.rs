@@ -10,7 +10,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 
 /// Versions of Kubernetes for which images are published. All before 1.34 have the older image.
-const KUBERNETES: [&str; 7] = ["1.29", "1.30", "1.31", "1.32", "1.33", "1.34", "1.35"];
+const KUBERNETES: [&str; 8] = ["1.29", "1.30", "1.31", "1.32", "1.33", "1.34", "1.35", "1.36"];
 /// Versions of a parameter that are kept (Systems Manager User Guide, "Working with parameter versions").
 const VERSIONS_KEPT: usize = 100;
 /// Largest value of a standard parameter, in bytes.

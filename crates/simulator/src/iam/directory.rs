@@ -34,7 +34,7 @@ pub(crate) struct Provider {
 /// What IAM keeps.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Directory {
-    /// When each role was created that somebody created.
+    /// When each role was created that a caller created.
     created: BTreeMap<String, Timestamp>,
     /// How often each role was removed.
     removed: BTreeMap<String, u32>,

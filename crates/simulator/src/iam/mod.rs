@@ -14,8 +14,9 @@ pub(crate) mod policy;
 pub(crate) mod refusals;
 pub(crate) mod roles;
 
+use crate::core::chance::Chance;
 use crate::core::eks::{Principal, Principals};
-use directory::{Directory, role_id};
+use directory::{Directory, InstanceProfile, role_id};
 use foo_model::Timestamp;
 use policy::Policy;
 use roles::{Role, Session};
@@ -53,6 +54,16 @@ pub(crate) struct Keys {
     sessions: BTreeMap<String, Arc<Credentials>>,
     roles: BTreeMap<String, Role>,
     pub(crate) directory: Directory,
+}
+
+/// How ids of temporary credentials begin (IAM User Guide, "IAM identifiers").
+pub(crate) const TEMPORARY: &str = "ASIA";
+
+/// New temporary credentials.
+pub(crate) struct Issued {
+    pub(crate) id: String,
+    pub(crate) secret: String,
+    pub(crate) token: String,
 }
 
 /// Most sessions: beyond that the expired ones are dropped first, then those that expire first.
@@ -101,6 +112,7 @@ impl Keys {
 
     /// What EKS sees of the roles. As long as no key is known there is every role that was not removed.
     pub(crate) fn principals(&self, account: &str) -> Principals {
+        let anonymous: fn(&str) -> String = role_id;
         let principal = |role: &Role| Principal {
             arn: role.arn(account),
             unique_id: self.directory.unique_id(&role.name),
@@ -116,7 +128,7 @@ impl Keys {
                 .cloned()
                 .collect(),
             roles,
-            anonymous: self.is_empty().then_some(role_id as fn(&str) -> String),
+            anonymous: self.is_empty().then_some(anonymous),
             account: account.to_owned(),
         }
     }
@@ -131,7 +143,33 @@ impl Keys {
         known.or_else(|| self.is_empty().then(|| Role::unknown(name)))
     }
 
-    pub(crate) fn put_session(&mut self, id: String, credentials: Credentials, now: Timestamp) {
+    /// Begins a session of a role, which ends at this time. All of the policies must allow a call.
+    pub(crate) fn issue(
+        &mut self,
+        chance: &mut Chance,
+        role: &Role,
+        name: &str,
+        policies: Vec<Policy>,
+        (now, expires): (Timestamp, Timestamp),
+    ) -> Issued {
+        let id = format!("{TEMPORARY}{:016X}", chance.bits());
+        let secret = format!("{:016x}{:016x}{:08x}", chance.bits(), chance.bits(), chance.bits() >> 32);
+        let token = format!("{}{}{}", chance.uuid(), chance.uuid(), chance.uuid());
+        let session =
+            Session { role: role.name.clone(), name: name.to_owned(), token: token.clone(), expires };
+        let credentials = Credentials { secret: secret.clone(), policies, session: Some(session) };
+        self.put_session(id.clone(), credentials, now);
+        Issued { id, secret, token }
+    }
+
+    /// An instance profile. As long as no key is known, a profile that no caller created has the role of its name.
+    pub(crate) fn instance_profile(&self, name: &str) -> Option<InstanceProfile> {
+        let own = || InstanceProfile { name: name.to_owned(), role: Some(name.to_owned()) };
+        let known = self.directory.profiles.get(name).cloned();
+        known.or_else(|| self.is_empty().then(own))
+    }
+
+    fn put_session(&mut self, id: String, credentials: Credentials, now: Timestamp) {
         if self.sessions.len() >= SESSIONS {
             self.sessions.retain(|_, it| it.session.as_ref().is_some_and(|session| session.expires > now));
         }

@@ -69,7 +69,7 @@ impl RegionHandle {
         self.with(|region| region.eks_mishaps().to_vec()).unwrap_or_default()
     }
 
-    /// Who a user or role is in the Kubernetes of a cluster; nobody if no access entry lets it in.
+    /// The identity of a user or role in the Kubernetes of a cluster; `None` if no access entry lets it in.
     pub fn kubernetes_identity(
         &self,
         cluster: &str,

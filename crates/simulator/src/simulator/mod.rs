@@ -1,5 +1,6 @@
 //! The API of the simulator for tests and programs: time, faults, call counts, regions.
 
+mod authentication;
 mod clusters;
 mod networks;
 mod region;

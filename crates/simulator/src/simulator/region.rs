@@ -53,6 +53,9 @@ pub struct NodeInstance {
     pub group: Option<GroupName>,
     /// Its tags.
     pub tags: BTreeMap<String, String>,
+    /// Its user data, in base64. The control API does not show it.
+    #[serde(skip)]
+    pub user_data: Option<Arc<str>>,
 }
 
 impl RegionHandle {
@@ -138,6 +141,7 @@ impl RegionHandle {
                         },
                         group: instance.group.clone(),
                         tags: instance.tags.clone(),
+                        user_data: instance.user_data.clone(),
                     })
                 })
                 .collect()

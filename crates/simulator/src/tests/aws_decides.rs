@@ -6,7 +6,6 @@ use super::scene::{Scene, data, name, refusal, scene, scene_with, source};
 use crate::core::document::Document;
 use crate::core::ec2::instances::Market;
 use crate::core::ec2::launch_data::LaunchData;
-use crate::core::ec2::templates::NewTemplate;
 use crate::core::error::AwsError;
 use crate::core::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
 use crate::core::group::model::{GroupTag, RootVolume};
@@ -21,20 +20,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 impl Scene {
-    fn template_of(&self, name: &str, data: LaunchData) -> foo_model::LaunchTemplateId {
-        self.with(|region| {
-            let new = NewTemplate {
-                name: name.to_owned(),
-                data,
-                description: None,
-                tags: BTreeMap::new(),
-                token: None,
-                caller: "arn:test".to_owned(),
-            };
-            region.create_template(new).expect("a template").id.clone()
-        })
-    }
-
     fn ends(&self, id: &InstanceId) -> Result<(), (String, String)> {
         let ended = self.with(|region| region.terminate_member(id, Decrement::Shrink));
         ended.map(drop).map_err(|error| (error.code, error.message))

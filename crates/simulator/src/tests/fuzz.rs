@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use std::sync::LazyLock;
 
 /// Good requests, with everything in them that a parameter can be.
-const GOOD: [(&str, &str); 17] = [
+const GOOD: [(&str, &str); 19] = [
     (
         "ec2",
         "Action=CreateLaunchTemplate&LaunchTemplateName=lt-a&ClientToken=t&LaunchTemplateData.ImageId=ami-0a000000000000001\
@@ -92,6 +92,12 @@ const GOOD: [(&str, &str); 17] = [
          &WebIdentityToken=e30.eyJpc3MiOiJhIiwic3ViIjoiYiIsImF1ZCI6ImMifQ.x",
     ),
     ("sts", "Action=GetCallerIdentity"),
+    (
+        "iam",
+        "Action=CreateOpenIDConnectProvider&Url=https%3A%2F%2Foidc.example.com%2Fid%2F1&ClientIDList.member.1=sts.amazonaws.com\
+         &ThumbprintList.member.1=9e99a48a9960b14926bb7f3b02e22da2b0ab7280&Tags.member.1.Key=k&Tags.member.1.Value=v",
+    ),
+    ("iam", "Action=GetRole&RoleName=nodes"),
     ("sts", "Action=AssumeRoleWithWebIdentity&Action=GetCallerIdentity"),
 ];
 
@@ -101,6 +107,10 @@ static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut names: Vec<String> = fields.map(|(name, _)| name.to_owned()).collect();
     let more = [
         "ForceDelete",
+        "OpenIDConnectProviderArn",
+        "ClientID",
+        "InstanceProfileName",
+        "TagKeys.member.1",
         "DryRun",
         "NextToken",
         "InstanceId",
@@ -132,7 +142,7 @@ fn value() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => prop::sample::select(vec![
             "pool", "pool-template", "subnet-0a00000000000000a", "ami-0a000000000000001", "m7i.large", "true", "$Latest",
-            "i-00000000000000000", "Zm9vMTpwb29s", "tag:k", "CONTINUE", "Terminate", "eu-central-1a", "h", "-1",
+            "i-00000000000000000", "arn:aws:iam::123456789012:oidc-provider/oidc.example.com/id/1", "Zm9vMTpwb29s", "tag:k", "CONTINUE", "Terminate", "eu-central-1a", "h", "-1",
         ])
         .prop_map(str::to_owned),
         3 => (-2..2_000_000_i64).prop_map(|number| number.to_string()),
@@ -148,9 +158,9 @@ fn parameter() -> impl Strategy<Value = String> {
 }
 
 /// Damage to bytes: where, and what is put there in place of how many.
-type Damage = Vec<(prop::sample::Index, u8, Vec<u8>)>;
+pub(super) type Damage = Vec<(prop::sample::Index, u8, Vec<u8>)>;
 
-fn damage() -> impl Strategy<Value = Damage> {
+pub(super) fn damage() -> impl Strategy<Value = Damage> {
     let piece = prop_oneof![
         2 => prop::collection::vec(any::<u8>(), 0..4),
         1 => prop::sample::select(vec!["&", "=", ".", "%", "%00", "%ff", "member", ".1", "99999999999999999999", "\u{0}"])
@@ -159,7 +169,7 @@ fn damage() -> impl Strategy<Value = Damage> {
     prop::collection::vec((any::<prop::sample::Index>(), 0..5_u8, piece), 1..6)
 }
 
-fn damaged(bytes: &[u8], damage: Damage) -> Vec<u8> {
+pub(super) fn damaged(bytes: &[u8], damage: Damage) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for (place, removed, piece) in damage {
         let start = place.index(bytes.len() + 1);
@@ -175,7 +185,7 @@ fn authorization(service: &str) -> String {
     )
 }
 
-fn block_on<T>(work: impl Future<Output = T>) -> T {
+pub(super) fn block_on<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(work)
 }
 

@@ -21,11 +21,19 @@ async fn send(aws: &Handle, head: &str, body: &str) -> String {
 }
 
 async fn call(aws: &Handle, action: &str) -> String {
+    call_of(aws, "autoscaling", action).await
+}
+
+async fn ec2(aws: &Handle, action: &str) -> String {
+    call_of(aws, "ec2", action).await
+}
+
+async fn call_of(aws: &Handle, service: &str, action: &str) -> String {
     let mut stream = TcpStream::connect(aws.address()).await.expect("it listens");
     let body = format!("Action={action}&Version=2011-01-01");
     let request = format!(
         "POST / HTTP/1.1\r\nHost: sim\r\nConnection: close\r\nContent-Length: {}\r\nAuthorization: AWS4-HMAC-SHA256 \
-         Credential=AKID/20260101/{REGION}/autoscaling/aws4_request, SignedHeaders=host, Signature=0\r\n\r\n{body}",
+         Credential=AKID/20260101/{REGION}/{service}/aws4_request, SignedHeaders=host, Signature=0\r\n\r\n{body}",
         body.len()
     );
     stream.write_all(request.as_bytes()).await.expect("sent");
@@ -124,6 +132,22 @@ async fn the_control_api_does_what_the_handle_does() {
     assert_eq!(state["regions"]["eu-central-1"]["images"]["ami-0a000000000000001"]["boots"], json!("Fails"));
     let (ok, refusal) = control(&aws, "GET", "nothing", null).await;
     assert!(!ok && refusal["error"].as_str().is_some_and(|text| text.contains("/_sim/nothing")));
+}
+
+#[tokio::test]
+async fn the_control_api_creates_volumes_as_a_driver_would() {
+    let (aws, null) = (start().await, Value::Null);
+    let volumes = "regions/eu-central-1/volumes";
+    let tags = json!({"kubernetes.io/cluster/main": "owned"});
+    let (ok, volume) = control(&aws, "POST", volumes, json!({"size_gib": 10, "tags": tags})).await;
+    assert!(ok, "{volume}");
+    let id = volume["id"].as_str().expect("an id").to_owned();
+    assert!(ec2(&aws, "DescribeVolumes").await.contains(&format!("<volumeId>{id}</volumeId>")));
+    let on_nothing = json!({"size_gib": 10, "instance": "i-0123456789abcdef0"});
+    assert!(!control(&aws, "POST", volumes, on_nothing).await.0);
+    assert!(control(&aws, "DELETE", &format!("{volumes}/{id}"), null.clone()).await.0);
+    assert!(!ec2(&aws, "DescribeVolumes").await.contains(&id));
+    assert!(!control(&aws, "DELETE", &format!("{volumes}/{id}"), null).await.0);
 }
 
 /// Sends a call and returns what came of it: what could be read, and how the reading ended.

@@ -76,10 +76,14 @@ impl Scene {
     }
 
     pub(super) fn template(&self, name: &str, instance_type: &str) -> LaunchTemplateId {
+        self.template_of(name, data(instance_type))
+    }
+
+    pub(super) fn template_of(&self, name: &str, data: LaunchData) -> LaunchTemplateId {
         self.with(|region| {
             let new = NewTemplate {
                 name: name.to_owned(),
-                data: data(instance_type),
+                data,
                 description: None,
                 tags: BTreeMap::new(),
                 token: None,

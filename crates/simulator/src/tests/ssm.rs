@@ -125,8 +125,8 @@ async fn paths_are_paged() {
     }
     assert_eq!(
         names.len(),
-        7 * 2 * 7 + 2 + 1,
-        "seven versions, two architectures, seven each, AL2023, the region"
+        8 * 2 * 7 + 2 + 1,
+        "eight versions, two architectures, seven each, AL2023, the region"
     );
 }
 

@@ -3,12 +3,9 @@
 use super::signature::Scope;
 use super::sigv4::{self, SignedRequest};
 use crate::core::error::AwsResult;
-use crate::iam::refusals;
+use crate::iam::{TEMPORARY, refusals};
 use crate::service::Service;
 use crate::world::World;
-
-/// How ids of temporary credentials begin (IAM User Guide, "IAM identifiers").
-pub(super) const TEMPORARY: &str = "ASIA";
 
 /// Verifies a request's signature: always for sessions of roles, for others only if any access key is known.
 pub(crate) fn authenticate(

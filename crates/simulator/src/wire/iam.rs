@@ -7,7 +7,7 @@ use super::sts::Operation;
 use super::xml::Xml;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::time::iso_seconds;
-use crate::iam::directory::{InstanceProfile, Provider, no_entity, role_id};
+use crate::iam::directory::{Provider, no_entity, role_id};
 use crate::iam::roles::Role;
 use crate::world::Inner;
 use foo_model::Timestamp;
@@ -119,7 +119,6 @@ fn get_role(inner: &mut Inner, params: &Params, caller: &Caller<'_>, xml: &mut X
     Ok(())
 }
 
-/// As long as no key is known, a profile that nobody made has the role of its name.
 fn get_instance_profile(
     inner: &mut Inner,
     params: &Params,
@@ -127,12 +126,8 @@ fn get_instance_profile(
     xml: &mut Xml,
 ) -> AwsResult<()> {
     let name = params.required("InstanceProfileName")?;
-    let unmade = || {
-        inner.keys.is_empty().then(|| InstanceProfile { name: name.to_owned(), role: Some(name.to_owned()) })
-    };
-    let known = inner.keys.directory.profiles.get(name).cloned();
     let absent = || no_entity(format!("Instance Profile {name} cannot be found."));
-    let profile = known.or_else(unmade).ok_or_else(absent)?;
+    let profile = inner.keys.instance_profile(name).ok_or_else(absent)?;
     let id = role_id(&format!("instance profile {name}")).replacen("AROA", "AIPA", 1);
     let role = profile.role.as_deref().and_then(|role_name| role(inner, caller.account, role_name));
     xml.within("InstanceProfile", |xml| {

@@ -4,11 +4,11 @@
 //! that service's XML. The answer to any request is one that AWS could give.
 
 mod answer;
-mod authentication;
+pub(crate) mod authentication;
 mod autoscaling;
 pub(crate) mod call;
 mod ec2;
-mod eks;
+pub(crate) mod eks;
 mod elb;
 mod filters;
 mod gate;

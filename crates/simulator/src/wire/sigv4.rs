@@ -51,27 +51,39 @@ pub(crate) fn verify(
         )
     })?;
     let signed_at = time_of(&parts.signed_at).ok_or_else(|| refusals::expired(service, &parts.signed_at))?;
+    // STS does not look at X-Amz-Expires (kubernetes-sigs/aws-iam-authenticator, pkg/token).
+    let valid = if service == Service::Sts { TOLERANCE } else { parts.valid };
     let (earliest, latest) =
-        (signed_at.0.saturating_sub(millis(TOLERANCE)), signed_at.0.saturating_add(millis(parts.valid)));
+        (signed_at.0.saturating_sub(millis(TOLERANCE)), signed_at.0.saturating_add(millis(valid)));
     if request.received.0 < earliest || request.received.0 > latest {
         return Err(refusals::expired(service, &parts.signed_at));
     }
-    let date = parts.signed_at.get(..8).unwrap_or_default();
+    if signature(request, scope, secret, &parts.signed_headers, &parts.signed_at) == parts.signature {
+        Ok(())
+    } else {
+        Err(refusals::wrong_signature(service))
+    }
+}
+
+/// The signature of a request, made at this time (`20260102T030405Z`) over these headers (`host;x-amz-date`).
+pub(crate) fn signature(
+    request: &SignedRequest<'_>,
+    scope: &Scope,
+    secret: &str,
+    signed_headers: &str,
+    signed_at: &str,
+) -> String {
+    let date = signed_at.get(..8).unwrap_or_default();
     let credential_scope = format!("{date}/{}/{}/aws4_request", scope.region, scope.service);
-    let canonical = canonical_request(request, &parts.signed_headers);
+    let canonical = canonical_request(request, signed_headers);
     let to_sign = format!(
-        "AWS4-HMAC-SHA256\n{}\n{credential_scope}\n{}",
-        parts.signed_at,
+        "AWS4-HMAC-SHA256\n{signed_at}\n{credential_scope}\n{}",
         hex(&Sha256::digest(canonical.as_bytes()))
     );
     let signing_key = [date, &scope.region, &scope.service, "aws4_request"]
         .iter()
         .fold(format!("AWS4{secret}").into_bytes(), |key, part| mac(&key, part.as_bytes()));
-    if hex(&mac(&signing_key, to_sign.as_bytes())) == parts.signature {
-        Ok(())
-    } else {
-        Err(refusals::wrong_signature(service))
-    }
+    hex(&mac(&signing_key, to_sign.as_bytes()))
 }
 
 /// The session token of temporary credentials.
@@ -140,7 +152,7 @@ fn canonical_request(request: &SignedRequest<'_>, signed_headers: &str) -> Strin
 }
 
 /// Encodes everything except letters, digits, `-._~` (and `/` in paths) as `%XX`.
-fn encode(text: &str, is_path: bool) -> String {
+pub(crate) fn encode(text: &str, is_path: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         let plain = byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || (is_path && byte == b'/');
@@ -177,10 +189,16 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// `20260101T000000Z`
-fn time_of(text: &str) -> Option<Timestamp> {
+pub(crate) fn time_of(text: &str) -> Option<Timestamp> {
     let time = jiff::civil::DateTime::strptime("%Y%m%dT%H%M%SZ", text).ok()?;
     let zoned = time.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
     Some(Timestamp(zoned.timestamp().as_millisecond()))
+}
+
+/// A time in that form.
+pub(crate) fn text_of(time: Timestamp) -> String {
+    let at = jiff::Timestamp::from_millisecond(time.0).unwrap_or_default();
+    at.strftime("%Y%m%dT%H%M%SZ").to_string()
 }
 
 fn millis(duration: Duration) -> i64 {

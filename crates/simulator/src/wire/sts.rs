@@ -1,6 +1,5 @@
 //! STS (AWS STS API Reference): identities of callers, and sessions of roles.
 
-use super::authentication::TEMPORARY;
 use super::operation::Caller;
 use super::params::Params;
 use super::xml::Xml;
@@ -8,8 +7,8 @@ use crate::core::error::{AwsError, AwsResult};
 use crate::core::time::iso_seconds;
 use crate::core::wildcard::like;
 use crate::iam::policy::Policy;
-use crate::iam::roles::{Role, Session, WebIdentityTrust};
-use crate::iam::{Credentials, refusals};
+use crate::iam::roles::{Role, WebIdentityTrust};
+use crate::iam::{Issued, refusals};
 use crate::world::Inner;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -126,11 +125,12 @@ fn begin_session(
                 .map_err(|error| AwsError::new("MalformedPolicyDocument", error.to_string()))
         })
         .transpose()?;
-    let chance = &mut inner.request_ids;
-    let id = format!("{TEMPORARY}{:016X}", chance.bits());
-    let secret = format!("{:016x}{:016x}{:08x}", chance.bits(), chance.bits(), chance.bits() >> 32);
-    let token = format!("{}{}{}", chance.uuid(), chance.uuid(), chance.uuid());
     let expires = caller.received.plus(lasts);
+    let packed = of_session.is_some();
+    let policies = role.policy.iter().cloned().chain(of_session).collect();
+    let Inner { keys, request_ids, .. } = inner;
+    let times = (caller.received, expires);
+    let Issued { id, secret, token } = keys.issue(request_ids, role, name, policies, times);
     xml.within("Credentials", |xml| {
         xml.text("AccessKeyId", &id);
         xml.text("SecretAccessKey", &secret);
@@ -141,13 +141,9 @@ fn begin_session(
         xml.text("AssumedRoleId", format!("{}:{name}", inner.keys.directory.unique_id(&role.name)));
         xml.text("Arn", format!("arn:aws:sts::{}:assumed-role/{}/{name}", caller.account, role.name));
     });
-    if of_session.is_some() {
+    if packed {
         xml.value("PackedPolicySize", 1);
     }
-    let session = Session { role: role.name.clone(), name: name.to_owned(), token, expires };
-    let policies = role.policy.iter().cloned().chain(of_session).collect();
-    let credentials = Credentials { secret, policies, session: Some(session) };
-    inner.keys.put_session(id, credentials, caller.received);
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use foo_model::{
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 /// An instance in EC2.
 #[derive(Clone, Debug, Serialize)]
@@ -50,6 +51,9 @@ pub struct Ec2Instance {
     pub security_groups: Vec<SecurityGroupId>,
     /// Name or ARN of its instance profile.
     pub instance_profile: Option<String>,
+    /// Its user data, in base64. The state that the control API shows does not have it.
+    #[serde(skip)]
+    pub user_data: Option<Arc<str>>,
     /// Its SSH key pair.
     pub key_name: Option<String>,
     /// Its reservation.

@@ -85,6 +85,11 @@ impl LaunchData {
         profile("name").or_else(|| profile("arn"))
     }
 
+    /// The user data, in base64.
+    pub fn user_data(&self) -> Option<&str> {
+        self.document.get_text(&["userData"])
+    }
+
     /// The SSH key pair.
     pub fn key_name(&self) -> Option<&str> {
         self.document.get_text(&["keyName"])

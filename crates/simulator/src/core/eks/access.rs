@@ -1,5 +1,5 @@
-//! Access policies, and what an access entry lets somebody be (EKS User Guide, "Associate access policies with access entries",
-//! "Review access policy permissions").
+//! Access policies, and the Kubernetes identity that an access entry gives its principal (EKS User Guide, "Associate access
+//! policies with access entries", "Review access policy permissions").
 
 use super::cluster::AuthenticationMode;
 use super::entries::no_entry;
@@ -11,7 +11,7 @@ use crate::core::error::AwsResult;
 use crate::core::region::Region;
 use std::collections::BTreeMap;
 
-/// Who somebody is in Kubernetes.
+/// The identity of a caller in Kubernetes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KubernetesIdentity {
     /// The name, with its placeholders.

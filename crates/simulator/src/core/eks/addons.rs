@@ -219,7 +219,7 @@ impl Region {
         addon.modified = now;
     }
 
-    /// DeleteAddon. With `preserve` its objects stay in the cluster, and nobody manages them.
+    /// DeleteAddon. With `preserve` its objects stay in the cluster, and EKS no longer manages them.
     ///
     /// # Errors
     /// There is none.

@@ -16,8 +16,11 @@ use foo_model::VpcId;
 use foo_model::network::Vpc;
 use ipnet::Ipv4Net;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 const ACTION: &str = "CreateCluster";
+/// How often EKS looks whether the awaited API server of a cluster runs.
+const SERVER_LOOKS: Duration = Duration::from_secs(1);
 
 /// `^[0-9A-Za-z][A-Za-z0-9\-_]*`, 1 to 100 characters.
 fn check_name(name: &str) -> AwsResult<()> {
@@ -178,6 +181,11 @@ impl Region {
 
     /// CREATING → ACTIVE, or FAILED.
     pub(super) fn cluster_created(&mut self, name: &str) {
+        let awaited = |cluster: &&Cluster| self.settings.eks.waits_for_server && cluster.server.is_none();
+        if let Some(cluster) = self.eks.cluster(name).filter(awaited) {
+            let of = cluster.reference();
+            return self.eks_later(SERVER_LOOKS, EksStep::Created(of));
+        }
         let issue = self.eks_strikes(MishapOf::Creation, name, None);
         let Some(cluster) = self.eks.clusters.get_mut(&name.to_owned()) else { return };
         if cluster.status != ClusterStatus::Creating {

@@ -1,7 +1,7 @@
 //! Amazon EKS: clusters with their updates, add-ons, access entries, pod identity associations and insights.
 //!
-//! [`cluster`] has the nouns, [`requests`] what callers send, as the API has it in JSON. One file per kind of call; [`step`] says
-//! what happens by itself, and [`mishaps`] what a test makes happen. No control plane runs: the endpoint is a name.
+//! [`cluster`] has the nouns, [`requests`] what callers send, as the API has it in JSON. One file per kind of call; [`step`] has
+//! what EKS does a while after a call, and [`mishaps`] what a test causes. No control plane runs: the endpoint is a name.
 
 mod access;
 mod addon_catalogue;

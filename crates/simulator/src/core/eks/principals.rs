@@ -10,7 +10,7 @@ pub struct Principal {
     pub arn: String,
     /// Its unique id (`AROA…`): another one if it was deleted and created again.
     pub unique_id: String,
-    /// When it was created, if anybody did.
+    /// When a caller created it; `None` for a role that exists because IAM has every role.
     pub created: Option<Timestamp>,
     /// Service principals that may assume it; `*` stands for all.
     pub services: BTreeSet<String>,
@@ -21,7 +21,7 @@ pub struct Principal {
 pub struct Principals {
     /// By name.
     pub roles: BTreeMap<String, Principal>,
-    /// What a role is like that nobody created, as long as there is any role: its unique id, by its name.
+    /// While IAM has every role: the unique id of a role that no caller created, by its name.
     pub anonymous: Option<fn(&str) -> String>,
     /// Names of roles that were removed, and are there no longer whatever `anonymous` says.
     pub removed: BTreeSet<String>,
@@ -30,7 +30,7 @@ pub struct Principals {
 }
 
 impl Principals {
-    /// The role of an ARN, if IAM has it. A role that nobody created is one without a path.
+    /// The role of an ARN, if IAM has it. A role that no caller created has no path.
     pub fn role(&self, arn: &str) -> Option<Principal> {
         let path = arn.strip_prefix("arn:aws:iam::")?.strip_prefix(self.account.as_str())?;
         let path = path.strip_prefix(":role/")?;

@@ -56,13 +56,12 @@ fn check_members(at: &str, schema: &Value, members: &Map<String, Value>, found: 
     let others = schema.get("additionalProperties");
     for (name, member) in members {
         let here = format!("{at}.{name}");
-        match (known.and_then(|known| known.get(name)), others) {
-            (Some(schema), _) => check(&here, schema, member, found),
-            (None, Some(Value::Bool(false))) => found.push(format!(
+        match known.and_then(|known| known.get(name)).or(others) {
+            Some(Value::Bool(false)) => found.push(format!(
                 "{here}: is not defined in the schema and the schema does not allow additional properties"
             )),
-            (None, Some(schema)) => check(&here, schema, member, found),
-            (None, None) => {}
+            Some(schema) => check(&here, schema, member, found),
+            None => {}
         }
     }
 }

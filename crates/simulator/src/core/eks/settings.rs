@@ -24,6 +24,8 @@ pub struct EksSettings {
     pub addon_patience: Duration,
     /// How long a refresh of the insights takes.
     pub insights_refresh: Duration,
+    /// A cluster stays CREATING until a test bed says which API server runs for it, so that no caller sees another endpoint before.
+    pub waits_for_server: bool,
     /// How long EKS does not find a cluster that was just created.
     pub clusters_appear_after: Duration,
     /// How long EKS does not know a role that was just created (IAM User Guide, "Changes that I make are not always immediately
@@ -52,6 +54,7 @@ impl Default for EksSettings {
             addon: Duration::from_mins(1),
             addon_patience: Duration::from_mins(20),
             insights_refresh: Duration::from_mins(1),
+            waits_for_server: false,
             clusters_appear_after: Duration::ZERO,
             roles_appear_after: Duration::ZERO,
             clusters: 100,

@@ -1,4 +1,4 @@
-//! What happens to clusters by itself, a while after a call.
+//! What EKS does to clusters a while after a call.
 
 use super::versions::Minor;
 use crate::core::region::Region;

@@ -112,18 +112,20 @@ impl Offer {
 /// The dates of a version: release, end of standard support, end of extended support.
 type Dates = [(i16, i8, i8); 3];
 
-/// The calendar.
-const CALENDAR: [(u16, u16, u16, Dates); 6] = [
+/// The calendar: minor and patch version, platform version, dates (EKS User Guide, "Amazon EKS Kubernetes release calendar",
+/// "View Amazon EKS platform versions for each Kubernetes version").
+const CALENDAR: [(u16, u16, u16, Dates); 7] = [
     (30, 14, 40, [(2024, 5, 23), (2025, 7, 23), (2026, 7, 23)]),
     (31, 13, 36, [(2024, 9, 26), (2025, 11, 26), (2026, 11, 26)]),
     (32, 9, 29, [(2025, 1, 23), (2026, 3, 23), (2027, 3, 23)]),
     (33, 5, 22, [(2025, 5, 29), (2026, 7, 29), (2027, 7, 29)]),
-    (34, 2, 13, [(2025, 10, 2), (2026, 12, 2), (2027, 12, 2)]),
-    (35, 0, 4, [(2026, 1, 27), (2027, 3, 27), (2028, 3, 27)]),
+    (34, 7, 23, [(2025, 10, 2), (2026, 12, 2), (2027, 12, 2)]),
+    (35, 4, 13, [(2026, 1, 27), (2027, 3, 27), (2028, 3, 27)]),
+    (36, 1, 3, [(2026, 6, 2), (2027, 8, 2), (2028, 8, 2)]),
 ];
 
-/// The version of clusters that name none.
-const DEFAULT: u16 = 34;
+/// The version of clusters that name none: the newest **(A)**.
+const DEFAULT: u16 = 36;
 
 /// The versions of the calendar.
 pub(crate) fn offers() -> Vec<Offer> {

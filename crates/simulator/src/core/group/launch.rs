@@ -19,6 +19,7 @@ use foo_model::{
 };
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 /// The first public address that instances get.
 const PUBLIC_BASE: Ipv4Addr = Ipv4Addr::new(3, 120, 0, 0);
@@ -360,6 +361,7 @@ impl Region {
             group: Some(name.clone()),
             security_groups,
             instance_profile: data.instance_profile().map(str::to_owned),
+            user_data: data.user_data().map(Arc::from),
             key_name: data.key_name().map(str::to_owned),
             reservation,
             events: Vec::new(),

@@ -70,12 +70,16 @@ impl Region {
                 requester_managed: true,
             };
             if self.network.add_interface(id.clone(), new).is_none() {
-                placed.iter().for_each(|id| self.network.remove_interface(id));
+                for id in &placed {
+                    self.network.remove_interface(id);
+                }
                 return false;
             }
             placed.push(id);
         }
-        former.iter().for_each(|id| self.network.remove_interface(id));
+        for id in &former {
+            self.network.remove_interface(id);
+        }
         true
     }
 

@@ -3,6 +3,8 @@
 mod access;
 mod addons;
 mod clusters;
+mod fuzz;
 mod scene;
+mod tokens;
 mod updates;
 mod wire;

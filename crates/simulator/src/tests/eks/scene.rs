@@ -39,8 +39,8 @@ pub(super) fn new_cluster(other: Value) -> Value {
         "resourcesVpcConfig": { "subnetIds": PRIVATE_SUBNETS },
         "accessConfig": { "authenticationMode": "API" },
     });
-    let fields = body.as_object_mut().expect("an object");
-    fields.extend(other.as_object().expect("an object").clone());
+    let Value::Object(other) = other else { panic!("not fields: {other}") };
+    body.as_object_mut().expect("an object").extend(other);
     body
 }
 

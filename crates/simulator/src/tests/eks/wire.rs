@@ -11,18 +11,28 @@ use serde_json::{Value, json};
 
 /// A call that `caller` signs; its signature is not verified, because no key is known.
 async fn ask(scene: &Scene, method: Method, path: &str, body: Value) -> (u16, Option<String>, Value) {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    ask_with(scene, method, path, body.as_bytes()).await
+}
+
+/// [`ask`] with any bytes as its body: status, the kind of an error, and the answer.
+pub(super) async fn ask_with(
+    scene: &Scene,
+    method: Method,
+    path: &str,
+    body: &[u8],
+) -> (u16, Option<String>, Value) {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let mut headers = HeaderMap::new();
     let scope = format!("Credential=manager/20260101/{REGION}/eks/aws4_request");
     let text = format!("AWS4-HMAC-SHA256 {scope}, SignedHeaders=host, Signature=0");
     headers.insert("authorization", HeaderValue::from_str(&text).expect("a header"));
-    let body = if body.is_null() { String::new() } else { body.to_string() };
     let request = SignedRequest {
         method: &method,
         path,
         query,
         headers: &headers,
-        body: body.as_bytes(),
+        body,
         received: Timestamp(1_767_225_600_000),
     };
     assert!(rest::is_rest(&request));
@@ -123,7 +133,7 @@ async fn versions_add_ons_and_insights_can_be_looked_up() {
     ask(&scene, Method::POST, "/clusters", new_cluster(json!({}))).await;
     scene.wait(600);
     let versions = get(&scene, "/cluster-versions?defaultOnly=true").await;
-    assert_eq!(versions["clusterVersions"][0]["clusterVersion"], json!("1.34"));
+    assert_eq!(versions["clusterVersions"][0]["clusterVersion"], json!("1.36"));
     let extended = get(&scene, "/cluster-versions?versionStatus=EXTENDED_SUPPORT").await;
     assert_eq!(extended["clusterVersions"].as_array().map(Vec::len), Some(2));
     let addons = get(&scene, "/addons/supported-versions?addonName=coredns&kubernetesVersion=1.33").await;

@@ -112,12 +112,7 @@ pub(super) fn attribute(
         "instanceInitiatedShutdownBehavior" => value(xml, "stop"),
         "rootDeviceName" => value(xml, region.images.get(&instance.image).map_or("", |it| &it.root_device)),
         "userData" => {
-            let version = instance
-                .template
-                .as_ref()
-                .and_then(|(id, number)| region.templates.by_id.get(id)?.version(&number.to_string()).ok());
-            let data = version.and_then(|version| version.data.document.get_text(&["userData"]));
-            xml.within(name, |xml| xml.optional("value", data));
+            xml.within(name, |xml| xml.optional("value", instance.user_data.as_deref()));
         }
         "groupSet" => xml.list(name, "item", &instance.security_groups, |xml, group| {
             xml.text("groupId", group.as_str());

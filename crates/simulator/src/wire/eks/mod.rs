@@ -14,7 +14,7 @@ mod versions;
 use super::call::Route;
 
 /// All actions.
-pub(super) const ROUTES: [Route; 41] = [
+pub(crate) const ROUTES: [Route; 41] = [
     ("CreateCluster", "POST", "/clusters", clusters::create),
     ("ListClusters", "GET", "/clusters", clusters::list),
     ("DescribeCluster", "GET", "/clusters/{name}", clusters::describe),

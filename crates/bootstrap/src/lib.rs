@@ -1,0 +1,64 @@
+//! User data of nodes: [`render`] writes it from the facts of a cluster and a node's configuration, [`read`] reads it as the
+//! node's operating system does.
+//!
+//! No clock, no I/O, no Kubernetes, no token: the same input is the same bytes, at any time and in any process, since a change
+//! of user data replaces every node of a pool. What is wrong with the input is said before anything is launched, everything
+//! at once, with the path of the field.
+//!
+//! The layers, in reading order; each uses only those before it:
+//!
+//! * [`input`]: what is known and what the user wrote; [`refusal`]: what is wrong with it;
+//! * `syntax`, `json`, `merge`, `mime`, `packed`: small texts, documents, and how they are packed;
+//! * `kubelet`, `common`, `shell`: what families share;
+//! * `al2023`, `bottlerocket`, `cloud_init`: one folder for each family, with the two directions side by side.
+
+mod al2023;
+mod bottlerocket;
+mod cloud_init;
+mod common;
+pub mod input;
+mod json;
+mod kubelet;
+mod merge;
+mod mime;
+mod packed;
+pub mod refusal;
+mod seen;
+mod shell;
+mod syntax;
+
+pub use common::{Effect, Taint};
+pub use input::{ClusterInput, Compression, Family, NodeInput};
+pub use packed::LIMIT;
+pub use refusal::{Refusal, RefusalKind};
+pub use seen::{Seen, Unreadable};
+
+use common::Common;
+use refusal::Refusals;
+
+/// The user data for nodes of this cluster, as EC2 hands it out: at most [`LIMIT`] bytes, not in base64.
+///
+/// # Errors
+/// Everything that is wrong with the input.
+pub fn render(cluster: &ClusterInput, node: &NodeInput) -> Result<Vec<u8>, Vec<Refusal>> {
+    let mut refusals = Refusals::default();
+    let document = Common::parse(cluster, node, &mut refusals).and_then(|common| match node.family {
+        Family::AL2023 => al2023::render(&common, node, &mut refusals),
+        Family::Bottlerocket => bottlerocket::render(&common, node, &mut refusals),
+        Family::CloudInit => cloud_init::render(&common, node, &mut refusals),
+    });
+    let document = refusals.or(document)?;
+    packed::pack(&document, node.compression).map_err(|refusal| vec![refusal])
+}
+
+/// What an instance of this family takes from its user data.
+///
+/// # Errors
+/// If the operating system or the kubelet would not start with it.
+pub fn read(family: Family, user_data: &[u8]) -> Result<Seen, Unreadable> {
+    match family {
+        Family::AL2023 => al2023::read(user_data),
+        Family::Bottlerocket => bottlerocket::read(user_data),
+        Family::CloudInit => cloud_init::read(user_data),
+    }
+}

@@ -1,0 +1,81 @@
+//! Makes tokens, as `aws eks get-token` does: for the stand-in kubelets of a test bed, and for tests.
+
+use super::CLUSTER;
+use super::token::PREFIX;
+use crate::wire::signature::Scope;
+use crate::wire::sigv4::{SignedRequest, encode, signature, text_of};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use foo_model::Timestamp;
+use http::{HeaderMap, HeaderValue, Method};
+
+/// What a request is signed with: an access key, or temporary credentials.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SigningKey {
+    /// Access key id.
+    pub id: String,
+    /// Secret access key.
+    pub secret: String,
+    /// Session token of temporary credentials.
+    pub session_token: Option<String>,
+}
+
+impl std::fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SigningKey").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl SigningKey {
+    /// A token for a cluster, presigned at this time for a base URL of STS (`https://sts.eu-central-1.amazonaws.com`) in a region.
+    pub fn cluster_token(&self, cluster: &str, sts: &str, region: &str, now: Timestamp) -> String {
+        self.token_with(cluster, sts, region, now, &[("X-Amz-Expires", "60")])
+    }
+
+    /// The same with other parameters: `X-Amz-Expires` at least.
+    pub fn token_with(
+        &self,
+        cluster: &str,
+        sts: &str,
+        region: &str,
+        now: Timestamp,
+        parameters: &[(&str, &str)],
+    ) -> String {
+        let at = text_of(now);
+        let scope = Scope { caller: self.id.clone(), region: region.to_owned(), service: "sts".to_owned() };
+        let date = at.get(..8).unwrap_or_default();
+        let credential = format!("{}/{date}/{region}/sts/aws4_request", self.id);
+        let signed_headers = format!("host;{CLUSTER}");
+        let mut all = vec![
+            ("Action", "GetCallerIdentity"),
+            ("Version", "2011-06-15"),
+            ("X-Amz-Algorithm", "AWS4-HMAC-SHA256"),
+            ("X-Amz-Credential", &credential),
+            ("X-Amz-Date", &at),
+            ("X-Amz-SignedHeaders", &signed_headers),
+        ];
+        all.extend_from_slice(parameters);
+        all.extend(self.session_token.iter().map(|token| ("X-Amz-Security-Token", token.as_str())));
+        let pairs =
+            all.into_iter().map(|(name, value)| format!("{}={}", encode(name, false), encode(value, false)));
+        let query = pairs.collect::<Vec<_>>().join("&");
+        let host = sts.split_once("://").map_or(sts, |(_, host)| host).trim_end_matches('/');
+        let mut headers = HeaderMap::new();
+        for (name, value) in [("host", host), (CLUSTER, cluster)] {
+            headers.extend(
+                HeaderValue::from_str(value).ok().map(|value| (http::HeaderName::from_static(name), value)),
+            );
+        }
+        let request = SignedRequest {
+            method: &Method::GET,
+            path: "/",
+            query: &query,
+            headers: &headers,
+            body: b"",
+            received: now,
+        };
+        let signed = signature(&request, &scope, &self.secret, &signed_headers, &at);
+        let url = format!("{}/?{query}&X-Amz-Signature={signed}", sts.trim_end_matches('/'));
+        format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(url))
+    }
+}
