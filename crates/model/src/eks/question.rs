@@ -107,6 +107,26 @@ impl Question {
             | Self::OidcProvider(_) => None,
         }
     }
+
+    /// The answer if what is asked for does not exist.
+    pub fn nothing(&self) -> Answer {
+        match self {
+            Self::Cluster(_) => Answer::Cluster(None),
+            Self::Updates(_) | Self::Addons(_) | Self::AccessEntries(_) => Answer::Names(BTreeSet::new()),
+            Self::Update { .. } => Answer::Update(None),
+            Self::Insights(_) => Answer::Insights(Vec::new()),
+            Self::Addon { .. } => Answer::Addon(None),
+            Self::AccessEntry { .. } => Answer::AccessEntry(None),
+            Self::AccessPolicies { .. } => Answer::AccessPolicies(BTreeSet::new()),
+            Self::PodIdentities(_) | Self::PodIdentity { .. } => Answer::PodIdentities(Vec::new()),
+            Self::Versions => Answer::Versions(Vec::new()),
+            Self::AddonReleases { .. } => Answer::AddonReleases(Vec::new()),
+            Self::AddonSchema { .. } => Answer::Schema(None),
+            Self::Role(_) => Answer::Role(None),
+            Self::InstanceProfile(_) => Answer::InstanceProfile(None),
+            Self::OidcProvider(_) => Answer::OidcProvider(None),
+        }
+    }
 }
 
 /// What AWS answered.

@@ -30,6 +30,9 @@ fn kind(operation: Operation, error: &AwsError) -> ErrorKind {
         | "SignatureDoesNotMatch"
         | "UnrecognizedClientException" => ErrorKind::Credentials,
         "ResourceInUse"
+        | "ResourceInUseException"
+        | "ConcurrentModification"
+        | "DeleteConflict"
         | "ScalingActivityInProgress"
         | "ResourceContention"
         | "DependencyViolation"
@@ -43,11 +46,13 @@ fn kind(operation: Operation, error: &AwsError) -> ErrorKind {
         code if code.ends_with("AlreadyExists") || code.ends_with("AlreadyExistsException") => {
             ErrorKind::AlreadyExists
         }
-        "QueueDoesNotExist" => ErrorKind::NotFound,
+        "QueueDoesNotExist" | "NoSuchEntity" => ErrorKind::NotFound,
         code if code.ends_with("NotFound") || code.ends_with("NotFoundException") => ErrorKind::NotFound,
         code if code.ends_with(".Duplicate") => ErrorKind::AlreadyExists,
         code if code.ends_with(".InUse") => ErrorKind::InUse,
-        code if code.ends_with("LimitExceeded") => ErrorKind::LimitExceeded,
+        code if code.ends_with("LimitExceeded") || code.ends_with("LimitExceededException") => {
+            ErrorKind::LimitExceeded
+        }
         _ if error.status >= 500 => ErrorKind::Internal,
         _ => ErrorKind::Invalid,
     }
@@ -58,6 +63,13 @@ fn kind_during(operation: Operation, code: &str) -> Option<ErrorKind> {
     match (operation, code) {
         (Operation::DescribeInstanceTypes, "InvalidInstanceType")
         | (Operation::DetachInternetGateway, "Gateway.NotAttached") => Some(ErrorKind::NotFound),
+        // The name is taken.
+        (
+            Operation::CreateCluster
+            | Operation::CreateAccessEntry
+            | Operation::CreatePodIdentityAssociation,
+            "ResourceInUseException",
+        ) => Some(ErrorKind::AlreadyExists),
         (Operation::ReleaseAddress, "AuthFailure")
         // An interface that is in use; nothing else about one id can be wrong.
         | (Operation::DeleteNetworkInterface, "InvalidParameterValue") => Some(ErrorKind::InUse),
@@ -90,12 +102,21 @@ mod tests {
         check("InvalidGroup.Duplicate", "", ErrorKind::AlreadyExists);
         check("InvalidIPAddress.InUse", "", ErrorKind::InUse);
         check("AuthFailure", "", ErrorKind::Credentials);
+        check("NoSuchEntity", "", ErrorKind::NotFound);
+        check("EntityAlreadyExists", "", ErrorKind::AlreadyExists);
+        check("ResourceInUseException", "", ErrorKind::InUse);
+        check("ResourceNotFoundException", "", ErrorKind::NotFound);
+        check("ResourceLimitExceededException", "", ErrorKind::LimitExceeded);
+        check("TooManyRequestsException", "", ErrorKind::Throttled);
+        check("InvalidStateException", "", ErrorKind::Invalid);
     }
 
     #[test]
     fn some_codes_mean_something_else_in_one_operation() {
         let kind = |operation, code: &str| super::kind(operation, &AwsError::new(code, ""));
         assert_eq!(kind(Operation::ReleaseAddress, "AuthFailure"), ErrorKind::InUse);
+        assert_eq!(kind(Operation::CreateCluster, "ResourceInUseException"), ErrorKind::AlreadyExists);
+        assert_eq!(kind(Operation::UpdateClusterVersion, "ResourceInUseException"), ErrorKind::InUse);
         assert_eq!(kind(Operation::DetachInternetGateway, "Gateway.NotAttached"), ErrorKind::NotFound);
         assert_eq!(kind(Operation::CreateNatGateway, "Gateway.NotAttached"), ErrorKind::InUse);
     }

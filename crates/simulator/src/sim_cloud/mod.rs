@@ -1,5 +1,6 @@
 //! The simulated AWS behind the `foo_cloud` traits: no SDK, no HTTP, the same core, faults, throttling and counts.
 
+mod clusters;
 mod compute;
 mod convert;
 mod errors;
@@ -16,7 +17,7 @@ use crate::faults::CallHead;
 use crate::iam::policy::{Ask, Verdict};
 use crate::iam::{ask, refusals};
 use crate::service::Service;
-use crate::world::{Ending, Gate, World};
+use crate::world::{Ending, Gate, Inner, World};
 use foo_cloud::{CloudError, ErrorKind, Operation, Result, operation};
 use foo_model::{GroupName, LaunchTemplateId};
 use std::sync::Arc;
@@ -86,12 +87,35 @@ impl SimCloud {
         .await
     }
 
-    /// One call, with faults, throttling and counts.
+    /// One call of a region's service, with faults, throttling and counts.
     async fn call<T>(
         &self,
         operation: Operation,
         parameters: String,
         work: impl FnOnce(&mut Region) -> AwsResult<T> + Send,
+    ) -> Result<T> {
+        let carry_out = |call: &CallHead<'_>, ending: Ending| self.world.carry_out(call, ending, work);
+        self.pass(operation, &parameters, carry_out).await
+    }
+
+    /// One call of a service that is the same in all regions, with faults, throttling and counts.
+    async fn call_of_account<T>(
+        &self,
+        operation: Operation,
+        parameters: &str,
+        work: impl FnOnce(&mut Inner) -> AwsResult<T> + Send,
+    ) -> Result<T> {
+        let carry_out =
+            |call: &CallHead<'_>, ending: Ending| self.world.carry_out_anywhere(call, ending, work);
+        self.pass(operation, parameters, carry_out).await
+    }
+
+    /// What faults and throttling make of a call, which is carried out unless they prevent it.
+    async fn pass<T>(
+        &self,
+        operation: Operation,
+        parameters: &str,
+        carry_out: impl FnOnce(&CallHead<'_>, Ending) -> AwsResult<T> + Send,
     ) -> Result<T> {
         let service = service_of(operation);
         let call = CallHead {
@@ -99,7 +123,7 @@ impl SimCloud {
             region: &self.region,
             service,
             action: operation.name(),
-            parameters: &parameters,
+            parameters,
         };
         let no_answer = |kind, text| CloudError::new(operation, kind, None, text);
         // A read whose answer is lost can be repeated; of a change the caller cannot know whether it happened.
@@ -123,7 +147,7 @@ impl SimCloud {
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
         }
-        let result = self.world.carry_out(&call, ending, work);
+        let result = carry_out(&call, ending);
         match ending {
             Ending::Never => std::future::pending().await,
             Ending::Lost | Ending::Truncated => Err(lost_answer()),
@@ -140,6 +164,8 @@ fn service_of(operation: Operation) -> Service {
         operation::Service::Sqs => Service::Sqs,
         operation::Service::ElasticLoadBalancing => Service::ElasticLoadBalancing,
         operation::Service::ServiceQuotas => Service::ServiceQuotas,
+        operation::Service::Eks => Service::Eks,
+        operation::Service::Iam => Service::Iam,
     }
 }
 

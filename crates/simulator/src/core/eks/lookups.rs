@@ -1,6 +1,6 @@
 //! What Describe and List calls see of clusters: as they were a read lag ago.
 
-use super::cluster::{ApiServer, Cluster, ClusterStatus, Update, UpdateStatus};
+use super::cluster::{ApiServer, Cluster, ClusterStatus, IpFamily, Update, UpdateStatus};
 use super::refusal::{no_cluster, not_found, wrong_state};
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
@@ -95,6 +95,12 @@ impl Cluster {
     fn endpoint_host(&self, region: &str) -> String {
         // The two letters after the id are of the shard that the cluster is in.
         format!("{}.gr7.{region}.eks.amazonaws.com", self.id)
+    }
+
+    /// The IPv6 range of Services, which EKS chooses, if the cluster has one.
+    pub(crate) fn service_ipv6(&self) -> Option<String> {
+        let digits = |at: std::ops::Range<usize>| self.id.get(at).unwrap_or("00").to_lowercase();
+        (self.family == IpFamily::Ipv6).then(|| format!("fd{}:{}::/108", digits(4..6), digits(0..4)))
     }
 
     /// Its issuer of tokens of service accounts.

@@ -5,6 +5,7 @@ mod addons;
 mod clusters;
 mod fuzz;
 mod scene;
+mod sim_cloud;
 mod tokens;
 mod updates;
 mod wire;

@@ -63,11 +63,9 @@ pub(super) fn cluster(region: &Region, cluster: &Cluster) -> Value {
 /// The addresses of Services: the IPv6 range is EKS's choice.
 fn services(cluster: &Cluster) -> Value {
     let family: &'static str = cluster.family.into();
-    if family == "ipv6" {
-        let digits = cluster.id.get(..4).unwrap_or("0000").to_lowercase();
-        json!({ "serviceIpv6Cidr": format!("fd{}:{digits}::/108", &cluster.id.get(4..6).unwrap_or("00").to_lowercase()), "ipFamily": family })
-    } else {
-        json!({ "serviceIpv4Cidr": cluster.service_range, "ipFamily": family })
+    match cluster.service_ipv6() {
+        Some(range) => json!({ "serviceIpv6Cidr": range, "ipFamily": family }),
+        None => json!({ "serviceIpv4Cidr": cluster.service_range, "ipFamily": family }),
     }
 }
 

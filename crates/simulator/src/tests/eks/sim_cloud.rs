@@ -1,0 +1,168 @@
+//! Clusters behind the trait: faults, lost answers and counts apply before them as before all other calls.
+
+use super::scene::{ROLE, World, world};
+use crate::core::network::PRIVATE_SUBNETS;
+use crate::tests::scene::REGION;
+use crate::{AccessKey, Fault, FaultRule, SimCloud, StsHosts};
+use foo_cloud::{Clusters as _, ErrorKind};
+use foo_model::eks::{
+    AccessPolicy, AccessScope, Answer, AuthenticationMode, Change, ClusterStatus, EndpointAccess, EntryKind,
+    IpFamily, LogType, Minor, NewCluster, Placement, Question, SupportType,
+};
+use foo_model::network::Tags;
+use serde_json::json;
+use std::collections::BTreeSet;
+
+const ALICE: &str = "arn:aws:iam::123456789012:user/alice";
+
+fn cloud(world: &World) -> SimCloud {
+    world.0.sim.cloud(REGION, "manager")
+}
+
+fn create() -> Change {
+    let cluster = NewCluster {
+        name: "main".to_owned(),
+        version: Some(Minor(33)),
+        role_arn: ROLE.to_owned(),
+        placement: Placement {
+            subnets: PRIVATE_SUBNETS.iter().map(|id| (*id).into()).collect(),
+            security_groups: BTreeSet::new(),
+        },
+        access: EndpointAccess {
+            public: true,
+            private: true,
+            public_cidrs: BTreeSet::from(["203.0.113.0/24".to_owned()]),
+        },
+        service_ipv4: Some("10.200.0.0/16".to_owned()),
+        ip_family: IpFamily::Ipv4,
+        authentication_mode: AuthenticationMode::Api,
+        creator_is_admin: false,
+        self_managed_addons: false,
+        logging: BTreeSet::from([LogType::Audit]),
+        encryption_key: Some("arn:aws:kms:eu-central-1:123456789012:key/k".to_owned()),
+        upgrade_policy: SupportType::Standard,
+        zonal_shift: true,
+        deletion_protection: true,
+        tags: Tags::from([("k".to_owned(), "v".to_owned())]),
+    };
+    Change::CreateCluster { cluster: Box::new(cluster), token: "t".to_owned() }
+}
+
+async fn main(cloud: &SimCloud) -> Option<foo_model::eks::Cluster> {
+    match cloud.describe_eks(&Question::Cluster("main".to_owned())).await.expect("an answer") {
+        Answer::Cluster(found) => found.map(|found| *found),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_cluster_is_created_as_asked_once_per_token() {
+    let world = world();
+    let cloud = cloud(&world);
+    assert_eq!(main(&cloud).await, None, "what does not exist is an empty answer");
+    let made = cloud.change_eks(&create()).await.expect("created").cluster.expect("shown");
+    let again = cloud.change_eks(&create()).await.expect("the same").cluster.expect("shown");
+    assert_eq!((made.status, &made.endpoint), (ClusterStatus::Creating, &None));
+    assert_eq!(made, again);
+    world.wait(600);
+    let shown = main(&cloud).await.expect("there");
+    let Change::CreateCluster { cluster: asked, .. } = create() else { unreachable!() };
+    assert_eq!(shown.status, ClusterStatus::Active);
+    assert!(shown.endpoint.is_some() && shown.certificate_authority.is_some() && shown.oidc_issuer.is_some());
+    assert_eq!((&shown.placement, &shown.access), (&asked.placement, &asked.access));
+    assert_eq!((&shown.logging, &shown.encryption_key), (&asked.logging, &asked.encryption_key));
+    assert_eq!((shown.upgrade_policy, shown.zonal_shift), (SupportType::Standard, true));
+    assert_eq!((shown.deletion_protection, &shown.tags), (true, &asked.tags));
+    assert_eq!(shown.service_ipv4, asked.service_ipv4);
+    let other = Change::CreateCluster { cluster: asked, token: "other".to_owned() };
+    assert_eq!(cloud.change_eks(&other).await.expect_err("taken").kind, ErrorKind::AlreadyExists);
+    let protected = cloud.change_eks(&Change::DeleteCluster { cluster: "main".to_owned() }).await;
+    assert_eq!(protected.expect_err("protected").kind, ErrorKind::Invalid);
+}
+
+#[tokio::test]
+async fn a_lost_answer_leaves_what_was_created_and_pages_cost_calls() {
+    let world = world();
+    let cloud = cloud(&world);
+    world.0.sim.add_fault(FaultRule::on("CreateCluster", Fault::DroppedAfter).times(1));
+    assert_eq!(cloud.change_eks(&create()).await.expect_err("no answer").kind, ErrorKind::LostAnswer);
+    assert!(main(&cloud).await.is_some());
+    world.wait(600);
+    for n in 0..150 {
+        let principal = format!("arn:aws:iam::123456789012:role/r{n}");
+        let entry = Change::CreateAccessEntry {
+            cluster: "main".to_owned(),
+            principal,
+            kind: EntryKind::Standard,
+            username: None,
+            groups: BTreeSet::new(),
+            tags: Tags::new(),
+            token: format!("t{n}"),
+        };
+        cloud.change_eks(&entry).await.expect("an entry");
+    }
+    let entries = cloud.describe_eks(&Question::AccessEntries("main".to_owned())).await.expect("listed");
+    assert!(matches!(entries, Answer::Names(names) if names.len() == 150));
+    assert_eq!(world.0.sim.calls("ListAccessEntries"), 2);
+}
+
+#[tokio::test]
+async fn what_is_not_offered_is_an_empty_answer() {
+    let world = world();
+    let cloud = cloud(&world);
+    for question in [
+        Question::AddonReleases { addon: "nothing".to_owned(), kubernetes: Minor(33) },
+        Question::AddonReleases { addon: "coredns".to_owned(), kubernetes: Minor(7) },
+        Question::AddonSchema { addon: "coredns".to_owned(), version: "v0".to_owned() },
+        Question::OidcProvider("arn:aws:iam::123456789012:oidc-provider/x".to_owned()),
+        Question::Addons("main".to_owned()),
+        Question::PodIdentity { cluster: "main".to_owned(), id: "a-1".to_owned() },
+    ] {
+        assert_eq!(cloud.describe_eks(&question).await.expect("an answer"), question.nothing());
+    }
+}
+
+#[tokio::test]
+async fn the_token_of_a_known_key_is_signed_and_lets_in_who_has_an_entry() {
+    let world = world();
+    let cloud = world.0.sim.cloud(REGION, "alice");
+    let unsigned = cloud.cluster_token("main").await.expect("a token");
+    world.active(json!({}));
+    let secret = "secret".to_owned();
+    world.0.sim.put_key(AccessKey { id: "alice".to_owned(), secret, policy: None });
+    let policy = AccessPolicy {
+        arn: "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy".to_owned(),
+        scope: AccessScope::Namespaces(BTreeSet::from(["kube-*".to_owned()])),
+    };
+    let (cluster, principal) = ("main".to_owned(), ALICE.to_owned());
+    let entry = Change::CreateAccessEntry {
+        cluster: cluster.clone(),
+        principal: principal.clone(),
+        kind: EntryKind::Standard,
+        username: Some("boss".to_owned()),
+        groups: BTreeSet::from(["bosses".to_owned()]),
+        tags: Tags::new(),
+        token: "t".to_owned(),
+    };
+    cloud.change_eks(&entry).await.expect("an entry");
+    let associate = Change::AssociateAccessPolicy {
+        cluster: cluster.clone(),
+        principal: principal.clone(),
+        policy: policy.clone(),
+    };
+    cloud.change_eks(&associate).await.expect("associated");
+    let policies =
+        cloud.describe_eks(&Question::AccessPolicies { cluster, principal }).await.expect("listed");
+    assert_eq!(policies, Answer::AccessPolicies(BTreeSet::from([policy])));
+
+    let now = world.0.sim.now();
+    let token = cloud.cluster_token("main").await.expect("a token");
+    let review =
+        |token: &str| world.0.sim.review_token(REGION, "main", token, &StsHosts { simulator: None }, now);
+    let user = review(&token.token).expect("let in");
+    assert_eq!((user.username.as_str(), user.groups), ("boss", vec!["bosses".to_owned()]));
+    assert_eq!(token.expires, now.plus(std::time::Duration::from_mins(15)));
+    assert!(review(&unsigned.token).is_err());
+    let other = cloud.cluster_token("other").await.expect("a token");
+    assert!(review(&other.token).is_err(), "of another cluster");
+}
