@@ -3,14 +3,33 @@
 //! No async, no clock, no I/O, no Kubernetes client, no SDK: what goes in are values, what comes out are values. Every decision of
 //! the provider about EKS is made here and nowhere else.
 //!
+//! The layers, in reading order; each uses only those before it:
+//!
+//! * `foo_model::eks`: the nouns;
+//! * `input`: [`desired`], [`observed`], [`recorded`] and [`memory`], `output`: [`action`] and [`report`];
+//! * `situation`: what is the case; nothing is decided there;
+//! * `draft`: a plan being written;
+//! * `steps`: one file per question, each decides on one thing;
+//! * `summary`: turns both into conditions;
+//! * [`plan`]: the order of the questions, the table of contents.
+//!
+//! [`violations`] judges a plan from inputs and outputs alone, without having made it.
+//!
 //! How a pass goes: look (what [`Report::looks`] asked for) → [`plan`] → [`violations`] → publish [`Plan::record`] and the report →
 //! [`Memory::sent`], send *all* actions (none waits for another of the same plan) and [`Memory::answered`] for each → plan again at
 //! once while there were actions. Otherwise wait for [`Report::looks`] and [`Report::again_at`].
 
 mod check;
+mod draft;
+mod hash;
 mod input;
+mod marks;
 mod output;
 mod plan;
+mod situation;
+mod steps;
+mod summary;
+mod timing;
 
 pub use action::Action;
 pub use check::{Violation, violations};

@@ -1,21 +1,79 @@
 //! The order of the questions.
 
+use crate::draft::Draft;
 use crate::report::{Deletion, Report};
+use crate::situation::{Situation, situation};
+use crate::steps::addons::Updates;
+use crate::steps::begin::{self, Standing};
+use crate::steps::{
+    addons, config, create, delete, entries, identities, looks, oidc, tags, updates, version, wait,
+};
+use crate::summary;
 use crate::{Desired, Memory, Observed, Plan, Recorded};
+use foo_model::eks::Cluster;
 
 /// Decides what to do next about one cluster.
 ///
 /// Total and deterministic: the same values give the same plan, and every combination of values gives one.
-pub fn plan(_desired: &Desired, _observed: &Observed, recorded: &Recorded, memory: &Memory) -> Plan {
+pub fn plan(desired: &Desired, observed: &Observed, recorded: &Recorded, memory: &Memory) -> Plan {
+    let situation = situation(desired, observed, recorded, memory);
+    let mut draft = Draft::new(&situation);
+    let deletion = decide(&situation, &mut draft);
+    finish(&situation, draft, deletion)
+}
+
+fn decide(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
+    let desired = situation.desired;
+    if desired.paused {
+        return if desired.being_deleted { Deletion::Pending } else { Deletion::NotAsked };
+    }
+    if desired.being_deleted {
+        return delete::delete(situation, draft);
+    }
+    match begin::standing(situation, draft) {
+        Standing::Unknown | Standing::Elsewhere | Standing::NotOurs => {}
+        Standing::Absent => create::create(situation, draft),
+        Standing::Ours(cluster) => {
+            if wait::is_active(situation, draft, cluster) {
+                configure(situation, draft, cluster);
+            }
+        }
+    }
+    Deletion::NotAsked
+}
+
+fn configure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
+    let was_upgrading = draft.record.update.as_ref().is_some_and(|it| it.kind == "version");
+    let is_free = updates::is_free(situation, draft, cluster);
+    let entries = entries::ensure(situation, draft, cluster);
+    identities::ensure(situation, draft);
+    oidc::ensure(situation, draft, cluster);
+    tags::ensure(situation, draft, cluster);
+    if is_free && !config::ensure(situation, draft, cluster, entries) {
+        version::ensure(situation, draft, cluster);
+    }
+    if was_upgrading && draft.upgrading.is_none() {
+        draft.upgrading = Some(format!("from {} to {}", cluster.version, cluster.version.next()));
+    }
+    let changes_version = draft.record.update.as_ref().is_some_and(|it| it.kind == "version");
+    let follow = if is_free && !changes_version { Updates::Allowed } else { Updates::AfterUpgrade };
+    addons::ensure(situation, draft, cluster, follow);
+}
+
+fn finish(situation: &Situation<'_>, mut draft: Draft, deletion: Deletion) -> Plan {
+    let paused = situation.desired.paused;
+    let looks =
+        if paused || deletion == Deletion::Done { Vec::new() } else { looks::looks(situation, &mut draft) };
     let report = Report {
-        conditions: Vec::new(),
-        cluster: None,
-        addons: Vec::new(),
-        upgrading: false,
-        looks: Vec::new(),
-        again_at: None,
-        settled: false,
-        deletion: Deletion::NotAsked,
+        conditions: summary::conditions(situation, &draft, deletion),
+        cluster: summary::cluster(situation),
+        addons: summary::addons(situation),
+        upgrading: draft.upgrading.is_some(),
+        looks,
+        again_at: draft.next_timer(situation.now),
+        settled: draft.actions.is_empty() && !draft.unsettled && deletion == Deletion::NotAsked,
+        deletion,
     };
-    Plan { actions: Vec::new(), report, record: recorded.clone(), memory: memory.clone() }
+    draft.memory.record = Some(draft.record.clone());
+    Plan { actions: draft.actions, report, record: draft.record, memory: draft.memory }
 }

@@ -1,9 +1,11 @@
 //! What one process remembers of its own calls. It can be lost at any time.
 
 use crate::action::Action;
-use foo_model::eks::{Change, Changed};
+use crate::recorded::Recorded;
+use foo_model::eks::{Change, Changed, Question};
 use foo_model::{Reason, Timestamp};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What is remembered about one cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +18,12 @@ pub struct Memory {
     pub(crate) effects: Vec<Effect>,
     /// Calls that failed.
     pub(crate) failures: Vec<Failure>,
+    /// The record of the last plan: the status that a reader shows may be older.
+    pub(crate) record: Option<Recorded>,
+    /// When the looks in a row began that did not find the cluster.
+    pub(crate) missing: Vec<Timestamp>,
+    /// Looks that began before this moment are not believed: something changed since.
+    pub(crate) distrusted: BTreeMap<Question, Timestamp>,
 }
 
 /// The effect of a call.
@@ -34,6 +42,8 @@ pub(crate) struct Failure {
     /// Whether it may have been carried out.
     pub(crate) lost: bool,
     pub(crate) times: u32,
+    /// The first and the last time.
+    pub(crate) first: Timestamp,
     pub(crate) at: Timestamp,
 }
 
@@ -68,18 +78,35 @@ impl Memory {
     /// Notes what came of an action.
     pub fn answered(&mut self, action: &Action, at: Timestamp, outcome: Outcome) {
         self.sent.retain(|(sent, _)| sent.change != action.change);
-        let (refusal, lost) = match outcome {
+        match outcome {
             Outcome::Done(changed) => {
-                self.failures.retain(|failure| failure.change != action.change);
+                let change = action.change.without_token();
+                self.failures.retain(|failure| failure.change.without_token() != change);
                 self.effects.push(Effect { change: action.change.clone(), changed: *changed, at });
-                return;
             }
-            Outcome::Refused(refusal) => (refusal, false),
-            Outcome::Lost(refusal) => (refusal, true),
-        };
-        let before = self.failures.iter().find(|failure| failure.change == action.change);
+            Outcome::Refused(refusal) => self.failed(&action.change, refusal, false, at),
+            Outcome::Lost(refusal) => self.failed(&action.change, refusal, true, at),
+        }
+    }
+
+    pub(crate) fn failed(&mut self, change: &Change, refusal: Refusal, lost: bool, at: Timestamp) {
+        let before = self.failure(change);
         let times = before.map_or(0, |failure| failure.times).saturating_add(1);
-        self.failures.retain(|failure| failure.change != action.change);
-        self.failures.push(Failure { change: action.change.clone(), refusal, lost, times, at });
+        let first = before.map_or(at, |failure| failure.first);
+        let bare = change.without_token();
+        self.failures.retain(|failure| failure.change.without_token() != bare);
+        self.failures.push(Failure { change: change.clone(), refusal, lost, times, first, at });
+    }
+
+    /// The failure of this change, with whatever token it was sent.
+    pub(crate) fn failure(&self, change: &Change) -> Option<&Failure> {
+        let change = change.without_token();
+        self.failures.iter().find(|failure| failure.change.without_token() == change)
+    }
+
+    /// Looks at this that began before the moment are not believed any more.
+    pub(crate) fn distrust(&mut self, question: Question, before: Timestamp) {
+        let moment = self.distrusted.entry(question).or_insert(before);
+        *moment = (*moment).max(before);
     }
 }

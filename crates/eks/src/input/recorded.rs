@@ -29,6 +29,8 @@ pub struct Recorded {
     pub deleting: bool,
     /// The version of each add-on that `Latest` was resolved to, and for which Kubernetes version.
     pub addon_versions: BTreeMap<String, (Minor, String)>,
+    /// Add-ons whose objects stay in the cluster when they are no longer requested.
+    pub preserved_addons: BTreeSet<String>,
     /// Unique id of the role behind each access entry that we created, by ARN.
     pub entry_roles: BTreeMap<String, String>,
     /// ARN of the OIDC provider that we created, or were about to.
@@ -44,6 +46,8 @@ pub struct Recorded {
 pub struct RecordedUpdate {
     /// Which, as in [`Recorded::updates`].
     pub kind: String,
+    /// Hash of what was requested.
+    pub content: String,
     /// Its id in EKS. `None`: the call was about to be sent.
     pub id: Option<String>,
     /// When that was decided.

@@ -1,0 +1,166 @@
+//! Brings record and memory up to date with what looks show and calls answered.
+
+use super::effects::{Overlay, about};
+use super::known::Situation;
+use crate::desired::Desired;
+use crate::memory::{Failure, Memory, Refusal};
+use crate::observed::Observed;
+use crate::recorded::Recorded;
+use crate::timing::{CONFIRM, GONE, LAG};
+use foo_model::eks::{Answer, Change, ClusterStatus, Question};
+use foo_model::{Reason, Timestamp};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+pub(crate) fn situation<'a>(
+    desired: &'a Desired,
+    observed: &'a Observed,
+    recorded: &Recorded,
+    memory: &Memory,
+) -> Situation<'a> {
+    let mut memory = memory.clone();
+    let mut record = memory.record.take().unwrap_or_else(|| recorded.clone());
+    record.initialized |= recorded.initialized;
+    memory.started.get_or_insert(observed.now);
+    lose_unanswered(&mut memory);
+    answers(&mut record, &memory);
+    distrust(&mut memory);
+    let mut shown: BTreeMap<Question, Answer> =
+        observed.looks.iter().map(|(question, look)| (question.clone(), look.answer.clone())).collect();
+    let mut overlay = Overlay { observed, shown: &mut shown };
+    memory.effects.retain(|effect| overlay.apply(effect));
+    drop_unlisted(observed, &memory, &mut shown);
+    forget(&mut memory, observed);
+    see_cluster(desired, observed, &shown, &mut record, &mut memory);
+    Situation { desired, observed, now: observed.now, shown, record, memory }
+}
+
+/// The controller plans between calls: a call without an answer by now gets none.
+fn lose_unanswered(memory: &mut Memory) {
+    for (action, at) in std::mem::take(&mut memory.sent) {
+        let message = "the answer was lost".to_owned();
+        let refusal = Refusal { reason: Reason::ResponseLost, code: None, message };
+        memory.failed(&action.change, refusal, true, at);
+    }
+}
+
+/// Notes the ids of updates that began, and drops what AWS refused.
+fn answers(record: &mut Recorded, memory: &Memory) {
+    if let Some(update) = &mut record.update
+        && update.id.is_none()
+    {
+        let begun = memory.effects.iter().filter(|it| it.change.updates_cluster() && it.at >= update.since);
+        update.id = begun.filter_map(|it| it.changed.update.as_ref()).map(|it| it.id.clone()).next_back();
+    }
+    let refused = |since: Timestamp| move |it: &&Failure| !it.lost && it.at >= since;
+    let dropped = record.update.as_ref().is_some_and(|update| {
+        let mut refused = memory.failures.iter().filter(refused(update.since));
+        update.id.is_none() && refused.any(|it| it.change.updates_cluster())
+    });
+    if dropped {
+        record.update = None;
+    }
+    let refused_creation = record.creating_since.is_some_and(|since| {
+        let mut refused = memory.failures.iter().filter(refused(since));
+        refused.any(|it| matches!(it.change, Change::CreateCluster { .. }))
+    });
+    if refused_creation {
+        // EKS may answer the same token with the same refusal.
+        record.attempts = record.attempts.saturating_add(1);
+        record.creating_since = None;
+    }
+}
+
+/// After a failed call it is looked again at what the call was to change, unless AWS said nothing about that.
+fn distrust(memory: &mut Memory) {
+    let moments: Vec<(Question, Timestamp)> = memory
+        .failures
+        .iter()
+        .filter_map(|it| match it.refusal.reason {
+            _ if it.lost => Some((about(&it.change), it.at.plus(LAG))),
+            Reason::ResourceInUse | Reason::AlreadyExists | Reason::NotFound | Reason::RequestInvalid => {
+                Some((about(&it.change), it.at))
+            }
+            _ => None,
+        })
+        .collect();
+    for (question, moment) in moments {
+        memory.distrust(question, moment);
+    }
+}
+
+/// What a newer list does not have is gone.
+fn drop_unlisted(observed: &Observed, memory: &Memory, shown: &mut BTreeMap<Question, Answer>) {
+    let newer = |list: &Question, item: &Question| {
+        let changed =
+            memory.effects.iter().filter(|it| about(&it.change) == *item).map(|it| it.at.plus(LAG)).max();
+        let of_item = observed.looks.get(item).map(|it| it.begun).max(changed);
+        let list = observed.looks.get(list).map(|it| it.begun);
+        list > of_item.map(|it| it.plus(LAG))
+    };
+    let lists: BTreeMap<Question, Answer> = shown
+        .iter()
+        .filter(|(question, _)| matches!(question, Question::Addons(_) | Question::AccessEntries(_)))
+        .map(|(question, answer)| (question.clone(), answer.clone()))
+        .collect();
+    for (question, answer) in shown.iter_mut() {
+        let (list, name) = match question {
+            Question::Addon { cluster, name } => (Question::Addons(cluster.clone()), name),
+            Question::AccessEntry { cluster, principal } => {
+                (Question::AccessEntries(cluster.clone()), principal)
+            }
+            _ => continue,
+        };
+        let Some(Answer::Names(names)) = lists.get(&list) else { continue };
+        if names.contains(name) || !newer(&list, question) {
+            continue;
+        }
+        match answer {
+            Answer::Addon(addon) => *addon = None,
+            Answer::AccessEntry(entry) => *entry = None,
+            _ => {}
+        }
+    }
+}
+
+/// Forgets failures of more than an hour ago, and doubts that newer looks ended.
+fn forget(memory: &mut Memory, observed: &Observed) {
+    let now = observed.now;
+    memory.failures.retain(|it| it.at.plus(Duration::from_hours(1)) > now);
+    memory.distrusted.retain(|question, moment| {
+        observed.looks.get(question).is_none_or(|look| look.begun < *moment)
+            && moment.plus(Duration::from_hours(1)) > now
+    });
+}
+
+/// Notes that EKS shows the cluster, or how often in a row it did not.
+fn see_cluster(
+    desired: &Desired,
+    observed: &Observed,
+    shown: &BTreeMap<Question, Answer>,
+    record: &mut Recorded,
+    memory: &mut Memory,
+) {
+    let question = Question::Cluster(desired.name.clone());
+    match shown.get(&question) {
+        Some(Answer::Cluster(Some(cluster))) => {
+            memory.missing.clear();
+            if !crate::marks::are_ours(desired, &cluster.tags) {
+                return;
+            }
+            record.arn = Some(cluster.arn.clone());
+            record.creating_since = None;
+            record.active_once |= matches!(cluster.status, ClusterStatus::Active | ClusterStatus::Updating);
+        }
+        Some(Answer::Cluster(None)) => {
+            let begun = observed.looks.get(&question).map(|look| look.begun);
+            let last = memory.missing.last().copied();
+            if let Some(begun) = begun.filter(|begun| last.is_none_or(|last| *begun >= last.plus(CONFIRM))) {
+                memory.missing.push(begun);
+                let extra = memory.missing.len().saturating_sub(GONE);
+                memory.missing.drain(..extra);
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,63 @@
+//! The situation itself, and simple questions about it.
+
+use crate::desired::Desired;
+use crate::memory::Memory;
+use crate::observed::Observed;
+use crate::recorded::Recorded;
+use foo_model::Timestamp;
+use foo_model::eks::{Answer, Cluster, Question};
+use std::collections::BTreeMap;
+
+/// What is the case.
+pub(crate) struct Situation<'a> {
+    pub(crate) desired: &'a Desired,
+    pub(crate) observed: &'a Observed,
+    pub(crate) now: Timestamp,
+    /// The newest answers, after the effects of our calls that they do not show yet.
+    pub(crate) shown: BTreeMap<Question, Answer>,
+    /// The record, brought up to date.
+    pub(crate) record: Recorded,
+    /// The memory, brought up to date.
+    pub(crate) memory: Memory,
+}
+
+impl Situation<'_> {
+    /// The question about the cluster.
+    pub(crate) fn question(&self) -> Question {
+        Question::Cluster(self.desired.name.clone())
+    }
+
+    /// The cluster of that name, whosever it is. `None` if it is not known whether there is one.
+    pub(crate) fn cluster(&self) -> Option<Option<&Cluster>> {
+        match self.shown.get(&self.question()) {
+            Some(Answer::Cluster(cluster)) => Some(cluster.as_deref()),
+            _ => None,
+        }
+    }
+
+    /// When the newest look began that got an answer.
+    pub(crate) fn begun(&self, question: &Question) -> Option<Timestamp> {
+        self.observed.looks.get(question).map(|look| look.begun)
+    }
+
+    /// When it was asked or changed last; now if never.
+    pub(crate) fn touched(&self, question: &Question) -> Timestamp {
+        let effects = self.memory.effects.iter();
+        let changed = effects.filter(|it| super::about(&it.change) == *question).map(|it| it.at).max();
+        self.begun(question).max(changed).unwrap_or(self.now)
+    }
+
+    /// From when on a look has to begin to be believed, if the newest one is not.
+    pub(crate) fn distrusted(&self, question: &Question) -> Option<Timestamp> {
+        let moment = *self.memory.distrusted.get(question)?;
+        self.begun(question).is_none_or(|begun| begun < moment).then_some(moment)
+    }
+
+    /// The account of the cluster: of its ARN, or of our credentials.
+    pub(crate) fn account(&self) -> Option<String> {
+        let shown = self.cluster().flatten().map(|it| it.arn.as_str());
+        let arn = shown.or(self.record.arn.as_deref());
+        let of_arn = arn.and_then(|arn| arn.split(':').nth(4)).filter(|it| !it.is_empty());
+        of_arn.map(str::to_owned).or_else(|| self.desired.account.clone())
+    }
+}

@@ -1,0 +1,250 @@
+//! One requested add-on.
+
+use crate::desired::DesiredAddon;
+use crate::draft::{Draft, Weight};
+use crate::hash;
+use crate::marks;
+use crate::report::ConditionKind;
+use crate::situation::Situation;
+use crate::steps::addons::Updates;
+use crate::steps::releases;
+use crate::steps::wait::in_words;
+use foo_model::Reason;
+use foo_model::eks::{Addon, AddonStatus, Answer, Change, Cluster, NewAddon, Question, ResolveConflicts};
+use std::collections::BTreeSet;
+
+const KIND: ConditionKind = ConditionKind::AddonsReady;
+
+/// Whether anything is left to do for an add-on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Settled,
+    Changing,
+}
+
+/// The question about an add-on.
+pub(crate) fn question(situation: &Situation<'_>, name: &str) -> Question {
+    Question::Addon { cluster: situation.desired.name.clone(), name: name.to_owned() }
+}
+
+pub(crate) fn ensure(
+    situation: &Situation<'_>,
+    draft: &mut Draft,
+    cluster: &Cluster,
+    name: &str,
+    wanted: &DesiredAddon,
+    updates: Updates,
+) -> State {
+    let asked = question(situation, name);
+    let Some(Answer::Addon(shown)) = draft.read(situation, KIND, &asked) else { return State::Changing };
+    match shown.as_deref() {
+        None => create(situation, draft, cluster, name, wanted),
+        Some(shown) if shown.status.is_moving() => moving(draft, &asked, shown),
+        Some(shown) if shown.status == AddonStatus::CreateFailed => failed(situation, draft, shown),
+        Some(shown) => keep(situation, draft, cluster, shown, wanted, updates),
+    }
+}
+
+fn key(name: &str) -> String {
+    format!("addon/{name}")
+}
+
+fn create(
+    situation: &Situation<'_>,
+    draft: &mut Draft,
+    cluster: &Cluster,
+    name: &str,
+    wanted: &DesiredAddon,
+) -> State {
+    if draft.is_to_wait(situation, KIND, Reason::AddonFailed, &key(name), "creation") {
+        return State::Changing;
+    }
+    let Some(version) = releases::version(situation, draft, cluster, name, wanted, None) else {
+        return State::Changing;
+    };
+    if !releases::fits_schema(situation, draft, name, &version, wanted) {
+        return State::Changing;
+    }
+    // EKS keeps what is there only in updates.
+    let conflicts = match wanted.conflicts {
+        ResolveConflicts::Preserve | ResolveConflicts::Overwrite => ResolveConflicts::Overwrite,
+        ResolveConflicts::None => ResolveConflicts::None,
+    };
+    let new = NewAddon { conflicts, ..new_addon(situation, name, version, wanted) };
+    draft.note(KIND, Weight::Pending, Reason::ChangingAddons, format!("{name} is being created"));
+    let change = Change::CreateAddon {
+        cluster: situation.desired.name.clone(),
+        addon: Box::new(new),
+        token: String::new(),
+    };
+    draft.send(situation, KIND, change, format!("{name} does not exist"));
+    State::Changing
+}
+
+fn new_addon(situation: &Situation<'_>, name: &str, version: String, wanted: &DesiredAddon) -> NewAddon {
+    let pod_identities: Option<BTreeSet<(String, String)>> = wanted
+        .pod_identities
+        .as_ref()
+        .map(|all| all.iter().map(|(it, role)| (it.clone(), role.clone())).collect());
+    NewAddon {
+        name: name.to_owned(),
+        version,
+        configuration: wanted.configuration.clone(),
+        service_account_role: wanted.service_account_role.clone(),
+        pod_identities,
+        conflicts: wanted.conflicts,
+        tags: marks::all(situation.desired),
+    }
+}
+
+/// EKS is at work on it. An add-on that only lacks nodes is not waited for.
+fn moving(draft: &mut Draft, asked: &Question, shown: &Addon) -> State {
+    if waits_for_nodes(shown) {
+        say_waits_for_nodes(draft, shown);
+        return State::Changing;
+    }
+    let status: &str = shown.status.into();
+    let message = format!("{} is {status}", shown.name);
+    draft.note(KIND, Weight::Pending, Reason::ChangingAddons, message);
+    draft.wait(asked);
+    State::Changing
+}
+
+fn waits_for_nodes(shown: &Addon) -> bool {
+    let only = |code: &str| code == "InsufficientNumberOfReplicas";
+    !shown.issues.is_empty() && shown.issues.iter().all(|issue| only(&issue.code))
+}
+
+fn say_waits_for_nodes(draft: &mut Draft, shown: &Addon) {
+    let message = format!("{} has fewer replicas than it needs", shown.name);
+    draft.note(KIND, Weight::Idle, Reason::AddonWaitsForNodes, message);
+}
+
+/// It could not be created: EKS accepts no update of it, so it is deleted and created again.
+fn failed(situation: &Situation<'_>, draft: &mut Draft, shown: &Addon) -> State {
+    let message = format!("{} could not be created: {}", shown.name, in_words(&shown.issues));
+    draft.note(KIND, Weight::Failed, Reason::AddonFailed, message.clone());
+    if !marks::are_ours(situation.desired, &shown.tags) {
+        return State::Changing;
+    }
+    let change = Change::DeleteAddon {
+        cluster: situation.desired.name.clone(),
+        name: shown.name.clone(),
+        preserve: false,
+    };
+    if draft.send(situation, KIND, change, format!("the creation of {} failed", shown.name)) {
+        draft.fails(situation.now, &key(&shown.name), "creation", message);
+    }
+    State::Changing
+}
+
+/// It exists: it is updated if it differs.
+fn keep(
+    situation: &Situation<'_>,
+    draft: &mut Draft,
+    cluster: &Cluster,
+    shown: &Addon,
+    wanted: &DesiredAddon,
+    updates: Updates,
+) -> State {
+    say_health(draft, shown);
+    let Some(version) = releases::version(situation, draft, cluster, &shown.name, wanted, Some(shown)) else {
+        return State::Changing;
+    };
+    let Some(differs) = differences(situation, draft, shown, wanted, &version) else {
+        return State::Changing;
+    };
+    let failed = matches!(shown.status, AddonStatus::UpdateFailed | AddonStatus::DeleteFailed);
+    if differs.is_empty() && !failed {
+        draft.record.failed.remove(&key(&shown.name));
+        return State::Settled;
+    }
+    if updates == Updates::AfterUpgrade {
+        let message = format!("{} is updated later: {}", shown.name, differs.join(", "));
+        draft.note(KIND, Weight::Pending, Reason::ChangingAddons, message);
+        return State::Changing;
+    }
+    update(situation, draft, shown, wanted, version, &differs);
+    State::Changing
+}
+
+fn say_health(draft: &mut Draft, shown: &Addon) {
+    if waits_for_nodes(shown) {
+        return say_waits_for_nodes(draft, shown);
+    }
+    let failed = matches!(shown.status, AddonStatus::UpdateFailed | AddonStatus::DeleteFailed);
+    if failed || shown.status == AddonStatus::Degraded {
+        let status: &str = shown.status.into();
+        let message = format!("{} is {status}: {}", shown.name, in_words(&shown.issues));
+        let reason = if failed { Reason::AddonFailed } else { Reason::AddonDegraded };
+        let weight = if failed { Weight::Failed } else { Weight::Idle };
+        draft.note(KIND, weight, reason, message);
+    }
+}
+
+fn update(
+    situation: &Situation<'_>,
+    draft: &mut Draft,
+    shown: &Addon,
+    wanted: &DesiredAddon,
+    version: String,
+    differs: &[&str],
+) {
+    let name = &shown.name;
+    if !releases::fits_schema(situation, draft, name, &version, wanted) {
+        return;
+    }
+    let mut new = new_addon(situation, name, version, wanted);
+    if new.configuration.is_none() && shown.configuration.is_some() {
+        new.configuration = Some("{}".to_owned());
+    }
+    let content = hash::content(&new);
+    if matches!(shown.status, AddonStatus::UpdateFailed | AddonStatus::DeleteFailed) {
+        let tried = draft.record.failed.get(&key(name)).is_some_and(|it| it.content == content);
+        if tried && draft.is_to_wait(situation, KIND, Reason::AddonFailed, &key(name), &content) {
+            return;
+        }
+    }
+    let why = if differs.is_empty() {
+        format!("the update of {name} failed")
+    } else {
+        format!("{name}: {} differs", differs.join(", "))
+    };
+    draft.note(KIND, Weight::Pending, Reason::ChangingAddons, why.clone());
+    let message = in_words(&shown.issues);
+    let change = Change::UpdateAddon {
+        cluster: situation.desired.name.clone(),
+        addon: Box::new(new),
+        token: String::new(),
+    };
+    if draft.send(situation, KIND, change, why) && shown.status == AddonStatus::UpdateFailed {
+        draft.fails(situation.now, &key(name), &content, format!("{name} could not be updated: {message}"));
+    }
+}
+
+/// What differs from the request. `None`: not known yet.
+fn differences(
+    situation: &Situation<'_>,
+    draft: &mut Draft,
+    shown: &Addon,
+    wanted: &DesiredAddon,
+    version: &str,
+) -> Option<Vec<&'static str>> {
+    let mut differs = Vec::new();
+    if shown.version != version {
+        differs.push("the version");
+    }
+    if !releases::is_same_configuration(shown.configuration.as_deref(), wanted.configuration.as_deref()) {
+        differs.push("the configuration");
+    }
+    if wanted.service_account_role.is_some() && wanted.service_account_role != shown.service_account_role {
+        differs.push("the role of its service account");
+    }
+    if let Some(identities) = &wanted.pod_identities {
+        let present = crate::steps::identities::of_addon(situation, draft, KIND, shown)?;
+        if present != *identities {
+            differs.push("its pod identity associations");
+        }
+    }
+    Some(differs)
+}

@@ -1,0 +1,80 @@
+//! Add-ons: those that are requested exist in the requested version and configuration, and those of ours that are no longer requested
+//! go. What runs on every node comes first.
+
+use crate::draft::{Draft, Weight};
+use crate::marks;
+use crate::report::ConditionKind;
+use crate::situation::Situation;
+use crate::steps::addon;
+use foo_model::Reason;
+use foo_model::eks::{Addon, Answer, Change, Cluster, Question};
+
+const KIND: ConditionKind = ConditionKind::AddonsReady;
+
+/// What nodes need before they are Ready, or Pods before they start.
+const FIRST: [&str; 3] = ["vpc-cni", "kube-proxy", "eks-pod-identity-agent"];
+
+/// Whether add-ons may be updated: not while the version of the control plane changes, which they follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Updates {
+    Allowed,
+    AfterUpgrade,
+}
+
+pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster, updates: Updates) {
+    let desired = &situation.desired.addons;
+    let mut settled = true;
+    let (first, rest): (Vec<_>, Vec<_>) =
+        desired.iter().partition(|(name, _)| FIRST.contains(&name.as_str()));
+    for (name, wanted) in first {
+        let allowed = updates;
+        settled &= addon::ensure(situation, draft, cluster, name, wanted, allowed) == addon::State::Settled;
+    }
+    let updates = if settled { updates } else { Updates::AfterUpgrade };
+    for (name, wanted) in rest {
+        addon::ensure(situation, draft, cluster, name, wanted, updates);
+    }
+    draft
+        .record
+        .preserved_addons
+        .extend(desired.iter().filter(|(_, it)| it.preserve).map(|(name, _)| name.clone()));
+    for (name, _) in desired.iter().filter(|(_, it)| !it.preserve) {
+        draft.record.preserved_addons.remove(name);
+    }
+    remove(situation, draft);
+}
+
+/// Deletes add-ons that we created and nobody requests any more.
+fn remove(situation: &Situation<'_>, draft: &mut Draft) {
+    let desired = situation.desired;
+    let list = Question::Addons(desired.name.clone());
+    let Some(Answer::Names(names)) = draft.read(situation, KIND, &list) else { return };
+    for name in names.iter().filter(|name| !desired.addons.contains_key(*name)) {
+        let question = addon::question(situation, name);
+        let Some(Answer::Addon(shown)) = draft.read(situation, KIND, &question) else { continue };
+        match shown.as_deref() {
+            Some(shown) if marks::are_ours(desired, &shown.tags) => delete(situation, draft, shown),
+            // Not ours: once is enough.
+            Some(_) | None => drop(draft.read.remove(&question)),
+        }
+    }
+    let kept = |name: &String| desired.addons.contains_key(name) || names.contains(name);
+    draft.record.preserved_addons.retain(kept);
+    draft.record.addon_versions.retain(|name, _| desired.addons.contains_key(name));
+    draft
+        .record
+        .failed
+        .retain(|name, _| name.strip_prefix("addon/").is_none_or(|name| desired.addons.contains_key(name)));
+}
+
+fn delete(situation: &Situation<'_>, draft: &mut Draft, shown: &Addon) {
+    let message = format!("{} is no longer requested and is being deleted", shown.name);
+    draft.note(KIND, Weight::Pending, Reason::ChangingAddons, message);
+    if shown.status.is_moving() {
+        return draft.wait(&addon::question(situation, &shown.name));
+    }
+    let preserve = draft.record.preserved_addons.contains(&shown.name);
+    let change =
+        Change::DeleteAddon { cluster: situation.desired.name.clone(), name: shown.name.clone(), preserve };
+    draft.send(situation, KIND, change, "it is no longer requested");
+}

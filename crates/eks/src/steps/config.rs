@@ -1,0 +1,150 @@
+//! Changes the configuration of the cluster, one kind at a time, in the order that loses least: who reaches it first, then what it
+//! needs, then what only people see. What EKS never changes is named.
+
+use crate::draft::{Draft, Weight};
+use crate::report::ConditionKind;
+use crate::situation::Situation;
+use foo_model::Reason;
+use foo_model::eks::{AuthenticationMode, Change, Cluster, ConfigUpdate, EndpointAccess};
+
+const KIND: ConditionKind = ConditionKind::ClusterReady;
+
+/// Whether everybody who is to come in by an access entry can: only then the ConfigMap is left behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entries {
+    Complete,
+    Incomplete,
+}
+
+/// Sends the first change that is due. Whether one was sent.
+pub(crate) fn ensure(
+    situation: &Situation<'_>,
+    draft: &mut Draft,
+    cluster: &Cluster,
+    entries: Entries,
+) -> bool {
+    differences(situation, draft, cluster);
+    let changes = changes(situation, draft, cluster, entries);
+    for (name, change, why) in &changes {
+        draft.note(KIND, Weight::Pending, Reason::UpdatingCluster, why.clone());
+        if draft.update(situation, KIND, name, change, why.clone()) {
+            return true;
+        }
+    }
+    false
+}
+
+type Due = (&'static str, Change, String);
+
+fn changes(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster, entries: Entries) -> Vec<Due> {
+    let desired = situation.desired;
+    let mut due = Vec::new();
+    let mut add = |name, update, why: &str| {
+        let change =
+            Change::UpdateClusterConfig { cluster: cluster.name.clone(), update, token: String::new() };
+        due.push((name, change, why.to_owned()));
+    };
+    if let Some(mode) = next_mode(situation, draft, cluster, entries) {
+        add("authenticationMode", ConfigUpdate::AuthenticationMode(mode), "the authentication mode differs");
+    }
+    if is_other_access(&desired.access, &cluster.access) {
+        add("access", ConfigUpdate::Access(desired.access.clone()), "who reaches the API server differs");
+    }
+    if let Some(placement) = desired.placement.as_ref().filter(|it| it.subnets.len() >= 2)
+        && *placement != cluster.placement
+    {
+        add("placement", ConfigUpdate::Placement(placement.clone()), "subnets or security groups differ");
+    }
+    if desired.logging != cluster.logging {
+        add(
+            "logging",
+            ConfigUpdate::Logging(desired.logging.clone()),
+            "the logs of the control plane differ",
+        );
+    }
+    if let Some(policy) = desired.upgrade_policy.filter(|it| *it != cluster.upgrade_policy) {
+        add("upgradePolicy", ConfigUpdate::UpgradePolicy(policy), "the upgrade policy differs");
+    }
+    if desired.zonal_shift != cluster.zonal_shift {
+        add("zonalShift", ConfigUpdate::ZonalShift(desired.zonal_shift), "zonal shift differs");
+    }
+    if desired.deletion_protection != cluster.deletion_protection {
+        let update = ConfigUpdate::DeletionProtection(desired.deletion_protection);
+        add("deletionProtection", update, "deletion protection differs");
+    }
+    if let (Some(key), None) = (&desired.encryption_key, &cluster.encryption_key) {
+        let change = Change::AssociateEncryptionConfig {
+            cluster: cluster.name.clone(),
+            key: key.clone(),
+            token: String::new(),
+        };
+        due.push(("encryption", change, "Secrets are not encrypted with the requested key".to_owned()));
+    }
+    due
+}
+
+/// The next step towards the requested mode: EKS goes from CONFIG_MAP by API_AND_CONFIG_MAP to API, and never back.
+fn next_mode(
+    situation: &Situation<'_>,
+    draft: &mut Draft,
+    cluster: &Cluster,
+    entries: Entries,
+) -> Option<AuthenticationMode> {
+    let desired = situation.desired.authentication_mode;
+    let present = cluster.authentication_mode;
+    if desired <= present {
+        return None;
+    }
+    match present {
+        AuthenticationMode::ConfigMap => Some(AuthenticationMode::ApiAndConfigMap),
+        AuthenticationMode::ApiAndConfigMap | AuthenticationMode::Api => {
+            if entries == Entries::Complete {
+                return Some(AuthenticationMode::Api);
+            }
+            let message = "the authentication mode becomes API as soon as all access entries exist";
+            draft.note(KIND, Weight::Pending, Reason::UpdatingCluster, message);
+            None
+        }
+    }
+}
+
+/// Ranges mean something only for a public endpoint.
+fn is_other_access(desired: &EndpointAccess, shown: &EndpointAccess) -> bool {
+    desired.public != shown.public
+        || desired.private != shown.private
+        || (desired.public && desired.public_cidrs != shown.public_cidrs)
+}
+
+/// What EKS never changes.
+fn differences(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
+    let desired = situation.desired;
+    let mut differs = Vec::new();
+    let mut check = |what: &str, desired: &str, shown: &str| {
+        if desired != shown {
+            differs.push(format!("{what} is {shown} and not {desired}"));
+        }
+    };
+    check("the role", &desired.role_arn, &cluster.role_arn);
+    check("the family of addresses", desired.ip_family.into(), cluster.ip_family.into());
+    if let (Some(desired), Some(shown)) = (&desired.service_ipv4, &cluster.service_ipv4) {
+        check("the range of Services", desired, shown);
+    }
+    if let (Some(desired), Some(shown)) = (&desired.encryption_key, &cluster.encryption_key) {
+        check("the encryption key", desired, shown);
+    }
+    if desired.authentication_mode < cluster.authentication_mode {
+        check(
+            "the authentication mode",
+            desired.authentication_mode.into(),
+            cluster.authentication_mode.into(),
+        );
+    }
+    if !differs.is_empty() {
+        let message = format!("{}; EKS never changes that", differs.join("; "));
+        draft.note(KIND, Weight::Failed, Reason::ClusterDiffers, message);
+    }
+    if cluster.auto_mode {
+        let message = "EKS Auto Mode is on; it is not changed here";
+        draft.note(KIND, Weight::Failed, Reason::AutoModeEnabled, message);
+    }
+}

@@ -1,0 +1,130 @@
+//! Creates the cluster.
+
+use crate::draft::{Draft, Weight};
+use crate::hash;
+use crate::marks;
+use crate::report::ConditionKind;
+use crate::situation::Situation;
+use crate::timing::MISSING;
+use foo_model::Reason;
+use foo_model::eks::{
+    Answer, AuthenticationMode, Change, Minor, NewCluster, Placement, Question, Support, SupportType,
+    VersionOffer,
+};
+
+const KIND: ConditionKind = ConditionKind::ClusterReady;
+
+/// There is no cluster: it is created, unless it was there and went.
+pub(crate) fn create(situation: &Situation<'_>, draft: &mut Draft) {
+    if draft.record.active_once {
+        let message = "the cluster is gone, though it was not deleted here; it is not created again";
+        draft.note(KIND, Weight::Failed, Reason::ClusterGone, message);
+        return;
+    }
+    begin_again(draft);
+    let Some(placement) = placement(situation, draft) else { return };
+    if !is_offered(situation, draft) || is_to_wait(situation, draft) {
+        return;
+    }
+    let desired = situation.desired;
+    let attempt = draft.record.attempts.to_string();
+    let token = hash::token(&[&desired.id, &desired.uid, "cluster", &attempt]);
+    let cluster = Box::new(new_cluster(situation, placement));
+    // After a crash the content may be another one, and EKS refuses a token with other content.
+    let token = hash::token(&[&token, &hash::content(&cluster)]);
+    draft.note(KIND, Weight::Pending, Reason::CreatingCluster, "EKS is asked to create the cluster");
+    let change = Change::CreateCluster { cluster, token };
+    if draft.send_with(situation, KIND, change, "there is no such cluster") {
+        draft.record.creating_since.get_or_insert(situation.now);
+    }
+}
+
+/// The cluster of the attempt before is gone, or never came.
+fn begin_again(draft: &mut Draft) {
+    let record = &mut draft.record;
+    if record.arn.is_some() || record.deleting {
+        record.arn = None;
+        record.deleting = false;
+        record.creating_since = None;
+        record.update = None;
+        record.attempts = record.attempts.saturating_add(1);
+        record.failed.retain(|name, _| name == "cluster");
+        record.entry_roles.clear();
+        record.addon_versions.clear();
+        record.tag_keys.clear();
+        draft.memory.missing.clear();
+    }
+}
+
+fn placement(situation: &Situation<'_>, draft: &mut Draft) -> Option<Placement> {
+    let placement = situation.desired.placement.as_ref().filter(|it| it.subnets.len() >= 2);
+    if placement.is_none() {
+        let message = "the control plane needs subnets in two zones, which the FooCluster does not have yet";
+        draft.note(KIND, Weight::Pending, Reason::WaitingForSubnets, message);
+    }
+    placement.cloned()
+}
+
+fn is_offered(situation: &Situation<'_>, draft: &mut Draft) -> bool {
+    let Some(Answer::Versions(offers)) = draft.read(situation, KIND, &Question::Versions) else {
+        return false;
+    };
+    let version = situation.desired.version;
+    if offers_version(offers, version) {
+        return true;
+    }
+    draft.note(KIND, Weight::Failed, Reason::VersionNotOffered, not_offered(offers, version));
+    look_for_offers(situation, draft);
+    false
+}
+
+/// Whether EKS runs clusters of this version.
+pub(crate) fn offers_version(offers: &[VersionOffer], version: Minor) -> bool {
+    offers.iter().any(|it| it.version == version && it.support != Support::Unsupported)
+}
+
+/// The sentence about a version that is not offered.
+pub(crate) fn not_offered(offers: &[VersionOffer], version: Minor) -> String {
+    let usable = offers.iter().filter(|it| it.support != Support::Unsupported);
+    let mut versions: Vec<Minor> = usable.map(|it| it.version).collect();
+    versions.sort_unstable();
+    let versions: Vec<String> = versions.iter().map(ToString::to_string).collect();
+    format!("EKS does not offer Kubernetes {version}; it offers {}", versions.join(", "))
+}
+
+/// EKS offers more versions as time goes by.
+pub(crate) fn look_for_offers(situation: &Situation<'_>, draft: &mut Draft) {
+    let begun = situation.touched(&Question::Versions);
+    draft.look(&Question::Versions, begun.plus(MISSING));
+}
+
+/// A creation that failed in EKS is tried again after a while.
+fn is_to_wait(situation: &Situation<'_>, draft: &mut Draft) -> bool {
+    let Some(content) = draft.record.failed.get("cluster").map(|it| it.content.clone()) else { return false };
+    draft.is_to_wait(situation, KIND, Reason::ClusterFailed, "cluster", &content)
+}
+
+fn new_cluster(situation: &Situation<'_>, placement: Placement) -> NewCluster {
+    let desired = situation.desired;
+    // A right that no entry shows is not wanted, except where there are no entries, or none for us.
+    let creator_is_admin =
+        desired.authentication_mode == AuthenticationMode::ConfigMap || desired.own_principal.is_none();
+    NewCluster {
+        name: desired.name.clone(),
+        version: Some(desired.version),
+        role_arn: desired.role_arn.clone(),
+        placement,
+        access: desired.access.clone(),
+        service_ipv4: desired.service_ipv4.clone(),
+        ip_family: desired.ip_family,
+        authentication_mode: desired.authentication_mode,
+        creator_is_admin,
+        self_managed_addons: false,
+        logging: desired.logging.clone(),
+        encryption_key: desired.encryption_key.clone(),
+        upgrade_policy: desired.upgrade_policy.unwrap_or(SupportType::Extended),
+        zonal_shift: desired.zonal_shift,
+        deletion_protection: desired.deletion_protection,
+        tags: marks::all(desired),
+    }
+}

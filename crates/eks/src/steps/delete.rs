@@ -1,0 +1,105 @@
+//! Deletes the cluster and then its OIDC provider; or lets go of a cluster that is to stay. Add-ons, entries and associations go with the
+//! cluster.
+
+use crate::desired::DeletionPolicy;
+use crate::draft::{Draft, Weight};
+use crate::marks;
+use crate::report::{ConditionKind, Deletion};
+use crate::situation::Situation;
+use crate::steps::begin::{self, Standing};
+use crate::steps::{oidc, updates};
+use crate::timing::{CONFIRM, GONE, UNSEEN};
+use foo_model::Reason;
+use foo_model::eks::{Change, Cluster, ClusterStatus, ConfigUpdate};
+
+const KIND: ConditionKind = ConditionKind::Deleting;
+
+pub(crate) fn delete(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
+    match begin::standing(situation, draft) {
+        Standing::Unknown | Standing::Elsewhere => Deletion::Pending,
+        // Nothing of ours: whatever has our name now is another's.
+        Standing::NotOurs => gone(situation, draft),
+        Standing::Absent => absent(situation, draft),
+        Standing::Ours(cluster) => {
+            ours(situation, draft, cluster);
+            Deletion::Pending
+        }
+    }
+}
+
+fn ours(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
+    if situation.desired.deletion == DeletionPolicy::Retain {
+        return retain(situation, draft, cluster);
+    }
+    oidc::remember(situation, draft, cluster);
+    if cluster.status == ClusterStatus::Deleting {
+        draft.note(KIND, Weight::Pending, Reason::DeletingCluster, "EKS deletes the cluster");
+        return draft.wait(&situation.question());
+    }
+    if !updates::is_free(situation, draft, cluster) || is_protected(situation, draft, cluster) {
+        return;
+    }
+    draft.note(KIND, Weight::Pending, Reason::DeletingCluster, "EKS is asked to delete the cluster");
+    let change = Change::DeleteCluster { cluster: cluster.name.clone() };
+    if draft.send(situation, KIND, change, "the FooControlPlane is being deleted") {
+        draft.record.deleting = true;
+    }
+}
+
+/// Our tags go, and with them all claims.
+fn retain(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
+    let keys = marks::ours(situation.desired).into_keys().collect();
+    let change = Change::UntagResource { arn: cluster.arn.clone(), keys };
+    draft.note(
+        KIND,
+        Weight::Pending,
+        Reason::DeletingCluster,
+        "our tags are being removed; the cluster stays",
+    );
+    draft.send(situation, KIND, change, "the cluster is to stay");
+}
+
+fn is_protected(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) -> bool {
+    if !cluster.deletion_protection {
+        return false;
+    }
+    if !situation.desired.may_unprotect {
+        let message = "deletion protection of the cluster is on";
+        draft.note(KIND, Weight::Failed, Reason::ClusterProtected, message);
+        return true;
+    }
+    let update = ConfigUpdate::DeletionProtection(false);
+    let change = Change::UpdateClusterConfig { cluster: cluster.name.clone(), update, token: String::new() };
+    draft.note(KIND, Weight::Pending, Reason::DeletingCluster, "deletion protection is being switched off");
+    draft.update(situation, KIND, "deletionProtection", &change, "the cluster is to be deleted");
+    true
+}
+
+/// A creation that was begun may still show up; after that there is no cluster.
+fn absent(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
+    let begun = situation.desired.begun_before || situation.record.creating_since.is_some();
+    let since = situation.record.creating_since.map(|since| since.plus(UNSEEN));
+    let missing = &situation.memory.missing;
+    let last = missing.last().copied().unwrap_or(situation.now);
+    let seen_late = since.is_some_and(|since| last < since);
+    if begun && (missing.len() < GONE || seen_late) {
+        draft.note(KIND, Weight::Pending, Reason::AskingEks, "EKS is asked whether the cluster was created");
+        let next = last.plus(CONFIRM);
+        draft.look(
+            &situation.question(),
+            since.filter(|_| missing.len() >= GONE).map_or(next, |since| since.max(next)),
+        );
+        return Deletion::Pending;
+    }
+    gone(situation, draft)
+}
+
+/// There is no cluster of ours: what is left is the OIDC provider.
+fn gone(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
+    draft.notes.clear();
+    let keeps = situation.desired.deletion == DeletionPolicy::Retain;
+    match draft.record.oidc_provider.clone().filter(|_| !keeps) {
+        Some(arn) if !oidc::remove(situation, draft, KIND, &arn) => Deletion::Pending,
+        Some(_) | None => Deletion::Done,
+    }
+}

@@ -1,0 +1,82 @@
+//! Access entries: ours for ourselves, those that are requested, and one for the role of each pool's instances. Entries that are
+//! neither ours nor requested stay as they are.
+
+use crate::draft::{Draft, Weight};
+use crate::marks;
+use crate::report::ConditionKind;
+use crate::situation::Situation;
+use crate::steps::config::Entries;
+use crate::steps::entry;
+use crate::steps::principals::{Principals, principals};
+use foo_model::Reason;
+use foo_model::eks::{AccessEntry, Answer, AuthenticationMode, Change, Cluster, EntryKind, Question};
+
+const KIND: ConditionKind = ConditionKind::AccessReady;
+
+/// Lets in who is to be let in. Whether all are.
+pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) -> Entries {
+    let desired = situation.desired;
+    if cluster.authentication_mode == AuthenticationMode::ConfigMap {
+        if desired.authentication_mode == AuthenticationMode::ConfigMap && !desired.entries.is_empty() {
+            let message = "access entries are requested, and the authentication mode is CONFIG_MAP";
+            draft.note(KIND, Weight::Failed, Reason::AccessEntriesImpossible, message);
+        }
+        return Entries::Incomplete;
+    }
+    let principals = principals(situation, draft);
+    let list = Question::AccessEntries(desired.name.clone());
+    let Some(Answer::Names(names)) = draft.read(situation, KIND, &list) else { return Entries::Incomplete };
+    let mut complete = principals.nodes_known;
+    for (principal, wanted) in &principals.wanted {
+        complete &= entry::ensure(situation, draft, principal, wanted) == Entries::Complete;
+    }
+    if complete {
+        for principal in names.iter().filter(|it| !principals.wanted.contains_key(*it)) {
+            remove(situation, draft, &principals, principal);
+        }
+    }
+    forget(draft, &principals, names);
+    if complete { Entries::Complete } else { Entries::Incomplete }
+}
+
+/// Deletes an entry that is ours and that nobody needs any more.
+fn remove(situation: &Situation<'_>, draft: &mut Draft, principals: &Principals, principal: &str) {
+    let question = entry::question(situation, principal);
+    let Some(Answer::AccessEntry(shown)) = draft.read(situation, KIND, &question) else { return };
+    let Some(shown) = shown.as_ref().filter(|it| marks::are_ours(situation.desired, &it.tags)) else {
+        // Not ours: once is enough.
+        draft.read.remove(&question);
+        return;
+    };
+    if may_remove(situation, principals, shown) {
+        let change = Change::DeleteAccessEntry {
+            cluster: situation.desired.name.clone(),
+            principal: principal.to_owned(),
+        };
+        draft.note(
+            KIND,
+            Weight::Pending,
+            Reason::ChangingAccess,
+            format!("the entry of {principal} is being deleted"),
+        );
+        draft.send(situation, KIND, change, format!("nobody needs the entry of {principal} any more"));
+    }
+}
+
+/// As long as it is not known who we are, or which roles instances have, the entry may be one that is needed.
+fn may_remove(situation: &Situation<'_>, principals: &Principals, shown: &AccessEntry) -> bool {
+    match shown.kind {
+        EntryKind::Standard => situation.desired.own_principal.is_some(),
+        EntryKind::Ec2Linux => principals.nodes_known,
+        EntryKind::Ec2Windows
+        | EntryKind::FargateLinux
+        | EntryKind::Ec2
+        | EntryKind::HybridLinux
+        | EntryKind::HyperpodLinux => true,
+    }
+}
+
+fn forget(draft: &mut Draft, principals: &Principals, names: &std::collections::BTreeSet<String>) {
+    let kept = |principal: &String| principals.wanted.contains_key(principal) || names.contains(principal);
+    draft.record.entry_roles.retain(|principal, _| kept(principal));
+}

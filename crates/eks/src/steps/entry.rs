@@ -1,0 +1,146 @@
+//! One access entry that is to exist.
+
+use crate::draft::{Draft, Weight};
+use crate::marks;
+use crate::report::ConditionKind;
+use crate::situation::Situation;
+use crate::steps::config::Entries;
+use crate::steps::principals::{Identity, Wanted};
+use foo_model::Reason;
+use foo_model::eks::{AccessEntry, AccessPolicy, Answer, Change, Question};
+use std::collections::BTreeSet;
+
+const KIND: ConditionKind = ConditionKind::AccessReady;
+
+/// The question about an entry.
+pub(crate) fn question(situation: &Situation<'_>, principal: &str) -> Question {
+    Question::AccessEntry { cluster: situation.desired.name.clone(), principal: principal.to_owned() }
+}
+
+pub(crate) fn ensure(
+    situation: &Situation<'_>,
+    draft: &mut Draft,
+    principal: &str,
+    wanted: &Wanted,
+) -> Entries {
+    let Some(Answer::AccessEntry(shown)) = draft.read(situation, KIND, &question(situation, principal))
+    else {
+        return Entries::Incomplete;
+    };
+    match shown {
+        None => create(situation, draft, principal, wanted),
+        Some(shown) => keep(situation, draft, shown, wanted),
+    }
+}
+
+fn create(situation: &Situation<'_>, draft: &mut Draft, principal: &str, wanted: &Wanted) -> Entries {
+    let unique_id = match &wanted.identity {
+        Identity::Unknown | Identity::Missing => return Entries::Incomplete,
+        Identity::Role(id) => Some(id.clone()),
+        Identity::Elsewhere => None,
+    };
+    let change = Change::CreateAccessEntry {
+        cluster: situation.desired.name.clone(),
+        principal: principal.to_owned(),
+        kind: wanted.kind,
+        username: wanted.username.clone().filter(|name| !name.is_empty()),
+        groups: wanted.groups.clone(),
+        tags: marks::all(situation.desired),
+        token: String::new(),
+    };
+    if send(situation, draft, change, format!("{principal} has no access entry")) {
+        match unique_id {
+            Some(id) => drop(draft.record.entry_roles.insert(principal.to_owned(), id)),
+            None => drop(draft.record.entry_roles.remove(principal)),
+        }
+    }
+    Entries::Incomplete
+}
+
+fn send(situation: &Situation<'_>, draft: &mut Draft, change: Change, why: String) -> bool {
+    draft.note(KIND, Weight::Pending, Reason::ChangingAccess, why.clone());
+    draft.send(situation, KIND, change, why)
+}
+
+fn keep(situation: &Situation<'_>, draft: &mut Draft, shown: &AccessEntry, wanted: &Wanted) -> Entries {
+    let principal = &shown.principal;
+    let cluster = situation.desired.name.clone();
+    if let Identity::Role(id) = &wanted.identity {
+        let bound = draft.record.entry_roles.get(principal);
+        if bound.is_some_and(|bound| bound != id) {
+            let change = Change::DeleteAccessEntry { cluster, principal: principal.clone() };
+            let why =
+                format!("the role {principal} was created again, and its entry is bound to the former one");
+            send(situation, draft, change, why);
+            return Entries::Incomplete;
+        }
+        draft.record.entry_roles.insert(principal.clone(), id.clone());
+    }
+    if shown.kind != wanted.kind {
+        other_kind(situation, draft, shown, wanted);
+        return Entries::Incomplete;
+    }
+    let username = wanted.username.as_ref().filter(|name| !name.is_empty());
+    // EKS gives an entry of another type its groups.
+    let standard = wanted.kind == foo_model::eks::EntryKind::Standard;
+    let is_named = username.is_none_or(|name| *name == shown.username);
+    if standard && wanted.only_these && !(is_named && wanted.groups == shown.groups) {
+        let change = Change::UpdateAccessEntry {
+            cluster,
+            principal: principal.clone(),
+            username: username.cloned(),
+            groups: wanted.groups.clone(),
+            token: String::new(),
+        };
+        send(situation, draft, change, format!("name or groups of {principal} differ"));
+        return Entries::Incomplete;
+    }
+    match &wanted.policies {
+        Some(policies) => ensure_policies(situation, draft, principal, policies, wanted.only_these),
+        None => Entries::Complete,
+    }
+}
+
+/// EKS never changes the type.
+fn other_kind(situation: &Situation<'_>, draft: &mut Draft, shown: &AccessEntry, wanted: &Wanted) {
+    let (is, not): (&str, &str) = (shown.kind.into(), wanted.kind.into());
+    let principal = &shown.principal;
+    if !marks::are_ours(situation.desired, &shown.tags) {
+        let message =
+            format!("the entry of {principal} is of type {is} and not {not}, and was not created here");
+        return draft.note(KIND, Weight::Failed, Reason::AccessDiffers, message);
+    }
+    let change =
+        Change::DeleteAccessEntry { cluster: situation.desired.name.clone(), principal: principal.clone() };
+    send(situation, draft, change, format!("the entry of {principal} is of type {is} and not {not}"));
+}
+
+fn ensure_policies(
+    situation: &Situation<'_>,
+    draft: &mut Draft,
+    principal: &str,
+    wanted: &BTreeSet<AccessPolicy>,
+    only_these: bool,
+) -> Entries {
+    let cluster = situation.desired.name.clone();
+    let question = Question::AccessPolicies { cluster: cluster.clone(), principal: principal.to_owned() };
+    let Some(Answer::AccessPolicies(shown)) = draft.read(situation, KIND, &question) else {
+        return Entries::Incomplete;
+    };
+    let mut complete = Entries::Complete;
+    for policy in wanted.difference(shown) {
+        let (cluster, principal) = (cluster.clone(), principal.to_owned());
+        let why = format!("{principal} lacks a policy, or it holds elsewhere");
+        let change = Change::AssociateAccessPolicy { cluster, principal, policy: policy.clone() };
+        send(situation, draft, change, why);
+        complete = Entries::Incomplete;
+    }
+    let extra = shown.iter().filter(|it| only_these && !wanted.iter().any(|wanted| wanted.arn == it.arn));
+    for policy in extra {
+        let (cluster, principal) = (cluster.clone(), principal.to_owned());
+        let why = format!("{principal} has a policy that is not requested");
+        let change = Change::DisassociateAccessPolicy { cluster, principal, policy: policy.arn.clone() };
+        send(situation, draft, change, why);
+    }
+    complete
+}

@@ -1,0 +1,20 @@
+//! One file per question, each decides on one thing.
+
+pub(crate) mod addon;
+pub(crate) mod addons;
+pub(crate) mod begin;
+pub(crate) mod config;
+pub(crate) mod create;
+pub(crate) mod delete;
+pub(crate) mod entries;
+pub(crate) mod entry;
+pub(crate) mod identities;
+pub(crate) mod looks;
+pub(crate) mod oidc;
+pub(crate) mod principals;
+pub(crate) mod releases;
+pub(crate) mod rollback;
+pub(crate) mod tags;
+pub(crate) mod updates;
+pub(crate) mod version;
+pub(crate) mod wait;

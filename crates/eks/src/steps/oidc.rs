@@ -1,0 +1,103 @@
+//! The OIDC provider of IAM for the cluster's issuer.
+
+use crate::draft::{Draft, Weight};
+use crate::marks;
+use crate::report::ConditionKind;
+use crate::situation::Situation;
+use crate::timing::LAG;
+use foo_model::Reason;
+use foo_model::eks::{Answer, Change, Cluster, OidcProvider, Question};
+use std::collections::BTreeSet;
+
+const KIND: ConditionKind = ConditionKind::AccessReady;
+
+/// The audience of the tokens that Pods show to STS.
+const AUDIENCE: &str = "sts.amazonaws.com";
+
+pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
+    let desired = situation.desired;
+    if !desired.oidc_provider {
+        if let Some(arn) = draft.record.oidc_provider.clone() {
+            remove(situation, draft, KIND, &arn);
+        }
+        return;
+    }
+    let (Some(issuer), Some(arn)) = (&cluster.oidc_issuer, arn(situation, cluster)) else { return };
+    let question = Question::OidcProvider(arn.clone());
+    believe(situation, draft, &question);
+    let Some(Answer::OidcProvider(shown)) = draft.read(situation, KIND, &question) else { return };
+    match shown {
+        Some(shown) => keep(situation, draft, shown),
+        None => {
+            let change = Change::CreateOpenIDConnectProvider {
+                url: issuer.clone(),
+                client_ids: BTreeSet::from([AUDIENCE.to_owned()]),
+                tags: marks::all(desired),
+            };
+            let why = "the issuer of the cluster has no OIDC provider in IAM";
+            draft.note(KIND, Weight::Pending, Reason::ChangingAccess, why);
+            if draft.send(situation, KIND, change, why) {
+                draft.record.oidc_provider = Some(arn);
+            }
+        }
+    }
+}
+
+/// The ARN that the provider has, or would have.
+fn arn(situation: &Situation<'_>, cluster: &Cluster) -> Option<String> {
+    let issuer = cluster.oidc_issuer.as_deref()?.trim_start_matches("https://");
+    let account = situation.account()?;
+    Some(format!("arn:{}:iam::{account}:oidc-provider/{issuer}", situation.desired.partition))
+}
+
+/// A creation that failed may have happened, or one before it: it is looked again.
+fn believe(situation: &Situation<'_>, draft: &mut Draft, question: &Question) {
+    let failures = situation.memory.failures.iter();
+    let failed = failures.filter(|it| matches!(it.change, Change::CreateOpenIDConnectProvider { .. }));
+    let moment = failed.map(|it| if it.lost { it.at.plus(LAG) } else { it.at }).max();
+    if let Some(moment) = moment
+        && situation.begun(question).is_none_or(|begun| begun < moment)
+    {
+        draft.look(question, moment);
+    }
+}
+
+fn keep(situation: &Situation<'_>, draft: &mut Draft, shown: &OidcProvider) {
+    if marks::are_ours(situation.desired, &shown.tags) {
+        draft.record.oidc_provider = Some(shown.arn.clone());
+    }
+    if !shown.client_ids.contains(AUDIENCE) {
+        let message = format!("the OIDC provider {} lacks the audience {AUDIENCE}", shown.arn);
+        draft.note(KIND, Weight::Failed, Reason::AccessDiffers, message);
+    }
+}
+
+/// Deletes the provider if it is ours. Whether it is gone, or not ours.
+pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft, kind: ConditionKind, arn: &str) -> bool {
+    let question = Question::OidcProvider(arn.to_owned());
+    let Some(Answer::OidcProvider(shown)) = draft.read(situation, kind, &question) else { return false };
+    match shown.as_ref().filter(|it| marks::are_ours(situation.desired, &it.tags)) {
+        None => {
+            draft.record.oidc_provider = None;
+            true
+        }
+        Some(_) => {
+            let reason = if kind == ConditionKind::Deleting {
+                Reason::DeletingCluster
+            } else {
+                Reason::ChangingAccess
+            };
+            draft.note(kind, Weight::Pending, reason, format!("the OIDC provider {arn} is being deleted"));
+            let change = Change::DeleteOpenIDConnectProvider { arn: arn.to_owned() };
+            draft.send(situation, kind, change, "nobody needs the OIDC provider any more");
+            false
+        }
+    }
+}
+
+/// Records the provider before the cluster, and with it the issuer, is gone.
+pub(crate) fn remember(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
+    if situation.desired.oidc_provider && draft.record.oidc_provider.is_none() {
+        draft.record.oidc_provider = arn(situation, cluster);
+    }
+}

@@ -1,0 +1,142 @@
+//! Who is to be let in, and whether the roles exist. EKS binds an entry to the unique id of its role.
+
+use crate::draft::{Draft, Weight};
+use crate::report::ConditionKind;
+use crate::situation::Situation;
+use crate::timing::MISSING;
+use foo_model::Reason;
+use foo_model::eks::{AccessPolicy, AccessScope, Answer, EntryKind, Question};
+use std::collections::{BTreeMap, BTreeSet};
+
+const KIND: ConditionKind = ConditionKind::AccessReady;
+
+/// An entry that is to exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    pub(crate) kind: EntryKind,
+    pub(crate) username: Option<String>,
+    pub(crate) groups: BTreeSet<String>,
+    /// `None`: an entry of this type has none.
+    pub(crate) policies: Option<BTreeSet<AccessPolicy>>,
+    /// Whether other policies are taken off.
+    pub(crate) only_these: bool,
+    pub(crate) identity: Identity,
+}
+
+/// What is known of a principal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Identity {
+    /// AWS is being asked.
+    Unknown,
+    /// A role that does not exist.
+    Missing,
+    /// A role, by its unique id.
+    Role(String),
+    /// A user, or a role of another account: IAM cannot be asked.
+    Elsewhere,
+}
+
+/// Who is to be let in, and whether that list is complete.
+pub(crate) struct Principals {
+    pub(crate) wanted: BTreeMap<String, Wanted>,
+    /// Whether the role behind every instance profile is known.
+    pub(crate) nodes_known: bool,
+}
+
+pub(crate) fn principals(situation: &Situation<'_>, draft: &mut Draft) -> Principals {
+    let desired = situation.desired;
+    let mut wanted = BTreeMap::new();
+    for (principal, entry) in &desired.entries {
+        let identity = identity(situation, draft, principal);
+        let standard = entry.kind == EntryKind::Standard;
+        let policies = (standard || !entry.policies.is_empty()).then(|| entry.policies.clone());
+        let entry = Wanted {
+            kind: entry.kind,
+            username: entry.username.clone(),
+            groups: entry.groups.clone(),
+            policies,
+            only_these: true,
+            identity,
+        };
+        wanted.insert(principal.clone(), entry);
+    }
+    if let Some(own) = &desired.own_principal {
+        let identity = identity(situation, draft, own);
+        let entry = wanted.entry(own.clone()).or_insert_with(|| plain(EntryKind::Standard, identity));
+        entry.policies.get_or_insert_default().insert(administrator(&desired.partition));
+    }
+    let nodes_known = nodes(situation, draft, &mut wanted);
+    Principals { wanted, nodes_known }
+}
+
+fn plain(kind: EntryKind, identity: Identity) -> Wanted {
+    Wanted { kind, username: None, groups: BTreeSet::new(), policies: None, only_these: false, identity }
+}
+
+/// The policy that lets us do everything in the cluster.
+pub(crate) fn administrator(partition: &str) -> AccessPolicy {
+    let arn = format!("arn:{partition}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy");
+    AccessPolicy { arn, scope: AccessScope::Cluster }
+}
+
+/// The roles of the pools' instances.
+fn nodes(situation: &Situation<'_>, draft: &mut Draft, wanted: &mut BTreeMap<String, Wanted>) -> bool {
+    let mut known = true;
+    for name in &situation.desired.node_profiles {
+        let question = Question::InstanceProfile(name.clone());
+        let answer = match draft.read(situation, KIND, &question) {
+            Some(Answer::InstanceProfile(profile)) => profile,
+            _ => {
+                known = false;
+                continue;
+            }
+        };
+        match answer.as_ref().map(|profile| &profile.role) {
+            Some(Some(role)) => {
+                let identity = Identity::Role(role.unique_id.clone());
+                wanted.entry(role.arn.clone()).or_insert_with(|| plain(EntryKind::Ec2Linux, identity));
+            }
+            other => {
+                known = false;
+                let what = if other.is_some() { "has no role" } else { "does not exist" };
+                let message = format!("the instance profile {name} {what}");
+                missing(situation, draft, &question, message);
+            }
+        }
+    }
+    known
+}
+
+/// What IAM knows of a principal.
+fn identity(situation: &Situation<'_>, draft: &mut Draft, principal: &str) -> Identity {
+    let Some(name) = role_name(situation, principal) else { return Identity::Elsewhere };
+    let question = Question::Role(name);
+    // Without the right to read roles, entries are made all the same.
+    if situation.observed.failed.contains_key(&question) && !situation.shown.contains_key(&question) {
+        draft.read(situation, KIND, &question);
+        return Identity::Elsewhere;
+    }
+    match draft.read(situation, KIND, &question) {
+        // IAM's names are unique whatever their case, and the path is part of the ARN.
+        Some(Answer::Role(Some(role))) if role.arn == principal => Identity::Role(role.unique_id.clone()),
+        Some(Answer::Role(_)) => {
+            missing(situation, draft, &question, format!("the role {principal} does not exist"));
+            Identity::Missing
+        }
+        _ => Identity::Unknown,
+    }
+}
+
+fn missing(situation: &Situation<'_>, draft: &mut Draft, question: &Question, message: String) {
+    draft.note(KIND, Weight::Failed, Reason::PrincipalNotFound, message);
+    draft.look(question, situation.touched(question).plus(MISSING));
+}
+
+/// The name of a role of the cluster's account.
+fn role_name(situation: &Situation<'_>, principal: &str) -> Option<String> {
+    let mut parts = principal.splitn(6, ':').skip(4);
+    let account = parts.next()?;
+    let path = parts.next()?.strip_prefix("role/")?;
+    let ours = situation.account().is_none_or(|it| it == account);
+    ours.then(|| path.rsplit('/').next().unwrap_or(path).to_owned())
+}

@@ -1,0 +1,207 @@
+//! Which version of an add-on is meant, and whether its configuration fits.
+
+use crate::desired::{AddonVersion, DesiredAddon};
+use crate::draft::{Draft, Weight};
+use crate::report::ConditionKind;
+use crate::situation::Situation;
+use crate::timing::MISSING;
+use foo_model::Reason;
+use foo_model::eks::{Addon, AddonRelease, Answer, Cluster, Question};
+use serde_json::Value;
+
+const KIND: ConditionKind = ConditionKind::AddonsReady;
+
+/// How many versions a message lists.
+const LISTED: usize = 5;
+
+/// The version that is requested. `Latest` is EKS's default, looked up once per Kubernetes version of the cluster and recorded.
+/// `None`: not known yet, or there is none, which is said.
+pub(crate) fn version(
+    situation: &Situation<'_>,
+    draft: &mut Draft,
+    cluster: &Cluster,
+    name: &str,
+    wanted: &DesiredAddon,
+    shown: Option<&Addon>,
+) -> Option<String> {
+    let recorded = draft.record.addon_versions.get(name).filter(|(minor, _)| *minor == cluster.version);
+    match &wanted.version {
+        AddonVersion::Latest => {
+            if let Some((_, version)) = recorded {
+                return Some(version.clone());
+            }
+        }
+        AddonVersion::Exactly(version) => {
+            if shown.is_some_and(|it| it.version == *version) {
+                return Some(version.clone());
+            }
+        }
+    }
+    let releases = releases(situation, draft, cluster, name)?;
+    let version = match &wanted.version {
+        AddonVersion::Latest => latest(releases, shown),
+        AddonVersion::Exactly(version) => releases.iter().find(|it| it.version == *version),
+    };
+    let Some(version) = version else {
+        say_not_offered(situation, draft, cluster, name, wanted, releases);
+        return None;
+    };
+    if wanted.version == AddonVersion::Latest {
+        let recorded = (cluster.version, version.version.clone());
+        draft.record.addon_versions.insert(name.to_owned(), recorded);
+    }
+    if version.requires_configuration && wanted.configuration.is_none() {
+        let message = format!("{name} {} cannot be created without configuration", version.version);
+        draft.note(KIND, Weight::Failed, Reason::AddonConfigurationInvalid, message);
+        return None;
+    }
+    Some(version.version.clone())
+}
+
+fn releases<'s>(
+    situation: &'s Situation<'_>,
+    draft: &mut Draft,
+    cluster: &Cluster,
+    name: &str,
+) -> Option<&'s [AddonRelease]> {
+    let question = question(cluster, name);
+    match draft.read(situation, KIND, &question) {
+        Some(Answer::AddonReleases(releases)) => Some(releases),
+        _ => None,
+    }
+}
+
+fn question(cluster: &Cluster, name: &str) -> Question {
+    Question::AddonReleases { addon: name.to_owned(), kubernetes: cluster.version }
+}
+
+/// EKS's default; or what is there, if that is newer and fits: nothing is downgraded. Releases come newest first.
+fn latest<'r>(releases: &'r [AddonRelease], shown: Option<&Addon>) -> Option<&'r AddonRelease> {
+    let default = releases.iter().position(|it| it.default).unwrap_or(0);
+    let present = shown.and_then(|shown| releases.iter().position(|it| it.version == shown.version));
+    releases.get(present.map_or(default, |present| present.min(default)))
+}
+
+fn say_not_offered(
+    situation: &Situation<'_>,
+    draft: &mut Draft,
+    cluster: &Cluster,
+    name: &str,
+    wanted: &DesiredAddon,
+    releases: &[AddonRelease],
+) {
+    let kubernetes = cluster.version;
+    let message = match &wanted.version {
+        AddonVersion::Exactly(version) if !releases.is_empty() => {
+            let some: Vec<&str> = releases.iter().take(LISTED).map(|it| it.version.as_str()).collect();
+            format!("EKS has no {name} {version} for Kubernetes {kubernetes}; it has {}", some.join(", "))
+        }
+        AddonVersion::Exactly(_) | AddonVersion::Latest => {
+            format!("EKS has no add-on {name} for Kubernetes {kubernetes}")
+        }
+    };
+    draft.note(KIND, Weight::Failed, Reason::AddonNotOffered, message);
+    let question = question(cluster, name);
+    draft.look(&question, situation.touched(&question).plus(MISSING));
+}
+
+/// Whether two configurations say the same, whatever their spaces and order of keys.
+pub(crate) fn is_same_configuration(one: Option<&str>, other: Option<&str>) -> bool {
+    let parsed = |text: Option<&str>| match text.map(str::trim) {
+        None | Some("") => Some(Value::Object(serde_json::Map::new())),
+        Some(text) => serde_json::from_str::<Value>(text).ok(),
+    };
+    match (parsed(one), parsed(other)) {
+        (Some(one), Some(other)) => one == other,
+        (None, None) => one == other,
+        (Some(_), None) | (None, Some(_)) => false,
+    }
+}
+
+/// Whether the top of the configuration fits the add-on's schema: its keys are known, and those that must be there are. Deeper down
+/// EKS says what does not fit.
+pub(crate) fn fits_schema(
+    situation: &Situation<'_>,
+    draft: &mut Draft,
+    name: &str,
+    version: &str,
+    wanted: &DesiredAddon,
+) -> bool {
+    let Some(configuration) = &wanted.configuration else { return true };
+    let question = Question::AddonSchema { addon: name.to_owned(), version: version.to_owned() };
+    let answer = draft.read(situation, KIND, &question);
+    draft.read.remove(&question);
+    let Some(Answer::Schema(schema)) = answer else { return false };
+    match misfit(configuration, schema.as_deref()) {
+        None => true,
+        Some(misfit) => {
+            let message = format!("the configuration of {name} {version}: {misfit}");
+            draft.note(KIND, Weight::Failed, Reason::AddonConfigurationInvalid, message);
+            false
+        }
+    }
+}
+
+/// What does not fit.
+fn misfit(configuration: &str, schema: Option<&str>) -> Option<String> {
+    let configuration: Value = match serde_json::from_str(configuration) {
+        Ok(value) => value,
+        Err(error) => return Some(format!("it is no JSON: {error}")),
+    };
+    let Value::Object(configuration) = configuration else { return Some("it is no object".to_owned()) };
+    let schema: Value = schema.and_then(|text| serde_json::from_str(text).ok())?;
+    // EKS's schemas name their root by a reference into their own definitions.
+    let root = schema
+        .get("$ref")
+        .and_then(Value::as_str)
+        .and_then(|path| schema.pointer(path.trim_start_matches('#')));
+    let root = root.unwrap_or(&schema);
+    let properties = root.get("properties").and_then(Value::as_object);
+    let required = root.get("required").and_then(Value::as_array).into_iter().flatten();
+    let missing = required.filter_map(Value::as_str).find(|key| !configuration.contains_key(*key));
+    if let Some(missing) = missing {
+        return Some(format!("{missing} is missing"));
+    }
+    let closed = root.get("additionalProperties") == Some(&Value::Bool(false));
+    let properties = properties.filter(|_| closed)?;
+    let unknown = configuration.keys().find(|key| !properties.contains_key(*key))?;
+    let known: Vec<&str> = properties.keys().map(String::as_str).collect();
+    Some(format!("there is no {unknown}; there are {}", known.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn configurations_are_compared_by_what_they_say() {
+        for (one, other, same) in [
+            (None, None, true),
+            (None, Some("{}"), true),
+            (Some(""), None, true),
+            (Some("{\"a\": 1, \"b\": 2}"), Some("{\"b\":2,\"a\":1}"), true),
+            (Some("{\"a\": 1}"), Some("{\"a\": 2}"), false),
+            (Some("a: 1"), Some("{\"a\": 1}"), false),
+            (Some("a: 1"), Some("a: 1"), true),
+        ] {
+            assert_eq!(is_same_configuration(one, other), same, "{one:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn a_configuration_is_compared_with_the_top_of_its_schema() {
+        let closed = r##"{"$ref": "#/definitions/Cni", "definitions": {"Cni": {"additionalProperties": false,
+            "properties": {"env": {}, "tier": {}}, "required": ["tier"]}}}"##;
+        for (configuration, schema, misfits) in [
+            ("{\"tier\": 1}", Some(closed), None),
+            ("{\"env\": 1}", Some(closed), Some("tier is missing")),
+            ("{\"tier\": 1, \"enf\": 2}", Some(closed), Some("there is no enf; there are env, tier")),
+            ("[]", Some(closed), Some("it is no object")),
+            ("{\"anything\": 1}", None, None),
+            ("{\"anything\": 1}", Some("{\"properties\": {}}"), None),
+        ] {
+            assert_eq!(misfit(configuration, schema).as_deref(), misfits, "{configuration}");
+        }
+        assert!(misfit("{", None).unwrap().starts_with("it is no JSON"));
+    }
+}

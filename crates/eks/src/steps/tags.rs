@@ -1,0 +1,36 @@
+//! Tags of the cluster: the user's and ours. Tags of others stay.
+
+use crate::draft::Draft;
+use crate::marks;
+use crate::report::ConditionKind;
+use crate::situation::Situation;
+use foo_model::eks::{Change, Cluster};
+use foo_model::network::Tags;
+use std::collections::BTreeSet;
+
+const KIND: ConditionKind = ConditionKind::ClusterReady;
+
+pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
+    if situation.distrusted(&situation.question()).is_some() {
+        return;
+    }
+    let wanted = marks::all(situation.desired);
+    let lacking: Tags = wanted
+        .iter()
+        .filter(|(key, value)| cluster.tags.get(*key) != Some(*value))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    let former = draft.record.tag_keys.iter().filter(|key| !wanted.contains_key(*key));
+    let extra: BTreeSet<String> = former.filter(|key| cluster.tags.contains_key(*key)).cloned().collect();
+    // What is to be removed stays on record until no look shows it.
+    draft.record.tag_keys = situation.desired.tags.keys().cloned().chain(extra.iter().cloned()).collect();
+    let arn = cluster.arn.clone();
+    if !lacking.is_empty() {
+        let change = Change::TagResource { arn: arn.clone(), tags: lacking };
+        draft.send(situation, KIND, change, "tags are missing or differ");
+    }
+    if !extra.is_empty() {
+        let change = Change::UntagResource { arn, keys: extra };
+        draft.send(situation, KIND, change, "tags are no longer requested");
+    }
+}

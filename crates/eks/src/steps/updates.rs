@@ -1,0 +1,158 @@
+//! Follows the one update of the cluster that EKS makes at a time. Its id says how far it is: just after a call the cluster may still
+//! read ACTIVE.
+
+use crate::draft::{Draft, Weight};
+use crate::recorded::RecordedUpdate;
+use crate::report::ConditionKind;
+use crate::situation::Situation;
+use crate::steps::wait::in_words;
+use crate::timing::{LAG, SKEW, UNSEEN};
+use foo_model::Reason;
+use foo_model::eks::{Answer, Cluster, ClusterStatus, Question, Update, UpdateStatus};
+
+/// Whether EKS works on no update of the cluster, and the newest look at it is of after the last one.
+pub(crate) fn is_free(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) -> bool {
+    if let Some(update) = draft.record.update.clone() {
+        follow(situation, draft, &update);
+    } else if cluster.status == ClusterStatus::Updating {
+        let message = "EKS updates the cluster, which was not requested here";
+        draft.note(topic(situation, None), Weight::Pending, Reason::UpdatingCluster, message);
+        draft.wait(&situation.question());
+    } else if situation.distrusted(&situation.question()).is_none() {
+        return true;
+    }
+    false
+}
+
+/// Which condition speaks of an update.
+fn topic(situation: &Situation<'_>, update: Option<&RecordedUpdate>) -> ConditionKind {
+    if situation.desired.being_deleted {
+        return ConditionKind::Deleting;
+    }
+    if update.is_some_and(|it| it.kind == "version") {
+        ConditionKind::Upgrading
+    } else {
+        ConditionKind::ClusterReady
+    }
+}
+
+fn follow(situation: &Situation<'_>, draft: &mut Draft, update: &RecordedUpdate) {
+    let kind = topic(situation, Some(update));
+    let Some(id) = &update.id else { return find(situation, draft, update) };
+    let question = question(situation, id);
+    let Some(Answer::Update(shown)) = draft.read(situation, kind, &question) else { return };
+    let reason = if kind == ConditionKind::Upgrading {
+        Reason::UpgradingControlPlane
+    } else {
+        Reason::UpdatingCluster
+    };
+    match shown.as_ref().map(|it| (it.status, it)) {
+        Some((UpdateStatus::InProgress, _)) => {
+            let message = format!("EKS makes the update {id} ({})", update.kind);
+            draft.note(kind, Weight::Pending, reason, message);
+            draft.wait(&question);
+        }
+        Some((UpdateStatus::Successful, _)) => {
+            draft.record.failed.remove(&update.kind);
+            over(situation, draft, &question);
+        }
+        Some((UpdateStatus::Failed | UpdateStatus::Cancelled, shown)) => {
+            let message = format!("the update {id} ({}) failed: {}", update.kind, in_words(&shown.errors));
+            draft.note(kind, Weight::Failed, Reason::ClusterUpdateFailed, message.clone());
+            draft.fails(situation.now, &update.kind, &update.content, message);
+            over(situation, draft, &question);
+        }
+        None if update.since.plus(UNSEEN) > situation.now => {
+            let message = format!("EKS does not show the update {id} yet");
+            draft.note(kind, Weight::Pending, reason, message);
+            draft.wait(&question);
+        }
+        None => over(situation, draft, &question),
+    }
+}
+
+fn question(situation: &Situation<'_>, id: &str) -> Question {
+    Question::Update { cluster: situation.desired.name.clone(), id: id.to_owned(), addon: None }
+}
+
+/// The update is over: the cluster is looked at again before anything else is decided.
+fn over(situation: &Situation<'_>, draft: &mut Draft, question: &Question) {
+    draft.record.update = None;
+    draft.read.remove(question);
+    let seen = situation.begun(question).unwrap_or(situation.now);
+    believe_from(situation, draft, seen);
+}
+
+fn believe_from(situation: &Situation<'_>, draft: &mut Draft, moment: foo_model::Timestamp) {
+    let cluster = situation.question();
+    if situation.begun(&cluster).is_none_or(|begun| begun < moment) {
+        draft.memory.distrust(cluster.clone(), moment);
+        draft.look(&cluster, moment);
+    }
+    draft.wake_at(situation.now.plus(std::time::Duration::from_millis(1)));
+    draft.unsettled = true;
+}
+
+/// The answer to the call was lost: an update of that kind that began since is its.
+fn find(situation: &Situation<'_>, draft: &mut Draft, update: &RecordedUpdate) {
+    let kind = topic(situation, Some(update));
+    let message = "the answer to an update was lost; EKS is asked whether it began";
+    draft.note(kind, Weight::Pending, Reason::ResponseLost, message);
+    let list = Question::Updates(situation.desired.name.clone());
+    let from = update.since.plus(LAG);
+    if situation.begun(&list).is_none_or(|begun| begun < from) {
+        return draft.look(&list, from);
+    }
+    let Some(Answer::Names(ids)) = draft.read(situation, kind, &list) else { return };
+    let Some(shown) = all(situation, draft, kind, ids.iter()) else { return };
+    let began = |it: &&Update| it.created.is_none_or(|created| created.plus(SKEW) >= update.since);
+    let ours = shown.into_iter().filter(|it| is_of_kind(it, &update.kind)).filter(began);
+    match ours.max_by_key(|it| it.created) {
+        Some(found) => {
+            draft.record.update = Some(RecordedUpdate { id: Some(found.id.clone()), ..update.clone() });
+            draft.wake_at(situation.now.plus(std::time::Duration::from_millis(1)));
+        }
+        None => {
+            draft.record.update = None;
+            believe_from(situation, draft, from);
+        }
+    }
+}
+
+/// All these updates, once each was asked for. One that is over does not change any more.
+pub(crate) fn all<'s>(
+    situation: &'s Situation<'_>,
+    draft: &mut Draft,
+    kind: ConditionKind,
+    ids: impl Iterator<Item = &'s String>,
+) -> Option<Vec<&'s Update>> {
+    let mut shown = Vec::new();
+    let mut complete = true;
+    for id in ids {
+        let question = question(situation, id);
+        let answer = draft.read(situation, kind, &question);
+        draft.read.remove(&question);
+        match answer {
+            Some(Answer::Update(update)) => shown.extend(update.as_ref()),
+            _ => complete = false,
+        }
+    }
+    complete.then_some(shown)
+}
+
+/// Whether it is what EKS calls an update of our kind.
+fn is_of_kind(update: &Update, kind: &str) -> bool {
+    update.kind
+        == match kind {
+            "version" => "VersionUpdate",
+            "access" => "EndpointAccessUpdate",
+            "placement" => "VpcConfigUpdate",
+            "logging" => "LoggingUpdate",
+            "authenticationMode" => "AccessConfigUpdate",
+            "upgradePolicy" => "UpgradePolicyUpdate",
+            "zonalShift" => "ZonalShiftConfigUpdate",
+            "deletionProtection" => "DeletionProtectionUpdate",
+            "encryption" => "AssociateEncryptionConfig",
+            _ => return false,
+        }
+}

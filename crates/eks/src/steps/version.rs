@@ -1,0 +1,92 @@
+//! Updates the version, one minor at a time and never down.
+
+use crate::draft::{Draft, Weight};
+use crate::report::ConditionKind;
+use crate::situation::Situation;
+use crate::steps::{create, rollback};
+use crate::timing::INSIGHTS;
+use foo_model::Reason;
+use foo_model::eks::{Answer, Change, Cluster, Insight, InsightStatus, Minor, Question};
+
+const KIND: ConditionKind = ConditionKind::Upgrading;
+
+/// By how many minors kubelets may be older than the API server (Kubernetes, "Version Skew Policy").
+const SKEW: u16 = 3;
+
+/// Updates the cluster to the next version, if a newer one is requested and nothing speaks against it.
+pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
+    let desired = situation.desired.version;
+    if cluster.version > desired {
+        let message = format!("the cluster runs {}, {desired} is requested; it stays so", cluster.version);
+        return draft.note(KIND, Weight::Idle, Reason::VersionAboveRequested, message);
+    }
+    rollback::forget(situation, draft);
+    if cluster.version == desired {
+        return;
+    }
+    let next = cluster.version.next();
+    if !may_update(situation, draft, next) {
+        return;
+    }
+    let from_to = format!("from {} to {next}", cluster.version);
+    let change = Change::UpdateClusterVersion {
+        cluster: cluster.name.clone(),
+        version: next,
+        force: situation.desired.force_upgrade,
+        token: String::new(),
+    };
+    if draft.update(situation, KIND, "version", &change, format!("{desired} is requested: {from_to}")) {
+        draft.upgrading = Some(from_to);
+    }
+}
+
+/// Whether nothing speaks against the next version. Says what does.
+fn may_update(situation: &Situation<'_>, draft: &mut Draft, next: Minor) -> bool {
+    if let Some(oldest) = situation.desired.oldest_kubelet.filter(|it| it.0.saturating_add(SKEW) < next.0) {
+        let message =
+            format!("nodes run {oldest}, which is more than {SKEW} minor versions older than {next}");
+        draft.note(KIND, Weight::Failed, Reason::KubeletsTooOld, message);
+        return false;
+    }
+    is_offered(situation, draft, next)
+        && rollback::allows(situation, draft)
+        && insights_allow(situation, draft, next)
+}
+
+fn is_offered(situation: &Situation<'_>, draft: &mut Draft, next: Minor) -> bool {
+    let Some(Answer::Versions(offers)) = draft.read(situation, KIND, &Question::Versions) else {
+        return false;
+    };
+    if create::offers_version(offers, next) {
+        return true;
+    }
+    draft.note(KIND, Weight::Failed, Reason::VersionNotOffered, create::not_offered(offers, next));
+    create::look_for_offers(situation, draft);
+    false
+}
+
+/// EKS refuses an update that its insights speak against, unless it is forced.
+fn insights_allow(situation: &Situation<'_>, draft: &mut Draft, next: Minor) -> bool {
+    if situation.desired.force_upgrade {
+        return true;
+    }
+    let question = Question::Insights(situation.desired.name.clone());
+    let answer = draft.read(situation, KIND, &question);
+    draft.read.remove(&question);
+    let Some(Answer::Insights(insights)) = answer else { return false };
+    let blocks = |it: &&Insight| it.status == InsightStatus::Error && it.version.is_none_or(|it| it == next);
+    let titles: Vec<&str> = insights.iter().filter(blocks).map(|it| it.name.as_str()).collect();
+    let begun = situation.touched(&question);
+    if !titles.is_empty() {
+        let message = format!("upgrade insights speak against {next}: {}", titles.join("; "));
+        draft.note(KIND, Weight::Failed, Reason::UpgradeBlocked, message);
+        draft.look(&question, begun.plus(INSIGHTS));
+        return false;
+    }
+    if begun.plus(INSIGHTS) <= situation.now {
+        draft.look(&question, situation.now);
+        draft.note(KIND, Weight::Pending, Reason::AskingEks, "EKS is asked for the upgrade insights again");
+        return false;
+    }
+    true
+}
