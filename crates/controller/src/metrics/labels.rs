@@ -40,8 +40,10 @@ pub enum Controller {
     Pool,
     /// FooClusters.
     Cluster,
-    /// FooControlPlanes.
+    /// FooControlPlanes in mode `external`.
     ControlPlane,
+    /// FooControlPlanes in mode `eks`.
+    Eks,
 }
 
 /// A task beside the controllers that runs for as long as the process.

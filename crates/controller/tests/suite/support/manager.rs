@@ -1,7 +1,8 @@
-//! Our manager: the three controllers as `run` wires them, without election, limits and HTTP.
+//! Our manager: the controllers as `run` wires them, without election, limits and HTTP.
 
 use super::MANAGER;
 use super::time::Time;
+use super::workload;
 use async_trait::async_trait;
 use foo_apiserver_fake::FakeApiServer;
 use foo_cloud::{Cloud, Limits, Queue, observer};
@@ -56,6 +57,7 @@ impl Manager {
         controllers.spawn(pool::run(context.clone(), stop.clone().cancelled_owned()));
         controllers.spawn(cluster::run(context.clone(), stop.clone().cancelled_owned()));
         controllers.spawn(control_plane::run(context.clone(), stop.clone().cancelled_owned()));
+        controllers.spawn(control_plane::eks::run(context.clone(), stop.clone().cancelled_owned()));
         if let Some(url) = &flags.queue {
             let address = QueueAddress { region: DEFAULT_REGION.to_owned(), url: url.to_owned() };
             controllers.spawn(announcements::run(context.clone(), address, stop.clone().cancelled_owned()));
@@ -127,6 +129,7 @@ pub(super) fn context(server: &FakeApiServer, aws: &Accounts, time: Time, flags:
         },
         readiness: Readiness::default(),
         liveness: Liveness::default(),
+        workloads: workload::workloads(&aws.usual, &metrics),
         client,
         metrics,
         clock,
