@@ -95,6 +95,7 @@ pub struct ContractReference {
     plural = "machinepools",
     namespaced,
     schema = "disabled",
+    status = "MachinePoolStatus",
     derive = "PartialEq"
 )]
 #[serde(rename_all = "camelCase")]
@@ -111,6 +112,23 @@ pub struct MachinePoolSpec {
     /// Zones to use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failure_domains: Vec<String>,
+}
+
+/// What Cluster API knows of a pool's machines.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MachinePoolStatus {
+    /// Versions of the kubelets of its Nodes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub versions: Vec<NodeVersion>,
+}
+
+/// A version that some Nodes of a pool have.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NodeVersion {
+    /// The version, as the kubelets report it.
+    #[serde(default)]
+    pub version: String,
 }
 
 /// Template of a pool's machines.

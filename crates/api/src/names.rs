@@ -58,6 +58,9 @@ pub const CLUSTER_FINALIZER: &str = "foocluster.infrastructure.foo.com";
 /// Finalizer on FooClusterIdentities: FooClusters use it.
 pub const IDENTITY_FINALIZER: &str = "fooclusteridentity.infrastructure.foo.com";
 
+/// Finalizer on FooControlPlanes in mode `eks`: the EKS cluster may still exist.
+pub const CONTROL_PLANE_FINALIZER: &str = "foocontrolplane.controlplane.foo.com";
+
 /// API group of the infrastructure kinds.
 pub const INFRASTRUCTURE_GROUP: &str = "infrastructure.foo.com";
 /// API group of the control plane kinds.
@@ -117,6 +120,8 @@ pub mod managers {
     pub const CLUSTER_STATUS: &str = "foo/cluster-status";
     /// The endpoint in a FooControlPlane's spec.
     pub const CONTROL_PLANE_ENDPOINT: &str = "foo/control-plane-endpoint";
+    /// Annotations of a FooControlPlane: its id, and `adopt-from` once it is done.
+    pub const CONTROL_PLANE_ID: &str = "foo/control-plane-id";
     /// FooControlPlane: status.
     pub const CONTROL_PLANE: &str = "foo/control-plane";
     /// FooNodeConfig: status.

@@ -72,6 +72,9 @@ pub type Result<T, E = CloudError> = std::result::Result<T, E>;
 pub trait Groups: Send + Sync {
     /// The AWS account that all calls go to (12 digits; GetCallerIdentity, which needs no right).
     async fn account(&self) -> Result<String>;
+    /// ARN of the user, or of the session of a role, that all calls are made as (GetCallerIdentity, which needs no right). That of a
+    /// session has the name of its role without the role's path.
+    async fn caller(&self) -> Result<String>;
     /// The groups with these names that exist, in one call. At most 100 names (DescribeAutoScalingGroups,
     /// MaxRecords).
     async fn describe_groups(&self, names: &[GroupName]) -> Result<Looked>;

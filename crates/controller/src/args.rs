@@ -33,7 +33,7 @@ pub struct Args {
     #[arg(long, default_value = "")]
     pub watch_filter: String,
     /// Controllers to run, separated by commas.
-    #[arg(long, value_delimiter = ',', default_value = "pool,cluster,control-plane,node-config")]
+    #[arg(long, value_delimiter = ',', default_value = "pool,cluster,control-plane,eks,node-config")]
     pub controllers: Vec<ControllerName>,
     /// Maximum number of objects that each controller reconciles at the same time, 1 to 1000.
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1000))]
@@ -144,10 +144,12 @@ pub enum ControllerName {
     Pool,
     /// Reconciles FooClusters.
     Cluster,
-    /// Reconciles FooControlPlanes.
+    /// Reconciles FooControlPlanes in mode external.
     ControlPlane,
     /// Reconciles FooNodeConfigs.
     NodeConfig,
+    /// Reconciles FooControlPlanes in mode eks; calls AWS.
+    Eks,
 }
 
 /// Format of the logs.
@@ -374,7 +376,7 @@ mod tests {
     #[test]
     fn without_flags_there_is_a_usable_configuration() {
         let config = config(&[]).unwrap();
-        assert_eq!(config.controllers.len(), 3);
+        assert_eq!(config.controllers.len(), 4);
         assert!(config.election.is_some());
         assert_eq!(config.settings.namespace, None);
     }

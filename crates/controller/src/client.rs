@@ -86,6 +86,39 @@ where
     Client::new(meter.layer(service), "default")
 }
 
+/// How API servers of workload clusters are connected to. Clones connect in the same way.
+#[derive(Clone)]
+pub struct Workloads(Arc<dyn Fn(Config) -> kube::Result<Client> + Send + Sync>);
+
+impl Workloads {
+    /// Over the network; requests are measured, and never go through the proxy in the manager's environment, which is for AWS.
+    pub fn over_the_network(metrics: Metrics) -> Self {
+        Self::by(move |mut config| {
+            config.proxy_url = None;
+            client(config, KubeClient::Workload, metrics.clone())
+        })
+    }
+
+    /// By this function: for tests of whole controllers, whose clock is no network's.
+    pub fn by(connect: impl Fn(Config) -> kube::Result<Client> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(connect))
+    }
+
+    /// A client of the API server in this configuration.
+    ///
+    /// # Errors
+    /// The configuration has certificates or keys that cannot be used.
+    pub fn connect(&self, config: Config) -> kube::Result<Client> {
+        self.0(config)
+    }
+}
+
+impl std::fmt::Debug for Workloads {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Workloads").finish_non_exhaustive()
+    }
+}
+
 fn build(mut config: Config, meter: &Meter) -> kube::Result<Client> {
     config.default_retry = false;
     config.connect_timeout = Some(CONNECT);

@@ -15,7 +15,9 @@ use crate::tasks::Tasks;
 use async_trait::async_trait;
 use foo_cloud::metered::{Accounts, Allowance};
 use foo_cloud::observer::Settings;
-use foo_cloud::{Cloud, Limits, Lookups, Metered, NetworkLooks, Observer, Observers, Queue, Watchdog};
+use foo_cloud::{
+    Cloud, ClusterLooks, Limits, Lookups, Metered, NetworkLooks, Observer, Observers, Queue, Watchdog,
+};
 use foo_model::GroupName;
 use futures::{Stream, StreamExt};
 use std::collections::HashMap;
@@ -176,7 +178,10 @@ pub struct CloudRegion {
     pub lookups: Lookups,
     /// The shared reads of networks.
     pub networks: NetworkLooks,
+    /// The shared reads of EKS clusters.
+    pub clusters: ClusterLooks,
     account: OnceCell<String>,
+    caller: OnceCell<String>,
     allowance: Arc<Allowance>,
     _tasks: [AbortOnDropHandle<()>; 3],
 }
@@ -190,6 +195,11 @@ impl CloudRegion {
     /// The account that all calls go to; asked once, at first need.
     pub async fn account(&self) -> foo_cloud::Result<&str> {
         self.account.get_or_try_init(|| self.cloud.account()).await.map(String::as_str)
+    }
+
+    /// ARN of the user or session that all calls are made as; asked once, at first need.
+    pub async fn caller(&self) -> foo_cloud::Result<&str> {
+        self.caller.get_or_try_init(|| self.cloud.caller()).await.map(String::as_str)
     }
 }
 
@@ -313,9 +323,11 @@ impl Clouds {
             key,
             lookups: Lookups::new(Arc::clone(&cloud)),
             networks: NetworkLooks::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
+            clusters: ClusterLooks::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
             cloud,
             observer,
             account: OnceCell::new(),
+            caller: OnceCell::new(),
             allowance,
             _tasks: tasks.map(AbortOnDropHandle::new),
         })

@@ -1,6 +1,7 @@
 //! What every controller receives.
 
 use crate::announcements::Announcements;
+use crate::client::Workloads;
 use crate::clock::Clock;
 use crate::clouds::Clouds;
 use crate::debug::DebugPools;
@@ -17,6 +18,8 @@ use std::time::Duration;
 pub struct Context {
     /// The management cluster's API server; limited and measured, without retries.
     pub client: kube::Client,
+    /// API servers of workload clusters.
+    pub workloads: Workloads,
     /// AWS.
     pub clouds: Arc<Clouds>,
     /// Resolves the AWS credentials of clusters.

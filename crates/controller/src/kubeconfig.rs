@@ -1,8 +1,8 @@
 //! Kubeconfigs of workload clusters: whether Cluster API can use one, which API server it names, and which
 //! version that server reports.
 
-use crate::metrics::{KubeClient, Metrics};
-use crate::{client, expiry};
+use crate::client::Workloads;
+use crate::expiry;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use foo_api::names::SECRET_VALUE_KEY;
@@ -58,14 +58,10 @@ impl Usable {
     }
 
     /// A client of that API server.
-    pub(crate) async fn client(&self, metrics: &Metrics) -> Option<Client> {
-        let mut config =
-            kube::Config::from_custom_kubeconfig(self.config.clone(), &KubeConfigOptions::default())
-                .await
-                .ok()?;
-        // A proxy in the manager's environment is for AWS.
-        config.proxy_url = None;
-        client::client(config, KubeClient::Workload, metrics.clone()).ok()
+    pub(crate) async fn client(&self, workloads: &Workloads) -> Option<Client> {
+        let options = KubeConfigOptions::default();
+        let config = kube::Config::from_custom_kubeconfig(self.config.clone(), &options).await.ok()?;
+        workloads.connect(config).ok()
     }
 }
 
@@ -78,6 +74,12 @@ pub(crate) fn read(name: &str, secret: &Secret) -> Result<Usable, Blocked> {
         .and_then(|data| data.get(SECRET_VALUE_KEY))
         .ok_or_else(|| invalid("there is no kubeconfig under the key value"))?;
     let text = String::from_utf8(bytes.0.clone()).map_err(|_| invalid("the kubeconfig is not text"))?;
+    parse(name, text)
+}
+
+/// The kubeconfig of that text in the Secret of that name, if Cluster API can use it.
+pub(crate) fn parse(name: &str, text: String) -> Result<Usable, Blocked> {
+    let invalid = |what: &str| Blocked::new(Reason::KubeconfigInvalid, format!("Secret {name}: {what}"));
     let config = Kubeconfig::from_yaml(&text).map_err(|_| invalid("the kubeconfig cannot be read as one"))?;
     let context = config.current_context.as_ref();
     let context = context
@@ -134,7 +136,8 @@ fn expires(user: &AuthInfo) -> Option<Timestamp> {
     certificate.into_iter().chain(token).min()
 }
 
-fn endpoint(server: &str) -> Option<ApiEndpoint> {
+/// The endpoint in the URL of a server: of an https URL with a host.
+pub(crate) fn endpoint(server: &str) -> Option<ApiEndpoint> {
     let url: http::Uri = server.parse().ok()?;
     let host = url.host().filter(|host| !host.is_empty())?;
     (url.scheme_str() == Some("https")).then_some(())?;
@@ -148,10 +151,10 @@ pub(crate) fn says(secret: &Secret, text: &str) -> bool {
 }
 
 /// Requests the version of the API server. The message of a failure does not change while its cause does not.
-pub(crate) async fn version(usable: &Usable, metrics: &Metrics) -> Result<String, String> {
+pub(crate) async fn version(usable: &Usable, workloads: &Workloads) -> Result<String, String> {
     let ApiEndpoint { host, port } = &usable.endpoint;
     let asked = async {
-        let client = usable.client(metrics).await;
+        let client = usable.client(workloads).await;
         let client =
             client.ok_or_else(|| "the kubeconfig's certificates and keys cannot be used".to_owned())?;
         client.apiserver_version().await.map_err(|error| {

@@ -100,6 +100,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     let context = Context {
         events: Events::new(work.clone(), &identity, metrics.clone()),
         client: work,
+        workloads: client::Workloads::over_the_network(metrics.clone()),
         clouds: Arc::new(clouds),
         identities: Identities::new(config.identity_rules.clone()),
         announcements: Announcements::default(),
@@ -184,6 +185,7 @@ fn start(config: &Config, context: &Context, stop: &CancellationToken) -> JoinSe
             ControllerName::Cluster => controllers.spawn(cluster::run(context, stopped)),
             ControllerName::ControlPlane => controllers.spawn(control_plane::run(context, stopped)),
             ControllerName::NodeConfig => controllers.spawn(node_config::run(context, stopped)),
+            ControllerName::Eks => controllers.spawn(control_plane::eks::run(context, stopped)),
         };
     }
     let calls_aws =

@@ -24,6 +24,8 @@ pub enum EventObject {
     FooMachinePool,
     /// FooClusters.
     FooCluster,
+    /// FooControlPlanes.
+    FooControlPlane,
     /// Objects of any kind that users write.
     AnyKind,
 }
@@ -155,6 +157,18 @@ event_reasons! {
 
     NetworkChanged Normal FooCluster
     "parts of its managed network that was ready before are changed, and why each"
+
+    EksClusterCreated Normal FooControlPlane
+    "EKS accepts the creation of its cluster"
+
+    EksClusterDeleted Normal FooControlPlane
+    "EKS accepts the deletion of its cluster"
+
+    EksUpgradeStarted Normal FooControlPlane
+    "EKS begins to update the control plane by one minor version"
+
+    EksClusterChanged Normal FooControlPlane
+    "configuration, add-ons, access entries, pod identity associations, the OIDC provider or tags of its cluster are changed, and why each"
 
     ActionFailed Warning AnyKind
     "an action failed, or AWS rejected a change; once per text of the failure, for a managed network again after an hour"

@@ -38,6 +38,31 @@ pub const TAG_CONTROL_PLANE: &str = "infrastructure.foo.com/control-plane";
 /// Written by the provider before the first call; it goes along when the object is moved, and the uid does not.
 pub const NETWORK_ID_ANNOTATION: &str = "infrastructure.foo.com/network-id";
 
+/// Annotation on the FooControlPlane in mode `eks`: the control plane's id, which is the uid that the FooControlPlane had when its EKS
+/// cluster was begun. Written by the provider before the first plan; it goes along when the object is moved, and the uid does not.
+pub const CONTROL_PLANE_ID_ANNOTATION: &str = "infrastructure.foo.com/control-plane-id";
+
+/// Annotation on a kubeconfig Secret with the token of an EKS cluster: when the token ends (RFC 3339).
+pub const TOKEN_EXPIRES_ANNOTATION: &str = "infrastructure.foo.com/token-expires";
+
+/// Longest name of an EKS cluster (EKS API Reference, CreateCluster).
+const MAX_EKS_NAME: usize = 100;
+
+/// Default name of the EKS cluster of a Cluster: `<namespace>_<cluster>`, at most 100 characters of the alphabet of EKS (letters, digits,
+/// `-` and `_`). A name that had to be changed for that ends with its FNV-1a hash, so that two Clusters never share one.
+pub fn eks_cluster_name(namespace: &str, cluster: &str) -> String {
+    /// A dash and sixteen hexadecimal digits.
+    const HASH: usize = 17;
+    let whole = format!("{namespace}_{cluster}");
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if whole.len() <= MAX_EKS_NAME && whole.chars().all(fits) {
+        return whole;
+    }
+    let mapped = whole.chars().map(|c| if fits(c) { c } else { '-' });
+    let kept: String = mapped.take(MAX_EKS_NAME.saturating_sub(HASH)).collect();
+    format!("{kept}-{:016x}", fnv1a(&whole))
+}
+
 /// Longest name: a Machine's name becomes a label value in places, and those end at 63 characters.
 const MAX_NAME: usize = 63;
 
@@ -126,6 +151,16 @@ mod tests {
     fn strange_names_still_give_a_valid_name() {
         assert_eq!(name("---", "i-1"), "pool-1");
         assert_eq!(name("p", "i-"), format!("p-{:016x}", fnv1a("i-")));
+    }
+
+    #[test]
+    fn an_eks_cluster_is_named_after_its_cluster_and_hashed_if_that_does_not_fit() {
+        assert_eq!(eks_cluster_name("team-a", "blue"), "team-a_blue");
+        assert_eq!(eks_cluster_name("team-a", "blue.prod"), "team-a_blue-prod-ba5d7de2c58a8d2b");
+        let long = eks_cluster_name(&"n".repeat(63), &"c".repeat(63));
+        assert_eq!(long.len(), 100);
+        assert_ne!(long, eks_cluster_name(&"n".repeat(63), &"c".repeat(62)));
+        assert_ne!(eks_cluster_name("a", "b.c"), eks_cluster_name("a", "b-c"));
     }
 
     proptest! {

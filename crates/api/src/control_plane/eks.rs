@@ -315,7 +315,7 @@ pub enum Conflicts {
     None,
     /// It overwrites them.
     Overwrite,
-    /// It keeps them. A creation then fails on conflicts, since EKS knows this for updates only.
+    /// It keeps them when the add-on is updated. When it is created it overwrites them, since EKS knows this for updates only.
     Preserve,
 }
 

@@ -70,9 +70,12 @@ pub struct EksRecord {
     /// Since when the creation of the cluster is decided, while no answer showed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub creating_since: Option<Time>,
-    /// How many creations were begun, if more than none.
+    /// How many creations were given up, if more than none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts: Option<i64>,
+    /// Whether EKS once showed the cluster ACTIVE: it is never created again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub active_once: bool,
     /// How many updates of each kind were begun.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["kind".into()]))]
@@ -80,6 +83,16 @@ pub struct EksRecord {
     /// The update of the cluster that is under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub update: Option<UpdateUnderWay>,
+    /// What EKS accepted and then failed at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["kind".into()]))]
+    pub failed: Vec<FailedInEks>,
+    /// The newest roll-back of the version by a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rollback: Option<Rollback>,
+    /// ARN of the OIDC provider that the provider created, or was about to.
+    #[serde(default, rename = "oidcProviderARN", skip_serializing_if = "Option::is_none")]
+    pub oidc_provider_arn: Option<String>,
     /// Whether the deletion of the cluster was about to be sent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleting: bool,
@@ -87,6 +100,9 @@ pub struct EksRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
     pub addon_versions: Vec<ResolvedAddon>,
+    /// Add-ons whose objects stay in the cluster when they are no longer requested.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preserved_addons: Vec<String>,
     /// Unique ids of the roles behind the access entries that the provider created.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["principalARN".into()]))]
@@ -110,11 +126,39 @@ pub struct CountOfUpdates {
 pub struct UpdateUnderWay {
     /// What is updated.
     pub kind: String,
+    /// Hash of what was requested.
+    pub content: String,
     /// Id of the update in EKS. Absent while no answer to the call came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// When it was decided.
     pub since: Time,
+}
+
+/// What EKS accepted and then failed at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FailedInEks {
+    /// What failed: `cluster`, a kind of update, `addon/coredns`.
+    pub kind: String,
+    /// Hash of what was requested.
+    pub content: String,
+    /// EKS's codes and words.
+    pub message: String,
+    /// How often in a row.
+    pub times: i64,
+    /// When that was seen last.
+    pub at: Time,
+}
+
+/// A roll-back of the version by a person.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Rollback {
+    /// Id of the update.
+    pub update: String,
+    /// Kubernetes version that was requested then, and to which the cluster is not updated again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused_version: Option<String>,
 }
 
 /// What `Latest` was resolved to.

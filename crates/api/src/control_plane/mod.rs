@@ -6,7 +6,8 @@ mod eks_status;
 
 pub use eks::Eks;
 pub use eks_status::{
-    AddonStatus, CountOfUpdates, EksRecord, EksStatus, EntryRole, ResolvedAddon, UpdateUnderWay,
+    AddonStatus, CountOfUpdates, EksRecord, EksStatus, EntryRole, FailedInEks, ResolvedAddon, Rollback,
+    UpdateUnderWay,
 };
 
 use crate::patterns;

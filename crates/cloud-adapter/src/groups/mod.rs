@@ -28,6 +28,15 @@ impl Groups for AwsCloud {
         })
     }
 
+    async fn caller(&self) -> Result<String> {
+        const OPERATION: Operation = Operation::GetCallerIdentity;
+        let identity = self.sts.get_caller_identity().send().await;
+        let identity = identity.map_err(|failed| error::of(OPERATION, &failed))?;
+        identity.arn.ok_or_else(|| {
+            CloudError::new(OPERATION, ErrorKind::Internal, None, "the answer names no caller")
+        })
+    }
+
     async fn describe_groups(&self, asked: &[GroupName]) -> Result<Looked> {
         const OPERATION: Operation = Operation::DescribeAutoScalingGroups;
         if asked.is_empty() {

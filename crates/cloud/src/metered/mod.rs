@@ -162,6 +162,9 @@ impl<C: Groups + ?Sized> Groups for Metered<C> {
         self.allowance.belongs_to(&account);
         Ok(account)
     }
+    async fn caller(&self) -> Result<String> {
+        self.around(Operation::GetCallerIdentity, self.inner.caller()).await
+    }
     async fn describe_groups(&self, names: &[GroupName]) -> Result<Looked> {
         let call = self.inner.describe_groups(names);
         let looked = self.around(Operation::DescribeAutoScalingGroups, call).await?;

@@ -133,6 +133,9 @@ impl Groups for Scripted {
     async fn account(&self) -> Result<String> {
         Ok("123456789012".to_owned())
     }
+    async fn caller(&self) -> Result<String> {
+        Ok("arn:aws:sts::123456789012:assumed-role/manager/session".to_owned())
+    }
     async fn describe_groups(&self, names: &[GroupName]) -> Result<Looked> {
         assert!((1..=100).contains(&names.len()), "{} names", names.len());
         let hangs = self.edit(|world| {

@@ -7,12 +7,17 @@ use crate::apply;
 use crate::harness::Outcome;
 use crate::queue::Action;
 use foo_api::cluster::DeletionPolicy;
-use foo_api::{FooCluster, names};
+use foo_api::{FooCluster, FooControlPlane, names};
 use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use foo_planner::report::some_names;
+use kube::api::ListParams;
 use kube::{Api, ResourceExt};
 use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// How soon a deletion that waits for a control plane asks again: nothing reports that it is gone.
+const ASK_AGAIN: Duration = Duration::from_secs(15);
 
 impl Clusters {
     /// One pass over a FooCluster that is being deleted.
@@ -38,6 +43,13 @@ impl Clusters {
             let message = format!("waiting for these FooMachinePools of the cluster to be deleted: {names}");
             let why = Blocked::new(Reason::WaitingForPools, message);
             return self.waits(api, cluster, Said::as_before(cluster), why).await;
+        }
+        if let Some(control_plane) = self.control_plane_left(cluster).await?.filter(|_| !moved) {
+            let message =
+                format!("waiting for the EKS cluster of FooControlPlane {control_plane} to be deleted");
+            let why = Blocked::new(Reason::WaitingForControlPlaneDeletion, message);
+            let waits = self.waits(api, cluster, Said::as_before(cluster), why).await?;
+            return Ok(waits.again_after(ASK_AGAIN));
         }
         let network = if moved { None } else { self.delete_network(api, cluster).await? };
         if let Some(ended) = network.filter(|ended| !ended.gone) {
@@ -72,6 +84,26 @@ impl Clusters {
                 && of.is_some_and(|of| labelled == Some(of) || owner.as_ref() == Some(of))
         });
         left.iter().map(|pool| pool.name_any()).collect()
+    }
+
+    /// Name of a FooControlPlane of the cluster that may have an EKS cluster in the network. Read live, and only by a deletion:
+    /// FooControlPlanes belong to another provider, which may not be installed.
+    async fn control_plane_left(&self, cluster: &FooCluster) -> Result<Option<String>, apply::Error> {
+        let namespace = cluster.namespace().unwrap_or_default();
+        let api: Api<FooControlPlane> = Api::namespaced(self.context.client.clone(), &namespace);
+        let found = match api.list(&ListParams::default()).await {
+            Ok(found) => found,
+            Err(error) if apply::is_not_found(&error) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let owner = self.owner(cluster).map(|owner| owner.name_any());
+        let labelled = cluster.labels().get(names::CLUSTER_NAME_LABEL);
+        let is_left = |it: &FooControlPlane| {
+            let of = it.labels().get(names::CLUSTER_NAME_LABEL);
+            it.finalizers().iter().any(|finalizer| finalizer == names::CONTROL_PLANE_FINALIZER)
+                && of.is_some_and(|of| labelled == Some(of) || owner.as_ref() == Some(of))
+        };
+        Ok(found.items.iter().find(|it| is_left(it)).map(ResourceExt::name_any))
     }
 
     /// Continues to delete the network; none if there is nothing to delete: it is the user's, was never

@@ -1,9 +1,13 @@
-//! FooControlPlane, external mode: makes an API server that another party runs known to Cluster API.
+//! FooControlPlane, external mode: makes an API server that another party runs known to Cluster API. Mode `eks` has a controller of its
+//! own, [`eks`], because it calls AWS and this one does not: they can run in two processes.
 //!
 //! The controller checks the user's kubeconfig, copies it into the Secret that Cluster API reads, and
 //! requests the API server's version. Cluster API drains the Nodes of pools only because of
 //! `externalManagedControlPlane: true`.
 
+pub mod eks;
+mod pace;
+mod relations;
 mod secret;
 mod status;
 
@@ -28,19 +32,13 @@ use k8s_openapi::api::core::v1::Secret;
 use kube::core::PartialObjectMeta;
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
+use pace::{TRY_AGAIN, healthy_period};
+use relations::{control_plane_of, is_made_for};
 use secret::Trouble;
 use serde_json::json;
 use status::{Facts, Seen};
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// Retry interval for an API server that cannot be used.
-const TRY_AGAIN: Duration = Duration::from_secs(30);
-/// Interval between checks of an API server that answers.
-const LOOK_AGAIN: Duration = Duration::from_mins(1);
-/// Each FooControlPlane adds this much to the interval: at most five checks per second.
-const EACH: Duration = Duration::from_millis(200);
 
 /// Runs the controller until `shutdown` resolves.
 pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + Sync + 'static) {
@@ -72,13 +70,6 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         .await;
 }
 
-/// The FooControlPlane that a Cluster names.
-fn control_plane_of(cluster: Cluster) -> Option<ObjectRef<FooControlPlane>> {
-    let namespace = cluster.namespace().unwrap_or_default();
-    let reference = cluster.spec.control_plane_ref.filter(|reference| reference.kind == "FooControlPlane")?;
-    Some(ObjectRef::new(&reference.name).within(&namespace))
-}
-
 /// FooControlPlanes whose kubeconfig is in this Secret, which is the user's or Cluster API's.
 fn concerned_by(
     control_planes: &Store<FooControlPlane>,
@@ -86,7 +77,8 @@ fn concerned_by(
 ) -> Vec<ObjectRef<FooControlPlane>> {
     let (namespace, name) = (secret.namespace(), secret.name_any());
     refs_of(control_planes, |control_plane| {
-        control_plane.namespace() == namespace
+        control_plane.spec.external.is_some()
+            && control_plane.namespace() == namespace
             && (users_secret(control_plane) == Some(&name) || is_made_for(control_plane, &name))
     })
 }
@@ -119,7 +111,10 @@ impl Reconciler for ControlPlanes {
 
 impl ControlPlanes {
     async fn pass_over(&self, control_plane: &FooControlPlane) -> Result<Outcome, apply::Error> {
-        let owner = self.owner(control_plane);
+        if control_plane.spec.eks.is_some() {
+            return Ok(Outcome::skipped(Action::await_change()));
+        }
+        let owner = relations::owner(control_plane, &self.clusters);
         let paused = owners::is_paused(control_plane, owner.as_deref());
         if control_plane.metadata.deletion_timestamp.is_some() {
             return self.see_off(control_plane, paused).await;
@@ -144,17 +139,12 @@ impl ControlPlanes {
         let facts = Facts { kubeconfig: Some(kubeconfig), ..Facts::default() };
         let written = self.publish(control_plane, &seen, &facts).await?;
         let period = match seen {
-            Seen::Version(_) | Seen::NotLooked => self.healthy_period(),
+            Seen::Version(_) | Seen::NotLooked => {
+                healthy_period(self.own.len(), self.context.settings.sync_period)
+            }
             Seen::Blocked(_) => TRY_AGAIN,
         };
         Ok(Outcome::wrote(written, Action::requeue(jittered(period, &control_plane.name_any()))))
-    }
-
-    /// Interval between checks of an API server that answers. Upgrades of pools depend on the result, and
-    /// Cluster API uses it as the state of the control plane; many FooControlPlanes share a limit of requests
-    /// per second.
-    fn healthy_period(&self) -> Duration {
-        healthy_period(self.own.len(), self.context.settings.sync_period)
     }
 
     /// The object is being deleted. The provider has no finalizer on it: the garbage collector deletes what
@@ -175,19 +165,6 @@ impl ControlPlanes {
             }
             Err(error) => Err(error),
         }
-    }
-
-    /// The Cluster that owns this object, a reference that core sets, and that names it as its control plane.
-    /// Owner references alone prove nothing: any user who may create FooControlPlanes could have the
-    /// kubeconfig of any Cluster of the namespace written.
-    fn owner(&self, control_plane: &FooControlPlane) -> Option<Arc<Cluster>> {
-        let cluster = owners::of_kind(control_plane, "Cluster", &self.clusters)?;
-        let named = cluster.spec.control_plane_ref.as_ref().is_some_and(|reference| {
-            reference.kind == "FooControlPlane"
-                && reference.api_group == names::CONTROL_PLANE_GROUP
-                && reference.name == control_plane.name_any()
-        });
-        named.then_some(cluster)
     }
 
     /// Reads the user's kubeconfig, copies it to the Secret that Cluster API reads, and publishes its
@@ -235,7 +212,7 @@ impl ControlPlanes {
     }
 
     async fn ask(&self, usable: &Usable) -> Seen {
-        match kubeconfig::version(usable, &self.context.metrics).await {
+        match kubeconfig::version(usable, &self.context.workloads).await {
             Ok(version) => Seen::Version(version),
             Err(message) => Seen::Blocked(Blocked::new(Reason::ApiServerUnreachable, message)),
         }
@@ -264,32 +241,7 @@ impl ControlPlanes {
     }
 }
 
-fn healthy_period(control_planes: usize, sync_period: Duration) -> Duration {
-    let count = u32::try_from(control_planes).unwrap_or(u32::MAX);
-    EACH.saturating_mul(count).max(LOOK_AGAIN).min(sync_period.max(LOOK_AGAIN))
-}
-
 /// Name of the Secret that the user put the kubeconfig into, in mode `external`.
 fn users_secret(control_plane: &FooControlPlane) -> Option<&str> {
     control_plane.spec.external.as_ref().map(|external| external.kubeconfig_secret_ref.name.as_str())
-}
-
-/// Whether Cluster API reads the control plane's kubeconfig from a Secret with that name.
-fn is_made_for(control_plane: &FooControlPlane, secret: &str) -> bool {
-    let cluster = control_plane.labels().get(names::CLUSTER_NAME_LABEL);
-    cluster.is_some_and(|cluster| kubeconfig::secret_name(cluster) == secret)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_api_server_that_answers_is_asked_every_minute_unless_there_are_very_many() {
-        let sync = Duration::from_mins(10);
-        assert_eq!(healthy_period(1, sync), LOOK_AGAIN);
-        assert_eq!(healthy_period(300, sync), LOOK_AGAIN);
-        assert_eq!(healthy_period(1000, sync), Duration::from_secs(200));
-        assert_eq!(healthy_period(100_000, sync), sync);
-    }
 }

@@ -88,7 +88,7 @@ fn not_ours(name: &str) -> Blocked {
 }
 
 /// A Secret's type is immutable: only its creator can replace it.
-fn wrong_type(secret: &Secret) -> Option<Blocked> {
+pub(super) fn wrong_type(secret: &Secret) -> Option<Blocked> {
     let found = secret.type_.as_deref().unwrap_or("Opaque");
     (found != names::CLUSTER_SECRET_TYPE).then(|| {
         let name = secret.name_any();
@@ -101,18 +101,18 @@ fn wrong_type(secret: &Secret) -> Option<Blocked> {
     })
 }
 
-fn is_labelled(secret: &Secret, cluster: &str) -> bool {
+pub(super) fn is_labelled(secret: &Secret, cluster: &str) -> bool {
     secret.labels().get(names::CLUSTER_NAME_LABEL).is_some_and(|label| label == cluster)
 }
 
 /// Whether it was created for this very FooControlPlane.
-fn is_owned_by(secret: &Secret, control_plane: &FooControlPlane) -> bool {
+pub(super) fn is_owned_by(secret: &Secret, control_plane: &FooControlPlane) -> bool {
     let uid = control_plane.metadata.uid.as_ref();
     secret.owner_references().iter().any(|owner| Some(&owner.uid) == uid && owner.kind == "FooControlPlane")
 }
 
 /// Whether it has an owner. A Secret without any owner, as after a restore from a backup, counts as created
 /// by the provider if its content is what the provider would write.
-fn is_somebodys(secret: &Secret) -> bool {
+pub(super) fn is_somebodys(secret: &Secret) -> bool {
     !secret.owner_references().is_empty()
 }

@@ -39,6 +39,7 @@ use crate::queue::Action;
 use crate::watch::Object;
 use std::error::Error;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What differs between controllers.
 pub trait Reconciler: Send + Sync + 'static {
@@ -121,6 +122,11 @@ impl Outcome {
     /// stays.
     pub const fn without_news_of_failures(self) -> Self {
         Self { failures: Failures::Stand, ..self }
+    }
+
+    /// The same, with another time of the next pass.
+    pub const fn again_after(self, after: Duration) -> Self {
+        Self { next: Action::requeue(after), ..self }
     }
 
     /// The manager is shutting down.

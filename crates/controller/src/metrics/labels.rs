@@ -40,10 +40,12 @@ pub enum Controller {
     Pool,
     /// FooClusters.
     Cluster,
-    /// FooControlPlanes.
+    /// FooControlPlanes in mode `external`.
     ControlPlane,
     /// FooNodeConfigs.
     NodeConfig,
+    /// FooControlPlanes in mode `eks`.
+    Eks,
 }
 
 /// A task beside the controllers that runs for as long as the process.

@@ -312,8 +312,8 @@ impl Metrics {
         self.actions.get_or_create(&ActionLabels { action: action.name(), outcome }).inc();
     }
 
-    /// A change of a network was sent; its label is AWS's name of the operation.
-    pub fn network_action(&self, operation: &'static str, outcome: ActionOutcome) {
+    /// A change of a network or of an EKS cluster was sent; its label is AWS's name of the operation.
+    pub fn aws_change(&self, operation: &'static str, outcome: ActionOutcome) {
         self.actions.get_or_create(&ActionLabels { action: operation, outcome }).inc();
     }
 

@@ -20,6 +20,7 @@ mod by_hand;
 mod clusters;
 mod control_plane;
 mod cordon;
+mod eks;
 mod eventual;
 mod external_size;
 mod fairness;

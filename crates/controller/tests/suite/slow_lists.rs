@@ -7,7 +7,8 @@ use foo_apiserver_fake::{Fault, Verb};
 use foo_controller::metrics::{Controller, PassResult};
 use std::time::Duration;
 
-const CONTROLLERS: [Controller; 3] = [Controller::Pool, Controller::Cluster, Controller::ControlPlane];
+const CONTROLLERS: [Controller; 4] =
+    [Controller::Pool, Controller::Cluster, Controller::ControlPlane, Controller::Eks];
 
 /// Six pools and six clusters, and a manager that starts while its lists of that kind meet with this.
 async fn started_with(kind: &str, fault: Fault) -> World {

@@ -107,11 +107,11 @@ reasons! {
     "the MachinePool has no `spec.replicas`; nothing is launched or terminated"
     "set it"
 
-    WaitingForCluster NeedsUser [PoolReady False, NetworkReady False, ControlPlaneAvailable False, NodeConfigReady False, DataSecretAvailable False]
+    WaitingForCluster NeedsUser [PoolReady False, NetworkReady False, ControlPlaneAvailable False, EksClusterReady False, NodeConfigReady False, DataSecretAvailable False]
     "there is no Cluster, or it does not reference this object; an ownerReference alone is not enough"
     "create the Cluster; reference a FooCluster in its `spec.infrastructureRef`, a FooControlPlane in its `spec.controlPlaneRef`"
 
-    WaitingForClusterInfrastructure Waiting [PoolReady False, AutoScalingGroupReady False]
+    WaitingForClusterInfrastructure Waiting [PoolReady False, AutoScalingGroupReady False, EksClusterReady False, ControlPlaneDeleting True]
     "the Cluster's infrastructure is not provisioned, or is no FooCluster, or the FooCluster has not found its network; the message repeats what the FooCluster says"
     "if it lasts: the conditions of the FooCluster"
 
@@ -155,7 +155,7 @@ reasons! {
     "a FooMachine or Machine of the namespace cannot be decoded; the message names it. Without it an instance would count as one that never had a Machine, so nothing is done in this namespace"
     "repair or delete the object; other namespaces are not affected"
 
-    InvalidPlan Fault [PoolReady False, NetworkReady False, ClusterDeleting True]
+    InvalidPlan Fault [PoolReady False, NetworkReady False, ClusterDeleting True, EksClusterReady False, ControlPlaneDeleting True]
     "the manager's check found that its plan would violate an invariant; nothing was done"
     "please report it with the message and `/debug/pools`"
 
@@ -168,7 +168,7 @@ reasons! {
     "reference another FooMachinePool there before you delete anything: when a MachinePool is deleted, Cluster API deletes the FooMachinePool it references, whoever owns that"
 
     // Every kind.
-    Paused NeedsUser [Paused True, NetworkReady False, ClusterDeleting True]
+    Paused NeedsUser [Paused True, NetworkReady False, ClusterDeleting True, ControlPlaneDeleting True]
     "the Cluster has `spec.paused`, or the object the annotation `cluster.x-k8s.io/paused`; nothing is created, changed or deleted"
     "unpause it when you are done"
 
@@ -217,7 +217,7 @@ reasons! {
     "the API server did not return the Secret with the FooClusterIdentity's access key"
     "the manager's log and its rights"
 
-    NotYetVerified Waiting [CredentialsReady Unknown, NetworkReady Unknown]
+    NotYetVerified Waiting [CredentialsReady Unknown, NetworkReady Unknown, EksClusterReady Unknown, ControlPlaneUpgrading Unknown, AddonsReady Unknown, AccessReady Unknown]
     "no call was made to AWS yet"
     "wait"
 
@@ -600,9 +600,9 @@ reasons! {
     "parts of the network are being created or changed; the message says what each waits for"
     "wait. A NAT gateway takes minutes"
 
-    NotVerified Waiting [NetworkPartReady Unknown]
-    "the provider does not compare the network with the spec at present; `NetworkReady` says why"
-    "see `NetworkReady`"
+    NotVerified Waiting [NetworkPartReady Unknown, ControlPlaneUpgrading Unknown, AddonsReady Unknown, AccessReady Unknown]
+    "the provider does not compare the network, or the EKS cluster, with the spec at present; `NetworkReady`, or `ClusterReady`, says why"
+    "see `NetworkReady` or `ClusterReady`"
 
     NetworkDrifted NeedsUser [NetworkReady True, NetworkPartReady True]
     "parts of the network were changed by hand, and `driftPolicy: Warn` leaves them so; the message says what differs"
@@ -664,9 +664,13 @@ reasons! {
     "something that is not part of the network stands in the way of its deletion; the message names it"
     "delete it; of what Services left behind also `deletion.leftovers: Delete`"
 
-    WaitingForPools Waiting [ClusterDeleting True]
+    WaitingForPools Waiting [ClusterDeleting True, ControlPlaneDeleting True]
     "FooMachinePools of the Cluster still exist; the message names them"
     "wait; if it lasts: their conditions `Deleting`"
+
+    WaitingForControlPlaneDeletion Waiting [ClusterDeleting True]
+    "the FooControlPlane of the Cluster still has an EKS cluster in the network"
+    "wait; if it lasts: its condition `Deleting`"
 
     // FooClusterIdentity.
     Complete Good [IdentityReady True]
@@ -766,6 +770,10 @@ reasons! {
     ClusterNotOurs NeedsUser [EksClusterReady False]
     "there is an EKS cluster of this name without the tag `infrastructure.foo.com/control-plane`, or with the id of another FooControlPlane in it. It is not touched"
     "another `spec.eks.name`; or, if nobody else manages it, `spec.eks.adopt: true`"
+
+    ClusterNameTaken NeedsUser [EksClusterReady False]
+    "another FooControlPlane with the same credentials and region has the EKS cluster of this name, or was created earlier"
+    "another `spec.eks.name`"
 
     ClusterOfAnotherInstallation NeedsUser [EksClusterReady False, ControlPlaneDeleting True]
     "the EKS cluster has the id of another management cluster in its tag `infrastructure.foo.com/installation`; the message has both ids. Nothing is created, changed or deleted"

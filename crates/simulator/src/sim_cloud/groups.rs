@@ -42,6 +42,11 @@ impl Groups for SimCloud {
         self.call(Operation::GetCallerIdentity, String::new(), |_| Ok(account)).await
     }
 
+    async fn caller(&self) -> Result<String> {
+        let arn = self.arn();
+        self.call(Operation::GetCallerIdentity, String::new(), |_| Ok(arn)).await
+    }
+
     async fn describe_groups(&self, names: &[GroupName]) -> Result<Looked> {
         if names.is_empty() {
             return Ok(Looked::default());

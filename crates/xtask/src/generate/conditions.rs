@@ -55,6 +55,7 @@ fn event_rows(object: EventObject) -> String {
     let mut on = match object {
         EventObject::FooMachinePool => "FooMachinePool ",
         EventObject::FooCluster => "FooCluster ",
+        EventObject::FooControlPlane => "FooControlPlane ",
         EventObject::AnyKind => "any kind that users write ",
     };
     let mut rows = String::new();

@@ -51,7 +51,7 @@ pub(super) const ENTRIES: [Entry; 3] = [
         label: "infrastructure-foo",
         components: "infrastructure-components.yaml",
         group: foo_api::names::INFRASTRUCTURE_GROUP,
-        controllers: &[Controller::Pool, Controller::Cluster],
+        controllers: &[Controller::Pool, Controller::Cluster, Controller::Eks],
         prefix: "foo-",
         lease: "controller-leader-election-foo",
         for_others: &["cluster_autoscaler_role.yaml"],

@@ -57,7 +57,7 @@ impl Clusters {
         let mut all = Vec::with_capacity(actions.len());
         while let Some(done) = calls.next().await {
             let outcome = if done.result.is_ok() { ActionOutcome::Done } else { ActionOutcome::Failed };
-            self.context.metrics.network_action(done.action.change.operation(), outcome);
+            self.context.metrics.aws_change(done.action.change.operation(), outcome);
             if let Err(error) = &done.result {
                 tracing::warn!(role = %done.action.role, %error, "AWS did not change a network as requested");
             }

@@ -1,7 +1,7 @@
 //! Cordons Nodes, with the kubeconfig that Cluster API has of the workload cluster.
 
+use crate::client::Workloads;
 use crate::kubeconfig::{self, PATIENCE};
-use crate::metrics::Metrics;
 use foo_api::names::managers;
 use foo_model::EventReason;
 use foo_model::{InstanceId, MachineName};
@@ -32,13 +32,13 @@ pub(in crate::pool) type Outcome = Result<(), String>;
 /// by then has failed.
 pub(in crate::pool) async fn cordon(
     client: &Client,
-    metrics: &Metrics,
+    workloads: &Workloads,
     (namespace, cluster): (&str, &str),
     cordons: Vec<Cordon>,
 ) -> Vec<(Cordon, Outcome)> {
     let until = Instant::now() + PATIENCE;
     let late = || format!("cluster {cluster}: no answer in time");
-    let connected = timeout_at(until, connect(client, metrics, namespace, cluster)).await;
+    let connected = timeout_at(until, connect(client, workloads, namespace, cluster)).await;
     let workload = match connected.unwrap_or_else(|_elapsed| Err(late())) {
         Ok(workload) => Api::<Node>::all(workload),
         Err(why) => return cordons.into_iter().map(|cordon| (cordon, Err(why.clone()))).collect(),
@@ -57,7 +57,7 @@ pub(in crate::pool) async fn cordon(
 
 async fn connect(
     client: &Client,
-    metrics: &Metrics,
+    workloads: &Workloads,
     namespace: &str,
     cluster: &str,
 ) -> Result<Client, String> {
@@ -72,7 +72,7 @@ async fn connect(
         }
     };
     let usable = kubeconfig::read(&name, &secret).map_err(|blocked| blocked.message)?;
-    usable.client(metrics).await.ok_or_else(|| format!("the kubeconfig in Secret {name} cannot be used"))
+    usable.client(workloads).await.ok_or_else(|| format!("the kubeconfig in Secret {name} cannot be used"))
 }
 
 async fn patch(nodes: &Api<Node>, cluster: &str, node: &str) -> Outcome {

@@ -5,7 +5,7 @@
 //! longer holds, the action is refused and the next pass plans again.
 
 use super::cordon::{self, Cordon};
-use crate::metrics::Metrics;
+use crate::client::Workloads;
 use crate::pool::foo_machine_metadata;
 use crate::pool::inputs::{content, observe};
 use crate::pool::output::publish;
@@ -57,7 +57,7 @@ pub(in crate::pool) struct Executor<'a> {
     /// Its Machines.
     pub(in crate::pool) machines: &'a [Arc<Machine>],
     /// For clients of workload clusters.
-    pub(in crate::pool) metrics: &'a Metrics,
+    pub(in crate::pool) workloads: &'a Workloads,
 }
 
 /// The result of an action.
@@ -473,7 +473,7 @@ impl Executor<'_> {
             node: node_of(machine),
         });
         let cluster = (self.identity.namespace.as_str(), self.identity.cluster.as_str());
-        cordon::cordon(self.client, self.metrics, cluster, cordons.collect()).await
+        cordon::cordon(self.client, self.workloads, cluster, cordons.collect()).await
     }
 
     async fn exclude_from_draining(&self, name: &MachineName, uid: &Uid) -> Result<(), Failure> {

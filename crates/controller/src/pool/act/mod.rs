@@ -117,7 +117,7 @@ impl Pools {
             machine_pool: gathered.machine_pool.as_ref().and_then(|pool| pool.metadata.name.as_deref()),
             cluster: gathered.cluster.as_deref(),
             machines: &gathered.machines,
-            metrics: &self.context.metrics,
+            workloads: &self.context.workloads,
         };
         let until = Instant::now() + self.context.settings.pass_deadline;
         let (pass, skips) = (Pass::begin(plan), Skips::default());

@@ -2,6 +2,7 @@
 
 use super::MANAGER;
 use super::time::Time;
+use super::workload;
 use async_trait::async_trait;
 use foo_apiserver_fake::FakeApiServer;
 use foo_cloud::{Cloud, Limits, Queue, observer};
@@ -57,6 +58,7 @@ impl Manager {
         controllers.spawn(cluster::run(context.clone(), stop.clone().cancelled_owned()));
         controllers.spawn(control_plane::run(context.clone(), stop.clone().cancelled_owned()));
         controllers.spawn(node_config::run(context.clone(), stop.clone().cancelled_owned()));
+        controllers.spawn(control_plane::eks::run(context.clone(), stop.clone().cancelled_owned()));
         if let Some(url) = &flags.queue {
             let address = QueueAddress { region: DEFAULT_REGION.to_owned(), url: url.to_owned() };
             controllers.spawn(announcements::run(context.clone(), address, stop.clone().cancelled_owned()));
@@ -128,6 +130,7 @@ pub(super) fn context(server: &FakeApiServer, aws: &Accounts, time: Time, flags:
         },
         readiness: Readiness::default(),
         liveness: Liveness::default(),
+        workloads: workload::workloads(&aws.usual, &metrics),
         client,
         metrics,
         clock,

@@ -10,6 +10,7 @@ mod manager;
 pub(crate) mod objects;
 mod pool;
 mod time;
+mod workload;
 
 pub(crate) use pool::Pool;
 

@@ -8,12 +8,13 @@ pub(crate) enum Controller {
     Pool,
     Cluster,
     ControlPlane,
+    Eks,
     NodeConfig,
 }
 
-use Controller::{Cluster, ControlPlane, NodeConfig, Pool};
+use Controller::{Cluster, ControlPlane, Eks, NodeConfig, Pool};
 
-pub(crate) const ALL: &[Controller] = &[Pool, Cluster, ControlPlane, NodeConfig];
+pub(crate) const ALL: &[Controller] = &[Pool, Cluster, ControlPlane, Eks, NodeConfig];
 
 impl Controller {
     /// As `--controllers` spells it.
@@ -22,6 +23,7 @@ impl Controller {
             Pool => "pool",
             Cluster => "cluster",
             ControlPlane => "control-plane",
+            Eks => "eks",
             NodeConfig => "node-config",
         }
     }
@@ -100,7 +102,13 @@ pub(super) const RIGHTS: &[Right] = &[
         &[Pool],
         "status of both, by server-side apply",
     ),
-    right(INFRASTRUCTURE_GROUP, &["fooclusters"], READ, &[Pool], "region and subnets of a pool's cluster"),
+    right(
+        INFRASTRUCTURE_GROUP,
+        &["fooclusters"],
+        READ,
+        &[Pool, Eks],
+        "region and subnets of the cluster of a pool or control plane",
+    ),
     right(
         INFRASTRUCTURE_GROUP,
         &["fooclusters"],
@@ -113,37 +121,37 @@ pub(super) const RIGHTS: &[Right] = &[
         INFRASTRUCTURE_GROUP,
         &["fooclusteridentities"],
         &["get", "list", "watch", "patch"],
-        &[Pool, Cluster],
+        &[Pool, Cluster, Eks],
         "which AWS credentials are used for a cluster, and for which namespaces; patched: finalizer, while FooClusters use it",
     ),
     right(
         INFRASTRUCTURE_GROUP,
         &["fooclusteridentities/status"],
         &["patch"],
-        &[Pool, Cluster],
+        &[Pool, Cluster, Eks],
         "whether their credentials are complete",
     ),
     right(
         "",
         &["namespaces"],
         READ,
-        &[Pool, Cluster],
+        &[Pool, Cluster, Eks],
         "a watch over the metadata of namespaces: an identity may be for those with certain labels",
     ),
     right(
         "",
         &["namespaces"],
         &["get"],
-        &[Pool, Cluster],
-        "its uid is the id of the management cluster, which the tags of Auto Scaling groups and VPCs carry",
+        &[Pool, Cluster, Eks],
+        "its uid is the id of the management cluster, which the tags of Auto Scaling groups, VPCs and EKS clusters carry",
     )
     .on(&["kube-system"]),
     right(
         INFRASTRUCTURE_GROUP,
         &["foomachinepools"],
         READ,
-        &[Cluster],
-        "a FooCluster stays until the last pool of its cluster is gone",
+        &[Cluster, Eks],
+        "a FooCluster and an EKS cluster stay until the last pool of their Cluster is gone; the roles of pools are let in",
     ),
     right(
         CONTROL_PLANE_GROUP,
@@ -152,7 +160,21 @@ pub(super) const RIGHTS: &[Right] = &[
         &[ControlPlane],
         "the control planes themselves; patched: spec.controlPlaneEndpoint",
     ),
-    right(CONTROL_PLANE_GROUP, &["foocontrolplanes/status"], &["patch"], &[ControlPlane], "their status"),
+    right(
+        CONTROL_PLANE_GROUP,
+        &["foocontrolplanes"],
+        &["get", "list", "watch", "patch"],
+        &[Eks],
+        "the control planes themselves; patched: finalizer, the annotations with the id and `adopt-from`, spec.controlPlaneEndpoint",
+    ),
+    right(CONTROL_PLANE_GROUP, &["foocontrolplanes/status"], &["patch"], &[ControlPlane, Eks], "their status"),
+    right(
+        CONTROL_PLANE_GROUP,
+        &["foocontrolplanes"],
+        &["list"],
+        &[Cluster],
+        "a network stays until the EKS cluster in it is gone",
+    ),
     right(CONTROL_PLANE_GROUP, &["foocontrolplanes"], &["get"], &[Pool], VERSION),
     right("controlplane.cluster.x-k8s.io", CONTROL_PLANES, &["get"], &[Pool], VERSION),
     right(
@@ -187,6 +209,13 @@ pub(super) const RIGHTS: &[Right] = &[
     ),
     right(
         CAPI,
+        &["machinepools"],
+        READ,
+        &[Eks],
+        "the versions of kubelets: a control plane is at most three minors ahead; an EKS cluster stays until they are gone",
+    ),
+    right(
+        CAPI,
         &["machines"],
         &["get", "list", "watch", "patch", "delete"],
         &[Pool],
@@ -215,6 +244,14 @@ pub(super) const RIGHTS: &[Right] = &[
         &[NodeConfig],
         "user data out, and the kubeconfig of an external API server in, for its certificate authority; never deleted: \
          admission plugin OwnerReferencesPermissionEnforcement lets nobody else give back an owner that a restore has lost",
+    ),
+    right(
+        "",
+        &["secrets"],
+        &["get", "list", "watch", "create", "patch", "delete"],
+        &[Eks],
+        "<cluster>-kubeconfig and <cluster>-user-kubeconfig of EKS clusters; never deleted: admission plugin \
+         OwnerReferencesPermissionEnforcement lets nobody else give back an owner that a restore has lost",
     ),
     right("", &["events"], &["create", "patch"], ALL, "events as older tools read them"),
     right("events.k8s.io", &["events"], &["create", "patch"], ALL, "events"),
@@ -276,7 +313,7 @@ pub(super) const IDENTITY_SECRETS: &[Right] = &[right(
     "",
     &["secrets"],
     &["get", "list", "watch", "patch", "delete"],
-    &[Pool, Cluster],
+    &[Pool, Cluster, Eks],
     "keys of FooClusterIdentities; patched: ownerReferences, so that clusterctl moves them with their identity; never \
      deleted: admission plugin OwnerReferencesPermissionEnforcement lets nobody else change owners",
 )];
@@ -353,6 +390,6 @@ pub(super) const ALL_CLUSTERS: Right = right(
     INFRASTRUCTURE_GROUP,
     &["fooclusters"],
     READ,
-    &[Pool, Cluster],
+    &[Pool, Cluster, Eks],
     "who uses an identity, wherever it is",
 );

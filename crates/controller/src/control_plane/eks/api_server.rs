@@ -1,0 +1,124 @@
+//! What the controller does at the API server of an EKS cluster: it makes the endpoint known, and asks whether the API server answers.
+
+use super::control_planes::EksControlPlanes;
+use super::kubeconfig::{Kept, Server, renewal};
+use super::state::{AskedApiServer, EksState};
+use crate::apply;
+use crate::clouds::CloudRegion;
+use crate::control_plane::pace::{TRY_AGAIN, healthy_period};
+use crate::kubeconfig::{self, Usable};
+use foo_api::FooControlPlane;
+use foo_api::names::managers;
+use foo_model::{Reason, Timestamp};
+use foo_planner::desired::Blocked;
+use kube::ResourceExt;
+use serde_json::json;
+use std::time::Duration;
+
+/// Retry interval before the API server answered for the first time: Cluster API and the nodes wait for that.
+const FIRST: Duration = Duration::from_secs(5);
+
+/// What is known of the API server after a pass.
+#[derive(Default)]
+pub(super) struct ApiServer {
+    /// Whether the kubeconfigs are as they must be; `None`: there is no API server yet.
+    pub(super) kubeconfig: Option<Result<(), Blocked>>,
+    /// The version that it reports, or why it does not; `None`: it was not asked.
+    pub(super) answer: Option<Result<String, Blocked>>,
+    /// Whether anything was written.
+    pub(super) worked: bool,
+}
+
+impl EksControlPlanes {
+    /// Keeps kubeconfigs and endpoint, and asks the API server if that is due. `server` is what EKS shows, `None` while it does not
+    /// answer.
+    pub(super) async fn keep_api_server(
+        &self,
+        control_plane: &FooControlPlane,
+        server: Option<Server>,
+        region: &CloudRegion,
+        state: &mut EksState,
+    ) -> Result<ApiServer, apply::Error> {
+        let endpoint = server.as_ref().map(|server| server.endpoint.clone());
+        let Kept { usable, wrong, mut worked } =
+            self.keep_kubeconfigs(control_plane, server, region, state).await?;
+        if let Some(endpoint) = endpoint.filter(|_| control_plane.spec.control_plane_endpoint.is_none()) {
+            let spec = json!({
+                "metadata": {"uid": control_plane.uid()},
+                "spec": {"controlPlaneEndpoint": endpoint}
+            });
+            let (api, name) = (self.api(control_plane), control_plane.name_any());
+            apply::apply(&api, &name, managers::CONTROL_PLANE_ENDPOINT, spec).await?;
+            worked = true;
+        }
+        let answer = match &usable {
+            Some(usable) => Some(self.answer(usable, state).await),
+            None => wrong.clone().map(Err),
+        };
+        let kubeconfig = match (wrong, usable) {
+            (Some(wrong), _) => Some(Err(wrong)),
+            (None, Some(_)) => Some(Ok(())),
+            (None, None) => None,
+        };
+        Ok(ApiServer { kubeconfig, answer, worked })
+    }
+
+    /// The same while nobody may call AWS: Cluster API uses what there is until it ends.
+    pub(super) async fn watch_api_server(
+        &self,
+        control_plane: &FooControlPlane,
+        blocked: &Blocked,
+        state: &mut EksState,
+    ) -> Result<ApiServer, apply::Error> {
+        let Some(usable) = self.present_kubeconfig(control_plane).await? else {
+            return Ok(ApiServer::default());
+        };
+        let message = format!("its token cannot be renewed: {}", blocked.message);
+        let kubeconfig = Some(Err(Blocked::new(blocked.reason, message)));
+        let answer = Some(self.answer(&usable, state).await);
+        Ok(ApiServer { kubeconfig, answer, worked: false })
+    }
+
+    /// The last answer, or a new one if that is due.
+    async fn answer(&self, usable: &Usable, state: &mut EksState) -> Result<String, Blocked> {
+        let now = self.context.clock.now();
+        let is_due = self.next_request(state, now).is_none_or(|wait| wait.is_zero());
+        let last = state.asked.as_ref().filter(|asked| !is_due && asked.kubeconfig == usable.text);
+        if let Some(asked) = last {
+            return asked.answer.clone();
+        }
+        let answer = kubeconfig::version(usable, &self.context.workloads).await;
+        let answer = answer.map_err(|message| Blocked::new(Reason::ApiServerUnreachable, message));
+        state.record.initialized |= answer.is_ok();
+        state.asked =
+            Some(AskedApiServer { at: now, kubeconfig: usable.text.clone(), answer: answer.clone() });
+        answer
+    }
+
+    /// How soon the API server is to be asked again; `None` if it never was.
+    fn next_request(&self, state: &EksState, now: Timestamp) -> Option<Duration> {
+        let asked = state.asked.as_ref()?;
+        let period = match &asked.answer {
+            Ok(_) => healthy_period(self.own.len(), self.context.settings.sync_period),
+            Err(_) if state.record.initialized => TRY_AGAIN,
+            Err(_) => FIRST,
+        };
+        Some(now.until(asked.at.plus(period)))
+    }
+
+    /// How soon kubeconfig or API server need a pass.
+    pub(super) fn next_upkeep(
+        &self,
+        state: &EksState,
+        known: &ApiServer,
+        now: Timestamp,
+    ) -> Option<Duration> {
+        let again = match &known.kubeconfig {
+            // It tries to renew what it could not.
+            Some(Err(_)) => Some(TRY_AGAIN),
+            Some(Ok(())) => renewal(state.token_ends, now),
+            None => return None,
+        };
+        again.into_iter().chain(self.next_request(state, now)).min()
+    }
+}

@@ -1,0 +1,60 @@
+//! Who reaches the API server, and who is let in.
+
+use foo_api::control_plane::{Eks, eks as api};
+use foo_eks::desired::DesiredEntry;
+use foo_model::eks::{AccessPolicy, AccessScope, EndpointAccess, EntryKind};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Ranges from which EKS opens the public endpoint by default: of an IPv6 cluster also to the addresses of that family (EKS User Guide,
+/// "Cluster API server endpoint").
+const ANYWHERE: [&str; 2] = ["0.0.0.0/0", "::/0"];
+
+pub(super) fn endpoint(eks: &Eks) -> EndpointAccess {
+    let access = eks.endpoint_access.clone().unwrap_or_default();
+    let anywhere = || {
+        let families = if eks.ip_family == Some(api::IpFamily::IPv6) { 2 } else { 1 };
+        ANYWHERE.iter().take(families).map(|range| (*range).to_owned()).collect()
+    };
+    let public_cidrs = match (access.public, access.public_cidrs) {
+        (false, _) => BTreeSet::new(),
+        (true, Some(ranges)) => ranges.into_iter().collect(),
+        (true, None) => anywhere(),
+    };
+    EndpointAccess { public: access.public, private: access.private, public_cidrs }
+}
+
+pub(super) fn entries(eks: &Eks, partition: &str) -> BTreeMap<String, DesiredEntry> {
+    let entry = |it: &api::AccessEntry| {
+        let policies = it.policies.iter().flatten().map(|policy| self::policy(policy, partition));
+        let entry = DesiredEntry {
+            kind: kind(it.kind),
+            username: it.username.clone(),
+            groups: it.groups.iter().flatten().cloned().collect(),
+            policies: policies.collect(),
+        };
+        (it.principal_arn.clone(), entry)
+    };
+    eks.access_entries.iter().map(entry).collect()
+}
+
+fn kind(kind: api::EntryType) -> EntryKind {
+    match kind {
+        api::EntryType::Standard => EntryKind::Standard,
+        api::EntryType::EC2Linux => EntryKind::Ec2Linux,
+        api::EntryType::EC2Windows => EntryKind::Ec2Windows,
+        api::EntryType::HybridLinux => EntryKind::HybridLinux,
+    }
+}
+
+/// Access policies belong to AWS (EKS User Guide, "Review access policy permissions").
+fn policy(policy: &api::AccessPolicy, partition: &str) -> AccessPolicy {
+    let scope = policy.namespaces.as_ref().map_or(AccessScope::Cluster, |namespaces| {
+        AccessScope::Namespaces(namespaces.iter().cloned().collect())
+    });
+    AccessPolicy { arn: format!("arn:{partition}:eks::aws:cluster-access-policy/{}", policy.name), scope }
+}
+
+pub(super) fn pod_identities(eks: &Eks) -> BTreeMap<(String, String), String> {
+    let all = eks.pod_identity_associations.iter();
+    all.map(|it| ((it.namespace.clone(), it.service_account.clone()), it.role_arn.clone())).collect()
+}

@@ -1,0 +1,38 @@
+//! Add-ons.
+
+use foo_api::control_plane::{Eks, eks as api};
+use foo_eks::desired::{AddonVersion, DesiredAddon};
+use foo_model::eks::ResolveConflicts;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The version that EKS installs by default.
+const LATEST: &str = "Latest";
+
+pub(super) fn addons(eks: &Eks) -> BTreeMap<String, DesiredAddon> {
+    eks.addons.iter().map(|it| (it.name.clone(), addon(it))).collect()
+}
+
+fn addon(it: &api::Addon) -> DesiredAddon {
+    let of_account = |it: &api::AddonPodIdentity| (it.service_account.clone(), it.role_arn.clone());
+    DesiredAddon {
+        version: match it.version.as_str() {
+            LATEST => AddonVersion::Latest,
+            version => AddonVersion::Exactly(version.to_owned()),
+        },
+        configuration: it
+            .values
+            .clone()
+            .filter(|values| !values.is_empty())
+            .map(|it| Value::Object(it).to_string()),
+        service_account_role: it.service_account_role_arn.clone(),
+        pod_identities: it.pod_identities.as_ref().map(|all| all.iter().map(of_account).collect()),
+        // The planner creates with Overwrite what is updated with Preserve.
+        conflicts: match it.conflicts {
+            Some(api::Conflicts::None) => ResolveConflicts::None,
+            Some(api::Conflicts::Overwrite) => ResolveConflicts::Overwrite,
+            Some(api::Conflicts::Preserve) | None => ResolveConflicts::Preserve,
+        },
+        preserve: it.preserve,
+    }
+}

@@ -1,0 +1,152 @@
+//! From a FooControlPlane to what its EKS cluster is to be: every default is decided.
+//!
+//! Nothing is asked here: what is needed of Kubernetes and AWS comes in as values.
+
+mod access;
+mod addons;
+mod partition;
+mod placement;
+#[cfg(test)]
+mod tests;
+
+use foo_api::cluster::NetworkStatus;
+use foo_api::control_plane::{Eks, eks as api};
+use foo_eks::Desired;
+use foo_eks::desired::DeletionPolicy;
+use foo_model::Reason;
+use foo_model::eks::{AuthenticationMode, IpFamily, LogType, Minor, SupportType};
+use foo_model::names::eks_cluster_name;
+use foo_planner::desired::Blocked;
+use std::collections::BTreeSet;
+
+pub(super) use partition::partition;
+
+/// What is known besides the FooControlPlane's spec.
+#[derive(Clone, Debug)]
+pub(super) struct Known<'a> {
+    /// The control plane's id.
+    pub(super) id: &'a str,
+    /// The FooControlPlane's uid.
+    pub(super) uid: &'a str,
+    /// Whether the FooControlPlane had its id before this process saw it.
+    pub(super) begun_before: bool,
+    /// Namespace and name of the Cluster.
+    pub(super) cluster: (&'a str, &'a str),
+    /// Id of this management cluster.
+    pub(super) installation: &'a str,
+    /// Id of the management cluster that gave the cluster up.
+    pub(super) adopt_from: Option<&'a str>,
+    /// The region.
+    pub(super) region: &'a str,
+    /// The account, if known.
+    pub(super) account: Option<&'a str>,
+    /// ARN of our own role or user, if known.
+    pub(super) own_principal: Option<&'a str>,
+    /// The FooCluster's network, once it is ready.
+    pub(super) network: Option<&'a NetworkStatus>,
+    /// Names of the instance profiles of the cluster's pools.
+    pub(super) node_profiles: BTreeSet<String>,
+    /// The oldest version of the kubelets of the cluster's pools.
+    pub(super) oldest_kubelet: Option<Minor>,
+    /// Whether the cluster may be deleted.
+    pub(super) being_deleted: bool,
+}
+
+/// Name of the EKS cluster.
+pub(super) fn cluster_name(eks: &Eks, (namespace, cluster): (&str, &str)) -> String {
+    eks.name.clone().unwrap_or_else(|| eks_cluster_name(namespace, cluster))
+}
+
+/// What the EKS cluster is to be.
+///
+/// # Errors
+///
+/// The version is not one of Kubernetes 1, unless the cluster is being deleted.
+pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Desired, Blocked> {
+    let version = match Minor::of(version) {
+        Some(version) => version,
+        // Nothing of a deletion depends on it.
+        None if known.being_deleted => Minor(0),
+        None => {
+            let message = format!("EKS has no version {version:?}: its versions are those of Kubernetes 1");
+            return Err(Blocked::new(Reason::VersionNotOffered, message));
+        }
+    };
+    let (namespace, cluster) = known.cluster;
+    let partition = partition(known.region);
+    Ok(Desired {
+        name: cluster_name(eks, known.cluster),
+        id: known.id.to_owned(),
+        uid: known.uid.to_owned(),
+        begun_before: known.begun_before,
+        cluster: format!("{namespace}/{cluster}"),
+        installation: known.installation.to_owned(),
+        adopt_from: known.adopt_from.map(str::to_owned),
+        adopt: eks.adopt,
+        partition: partition.to_owned(),
+        region: known.region.to_owned(),
+        account: known.account.map(str::to_owned),
+        own_principal: known.own_principal.map(str::to_owned),
+        version,
+        force_upgrade: eks.upgrade.is_some_and(|upgrade| upgrade.force),
+        oldest_kubelet: known.oldest_kubelet,
+        role_arn: eks.role_arn.clone(),
+        placement: placement::placement(eks, known.network),
+        access: access::endpoint(eks),
+        service_ipv4: eks.service_cidr.clone(),
+        ip_family: family(eks),
+        authentication_mode: mode(eks),
+        logging: eks.logging.iter().map(|log| log_type(*log)).collect(),
+        encryption_key: eks.encryption.as_ref().map(|encryption| encryption.kms_key_arn.clone()),
+        upgrade_policy: eks.upgrade_policy.map(support),
+        zonal_shift: eks.zonal_shift,
+        deletion_protection: eks.deletion_protection,
+        // The user who wants the protection says so in the spec, and takes that back there.
+        may_unprotect: !eks.deletion_protection,
+        entries: access::entries(eks, partition),
+        node_profiles: known.node_profiles.clone(),
+        addons: addons::addons(eks),
+        pod_identities: access::pod_identities(eks),
+        oidc_provider: eks.oidc_provider,
+        tags: eks.tags.clone(),
+        deletion: match eks.deletion_policy {
+            api::DeletionPolicy::Delete => DeletionPolicy::Delete,
+            api::DeletionPolicy::Retain => DeletionPolicy::Retain,
+        },
+        being_deleted: known.being_deleted,
+        // A pass over what is paused does not come as far as this.
+        paused: false,
+    })
+}
+
+fn family(eks: &Eks) -> IpFamily {
+    match eks.ip_family.unwrap_or_default() {
+        api::IpFamily::IPv4 => IpFamily::Ipv4,
+        api::IpFamily::IPv6 => IpFamily::Ipv6,
+    }
+}
+
+fn mode(eks: &Eks) -> AuthenticationMode {
+    match eks.authentication_mode.unwrap_or_default() {
+        api::AuthenticationMode::ConfigMap => AuthenticationMode::ConfigMap,
+        api::AuthenticationMode::APIAndConfigMap => AuthenticationMode::ApiAndConfigMap,
+        api::AuthenticationMode::API => AuthenticationMode::Api,
+    }
+}
+
+fn log_type(log: api::LogType) -> LogType {
+    match log {
+        api::LogType::API => LogType::Api,
+        api::LogType::Audit => LogType::Audit,
+        api::LogType::Authenticator => LogType::Authenticator,
+        api::LogType::ControllerManager => LogType::ControllerManager,
+        api::LogType::Scheduler => LogType::Scheduler,
+    }
+}
+
+fn support(policy: api::UpgradePolicy) -> SupportType {
+    match policy {
+        api::UpgradePolicy::Standard => SupportType::Standard,
+        api::UpgradePolicy::Extended => SupportType::Extended,
+    }
+}

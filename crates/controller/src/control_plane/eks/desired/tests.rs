@@ -1,0 +1,167 @@
+use super::*;
+use foo_api::cluster::SubnetStatus;
+use foo_eks::desired::{AddonVersion, DesiredEntry};
+use foo_model::SubnetId;
+use foo_model::eks::{AccessPolicy, AccessScope, EndpointAccess, EntryKind, Placement, ResolveConflicts};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+fn known() -> Known<'static> {
+    Known {
+        id: "id",
+        uid: "uid",
+        begun_before: false,
+        cluster: ("team-a", "blue"),
+        installation: "installation",
+        adopt_from: None,
+        region: "eu-central-1",
+        account: Some("123456789012"),
+        own_principal: None,
+        network: None,
+        node_profiles: BTreeSet::new(),
+        oldest_kubelet: None,
+        being_deleted: false,
+    }
+}
+
+fn eks(fields: Value) -> Eks {
+    let mut spec = json!({ "roleARN": "arn:aws:iam::123456789012:role/eks" });
+    if let (Value::Object(spec), Value::Object(fields)) = (&mut spec, fields) {
+        spec.extend(fields);
+    }
+    serde_json::from_value(spec).unwrap()
+}
+
+fn of(fields: Value) -> Desired {
+    desired("v1.34.2", &eks(fields), &known()).unwrap()
+}
+
+#[test]
+fn the_least_that_can_be_said_gives_every_default() {
+    let desired = of(json!({}));
+    assert_eq!((desired.name.as_str(), desired.cluster.as_str()), ("team-a_blue", "team-a/blue"));
+    assert_eq!((desired.partition.as_str(), desired.version), ("aws", Minor(34)));
+    assert_eq!(desired.placement, None);
+    let anywhere = ["0.0.0.0/0".to_owned()].into();
+    assert_eq!(desired.access, EndpointAccess { public: true, private: true, public_cidrs: anywhere });
+    assert_eq!((desired.ip_family, desired.authentication_mode), (IpFamily::Ipv4, AuthenticationMode::Api));
+    assert_eq!((desired.deletion, desired.may_unprotect), (DeletionPolicy::Delete, true));
+    assert!(desired.entries.is_empty() && desired.addons.is_empty() && desired.pod_identities.is_empty());
+}
+
+#[test]
+fn every_spelling_of_a_version_means_its_minor() {
+    for version in ["v1.34.0", "1.34.0", "v1.34.2-eks-113cf36", "1.34.9+x"] {
+        assert_eq!(desired(version, &eks(json!({})), &known()).unwrap().version, Minor(34), "{version}");
+    }
+}
+
+#[test]
+fn a_version_of_no_kubernetes_is_told_unless_the_cluster_is_being_deleted() {
+    let blocked = desired("v2.0.0", &eks(json!({})), &known()).unwrap_err();
+    assert_eq!(blocked.reason, Reason::VersionNotOffered);
+    assert!(blocked.message.contains("v2.0.0"), "{}", blocked.message);
+    let deleted = Known { being_deleted: true, ..known() };
+    assert!(desired("v2.0.0", &eks(json!({})), &deleted).unwrap().being_deleted);
+}
+
+fn network(subnets: &[(&str, bool)]) -> NetworkStatus {
+    let subnet = |(id, public): &(&str, bool)| SubnetStatus {
+        id: (*id).to_owned(),
+        zone: "eu-central-1a".to_owned(),
+        public: *public,
+        name: None,
+        cidr: None,
+        ipv6_cidr: None,
+    };
+    NetworkStatus { subnets: subnets.iter().map(subnet).collect(), ..NetworkStatus::default() }
+}
+
+fn placed(fields: Value, network: &NetworkStatus) -> Vec<String> {
+    let known = Known { network: Some(network), ..known() };
+    let placement = desired("v1.34.0", &eks(fields), &known).unwrap().placement.unwrap();
+    placement.subnets.iter().map(|id: &SubnetId| id.as_str().to_owned()).collect()
+}
+
+#[test]
+fn the_control_plane_is_in_the_private_subnets_or_in_all_or_in_those_of_the_spec() {
+    let both = network(&[("subnet-1", true), ("subnet-2", false), ("subnet-3", false)]);
+    assert_eq!(placed(json!({}), &both), ["subnet-2", "subnet-3"]);
+    let public = network(&[("subnet-1", true), ("subnet-2", true)]);
+    assert_eq!(placed(json!({}), &public), ["subnet-1", "subnet-2"]);
+    assert_eq!(placed(json!({ "subnets": ["subnet-8", "subnet-9"] }), &both), ["subnet-8", "subnet-9"]);
+    let listed = of(json!({ "subnets": ["subnet-8"], "securityGroups": ["sg-1"] })).placement;
+    let expected = Placement { subnets: ["subnet-8".into()].into(), security_groups: ["sg-1".into()].into() };
+    assert_eq!(listed, Some(expected), "no network is needed for it");
+}
+
+#[test]
+fn ranges_mean_nothing_without_the_public_endpoint() {
+    let access = |fields: Value| of(json!({ "endpointAccess": fields })).access;
+    let private = access(json!({ "public": false }));
+    assert_eq!((private.public, private.private, private.public_cidrs.len()), (false, true, 0));
+    let some = access(json!({ "private": false, "publicCIDRs": ["203.0.113.0/24"] }));
+    assert_eq!(some.public_cidrs, ["203.0.113.0/24".to_owned()].into());
+    let both: BTreeSet<String> = ["0.0.0.0/0".to_owned(), "::/0".to_owned()].into();
+    assert_eq!(of(json!({ "ipFamily": "IPv6" })).access.public_cidrs, both);
+}
+
+#[test]
+fn policies_are_those_of_the_partition() {
+    let principal = "arn:aws-cn:iam::123456789012:role/dev";
+    let entry = json!({
+        "principalARN": principal,
+        "groups": ["devs"],
+        "policies": [
+            { "name": "AmazonEKSViewPolicy" },
+            { "name": "AmazonEKSEditPolicy", "namespaces": ["dev-*"] },
+        ],
+    });
+    let known = Known { region: "cn-north-1", ..known() };
+    let desired = desired("v1.34.0", &eks(json!({ "accessEntries": [entry] })), &known).unwrap();
+    let policy = |name: &str, scope| AccessPolicy {
+        arn: format!("arn:aws-cn:eks::aws:cluster-access-policy/{name}"),
+        scope,
+    };
+    let namespaces = AccessScope::Namespaces(["dev-*".to_owned()].into());
+    let expected = DesiredEntry {
+        kind: EntryKind::Standard,
+        username: None,
+        groups: ["devs".to_owned()].into(),
+        policies: [
+            policy("AmazonEKSViewPolicy", AccessScope::Cluster),
+            policy("AmazonEKSEditPolicy", namespaces),
+        ]
+        .into(),
+    };
+    assert_eq!(desired.entries, BTreeMap::from([(principal.to_owned(), expected)]));
+}
+
+#[test]
+fn add_ons_are_latest_and_keep_what_others_changed_unless_they_say_otherwise() {
+    let desired = of(json!({ "addons": [
+        { "name": "coredns" },
+        {
+            "name": "vpc-cni",
+            "version": "v1.20.0-eksbuild.1",
+            "values": { "env": { "ENABLE_PREFIX_DELEGATION": "true" } },
+            "conflicts": "Overwrite",
+            "podIdentities": [{ "serviceAccount": "aws-node", "roleARN": "arn:aws:iam::123456789012:role/cni" }],
+            "preserve": true,
+        },
+    ] }));
+    let (dns, cni) = (&desired.addons["coredns"], &desired.addons["vpc-cni"]);
+    assert_eq!((&dns.version, dns.conflicts), (&AddonVersion::Latest, ResolveConflicts::Preserve));
+    assert_eq!((dns.configuration.as_deref(), &dns.pod_identities, dns.preserve), (None, &None, false));
+    assert_eq!(cni.version, AddonVersion::Exactly("v1.20.0-eksbuild.1".to_owned()));
+    assert_eq!(cni.configuration.as_deref(), Some(r#"{"env":{"ENABLE_PREFIX_DELEGATION":"true"}}"#));
+    assert_eq!((cni.conflicts, cni.preserve), (ResolveConflicts::Overwrite, true));
+    assert_eq!(cni.pod_identities.as_ref().unwrap().len(), 1);
+}
+
+#[test]
+fn a_protection_that_the_spec_asks_for_is_not_taken_off_by_a_deletion() {
+    let protected = of(json!({ "deletionProtection": true, "deletionPolicy": "Retain" }));
+    assert!(protected.deletion_protection && !protected.may_unprotect);
+    assert_eq!(protected.deletion, DeletionPolicy::Retain);
+}

@@ -1,0 +1,175 @@
+//! Whose an EKS cluster is: the control plane's id on the FooControlPlane, rivals for one name, and as whom AWS sees this manager.
+
+use super::control_planes::{EksControlPlanes, Goal};
+use super::state::EksState;
+use crate::clouds::{CloudKey, CloudRegion};
+use crate::credentials::Credentials;
+use foo_api::FooControlPlane;
+use foo_api::names::managers;
+use foo_cloud::Freshness;
+use foo_eks::Plan;
+use foo_model::Reason;
+use foo_model::eks::{Answer, Question};
+use foo_model::names::{ADOPT_FROM_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, TAG_INSTALLATION};
+use foo_planner::desired::Blocked;
+use kube::ResourceExt;
+use kube::api::{Patch, PatchParams};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// The role of a session hardly ever changes.
+const ROLE: Freshness = Freshness::Within(Duration::from_hours(1));
+
+impl EksControlPlanes {
+    /// Whether anything of the EKS cluster of this FooControlPlane may be in AWS.
+    pub(super) fn may_exist(control_plane: &FooControlPlane, state: &EksState) -> bool {
+        let annotated = control_plane.annotations().contains_key(CONTROL_PLANE_ID_ANNOTATION);
+        annotated || state.id_written || state.record.arn.is_some() || state.record.creating_since.is_some()
+    }
+
+    /// Two FooControlPlanes that name one EKS cluster: the one that has it keeps it, otherwise the older one. Compares only those that
+    /// use the same credentials; for all others the planner goes by the cluster's tags.
+    pub(super) fn is_alone(&self, control_plane: &FooControlPlane, key: &CloudKey) -> Result<(), Blocked> {
+        let name = self.name_in_eks(control_plane);
+        let rank = |it: &FooControlPlane| {
+            let arn = it.status.as_ref().and_then(|status| status.eks.as_ref()?.arn.as_ref());
+            (arn.is_none(), it.creation_timestamp(), it.namespace(), it.name_any())
+        };
+        let other = self.own.state_filter(|other| {
+            other.uid() != control_plane.uid()
+                && self.name_in_eks(other) == name
+                && rank(other) < rank(control_plane)
+                && self.cloud_key(other).as_ref() == Some(key)
+        });
+        let Some(other) = other.first() else { return Ok(()) };
+        // What is in another namespace is not for this one's users to know.
+        let whose = if other.namespace() == control_plane.namespace() {
+            format!("FooControlPlane {}", other.name_any())
+        } else {
+            "a FooControlPlane in another namespace".to_owned()
+        };
+        let name = name.unwrap_or_default();
+        let message = format!("the EKS cluster {name} is that of {whose}: set another spec.eks.name");
+        Err(Blocked::new(Reason::ClusterNameTaken, message))
+    }
+
+    /// The id is on the FooControlPlane before anything is created: whoever has the object then knows what is its.
+    pub(super) async fn keep_id(
+        &self,
+        control_plane: &FooControlPlane,
+        goal: Goal,
+        state: &mut EksState,
+    ) -> Result<(), kube::Error> {
+        let there = control_plane.annotations().get(CONTROL_PLANE_ID_ANNOTATION) == Some(&state.id);
+        if !there && !state.id_written && goal == Goal::Keep {
+            self.annotate(control_plane, &json!({ CONTROL_PLANE_ID_ANNOTATION: state.id })).await?;
+        }
+        // The cache may show the annotation only later; when it has shown it and then does not, somebody took it away.
+        state.id_written = !there;
+        Ok(())
+    }
+
+    /// Takes the permission to adopt away once the cluster is this management cluster's: two that had each other's would take it from
+    /// each other for ever.
+    pub(super) async fn forget_adoption(
+        &self,
+        control_plane: &FooControlPlane,
+        plan: &Plan,
+    ) -> Result<(), kube::Error> {
+        let installation = plan.report.cluster.as_ref().and_then(|it| it.tags.get(TAG_INSTALLATION));
+        let is_ours = installation.is_some_and(|id| **id == *self.installation);
+        if is_ours && control_plane.annotations().contains_key(ADOPT_FROM_ANNOTATION) {
+            self.annotate(control_plane, &json!({ ADOPT_FROM_ANNOTATION: Value::Null })).await?;
+        }
+        Ok(())
+    }
+
+    async fn annotate(
+        &self,
+        control_plane: &FooControlPlane,
+        annotations: &Value,
+    ) -> Result<(), kube::Error> {
+        let metadata = json!({ "uid": control_plane.uid(), "annotations": annotations });
+        let patch = Patch::Merge(json!({ "metadata": metadata }));
+        let manager = managers::CONTROL_PLANE_ID.to_owned();
+        let params = PatchParams { field_manager: Some(manager), ..PatchParams::default() };
+        self.api(control_plane).patch_metadata(&control_plane.name_any(), &params, &patch).await.map(drop)
+    }
+}
+
+/// As whom AWS sees these calls.
+#[derive(Debug, PartialEq, Eq)]
+enum Caller<'a> {
+    /// A user or role, by the ARN that an access entry can have.
+    Principal(&'a str),
+    /// A session of a role, of which the path is not known.
+    Session { partition: &'a str, account: &'a str, role: &'a str },
+    /// The root user or a federated user: no access entry can be for them.
+    Other,
+}
+
+fn caller(arn: &str) -> Caller<'_> {
+    let parts: Vec<&str> = arn.splitn(6, ':').collect();
+    let &["arn", partition, service, _, account, resource] = parts.as_slice() else { return Caller::Other };
+    let session = resource.strip_prefix("assumed-role/").and_then(|rest| rest.split('/').next());
+    match (service, session) {
+        ("sts", Some(role)) if !role.is_empty() => Caller::Session { partition, account, role },
+        ("iam", _) if resource.starts_with("user/") || resource.starts_with("role/") => {
+            Caller::Principal(arn)
+        }
+        _ => Caller::Other,
+    }
+}
+
+/// ARN of the user or role that these credentials belong to, with the role's path; `None` if it cannot be known yet, or is nobody whom
+/// EKS lets in.
+pub(super) async fn own_principal(region: &CloudRegion, credentials: &Credentials) -> Option<String> {
+    let arn = match region.caller().await {
+        Ok(arn) => arn,
+        Err(error) => {
+            tracing::warn!(%error, "could not find out as whom AWS is called");
+            return None;
+        }
+    };
+    let (partition, account, role) = match caller(arn) {
+        Caller::Principal(arn) => return Some(arn.to_owned()),
+        Caller::Session { partition, account, role } => (partition, account, role),
+        Caller::Other => return None,
+    };
+    let is_it = |arn: &&String| arn.rsplit('/').next() == Some(role);
+    if let Some(assumed) = credentials.roles.last().map(|role| &role.arn).filter(is_it) {
+        return Some(assumed.clone());
+    }
+    let known = region.clusters.ask(&Question::Role(role.to_owned()), ROLE).await;
+    if let Some(error) = &known.trouble {
+        tracing::debug!(%error, role, "could not read the manager's own role; it is taken for one without a path");
+    }
+    match known.look.as_ref().map(|look| &*look.shows) {
+        Some(Answer::Role(Some(found))) => Some(found.arn.clone()),
+        Some(_) | None => Some(format!("arn:{partition}:iam::{account}:role/{role}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_users_and_others_are_told_apart() {
+        let user = "arn:aws:iam::123456789012:user/ops/ci";
+        assert_eq!(caller(user), Caller::Principal(user));
+        assert_eq!(
+            caller("arn:aws-cn:sts::123456789012:assumed-role/manager/session-1"),
+            Caller::Session { partition: "aws-cn", account: "123456789012", role: "manager" }
+        );
+        for other in [
+            "arn:aws:iam::123456789012:root",
+            "arn:aws:sts::123456789012:federated-user/x",
+            "arn:aws:sts::123456789012:assumed-role/",
+            "",
+            "arn",
+        ] {
+            assert_eq!(caller(other), Caller::Other, "{other}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Looks at AWS for one cluster: the questions that its plans asked, and their newest answers.
+//!
+//! Answers are taken from the region's shared looks. They are kept here as well, because the shared ones are forgotten after an hour in
+//! which nobody asked for them, and a plan at rest asks for each of many in turn.
+
+use foo_cloud::{CloudError, ClusterLooks, Freshness, Look};
+use foo_eks::memory::Refusal;
+use foo_eks::observed::FailedLook;
+use foo_eks::report::LookRequest;
+use foo_eks::{Observed, observed};
+use foo_model::eks::{Answer, Question};
+use foo_model::{Reason, Timestamp};
+use futures::{StreamExt, stream};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What no plan asked for in this time is forgotten: much longer than a plan at rest needs to ask for everything once.
+const IN_VIEW: Duration = Duration::from_hours(48);
+/// Versions and releases change every few weeks: a cluster that asks for them first takes what another one was told.
+const OF_THE_REGION: Duration = Duration::from_hours(6);
+/// The same for roles, instance profiles and OIDC providers, which people create while they wait.
+const OF_IAM: Duration = Duration::from_mins(1);
+/// Questions that one cluster asks at a time.
+const AT_ONCE: usize = 4;
+
+/// What was asked, and what AWS answered.
+#[derive(Debug, Default)]
+pub(super) struct Looks(BTreeMap<Question, Asked>);
+
+#[derive(Debug)]
+struct Asked {
+    /// When a plan asked for it last.
+    by_plan: Timestamp,
+    look: Option<Look<Answer>>,
+    failed: Option<FailedLook>,
+}
+
+impl Looks {
+    /// A plan asks for these.
+    pub(super) fn request(&mut self, requests: &[LookRequest], now: Timestamp) {
+        for LookRequest { question, .. } in requests {
+            let new = || Asked { by_plan: now, look: None, failed: None };
+            self.0.entry(question.clone()).or_insert_with(new).by_plan = now;
+        }
+        self.0.retain(|_, asked| asked.by_plan.until(now) < IN_VIEW);
+    }
+
+    /// What the next plan goes by.
+    pub(super) fn observed(&self, now: Timestamp) -> Observed {
+        let answered = |(question, asked): (&Question, &Asked)| {
+            let look = asked.look.as_ref()?;
+            let answer = Answer::clone(&look.shows);
+            Some((question.clone(), observed::Look { begun: look.began, answer }))
+        };
+        let failed = |(question, asked): (&Question, &Asked)| {
+            asked.failed.clone().map(|failed| (question.clone(), failed))
+        };
+        Observed {
+            now,
+            looks: self.0.iter().filter_map(answered).collect(),
+            failed: self.0.iter().filter_map(failed).collect(),
+        }
+    }
+
+    /// Takes these looks. Says what kept AWS from answering, if anything did: of several failures one that a person can do something
+    /// about.
+    pub(super) async fn take(
+        &mut self,
+        requests: &[LookRequest],
+        looks: &ClusterLooks,
+        now: Timestamp,
+    ) -> Option<CloudError> {
+        let asked: Vec<(Question, Freshness)> =
+            requests.iter().map(|it| (it.question.clone(), self.freshness(it, now))).collect();
+        let answers = stream::iter(asked)
+            .map(async |(question, freshness)| {
+                let known = looks.ask(&question, freshness).await;
+                (question, known)
+            })
+            .buffer_unordered(AT_ONCE)
+            .collect::<Vec<_>>()
+            .await;
+        let mut troubles = Vec::new();
+        for (question, known) in answers {
+            self.note(question, known.look, known.trouble.as_ref(), now);
+            troubles.extend(known.trouble);
+        }
+        troubles.into_iter().min_by_key(|error| Reason::from(error.kind).is_transient())
+    }
+
+    /// As new as requested; but what is the same for all clusters may be as old as such answers may be, the first time.
+    fn freshness(&self, request: &LookRequest, now: Timestamp) -> Freshness {
+        let is_first = self.0.get(&request.question).is_none_or(|asked| asked.look.is_none());
+        match longest_age(&request.question).filter(|_| is_first) {
+            Some(age) => Freshness::Since(request.from.min(now.minus(age))),
+            None => Freshness::Since(request.from),
+        }
+    }
+
+    fn note(
+        &mut self,
+        question: Question,
+        look: Option<Look<Answer>>,
+        trouble: Option<&CloudError>,
+        now: Timestamp,
+    ) {
+        let asked =
+            self.0.entry(question).or_insert_with(|| Asked { by_plan: now, look: None, failed: None });
+        if let Some(newer) = look.filter(|new| asked.look.as_ref().is_none_or(|old| old.began <= new.began)) {
+            asked.look = Some(newer);
+        }
+        asked.failed = trouble.map(|error| {
+            let before = asked.failed.as_ref().map_or(0, |failed| failed.times);
+            FailedLook { at: now, times: before.saturating_add(1), refusal: refusal(error) }
+        });
+    }
+}
+
+/// How old the first answer to a question may be that is not about one cluster.
+fn longest_age(question: &Question) -> Option<Duration> {
+    match question {
+        Question::Versions | Question::AddonReleases { .. } | Question::AddonSchema { .. } => {
+            Some(OF_THE_REGION)
+        }
+        Question::Role(_) | Question::InstanceProfile(_) | Question::OidcProvider(_) => Some(OF_IAM),
+        Question::Cluster(_)
+        | Question::Updates(_)
+        | Question::Update { .. }
+        | Question::Insights(_)
+        | Question::Addons(_)
+        | Question::Addon { .. }
+        | Question::AccessEntries(_)
+        | Question::AccessEntry { .. }
+        | Question::AccessPolicies { .. }
+        | Question::PodIdentities(_)
+        | Question::PodIdentity { .. } => None,
+    }
+}
+
+/// The failure of a call, as the planner takes it.
+pub(super) fn refusal(error: &CloudError) -> Refusal {
+    Refusal { reason: error.kind.into(), code: error.code.clone(), message: error.to_string() }
+}
+
+/// The requests whose time has come.
+pub(super) fn due(requests: &[LookRequest], now: Timestamp) -> Vec<LookRequest> {
+    requests.iter().filter(|request| request.from <= now).cloned().collect()
+}
+
+/// How soon the first of the requests that have to wait can be answered.
+pub(super) fn next(requests: &[LookRequest], now: Timestamp) -> Option<Duration> {
+    requests.iter().filter(|request| request.from > now).map(|request| now.until(request.from)).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foo_cloud::{ErrorKind, Operation};
+    use std::sync::Arc;
+
+    fn request(question: Question, from: i64) -> LookRequest {
+        LookRequest { question, from: Timestamp(from) }
+    }
+
+    fn look(began: i64) -> Look<Answer> {
+        Look { began: Timestamp(began), shows: Arc::new(Answer::Versions(Vec::new())) }
+    }
+
+    fn refused() -> CloudError {
+        CloudError::new(Operation::DescribeClusterVersions, ErrorKind::Throttled, None, "slow down")
+    }
+
+    #[test]
+    fn failures_in_a_row_are_counted_and_an_answer_ends_them() {
+        let mut looks = Looks::default();
+        for times in 1..=3 {
+            looks.note(Question::Versions, None, Some(&refused()), Timestamp(times));
+            let observed = looks.observed(Timestamp(times));
+            assert_eq!(i64::from(observed.failed[&Question::Versions].times), times);
+        }
+        looks.note(Question::Versions, Some(look(5)), None, Timestamp(5));
+        let observed = looks.observed(Timestamp(6));
+        assert!(observed.failed.is_empty());
+        assert_eq!(observed.looks[&Question::Versions].begun, Timestamp(5));
+    }
+
+    #[test]
+    fn an_older_answer_does_not_replace_a_newer_one() {
+        let mut looks = Looks::default();
+        looks.note(Question::Versions, Some(look(5)), None, Timestamp(5));
+        looks.note(Question::Versions, Some(look(3)), None, Timestamp(6));
+        assert_eq!(looks.observed(Timestamp(6)).looks[&Question::Versions].begun, Timestamp(5));
+    }
+
+    #[test]
+    fn what_is_the_same_for_all_clusters_is_taken_from_others_the_first_time_only() {
+        let (mut looks, day) = (Looks::default(), Timestamp(86_400_000));
+        let versions = request(Question::Versions, day.0);
+        assert_eq!(looks.freshness(&versions, day), Freshness::Since(day.minus(OF_THE_REGION)));
+        let own = request(Question::Cluster("c".to_owned()), day.0);
+        assert_eq!(looks.freshness(&own, day), Freshness::Since(day));
+        looks.note(Question::Versions, Some(look(day.0)), None, day);
+        assert_eq!(looks.freshness(&versions, day), Freshness::Since(day));
+    }
+
+    #[test]
+    fn what_no_plan_asks_for_any_more_is_forgotten() {
+        let mut looks = Looks::default();
+        looks.note(Question::Versions, Some(look(1)), None, Timestamp(1));
+        looks.request(&[], Timestamp(1).plus(IN_VIEW));
+        assert!(looks.observed(Timestamp(2)).looks.is_empty());
+    }
+
+    #[test]
+    fn requests_of_the_future_wait() {
+        let requests = [request(Question::Versions, 10), request(Question::Cluster("c".into()), 30)];
+        assert_eq!(due(&requests, Timestamp(10)), requests[..1]);
+        assert_eq!(next(&requests, Timestamp(10)), Some(Duration::from_millis(20)));
+        assert_eq!(next(&requests, Timestamp(30)), None);
+    }
+}

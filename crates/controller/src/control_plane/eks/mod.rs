@@ -1,0 +1,226 @@
+//! FooControlPlane, mode `eks`: creates an EKS cluster, keeps it as the spec says, upgrades and deletes it, and makes its API server known
+//! to Cluster API.
+//!
+//! * [`pass`]: look, plan, check, publish, act; [`desired`], [`looks`], [`act`], [`record`] and [`shown`] are its parts.
+//! * [`api_server`] and [`kubeconfig`]: what the planner does not know about: Secrets, tokens, and whether the API server answers.
+//! * [`removal`]: in which order things go.
+//!
+//! No decision about the cluster is made here: `foo_eks::plan` does that.
+
+mod act;
+mod api_server;
+mod control_planes;
+mod desired;
+mod identity;
+mod kubeconfig;
+mod looks;
+mod pass;
+mod record;
+mod removal;
+mod shown;
+mod state;
+
+use super::relations::{self, control_plane_of};
+use crate::apply::{self, StatusWriter};
+use crate::clouds::CloudKey;
+use crate::harness::{Harness, Outcome, Reconciler, Urgency};
+use crate::identities::identity_of;
+use crate::metrics::{Controller, Watched};
+use crate::owners;
+use crate::queue::Action;
+use crate::watch::{ChangeFilter, Scope, Watch, refs_of};
+use crate::{Context, installation};
+use api_server::ApiServer;
+use control_planes::{EksControlPlanes, Goal};
+use foo_api::capi::{Cluster, MachinePool};
+use foo_api::control_plane::Eks;
+use foo_api::names::{self, managers};
+use foo_api::{FooCluster, FooControlPlane, FooMachinePool};
+use foo_model::Reason;
+use foo_planner::desired::Blocked;
+use futures::{StreamExt, stream};
+use k8s_openapi::api::core::v1::Secret;
+use kube::core::PartialObjectMeta;
+use kube::{Client, ResourceExt};
+use kube_runtime::reflector::{ObjectRef, Store};
+use shown::Facts;
+use state::{EksState, States};
+use std::future::Future;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// How often it is looked whether there are FooControlPlanes: the other provider, to which they belong, can be installed later.
+const INSTALLED: Duration = Duration::from_mins(1);
+/// Deadline of that question.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Runs the controller until `shutdown` resolves. It begins when FooControlPlanes are installed.
+pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + Sync + 'static) {
+    let mut shutdown = Box::pin(shutdown);
+    let begins = async {
+        until_installed(&context.client).await;
+        installation::id(&context.client, &context.readiness).await
+    };
+    let installation = tokio::select! {
+        id = begins => id,
+        () = &mut shutdown => return,
+    };
+    let (but_status, every) = (ChangeFilter::AllButStatus, ChangeFilter::EveryVersion);
+    let own = Watch::<FooControlPlane>::lenient(&context, Watched::FooControlPlane, Scope::Ours, but_status);
+    let clusters = Watch::<Cluster>::lenient(&context, Watched::Cluster, Scope::All, but_status);
+    let foo_clusters = Watch::<FooCluster>::lenient(&context, Watched::FooCluster, Scope::All, every);
+    let pools = Watch::<FooMachinePool>::lenient(&context, Watched::FooMachinePool, Scope::All, but_status);
+    let machine_pools = Watch::<MachinePool>::lenient(&context, Watched::MachinePool, Scope::All, but_status);
+    let labelled = Scope::Labelled(names::CLUSTER_NAME_LABEL);
+    let secrets = Watch::<PartialObjectMeta<Secret>>::lenient(&context, Watched::Secret, labelled, every);
+    let reconciler = Arc::new(EksControlPlanes {
+        installation,
+        states: States::default(),
+        own: own.store.clone(),
+        clusters: clusters.store.clone(),
+        foo_clusters: foo_clusters.store.clone(),
+        pools: pools.store.clone(),
+        machine_pools: machine_pools.store.clone(),
+        status: StatusWriter::new(managers::CONTROL_PLANE),
+        regions: Mutex::default(),
+        context: context.clone(),
+    });
+    let of = || own.store.clone();
+    let (of_foo_cluster, of_pool, of_machine_pool, of_secret) = (of(), of(), of(), of());
+    let (of_identity, places) = (of(), Arc::clone(&reconciler));
+    let identified = context.identities.changes().flat_map(move |names| {
+        let uses = |it: &FooControlPlane| {
+            let found = places.place(it).ok().and_then(|place| place.foo_cluster);
+            found.is_some_and(|cluster| names.contains(identity_of(&cluster)))
+        };
+        stream::iter(refs_of(&of_identity, uses))
+    });
+    Harness::new(&context, Controller::Eks, own)
+        .watches(clusters, control_plane_of)
+        .watches(foo_clusters, move |it: FooCluster| of_cluster(&of_foo_cluster, &it, label_of(&it)))
+        .watches(pools, move |it: FooMachinePool| of_cluster(&of_pool, &it, label_of(&it)))
+        .watches(machine_pools, move |it: MachinePool| {
+            of_cluster(&of_machine_pool, &it, Some(it.spec.cluster_name.clone()))
+        })
+        .is_woken_by(secrets, move |secret| with_kubeconfig(&of_secret, &secret))
+        .reconciles_on(identified)
+        .needs_identities()
+        .run(reconciler, shutdown)
+        .await;
+}
+
+/// Waits until the API server serves FooControlPlanes: they come with the control-plane provider, which not everybody installs.
+async fn until_installed(client: &Client) {
+    let version = format!("{}/v1alpha1", names::CONTROL_PLANE_GROUP);
+    loop {
+        match tokio::time::timeout(PATIENCE, client.list_api_group_resources(&version)).await {
+            Ok(Ok(_)) => return,
+            Ok(Err(kube::Error::Api(status))) if status.code == 404 => {}
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "could not find out whether FooControlPlanes are installed")
+            }
+            Err(_elapsed) => {
+                tracing::warn!("could not find out in time whether FooControlPlanes are installed");
+            }
+        }
+        tokio::time::sleep(INSTALLED).await;
+    }
+}
+
+fn label_of(object: &impl ResourceExt) -> Option<String> {
+    object.labels().get(names::CLUSTER_NAME_LABEL).cloned()
+}
+
+/// The FooControlPlanes of a Cluster that has this name, in the namespace of an object.
+fn of_cluster(
+    control_planes: &Store<FooControlPlane>,
+    object: &impl ResourceExt,
+    cluster: Option<String>,
+) -> Vec<ObjectRef<FooControlPlane>> {
+    let namespace = object.namespace();
+    refs_of(control_planes, |it| {
+        it.spec.eks.is_some() && it.namespace() == namespace && cluster.is_some() && label_of(it) == cluster
+    })
+}
+
+/// FooControlPlanes whose kubeconfig, of either kind, is in this Secret.
+fn with_kubeconfig(
+    control_planes: &Store<FooControlPlane>,
+    secret: &PartialObjectMeta<Secret>,
+) -> Vec<ObjectRef<FooControlPlane>> {
+    let (namespace, name) = (secret.namespace(), secret.name_any());
+    refs_of(control_planes, |it| {
+        let for_people = || label_of(it).is_some_and(|it| kubeconfig::user_secret_name(&it) == name);
+        it.spec.eks.is_some()
+            && it.namespace() == namespace
+            && (relations::is_made_for(it, &name) || for_people())
+    })
+}
+
+impl Reconciler for EksControlPlanes {
+    type Object = FooControlPlane;
+    type Gathered = Arc<FooControlPlane>;
+    type Fingerprint = Option<i64>;
+    type Error = apply::Error;
+
+    fn gather(&self, control_plane: Arc<FooControlPlane>) -> Self::Gathered {
+        control_plane
+    }
+
+    fn fingerprint(&self, control_plane: &Self::Gathered) -> Self::Fingerprint {
+        control_plane.metadata.generation
+    }
+
+    fn cloud(&self, control_plane: &Self::Gathered) -> Option<(CloudKey, Urgency)> {
+        let is_deleted = control_plane.metadata.deletion_timestamp.is_some();
+        let goal = if is_deleted { Goal::Delete } else { Goal::Keep };
+        let calls = control_plane.spec.eks.is_some() && !self.is_left_alone(control_plane, goal);
+        let key = self.cloud_key(control_plane).filter(|_| calls)?;
+        Some((key, Urgency::Usual))
+    }
+
+    async fn pass(&self, control_plane: Self::Gathered) -> Result<Outcome, Self::Error> {
+        let Some(eks) = &control_plane.spec.eks else {
+            return Ok(Outcome::skipped(Action::await_change()));
+        };
+        self.states.forget_vanished(&self.own);
+        let slot = self.states.of(&ObjectRef::from_obj(control_plane.as_ref()));
+        let mut state = slot.lock().await;
+        if !state.is_of(&control_plane) {
+            *state = EksState::first(&control_plane);
+        }
+        self.pass_over(&control_plane, eks, &mut state).await
+    }
+}
+
+impl EksControlPlanes {
+    async fn pass_over(
+        &self,
+        control_plane: &FooControlPlane,
+        eks: &Eks,
+        state: &mut EksState,
+    ) -> Result<Outcome, apply::Error> {
+        let owner = self.owner(control_plane);
+        let paused = owners::is_paused(control_plane, owner.as_deref());
+        if control_plane.metadata.deletion_timestamp.is_some() {
+            return self.remove(control_plane, eks, paused, state).await;
+        }
+        if paused {
+            let facts = Facts { paused, ..Facts::default() };
+            let written = self.publish(control_plane, facts, ApiServer::default(), state).await?;
+            return Ok(Outcome::wrote(written, Action::await_change()));
+        }
+        if owner.is_none() {
+            let message = "no Cluster references this FooControlPlane in spec.controlPlaneRef yet";
+            let blocked = Some(Blocked::new(Reason::WaitingForCluster, message));
+            let facts = Facts { blocked, ..Facts::default() };
+            let written = self.publish(control_plane, facts, ApiServer::default(), state).await?;
+            return Ok(Outcome::wrote(written, Action::await_change()));
+        }
+        if !control_plane.finalizers().iter().any(|it| it == names::CONTROL_PLANE_FINALIZER) {
+            apply::add_finalizer(&self.api(control_plane), control_plane, names::CONTROL_PLANE_FINALIZER)
+                .await?;
+        }
+        Ok(self.eks_pass(control_plane, eks, Goal::Keep, state).await?.outcome())
+    }
+}

@@ -1,0 +1,119 @@
+//! Deletion of a FooControlPlane: its pools first, then the EKS cluster, then the object.
+
+use super::api_server::ApiServer;
+use super::control_planes::{EksControlPlanes, Goal};
+use super::shown::Facts;
+use super::state::EksState;
+use crate::apply;
+use crate::harness::Outcome;
+use crate::queue::Action;
+use foo_api::control_plane::Eks;
+use foo_api::{FooControlPlane, names};
+use foo_model::Reason;
+use foo_planner::desired::Blocked;
+use foo_planner::report::some_names;
+use kube::ResourceExt;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// How soon a deletion that waits for pools has another pass: their Nodes are drained with the kubeconfig, whose token is renewed here.
+const WHILE_POOLS_GO: Duration = Duration::from_mins(1);
+
+impl EksControlPlanes {
+    /// One pass over a FooControlPlane that is being deleted.
+    pub(super) async fn remove(
+        &self,
+        control_plane: &FooControlPlane,
+        eks: &Eks,
+        paused: bool,
+        state: &mut EksState,
+    ) -> Result<Outcome, apply::Error> {
+        if !control_plane.finalizers().iter().any(|it| it == names::CONTROL_PLANE_FINALIZER) {
+            return self.waits_for_others(control_plane, paused, state).await;
+        }
+        let moved = control_plane.annotations().contains_key(names::DELETE_FOR_MOVE_ANNOTATION);
+        if paused && !moved {
+            let why = Blocked::new(Reason::Paused, "paused: nothing is deleted until it is unpaused");
+            return self.waits(control_plane, (paused, why), ApiServer::default(), state).await;
+        }
+        let pools = self.pools_left(control_plane);
+        if !pools.is_empty() && !moved {
+            let names = some_names(pools.iter().map(String::as_str));
+            let message = format!("waiting for these pools of the cluster to be deleted: {names}");
+            let why = Blocked::new(Reason::WaitingForPools, message);
+            let known = self.keep_for_drains(control_plane, state).await;
+            let outcome = self.waits(control_plane, (paused, why), known, state).await?;
+            return Ok(outcome.again_after(WHILE_POOLS_GO));
+        }
+        if !moved && Self::may_exist(control_plane, state) {
+            let ended = self.eks_pass(control_plane, eks, Goal::Delete, state).await?;
+            if !ended.gone {
+                return Ok(ended.outcome());
+            }
+        }
+        let api = self.api(control_plane);
+        apply::remove_finalizer(&api, control_plane, names::CONTROL_PLANE_FINALIZER).await?;
+        self.forget(control_plane);
+        Ok(Outcome::worked(Action::await_change()))
+    }
+
+    /// Our part is done, or there never was any; finalizers of others may hold the object.
+    async fn waits_for_others(
+        &self,
+        control_plane: &FooControlPlane,
+        paused: bool,
+        state: &mut EksState,
+    ) -> Result<Outcome, apply::Error> {
+        if control_plane.finalizers().is_empty() {
+            self.forget(control_plane);
+            return Ok(Outcome::settled(Action::await_change()));
+        }
+        let others = some_names(control_plane.finalizers().iter().map(String::as_str));
+        let message = format!("waiting for other controllers to remove their finalizers: {others}");
+        let why = Blocked::new(Reason::WaitingForFinalizers, message);
+        match self.waits(control_plane, (paused, why), ApiServer::default(), state).await {
+            // It was deleted meanwhile.
+            Err(apply::Error::Kube(error)) if apply::is_conflict(&error) || apply::is_not_found(&error) => {
+                Ok(Outcome::settled(Action::await_change()))
+            }
+            waits => waits,
+        }
+    }
+
+    /// The published status stays; what the deletion waits for is added.
+    async fn waits(
+        &self,
+        control_plane: &FooControlPlane,
+        (paused, why): (bool, Blocked),
+        known: ApiServer,
+        state: &mut EksState,
+    ) -> Result<Outcome, apply::Error> {
+        let facts = Facts { paused, deleting: Some(why), ..Facts::default() };
+        let written = self.publish(control_plane, facts, known, state).await?;
+        Ok(Outcome::wrote(written, Action::await_change()))
+    }
+
+    /// Keeps the kubeconfig alive while pools are drained. That fails in a namespace that is being deleted if the Secret is gone, and
+    /// must not keep anything else from going.
+    async fn keep_for_drains(&self, control_plane: &FooControlPlane, state: &mut EksState) -> ApiServer {
+        let Ok(place) = self.place(control_plane) else { return ApiServer::default() };
+        let Ok(credentials) = self.credentials(control_plane, &place) else { return ApiServer::default() };
+        let Ok(region) = self.region(control_plane, &credentials, &place.region).await else {
+            return ApiServer::default();
+        };
+        match self.keep_api_server(control_plane, None, &region, state).await {
+            Ok(known) => known,
+            Err(error) => {
+                tracing::debug!(%error, name = control_plane.name_any(), "could not renew the kubeconfig of a cluster that is being deleted");
+                ApiServer::default()
+            }
+        }
+    }
+
+    /// Names of the cluster's pools, sorted. A MachinePool and its FooMachinePool often have the same name.
+    fn pools_left(&self, control_plane: &FooControlPlane) -> BTreeSet<String> {
+        let foo_pools = self.foo_pools(control_plane).into_iter().map(|pool| pool.name_any());
+        let machine_pools = self.machine_pools(control_plane).into_iter().map(|pool| pool.name_any());
+        foo_pools.chain(machine_pools).collect()
+    }
+}

@@ -1,0 +1,289 @@
+//! The status of a FooControlPlane in mode `eks`, by Cluster API's contract for control planes: what a plan says, and what the controller
+//! itself finds out about the API server.
+
+use super::record;
+use foo_api::conditions::{self, NewCondition};
+use foo_api::control_plane::{
+    AddonStatus, ControlPlaneInitialization, ControlPlaneVersion, EksStatus, eks as api,
+};
+use foo_api::{FooControlPlane, FooControlPlaneStatus};
+use foo_eks::report::{ConditionKind, Deletion, Status};
+use foo_eks::{Memory, Plan, Recorded, Violation};
+use foo_model::Reason;
+use foo_model::eks::{Addon, Cluster, ClusterStatus, IpFamily, Minor};
+use foo_planner::desired::Blocked;
+use foo_planner::report::some_names;
+use jiff::Timestamp;
+
+/// The longest message about an add-on.
+const LONGEST_MESSAGE: usize = 1024;
+
+/// What a pass found out.
+#[derive(Default)]
+pub(super) struct Facts<'a> {
+    /// Name of the EKS cluster.
+    pub(super) name: String,
+    /// What was planned last; `None`: nothing was planned.
+    pub(super) plan: Option<&'a Plan>,
+    /// Why nothing could be planned.
+    pub(super) blocked: Option<Blocked>,
+    /// What the deletion waits for besides what the plan says.
+    pub(super) deleting: Option<Blocked>,
+    /// Whether it is paused.
+    pub(super) paused: bool,
+    /// Whether the kubeconfigs are as they must be; `None`: they were not checked.
+    pub(super) kubeconfig: Option<Result<(), Blocked>>,
+    /// The version that the API server reports, or why it does not; `None`: it was not asked.
+    pub(super) api_server: Option<Result<String, Blocked>>,
+}
+
+/// The status.
+pub(super) fn status(
+    control_plane: &FooControlPlane,
+    old: &FooControlPlaneStatus,
+    facts: &Facts<'_>,
+    record: &Recorded,
+    now: Timestamp,
+) -> FooControlPlaneStatus {
+    let cluster = facts.plan.and_then(|plan| plan.report.cluster.as_deref());
+    let answered = facts.api_server.as_ref().and_then(|answer| answer.as_ref().ok());
+    let version = version(&control_plane.spec.version, old.version.as_deref(), cluster, answered);
+    // Once true it stays true, as the contract requires.
+    let initialized = record.initialized || answered.is_some();
+    FooControlPlaneStatus {
+        initialization: Some(ControlPlaneInitialization { control_plane_initialized: Some(initialized) }),
+        ready: Some(initialized),
+        initialized: Some(initialized),
+        external_managed_control_plane: Some(true),
+        versions: version.iter().map(|version| ControlPlaneVersion { version: version.clone() }).collect(),
+        version,
+        eks: Some(eks(old, facts, record)),
+        conditions: conditions::merge(
+            &old.conditions,
+            &wanted(old, facts, initialized),
+            control_plane.metadata.generation,
+            now,
+        ),
+    }
+}
+
+/// The version that the cluster runs, in the spelling of the spec if it is the same minor: Cluster API compares them as texts, and EKS
+/// tells no more than the minor. While EKS updates the cluster it shows the former one.
+fn version(
+    spec: &str,
+    old: Option<&str>,
+    cluster: Option<&Cluster>,
+    answered: Option<&String>,
+) -> Option<String> {
+    let Some(cluster) = cluster.filter(|cluster| runs(cluster.status)) else { return old.map(str::to_owned) };
+    let is_it = |text: &&str| Minor::of(text) == Some(cluster.version);
+    let known = [Some(spec), old].into_iter().flatten().find(is_it).map(str::to_owned);
+    let reported = || answered.map(String::as_str).filter(is_it).map(plain);
+    Some(known.or_else(reported).unwrap_or_else(|| format!("v{}.0", cluster.version)))
+}
+
+/// Without the suffix of EKS's build, which sorts below the release.
+fn plain(reported: &str) -> String {
+    reported.split(['-', '+']).next().unwrap_or(reported).to_owned()
+}
+
+fn runs(status: ClusterStatus) -> bool {
+    match status {
+        ClusterStatus::Active | ClusterStatus::Updating | ClusterStatus::Deleting => true,
+        ClusterStatus::Pending | ClusterStatus::Creating | ClusterStatus::Failed => false,
+    }
+}
+
+fn eks(old: &FooControlPlaneStatus, facts: &Facts<'_>, record: &Recorded) -> EksStatus {
+    let mut eks = match facts.plan.map(|plan| &plan.report) {
+        Some(report) => match report.cluster.as_deref() {
+            Some(cluster) => shown(cluster, &report.addons),
+            None => old.eks.clone().unwrap_or_default(),
+        },
+        None => old.eks.clone().unwrap_or_default(),
+    };
+    eks.name = Some(facts.name.clone());
+    record::write(record, &mut eks);
+    eks
+}
+
+fn shown(cluster: &Cluster, addons: &[Addon]) -> EksStatus {
+    let status: &'static str = cluster.status.into();
+    EksStatus {
+        name: Some(cluster.name.clone()),
+        arn: Some(cluster.arn.clone()),
+        status: Some(status.to_owned()),
+        platform_version: cluster.platform_version.clone(),
+        certificate_authority: cluster.certificate_authority.clone(),
+        service_cidr: match cluster.ip_family {
+            IpFamily::Ipv4 => cluster.service_ipv4.clone(),
+            IpFamily::Ipv6 => cluster.service_ipv6.clone(),
+        },
+        ip_family: Some(match cluster.ip_family {
+            IpFamily::Ipv4 => api::IpFamily::IPv4,
+            IpFamily::Ipv6 => api::IpFamily::IPv6,
+        }),
+        oidc_issuer: cluster.oidc_issuer.clone(),
+        cluster_security_group: cluster.cluster_security_group.as_ref().map(|id| id.as_str().to_owned()),
+        addons: addons.iter().map(addon).collect(),
+        record: None,
+    }
+}
+
+fn addon(addon: &Addon) -> AddonStatus {
+    let status: &'static str = addon.status.into();
+    let words: Vec<String> = addon.issues.iter().map(|it| format!("{}: {}", it.code, it.message)).collect();
+    let message: String = words.join("; ").chars().take(LONGEST_MESSAGE).collect();
+    AddonStatus {
+        name: addon.name.clone(),
+        version: Some(addon.version.clone()),
+        status: Some(status.to_owned()),
+        message: Some(message).filter(|message| !message.is_empty()),
+    }
+}
+
+type Words = (&'static str, String, String);
+
+fn wanted(old: &FooControlPlaneStatus, facts: &Facts<'_>, initialized: bool) -> Vec<NewCondition> {
+    let cluster = area(ConditionKind::ClusterReady, old, facts);
+    let available = available(old, facts, &cluster);
+    let kubeconfig = kubeconfig(old, facts);
+    let deleting = deleting(facts);
+    let ready = if deleting.0 == "True" {
+        ("False", Reason::Deleting.into(), deleting.2.clone())
+    } else {
+        let parts = [&available, &cluster, &kubeconfig];
+        parts.into_iter().find(|part| part.0 != "True").unwrap_or(&available).clone()
+    };
+    let first = if initialized {
+        ("True", Reason::ApiServerReachable.into(), String::new())
+    } else {
+        (available.0, available.1.clone(), available.2.clone())
+    };
+    let paused = if facts.paused { ("True", Reason::Paused) } else { ("False", Reason::NotPaused) };
+    vec![
+        new("Available", available),
+        new("Ready", ready),
+        new("Initialized", first),
+        new("ClusterReady", cluster),
+        new("Upgrading", area(ConditionKind::Upgrading, old, facts)),
+        new("AddonsReady", area(ConditionKind::AddonsReady, old, facts)),
+        new("AccessReady", area(ConditionKind::AccessReady, old, facts)),
+        new("KubeconfigReady", kubeconfig),
+        new("Paused", (paused.0, paused.1.into(), String::new())),
+        new("Deleting", deleting),
+    ]
+}
+
+fn new(kind: &str, (status, reason, message): Words) -> NewCondition {
+    NewCondition { kind: kind.to_owned(), status, reason, message }
+}
+
+/// A condition of the plan; without a plan that of before, or why there is none.
+fn area(kind: ConditionKind, old: &FooControlPlaneStatus, facts: &Facts<'_>) -> Words {
+    let planned = facts.plan.and_then(|plan| plan.report.conditions.iter().find(|it| it.kind == kind));
+    if let Some(said) = planned {
+        return (text(said.status), said.reason.into(), said.message.clone());
+    }
+    match (&facts.blocked, kind) {
+        (Some(blocked), ConditionKind::ClusterReady) => {
+            ("False", blocked.reason.into(), blocked.message.clone())
+        }
+        (Some(_), _) => ("Unknown", Reason::NotVerified.into(), "ClusterReady says why".to_owned()),
+        (None, _) => as_before(old, kind.into()).unwrap_or_else(not_asked),
+    }
+}
+
+fn not_asked() -> Words {
+    ("Unknown", Reason::NotYetVerified.into(), "AWS has not been asked yet".to_owned())
+}
+
+fn text(status: Status) -> &'static str {
+    match status {
+        Status::True => "True",
+        Status::False => "False",
+        Status::Unknown => "Unknown",
+    }
+}
+
+fn as_before(old: &FooControlPlaneStatus, kind: &str) -> Option<Words> {
+    let before = conditions::find(&old.conditions, kind)?;
+    let status = match before.status.as_str() {
+        "True" => "True",
+        "False" => "False",
+        _ => "Unknown",
+    };
+    Some((status, before.reason.clone(), before.message.clone()))
+}
+
+/// Whether the API server answers. Before it is there, the cluster's state says why.
+fn available(old: &FooControlPlaneStatus, facts: &Facts<'_>, cluster: &Words) -> Words {
+    match &facts.api_server {
+        Some(Ok(_)) => ("True", Reason::ApiServerReachable.into(), String::new()),
+        Some(Err(blocked)) => ("False", blocked.reason.into(), blocked.message.clone()),
+        None => {
+            let before = as_before(old, "Available").filter(|before| before.0 == "True");
+            before.unwrap_or_else(|| ("False", cluster.1.clone(), cluster.2.clone()))
+        }
+    }
+}
+
+fn kubeconfig(old: &FooControlPlaneStatus, facts: &Facts<'_>) -> Words {
+    match &facts.kubeconfig {
+        Some(Ok(())) => ("True", Reason::KubeconfigValid.into(), String::new()),
+        Some(Err(blocked)) => ("False", blocked.reason.into(), blocked.message.clone()),
+        None => as_before(old, "KubeconfigReady").unwrap_or_else(|| {
+            let message = "the EKS cluster has no API server yet".to_owned();
+            ("Unknown", Reason::NotChecked.into(), message)
+        }),
+    }
+}
+
+fn deleting(facts: &Facts<'_>) -> Words {
+    if let Some(waits) = &facts.deleting {
+        return ("True", waits.reason.into(), waits.message.clone());
+    }
+    let planned = facts.plan.and_then(|plan| {
+        let said = plan.report.conditions.iter().find(|it| it.kind == ConditionKind::Deleting)?;
+        Some((text(said.status), said.reason.into(), said.message.clone()))
+    });
+    planned.unwrap_or_else(|| ("False", Reason::NotDeleting.into(), String::new()))
+}
+
+/// A plan that does nothing, instead of one that breaks invariants. Record and memory stay as they were, and so does the object of a
+/// cluster that is being deleted.
+pub(super) fn refused(mut plan: Plan, violations: &[Violation], record: &Recorded, memory: &Memory) -> Plan {
+    plan = not_carried_out(plan, record, memory);
+    let deletes = match plan.report.deletion {
+        Deletion::Pending | Deletion::Done => true,
+        Deletion::NotAsked => false,
+    };
+    if deletes {
+        plan.report.deletion = Deletion::Pending;
+    }
+    let names: Vec<String> = violations.iter().map(ToString::to_string).collect();
+    let names = some_names(names.iter().map(String::as_str));
+    for said in &mut plan.report.conditions {
+        match said.kind {
+            ConditionKind::ClusterReady => said.status = Status::False,
+            ConditionKind::Deleting if deletes => said.status = Status::True,
+            ConditionKind::Deleting
+            | ConditionKind::Upgrading
+            | ConditionKind::AddonsReady
+            | ConditionKind::AccessReady => continue,
+        }
+        said.reason = Reason::InvalidPlan;
+        said.message = format!(
+            "Internal error: the plan violates an invariant and was not carried out, please report: {names}"
+        );
+    }
+    plan
+}
+
+/// The plan without its actions: record and memory stay as they were.
+pub(super) fn not_carried_out(mut plan: Plan, record: &Recorded, memory: &Memory) -> Plan {
+    plan.actions.clear();
+    plan.record.clone_from(record);
+    plan.memory.clone_from(memory);
+    plan
+}

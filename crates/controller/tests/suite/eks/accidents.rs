@@ -1,0 +1,113 @@
+//! What others do, and what is not as it must be.
+
+use super::{NAME, control_plane, refers};
+use crate::support::{CLUSTER, World, objects};
+use foo_api::names::CLUSTER_NAME_LABEL;
+use kube::ResourceExt;
+use serde_json::json;
+use std::time::Duration;
+
+/// Another Cluster with a FooControlPlane that names an EKS cluster.
+fn begins_another(world: &World, name: &str, eks: &str) {
+    let (mut cluster, infrastructure) = objects::another_cluster(name, None);
+    refers(&mut cluster);
+    world.has(&cluster);
+    world.has(&infrastructure);
+    world.has(&control_plane(name, "v1.34.0", json!({ "name": eks })));
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_two_that_name_one_cluster_the_older_keeps_it() {
+    let world = World::of_eks(json!({})).await;
+    let before = world.eks_cluster();
+    begins_another(&world, "d", NAME);
+    let says = || world.eks_condition("d", "ClusterReady");
+    world.until("the other one is told", || says().0 == "False ClusterNameTaken").await;
+    assert!(says().1.contains("FooControlPlane c"), "{}", says().1);
+    world.waits(Duration::from_mins(10)).await;
+    assert_eq!(world.eks_cluster().tags, before.tags);
+    assert!(world.eks_says("Ready").starts_with("True"), "{}", world.eks_in_words());
+    // The other one goes and takes nothing with it.
+    world.server.delete::<foo_api::FooControlPlane>(crate::support::NS, "d").unwrap();
+    let gone = || world.server.get::<foo_api::FooControlPlane>(crate::support::NS, "d").is_none();
+    world.until("it is gone", gone).await;
+    assert_eq!(world.region.clusters().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cluster_of_that_name_that_is_not_ours_is_not_touched() {
+    let world = World::of_eks(json!({})).await;
+    // Somebody's, who has no FooControlPlane here: the tag says nothing.
+    let beside = world.beside("5ba1e1d0-0000-4000-8000-000000000002");
+    let before = world.eks_cluster();
+    beside.begins_eks("v1.34.0", json!({}));
+    let says = || beside.eks_says("ClusterReady");
+    let refused = || says().starts_with("False Cluster") && !says().contains("CreatingCluster");
+    beside.until("it is told", refused).await;
+    beside.waits(Duration::from_mins(10)).await;
+    assert_eq!(world.eks_cluster().tags, before.tags);
+    beside.deletes_eks();
+    beside.eks_goes().await;
+    assert_eq!(world.region.clusters().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_foo_cluster_it_says_what_it_waits_for() {
+    let world = World::hasty_eks();
+    let mut cluster = objects::cluster();
+    refers(&mut cluster);
+    world.has(&cluster);
+    world.has(&control_plane(CLUSTER, "v1.34.0", json!({})));
+    let says = || world.eks_says("ClusterReady");
+    world.until("it is told", || says() == "False WaitingForClusterInfrastructure").await;
+    for kind in ["Upgrading", "AddonsReady", "AccessReady"] {
+        assert_eq!(world.eks_says(kind), "Unknown NotVerified");
+    }
+    world.has(&objects::foo_cluster());
+    world.eks_is_ready().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_identity_that_the_namespace_may_not_use_makes_nothing() {
+    let world = World::hasty_eks();
+    world.has(&objects::identity(
+        "prod",
+        json!({ "controller": {}, "allowedNamespaces": { "list": ["other"] } }),
+    ));
+    let mut cluster = objects::cluster();
+    refers(&mut cluster);
+    let mut infrastructure = objects::foo_cluster();
+    infrastructure.spec.identity_ref = Some(objects::identity_reference("prod"));
+    world.has(&cluster);
+    world.has(&infrastructure);
+    world.has(&control_plane(
+        CLUSTER,
+        "v1.34.0",
+        json!({ "subnets": ["subnet-0a00000000000000a", "subnet-0a00000000000000b"] }),
+    ));
+    let says = || world.eks_says("ClusterReady");
+    world.until("it is told", || says() == "False IdentityNotAllowed").await;
+    world.waits(Duration::from_mins(5)).await;
+    assert!(world.region.clusters().is_empty());
+    assert_eq!(world.notes("IdentityNotAllowed").len(), 1, "{:?}", world.notes("IdentityNotAllowed"));
+}
+
+/// The role behind a pool's instance profile is let in, and no longer when no pool has it.
+#[tokio::test(start_paused = true)]
+async fn the_nodes_of_pools_are_let_in() {
+    let world = World::of_eks(json!({})).await;
+    let role: foo_simulator::Role = serde_json::from_value(json!({ "name": "nodes" })).unwrap();
+    world.aws.put_role(role);
+    let profile = json!({ "name": "nodes", "role": "nodes" });
+    world.aws.put_instance_profile(serde_json::from_value(profile).unwrap());
+    let mut pool = objects::foo_machine_pool("p", objects::pool_spec());
+    pool.spec.iam_instance_profile = Some("nodes".to_owned());
+    pool.labels_mut().insert(CLUSTER_NAME_LABEL.to_owned(), CLUSTER.to_owned());
+    world.has(&pool);
+    let arn = "arn:aws:iam::123456789012:role/nodes";
+    let entered = || world.eks_cluster().entries.contains_key(arn);
+    world.until("the role is let in", entered).await;
+    world.eks_is_ready().await;
+    world.server.delete::<foo_api::FooMachinePool>(crate::support::NS, "p").unwrap();
+    world.until("the role is let in no more", || !entered()).await;
+}

@@ -1,0 +1,162 @@
+//! The kubeconfig Secrets of EKS clusters.
+
+use super::{NAME, control_plane};
+use crate::support::{CLUSTER, MANAGER, NS, World, objects};
+use foo_api::FooControlPlane;
+use foo_api::names::{CLUSTER_NAME_LABEL, CLUSTER_SECRET_TYPE, SECRET_VALUE_KEY};
+use k8s_openapi::api::core::v1::Secret;
+use kube::ResourceExt;
+use kube::config::Kubeconfig;
+use serde_json::json;
+use std::time::Duration;
+
+const SECRET: &str = "c-kubeconfig";
+const FOR_PEOPLE: &str = "c-user-kubeconfig";
+
+fn text(world: &World, name: &str) -> String {
+    let secret: Secret = world.server.get(NS, name).unwrap();
+    String::from_utf8(secret.data.unwrap()[SECRET_VALUE_KEY].0.clone()).unwrap()
+}
+
+/// Panics unless it is as Cluster API, its cache, `clusterctl move` and the garbage collector want it.
+fn is_right(world: &World, name: &str) {
+    let secret: Secret = world.server.get(NS, name).unwrap();
+    assert_eq!(secret.type_.as_deref(), Some(CLUSTER_SECRET_TYPE));
+    assert_eq!(secret.labels().get(CLUSTER_NAME_LABEL).map(String::as_str), Some(CLUSTER));
+    let owners: Vec<&str> = secret.owner_references().iter().map(|owner| owner.kind.as_str()).collect();
+    assert_eq!(owners, ["FooControlPlane"]);
+}
+
+/// How often the manager wrote Secrets since the last [`World::forgets`].
+fn writes(world: &World) -> usize {
+    let requests = world.server.requests().client(MANAGER).kind("Secret");
+    requests.writes().count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn both_kubeconfigs_are_made_as_they_must_be() {
+    let world = World::of_eks(json!({})).await;
+    is_right(&world, SECRET);
+    is_right(&world, FOR_PEOPLE);
+    let config = Kubeconfig::from_yaml(&text(&world, FOR_PEOPLE)).unwrap();
+    let exec = config.auth_infos[0].auth_info.as_ref().unwrap().exec.as_ref().unwrap();
+    assert!(exec.args.as_ref().unwrap().contains(&NAME.to_owned()), "{exec:?}");
+    let server = config.clusters[0].cluster.as_ref().unwrap().server.clone().unwrap();
+    assert!(server.starts_with("https://") && server.ends_with(".eks.amazonaws.com:443"), "{server}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_token_is_renewed_by_the_clock_and_nothing_else_is_written() {
+    let world = World::of_eks(json!({})).await;
+    world.waits(Duration::from_mins(2)).await;
+    world.forgets();
+    world.waits(Duration::from_hours(1)).await;
+    let written = writes(&world);
+    println!("EKS: {written} writes of Secrets in an hour of tokens");
+    assert!((7..=8).contains(&written), "{written} in an hour");
+    assert!(world.eks_says("Available").starts_with("True"), "{}", world.eks_in_words());
+    let calls = world.aws_calls();
+    let all: u64 = calls.values().sum();
+    println!("EKS: {all} calls of AWS in an hour at rest: {calls:?}");
+    assert!(all <= 12, "{calls:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_outlives_a_manager_that_is_away_for_five_minutes_at_any_time() {
+    for minutes in 1..=9 {
+        let mut world = World::of_eks(json!({})).await;
+        world.waits(Duration::from_mins(minutes)).await;
+        world.kills_the_manager();
+        world.waits(Duration::from_mins(5)).await;
+        let ends = ends(&world);
+        assert!(ends > world.aws.now().0, "after {minutes} minutes");
+    }
+}
+
+/// When the token in the Secret ends, in milliseconds.
+fn ends(world: &World) -> i64 {
+    let secret: Secret = world.server.get(NS, SECRET).unwrap();
+    let ends = secret.annotations()["infrastructure.foo.com/token-expires"].parse::<jiff::Timestamp>();
+    ends.unwrap().as_millisecond()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_somebody_changes_is_repaired() {
+    let world = World::of_eks(json!({})).await;
+    for name in [SECRET, FOR_PEOPLE] {
+        let before = text(&world, name);
+        let spoil = |secret: &mut Secret| {
+            secret.labels_mut().insert(CLUSTER_NAME_LABEL.to_owned(), CLUSTER.to_owned());
+            secret.owner_references_mut().clear();
+        };
+        world.server.edit(NS, name, spoil).unwrap();
+        world.waits(Duration::from_mins(2)).await;
+        is_right(&world, name);
+        let unlabel = |secret: &mut Secret| drop(secret.labels_mut().remove(CLUSTER_NAME_LABEL));
+        world.server.edit(NS, name, unlabel).unwrap();
+        world.waits(Duration::from_mins(2)).await;
+        is_right(&world, name);
+        world.server.delete::<Secret>(NS, name).unwrap();
+        world.waits(Duration::from_mins(2)).await;
+        is_right(&world, name);
+        assert_eq!(text(&world, name) == before, name == FOR_PEOPLE, "only a token is new");
+    }
+    assert!(world.eks_says("KubeconfigReady").starts_with("True"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_of_somebody_else_is_not_touched() {
+    let world = World::hasty_eks();
+    let mut theirs = objects::secret(SECRET, b"theirs");
+    theirs.type_ = Some(CLUSTER_SECRET_TYPE.to_owned());
+    world.has(&theirs);
+    world.begins_eks("v1.34.0", json!({}));
+    let says = || world.eks_says("KubeconfigReady");
+    world.until("it is told", || says() == "False KubeconfigSecretNotOwned").await;
+    assert!(world.eks_says("Available").starts_with("False KubeconfigSecretNotOwned"));
+    assert_eq!(text(&world, SECRET), "theirs");
+    world.server.delete::<Secret>(NS, SECRET).unwrap();
+    world.eks_is_ready().await;
+}
+
+/// EKS does not answer for an hour; Cluster API goes on with tokens, for which EKS is not needed.
+#[tokio::test(start_paused = true)]
+async fn tokens_are_renewed_while_eks_is_away() {
+    let mut world = World::of_eks(json!({})).await;
+    for action in ["DescribeCluster", "ListAddons", "ListAccessEntries"] {
+        world.aws.add_fault(foo_simulator::FaultRule::on(action, foo_simulator::Fault::Throttled));
+    }
+    world.waits_long(Duration::from_mins(20)).await;
+    assert!(world.eks_says("Available").starts_with("True"), "{}", world.eks_in_words());
+    world.kills_the_manager();
+    world.starts_the_manager();
+    world.waits_long(Duration::from_mins(20)).await;
+    assert!(world.eks_says("Available").starts_with("True"), "{}", world.eks_in_words());
+    assert!(ends(&world) > world.aws.now().0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_api_server_that_lets_us_in_no_more_is_told_and_our_entry_comes_back() {
+    let world = World::of_eks(json!({})).await;
+    let arn = "arn:aws:iam::123456789012:user/manager";
+    assert!(world.eks_cluster().entries.contains_key(arn), "{:?}", world.eks_cluster().entries.keys());
+    world.region.with(|region| region.delete_access_entry(NAME, arn)).unwrap().unwrap();
+    world.until("it is told", || world.eks_says("Available") == "False ApiServerUnreachable").await;
+    let object: FooControlPlane = world.eks_object();
+    assert_eq!(object.status.unwrap().initialization.unwrap().control_plane_initialized, Some(true));
+    world.until("it is there again", || world.eks_says("Available").starts_with("True")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_control_plane_of_the_other_mode_keeps_its_controller() {
+    let world = World::hasty_eks();
+    world.begins_eks("v1.34.0", json!({}));
+    let mut other = control_plane("other", "v1.34.0", json!({}));
+    other.spec.eks = None;
+    other.spec.external =
+        Some(serde_json::from_value(json!({ "kubeconfigSecretRef": { "name": "k" } })).unwrap());
+    world.has(&other);
+    world.eks_is_ready().await;
+    assert_eq!(world.eks_condition("other", "Available").0, "False WaitingForCluster");
+    assert_eq!(world.eks_condition("other", "ClusterReady").0, "", "it has the conditions of its mode");
+}
