@@ -42,7 +42,7 @@ const PAGES: [&str; 6] = [
 ];
 
 /// Crates whose string literals are for users: conditions, events, logs, errors, what is printed.
-const PROGRAMS: [&str; 11] = [
+const PROGRAMS: [&str; 12] = [
     "crates/api/src/",
     "crates/bootstrap/src/",
     "crates/controller/src/",

@@ -9,6 +9,8 @@ mod columns;
 mod documents;
 #[path = "admission/edits.rs"]
 mod edits;
+#[path = "admission/eks.rs"]
+mod eks;
 #[path = "admission/namespaced.rs"]
 mod namespaced;
 #[path = "admission/networks.rs"]

@@ -42,10 +42,10 @@ pub(super) fn modes_in_order() -> Rule {
     let of = |object: &str| {
         format!("(has({object}.spec.eks.authenticationMode) ? {object}.spec.eks.authenticationMode : 'API')")
     };
-    let order = "['ConfigMap', 'APIAndConfigMap', 'API']";
     let (old, new) = (of("oldSelf"), of("self"));
     Rule::new(format!(
-        "{BOTH} || {old} == {new} || {order}.indexOf({new}) == {order}.indexOf({old}) + 1"
+        "{BOTH} || {old} == {new} || ({old} == 'ConfigMap' && {new} == 'APIAndConfigMap') || \
+         ({old} == 'APIAndConfigMap' && {new} == 'API')"
     ))
     .message(
         "eks.authenticationMode can only change from ConfigMap to APIAndConfigMap and from there to API: EKS allows no \

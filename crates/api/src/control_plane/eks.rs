@@ -214,7 +214,7 @@ pub struct AccessEntry {
     /// Name of the user in Kubernetes. Default: EKS generates one from the ARN.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[x_kube(
-        validation = Rule::new("!self.matches('^(system|eks|aws|amazon|iam):')")
+        validation = Rule::new("!['system:', 'eks:', 'aws:', 'amazon:', 'iam:'].exists(prefix, self.startsWith(prefix))")
             .message("username must not begin with system:, eks:, aws:, amazon: or iam:")
     )]
     #[schemars(length(min = 1, max = 256))]
@@ -222,7 +222,7 @@ pub struct AccessEntry {
     /// Groups in Kubernetes, to which RoleBindings refer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[x_kube(
-        validation = Rule::new("self.all(group, !group.matches('^(system|eks|aws|amazon|iam):'))")
+        validation = Rule::new("self.all(group, !['system:', 'eks:', 'aws:', 'amazon:', 'iam:'].exists(prefix, group.startsWith(prefix)))")
             .message("groups must not begin with system:, eks:, aws:, amazon: or iam:")
     )]
     #[schemars(length(min = 1, max = 20), inner(length(min = 1, max = 256)))]

@@ -1,0 +1,135 @@
+//! FooControlPlanes in mode eks: what EKS cannot have, and what it cannot change, is refused when it is written.
+
+use crate::server::{Kind, Server, on_server, with};
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+
+const ROLE: &str = "arn:aws:iam::123456789012:role/eks";
+const KEY: &str = "arn:aws:kms:eu-central-1:123456789012:key/a";
+
+fn eks(fields: Value) -> Value {
+    json!({"version": "v1.34.0", "eks": with(json!({"roleARN": ROLE}), fields)})
+}
+
+/// Refused in a FooControlPlane, and in a template.
+async fn refuses(server: Server, fields: Value, message: &str) -> Result<()> {
+    let spec = eks(fields);
+    server.refuses(Kind::ControlPlane, spec.clone(), message).await?;
+    server.refuses(Kind::ControlPlaneTemplate, json!({"template": {"spec": spec}}), message).await
+}
+
+#[test]
+fn a_cluster_of_eks_can_have_everything_at_once() {
+    on_server(async |server| {
+        let principal = "arn:aws:iam::123456789012:role/team/admin";
+        let spec = eks(json!({
+            "name": "shop_1", "subnets": ["subnet-1", "subnet-2"], "securityGroups": ["sg-1"],
+            "endpointAccess": {"public": true, "private": true, "publicCIDRs": ["192.0.2.0/24", "2001:db8::/32"]},
+            "logging": ["API", "Audit"], "encryption": {"kmsKeyARN": KEY}, "serviceCIDR": "172.20.0.0/16", "ipFamily": "IPv4",
+            "authenticationMode": "APIAndConfigMap",
+            "accessEntries": [
+                {"principalARN": principal, "username": "admin", "groups": ["team:admins"],
+                 "policies": [{"name": "AmazonEKSViewPolicy", "namespaces": ["team-*"]}]},
+                {"principalARN": ROLE, "type": "EC2Linux"},
+            ],
+            "addons": [
+                {"name": "vpc-cni", "version": "v1.18.3-eksbuild.1", "values": {"env": {"A": "b"}}, "conflicts": "Overwrite"},
+                {"name": "aws-ebs-csi-driver", "podIdentities": [{"serviceAccount": "ebs", "roleARN": ROLE}], "preserve": true},
+            ],
+            "podIdentityAssociations": [{"namespace": "default", "serviceAccount": "a", "roleARN": ROLE}],
+            "oidcProvider": true, "upgrade": {"force": false}, "upgradePolicy": "Extended", "zonalShift": true,
+            "deletionProtection": true, "deletionPolicy": "Retain", "tags": {"team": "a"}, "adopt": true,
+        }));
+        let kept = server.accepts(Kind::ControlPlane, &spec).await?;
+        let first = kept.pointer("/spec/eks/addons/0/values/env/A").context("values are kept")?;
+        anyhow::ensure!(first == "b");
+        server.accepts(Kind::ControlPlaneTemplate, &json!({"template": {"spec": spec}})).await.map(drop)
+    });
+}
+
+#[test]
+fn what_eks_cannot_have_is_refused() {
+    on_server(async |server| {
+        let entry = |fields: Value| json!({"accessEntries": [with(json!({"principalARN": ROLE}), fields)]});
+        for (fields, message) in [
+            (json!({"endpointAccess": {"public": false, "private": false}}), "set public or private"),
+            (
+                json!({"endpointAccess": {"public": false, "publicCIDRs": ["192.0.2.0/24"]}}),
+                "publicCIDRs restrict the public endpoint",
+            ),
+            (json!({"endpointAccess": {"publicCIDRs": []}}), "should have at least 1 items"),
+            (
+                json!({"serviceCIDR": "172.20.0.0/16", "ipFamily": "IPv6"}),
+                "EKS assigns the range of Services",
+            ),
+            (json!({"serviceCIDR": "172.20.0.0/8"}), "serviceCIDR in body should match"),
+            (
+                with(entry(json!({})), json!({"authenticationMode": "ConfigMap"})),
+                "accessEntries need authenticationMode API",
+            ),
+            (entry(json!({"username": "system:admin"})), "username must not begin with system:"),
+            (entry(json!({"groups": ["a", "system:masters"]})), "groups must not begin with system:"),
+            (
+                entry(json!({"type": "EC2Linux", "groups": ["a"]})),
+                "only entries of type Standard have a username, groups and policies",
+            ),
+            (json!({"accessEntries": [{"principalARN": ROLE}, {"principalARN": ROLE}]}), "Duplicate value"),
+            (json!({"addons": [{"name": "a"}, {"name": "a"}]}), "Duplicate value"),
+            (json!({"addons": [{"name": "a", "version": "newest"}]}), "version in body should match"),
+            (
+                json!({"addons": [{"name": "a", "serviceAccountRoleARN": ROLE, "podIdentities": []}]}),
+                "set either serviceAccountRoleARN or podIdentities",
+            ),
+            (json!({"tags": {"infrastructure.foo.com/control-plane": "x"}}), "tags must not begin with"),
+            (json!({"roleARN": "eks"}), "roleARN in body should match"),
+            (json!({"name": "-a"}), "name in body should match"),
+        ] {
+            refuses(server, fields, message).await?;
+        }
+        let both = with(eks(json!({})), json!({"external": {"kubeconfigSecretRef": {"name": "a"}}}));
+        server.refuses(Kind::ControlPlane, both, "set either external or eks").await?;
+        let neither = json!({"version": "v1.34.0"});
+        server.refuses(Kind::ControlPlane, neither, "set either external or eks").await?;
+        let bare = json!({"version": "1.34.0", "external": {"kubeconfigSecretRef": {"name": "a"}}});
+        server.refuses(Kind::ControlPlane, bare, "version must begin with v in mode external").await?;
+        for version in ["1.34.0", "v1.34.2-eks-113cf36"] {
+            server.accepts(Kind::ControlPlane, &with(eks(json!({})), json!({"version": version}))).await?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn what_eks_cannot_change_is_refused() {
+    on_server(async |server| {
+        let mode = |mode: &str| json!({"authenticationMode": mode});
+        for (from, to, message) in [
+            (json!({"name": "a"}), json!({"name": "b"}), "eks.name is immutable"),
+            (json!({}), json!({"roleARN": format!("{ROLE}2")}), "eks.roleARN is immutable"),
+            (json!({}), json!({"serviceCIDR": "172.20.0.0/16"}), "eks.serviceCIDR is immutable"),
+            (json!({}), json!({"ipFamily": "IPv6"}), "eks.ipFamily is immutable"),
+            (
+                json!({"encryption": {"kmsKeyARN": KEY}}),
+                json!({}),
+                "eks.encryption cannot be changed or removed",
+            ),
+            (mode("API"), mode("APIAndConfigMap"), "eks.authenticationMode can only change from ConfigMap"),
+            (mode("ConfigMap"), json!({}), "eks.authenticationMode can only change from ConfigMap"),
+        ] {
+            server.refuses_change(Kind::ControlPlane, eks(from), eks(to), message).await?;
+        }
+        for (from, to) in [
+            (json!({}), json!({"encryption": {"kmsKeyARN": KEY}})),
+            (json!({}), json!({"ipFamily": "IPv4"})),
+            (mode("ConfigMap"), mode("APIAndConfigMap")),
+            (mode("APIAndConfigMap"), json!({})),
+            (json!({"zonalShift": true}), json!({"logging": ["Audit"]})),
+        ] {
+            server.accepts_change(Kind::ControlPlane, eks(from), eks(to)).await?;
+        }
+        let external = json!({"version": "v1.34.0", "external": {"kubeconfigSecretRef": {"name": "a"}}});
+        server
+            .refuses_change(Kind::ControlPlane, external, eks(json!({})), "cannot turn from external to eks")
+            .await
+    });
+}
