@@ -4,7 +4,7 @@
 //! of the partition `aws`. A client whose endpoint is overridden (`AWS_ENDPOINT_URL`) presigns for the simulator instead, over
 //! http: that address is taken as well, and nothing else on loopback.
 
-use super::TokenRefusal;
+use super::refusal::TokenRefusal;
 use super::token::Presigned;
 use crate::core::error::AwsError;
 

@@ -9,10 +9,12 @@
 
 mod hosts;
 mod presign;
+mod refusal;
 mod token;
 
 pub use hosts::StsHosts;
 pub use presign::SigningKey;
+pub use refusal::TokenRefusal;
 
 use crate::core::eks::cluster::ClusterStatus;
 use crate::core::error::AwsError;
@@ -23,11 +25,7 @@ use crate::world::World;
 use foo_model::{InstanceId, Timestamp};
 use http::{HeaderMap, HeaderValue, Method};
 use std::collections::BTreeMap;
-use thiserror::Error;
-use token::Presigned;
-
-/// The header that names the cluster that a token is for.
-const CLUSTER: &str = "x-k8s-aws-id";
+use token::{CLUSTER, Presigned};
 
 /// Who the bearer of a token is in Kubernetes (`UserInfo` of a TokenReview).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,23 +40,6 @@ pub struct ClusterUser {
     pub extra: BTreeMap<String, String>,
     /// ARN of the user or role whose access entry it is.
     pub principal: String,
-}
-
-/// Why a token is refused.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum TokenRefusal {
-    /// It is not what the authenticator sends to STS.
-    #[error("input token was not properly formatted: {0}")]
-    Format(String),
-    /// STS refuses the request that it is: another cluster was signed, the key is unknown, the time is over.
-    #[error("sts getCallerIdentity failed: error from AWS (expected 200, got {}). Body: {}: {}", .0.status, .0.code, .0.message)]
-    Sts(AwsError),
-    /// No access entry is for this principal.
-    #[error("{0} is not mapped")]
-    NotMapped(String),
-    /// The region has no cluster of this name.
-    #[error("there is no cluster {0}")]
-    NoCluster(String),
 }
 
 /// Who signed a token.

@@ -1,7 +1,6 @@
 //! Makes tokens, as `aws eks get-token` does: for the stand-in kubelets of a test bed, and for tests.
 
-use super::CLUSTER;
-use super::token::PREFIX;
+use super::token::{CLUSTER, PREFIX};
 use crate::wire::signature::Scope;
 use crate::wire::sigv4::{SignedRequest, encode, signature, text_of};
 use base64::Engine as _;

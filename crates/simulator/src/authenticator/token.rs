@@ -1,6 +1,6 @@
 //! Reads tokens: which requests the authenticator is willing to send to STS (kubernetes-sigs/aws-iam-authenticator, `Verify`).
 
-use super::{CLUSTER, TokenRefusal};
+use super::refusal::TokenRefusal;
 use crate::wire::signature::{self, Scope};
 use crate::wire::sigv4::time_of;
 use base64::Engine as _;
@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use url::Url;
 
+/// The header that names the cluster that a token is for.
+pub(super) const CLUSTER: &str = "x-k8s-aws-id";
 /// How a token begins.
 pub(super) const PREFIX: &str = "k8s-aws-v1.";
 /// Longest token, in bytes.

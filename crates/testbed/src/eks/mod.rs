@@ -16,22 +16,23 @@
 mod nodes;
 mod rights;
 mod server;
+mod shared;
+mod user_data;
 mod webhook;
 
-pub(crate) use nodes::UserDataCache;
 pub use server::ClusterServer;
+pub(crate) use user_data::UserDataCache;
 
 use crate::kubelets::KubeletOptions;
 use crate::{ApiServer, Probe, Tools, lock, wait_until};
 use anyhow::{Context as _, Result};
-use foo_model::Timestamp;
 use foo_simulator::core::eks::cluster::{Cluster, ClusterStatus};
-use foo_simulator::{RegionHandle, Simulator};
+use shared::Shared;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -42,57 +43,20 @@ const TICK: Duration = Duration::from_millis(200);
 const RETRY: Duration = Duration::from_secs(5);
 /// How long a server takes to start, generously: a machine may be busy with a build.
 const STARTED: Duration = Duration::from_mins(3);
-/// Refusals that are kept, the latest ones.
-const REFUSALS: usize = 200;
-
 /// A cluster by name and by the id that only it has: one of the same name that is made later is another one.
 type Key = (String, String);
+/// The servers that run.
+type Servers = Arc<Mutex<BTreeMap<Key, Arc<ClusterServer>>>>;
 
 /// The API servers of the clusters of a region. Dropping it ends them.
 #[derive(Debug)]
 pub struct ClusterServers {
     shared: Arc<Shared>,
+    servers: Servers,
     /// Aborted when dropped.
     _tasks: JoinSet<()>,
     /// Starts of servers end when it is dropped.
     _alive: watch::Sender<()>,
-}
-
-/// What the parts of it have in common.
-#[derive(Debug)]
-struct Shared {
-    simulator: Simulator,
-    /// The simulator's address, for which clients presign whose endpoint is overridden.
-    simulator_host: String,
-    region: RegionHandle,
-    tools: Tools,
-    folder: PathBuf,
-    kubelets: KubeletOptions,
-    webhook_port: u16,
-    servers: Mutex<BTreeMap<Key, Arc<ClusterServer>>>,
-    /// Why tokens were refused, with their clusters, oldest first.
-    refused_tokens: Mutex<Vec<(String, String)>>,
-    /// Why instances whose user data names a cluster have not joined it, by instance.
-    refused_nodes: Mutex<BTreeMap<String, String>>,
-    /// How far the clock of the authenticators is ahead, in milliseconds.
-    ahead: AtomicI64,
-    user_data: UserDataCache,
-}
-
-impl Shared {
-    /// The time by which signatures are judged: real time, as clients have it, unless a test moved it.
-    fn now(&self) -> Timestamp {
-        let real = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let millis = i64::try_from(real.as_millis()).unwrap_or(i64::MAX);
-        Timestamp(millis.saturating_add(self.ahead.load(Ordering::Relaxed)))
-    }
-
-    fn refuse_token(&self, cluster: &str, why: String) {
-        let mut refused = lock(&self.refused_tokens);
-        refused.push((cluster.to_owned(), why));
-        let too_many = refused.len().saturating_sub(REFUSALS);
-        refused.drain(..too_many);
-    }
 }
 
 impl ClusterServers {
@@ -114,7 +78,6 @@ impl ClusterServers {
             folder: folder.to_owned(),
             kubelets,
             webhook_port: listener.local_addr()?.port(),
-            servers: Mutex::default(),
             refused_tokens: Mutex::default(),
             refused_nodes: Mutex::default(),
             ahead: AtomicI64::new(0),
@@ -124,13 +87,14 @@ impl ClusterServers {
         let mut tasks = JoinSet::new();
         tasks.spawn(webhook::serve(listener, Arc::clone(&shared)));
         let (alive, ended) = watch::channel(());
-        tasks.spawn(look_after(Arc::clone(&shared), ended));
-        Ok(Self { shared, _tasks: tasks, _alive: alive })
+        let servers = Servers::default();
+        tasks.spawn(look_after(Arc::clone(&shared), Arc::clone(&servers), ended));
+        Ok(Self { shared, servers, _tasks: tasks, _alive: alive })
     }
 
     /// The API server of a cluster, if it runs.
     pub fn api(&self, cluster: &str) -> Option<Arc<ClusterServer>> {
-        let servers = lock(&self.shared.servers);
+        let servers = lock(&self.servers);
         servers.iter().find(|((name, _), _)| name == cluster).map(|(_, server)| Arc::clone(server))
     }
 
@@ -161,7 +125,7 @@ impl ClusterServers {
 }
 
 /// Starts and ends servers as the clusters come and go.
-async fn look_after(shared: Arc<Shared>, ended: watch::Receiver<()>) {
+async fn look_after(shared: Arc<Shared>, servers: Servers, ended: watch::Receiver<()>) {
     let runtime = Handle::current();
     let mut starting: BTreeSet<Key> = BTreeSet::new();
     let mut starts = JoinSet::new();
@@ -169,7 +133,7 @@ async fn look_after(shared: Arc<Shared>, ended: watch::Receiver<()>) {
         let clusters = shared.region.clusters();
         let there: BTreeSet<Key> = clusters.iter().map(key).collect();
         // Ended outside the lock: killing processes takes milliseconds.
-        let gone: Vec<_> = lock(&shared.servers).extract_if(.., |key, _| !there.contains(key)).collect();
+        let gone: Vec<_> = lock(&servers).extract_if(.., |key, _| !there.contains(key)).collect();
         for ((name, id), server) in gone {
             tracing::info!(cluster = name, "its API server ends");
             drop(server);
@@ -177,13 +141,14 @@ async fn look_after(shared: Arc<Shared>, ended: watch::Receiver<()>) {
         }
         for cluster in clusters.iter().filter(|cluster| cluster.status != ClusterStatus::Failed) {
             let key = key(cluster);
-            if !lock(&shared.servers).contains_key(&key) && starting.insert(key.clone()) {
-                let (shared, mut ended, runtime) = (Arc::clone(&shared), ended.clone(), runtime.clone());
+            if !lock(&servers).contains_key(&key) && starting.insert(key.clone()) {
+                let (shared, servers) = (Arc::clone(&shared), Arc::clone(&servers));
+                let (mut ended, runtime) = (ended.clone(), runtime.clone());
                 // On a thread of its own: waiting for a server is no `Send` future.
                 starts.spawn_blocking(move || {
                     runtime.block_on(async {
                         tokio::select! {
-                            () = start(&shared, &key) => {}
+                            () = start(&shared, &servers, &key) => {}
                             _ = ended.changed() => {}
                         }
                     });
@@ -208,14 +173,14 @@ fn folder_of(name: &str, id: &str) -> String {
 }
 
 /// Starts the server of a cluster and tells the simulator of it.
-async fn start(shared: &Arc<Shared>, key: &Key) {
+async fn start(shared: &Arc<Shared>, servers: &Servers, key: &Key) {
     let (name, id) = key;
     let folder = shared.folder.join(folder_of(name, id));
     match ClusterServer::start(shared, name, id, &folder).await {
         Ok(server) => {
             let address = server.address();
             // Before the simulator tells of it: who sees the endpoint may ask for the server at once.
-            lock(&shared.servers).insert(key.clone(), Arc::new(server));
+            lock(servers).insert(key.clone(), Arc::new(server));
             let still = shared.region.cluster(name).is_some_and(|cluster| &cluster.id == id);
             if let Err(error) = shared.region.set_cluster_server(name, still.then_some(address)) {
                 tracing::info!(cluster = name, %error, "gone before its API server ran");

@@ -2,7 +2,8 @@
 
 use super::nodes::ClusterNodes;
 use super::rights;
-use super::{Shared, webhook};
+use super::shared::Shared;
+use super::webhook;
 use crate::pki::write;
 use crate::{ApiServer, Controllers, Kubelets};
 use anyhow::{Context as _, Result};

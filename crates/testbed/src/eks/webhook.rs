@@ -1,7 +1,8 @@
 //! Answers the TokenReviews of all clusters' API servers (Kubernetes, "Webhook Token Authentication"), each under a path with the
 //! cluster's name. The simulator decides; here it is put into Kubernetes' words.
 
-use super::{Shared, rights};
+use super::rights;
+use super::shared::Shared;
 use anyhow::{Context as _, Result};
 use foo_simulator::{ClusterUser, StsHosts};
 use http::{Request, Response, StatusCode};
