@@ -16,15 +16,7 @@ mod statement;
 use super::Generated;
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
-use statement::Statement;
-
-/// The policies of the manager.
-struct Manager {
-    pools: Vec<Statement>,
-    networks: Vec<Statement>,
-    leftovers: Vec<Statement>,
-    control_planes: Vec<Statement>,
-}
+use statement::{Manager, Statement};
 
 pub(super) fn files() -> Result<Vec<Generated>> {
     let manager = Manager {

@@ -1,6 +1,6 @@
 //! Changes of access entries and their policies.
 
-use super::{done, tagged};
+use super::calls::{done, tagged};
 use aws_sdk_eks::Client;
 use aws_sdk_eks::types as aws;
 use foo_cloud::{Operation, Result};

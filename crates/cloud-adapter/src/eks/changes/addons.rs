@@ -1,6 +1,6 @@
 //! Changes of add-ons, and of what pods may do in AWS.
 
-use super::{answered, began, done, incomplete, tagged};
+use super::calls::{answered, began, done, incomplete, tagged};
 use crate::error::Gap;
 use aws_sdk_eks::Client;
 use aws_sdk_eks::types as aws;

@@ -1,6 +1,6 @@
 //! Changes of clusters, and tags of everything.
 
-use super::{answered, began, done, shown, tagged};
+use super::calls::{answered, began, done, shown, tagged};
 use aws_sdk_eks::Client;
 use aws_sdk_eks::types as aws;
 use foo_cloud::{Operation, Result};

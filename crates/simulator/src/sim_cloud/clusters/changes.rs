@@ -1,7 +1,7 @@
 //! Changes, as EKS's own calls make them.
 
-use super::requests::{self, read, text};
-use super::{of_iam, tell};
+use super::requests::{self, of_iam, read, text};
+use super::tell;
 use crate::core::Region;
 use crate::core::eks::Principals;
 use crate::core::eks::cluster::{Cluster, Update};

@@ -1,6 +1,7 @@
 //! Answers to questions, as EKS's own calls give them.
 
-use super::{of_iam, tell};
+use super::requests::of_iam;
+use super::tell;
 use crate::core::Region;
 use crate::core::eks::ADDONS;
 use crate::core::eks::requests::InsightsFilter;

@@ -1,7 +1,6 @@
 //! docs/reference/iam-policy.md: each statement, and why.
 
-use super::Manager;
-use super::statement::Statement;
+use super::statement::{Manager, Statement};
 use anyhow::Result;
 use foo_model::names::{TAG_CLUSTER, TAG_NETWORK};
 use std::fmt::Write as _;
