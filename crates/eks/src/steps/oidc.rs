@@ -76,23 +76,16 @@ fn keep(situation: &Situation<'_>, draft: &mut Draft, shown: &OidcProvider) {
 pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft, kind: ConditionKind, arn: &str) -> bool {
     let question = Question::OidcProvider(arn.to_owned());
     let Some(Answer::OidcProvider(shown)) = draft.read(situation, kind, &question) else { return false };
-    match shown.as_ref().filter(|it| marks::are_ours(situation.desired, &it.tags)) {
-        None => {
-            draft.record.oidc_provider = None;
-            true
-        }
-        Some(_) => {
-            let reason = if kind == ConditionKind::Deleting {
-                Reason::DeletingCluster
-            } else {
-                Reason::ChangingAccess
-            };
-            draft.note(kind, Weight::Pending, reason, format!("the OIDC provider {arn} is being deleted"));
-            let change = Change::DeleteOpenIDConnectProvider { arn: arn.to_owned() };
-            draft.send(situation, kind, change, "nobody needs the OIDC provider any more");
-            false
-        }
+    if !shown.as_ref().is_some_and(|it| marks::are_ours(situation.desired, &it.tags)) {
+        draft.record.oidc_provider = None;
+        return true;
     }
+    let reason =
+        if kind == ConditionKind::Deleting { Reason::DeletingCluster } else { Reason::ChangingAccess };
+    draft.note(kind, Weight::Pending, reason, format!("the OIDC provider {arn} is being deleted"));
+    let change = Change::DeleteOpenIDConnectProvider { arn: arn.to_owned() };
+    draft.send(situation, kind, change, "nobody needs the OIDC provider any more");
+    false
 }
 
 /// Records the provider before the cluster, and with it the issuer, is gone.
