@@ -26,20 +26,18 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
     let question = Question::OidcProvider(arn.clone());
     believe(situation, draft, &question);
     let Some(Answer::OidcProvider(shown)) = draft.read(situation, KIND, &question) else { return };
-    match shown {
-        Some(shown) => keep(situation, draft, shown),
-        None => {
-            let change = Change::CreateOpenIDConnectProvider {
-                url: issuer.clone(),
-                client_ids: BTreeSet::from([AUDIENCE.to_owned()]),
-                tags: marks::all(desired),
-            };
-            let why = "the issuer of the cluster has no OIDC provider in IAM";
-            draft.note(KIND, Weight::Pending, Reason::ChangingAccess, why);
-            if draft.send(situation, KIND, change, why) {
-                draft.record.oidc_provider = Some(arn);
-            }
-        }
+    if let Some(shown) = shown {
+        return keep(situation, draft, shown);
+    }
+    let change = Change::CreateOpenIDConnectProvider {
+        url: issuer.clone(),
+        client_ids: BTreeSet::from([AUDIENCE.to_owned()]),
+        tags: marks::all(desired),
+    };
+    let why = "the issuer of the cluster has no OIDC provider in IAM";
+    draft.note(KIND, Weight::Pending, Reason::ChangingAccess, why);
+    if draft.send(situation, KIND, change, why) {
+        draft.record.oidc_provider = Some(arn);
     }
 }
 
