@@ -105,8 +105,8 @@ fn touches_only_ours(facts: &Facts<'_>, change: &Change) -> bool {
 fn may_while_deleting(change: &Change) -> bool {
     match change {
         Change::UpdateClusterConfig { update, .. } => *update == ConfigUpdate::DeletionProtection(false),
-        Change::TagResource { .. } => true,
-        Change::DeleteCluster { .. }
+        Change::TagResource { .. }
+        | Change::DeleteCluster { .. }
         | Change::UntagResource { .. }
         | Change::DeleteOpenIDConnectProvider { .. } => true,
         _ => false,

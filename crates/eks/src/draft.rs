@@ -150,7 +150,9 @@ impl Draft {
         let content = hash::content(&change.without_token());
         let desired = situation.desired;
         let token = hash::token(&[&desired.id, &desired.uid, &content, &moment]);
-        self.send_with(situation, kind, change.with_token(&token), why)
+        let with_token = change.with_token(&token);
+        drop(change);
+        self.send_with(situation, kind, with_token, why)
     }
 
     /// Sends a call with its own token.

@@ -40,10 +40,10 @@ impl<'a> Facts<'a> {
 
     /// The cluster as the newest look shows it, or as our creation of it was answered.
     pub(super) fn cluster(&self) -> Option<&'a Cluster> {
-        let created = self.memory.effects.iter().filter_map(|effect| effect.changed.cluster.as_deref());
+        let mut created = self.memory.effects.iter().filter_map(|effect| effect.changed.cluster.as_deref());
         match self.answer(&Question::Cluster(self.desired.name.clone())) {
             Some(Answer::Cluster(Some(cluster))) => Some(cluster),
-            _ => created.last(),
+            _ => created.next_back(),
         }
     }
 

@@ -261,7 +261,9 @@ impl Overlay<'_> {
             Change::UpdatePodIdentityAssociation { role_arn, .. } => {
                 let hides = self.hides(&about, at);
                 if hides && let Some(Answer::PodIdentities(one)) = self.shown.get_mut(&about) {
-                    one.iter_mut().for_each(|it| it.role_arn = Some(role_arn.clone()));
+                    for it in one.iter_mut() {
+                        it.role_arn = Some(role_arn.clone());
+                    }
                 }
                 hides
             }
