@@ -185,8 +185,7 @@ pub(in crate::control_plane) fn user_secret_name(cluster: &str) -> String {
 fn unusable(there: &Secret, control_plane: &FooControlPlane, server: &Server) -> Option<Blocked> {
     if !is_owned_by(there, control_plane) {
         // One without any owner, as after a restore from a backup, is ours if it is for our API server.
-        let is_ours = !is_somebodys(there)
-            && kubeconfig::read(&there.name_any(), there).is_ok_and(|it| it.endpoint == server.endpoint);
+        let is_ours = !is_somebodys(there) && is_for(there, server);
         if !is_ours {
             let message = format!(
                 "Secret {} holds another kubeconfig or has another owner, and is not changed: delete it",
@@ -196,6 +195,13 @@ fn unusable(there: &Secret, control_plane: &FooControlPlane, server: &Server) ->
         }
     }
     wrong_type(there)
+}
+
+/// Whether a Secret holds a kubeconfig for this API server.
+fn is_for(secret: &Secret, server: &Server) -> bool {
+    let bytes = secret.data.as_ref().and_then(|data| data.get(names::SECRET_VALUE_KEY));
+    let text = bytes.and_then(|bytes| std::str::from_utf8(&bytes.0).ok()).unwrap_or_default();
+    text.contains(&quoted(&url(server)))
 }
 
 /// Writes the Secret if anything of it is not as it must be; whether it did.
@@ -278,7 +284,6 @@ fn with_plugin(server: &Server, cluster: &str) -> String {
 }
 
 fn kubeconfig_of(server: &Server, cluster: &str, user: &str) -> String {
-    let ApiEndpoint { host, port } = &server.endpoint;
     let cluster = quoted(cluster);
     format!(
         "apiVersion: v1\n\
@@ -298,9 +303,14 @@ fn kubeconfig_of(server: &Server, cluster: &str, user: &str) -> String {
              cluster: {cluster}\n    \
              user: {cluster}\n\
          current-context: {cluster}\n",
-        quoted(&format!("https://{host}:{port}")),
+        quoted(&url(server)),
         quoted(&server.certificate_authority),
     )
+}
+
+fn url(server: &Server) -> String {
+    let ApiEndpoint { host, port } = &server.endpoint;
+    format!("https://{host}:{port}")
 }
 
 /// As a string of JSON, which is one of YAML, too.

@@ -3,6 +3,7 @@
 use super::{NAME, control_plane, refers};
 use crate::support::{CLUSTER, World, objects};
 use foo_api::names::CLUSTER_NAME_LABEL;
+use foo_model::names::CONTROL_PLANE_ID_ANNOTATION;
 use kube::ResourceExt;
 use serde_json::json;
 use std::time::Duration;
@@ -37,10 +38,16 @@ async fn of_two_that_name_one_cluster_the_older_keeps_it() {
 #[tokio::test(start_paused = true)]
 async fn a_cluster_of_that_name_that_is_not_ours_is_not_touched() {
     let world = World::of_eks(json!({})).await;
-    // Somebody's, who has no FooControlPlane here: the tag says nothing.
     let beside = world.beside("5ba1e1d0-0000-4000-8000-000000000002");
     let before = world.eks_cluster();
-    beside.begins_eks("v1.34.0", json!({}));
+    // The other management cluster has a control plane of its own of that name.
+    let mut cluster = objects::cluster();
+    refers(&mut cluster);
+    beside.has(&cluster);
+    beside.has(&objects::foo_cluster());
+    let mut other = control_plane(CLUSTER, "v1.34.0", json!({}));
+    other.annotations_mut().insert(CONTROL_PLANE_ID_ANNOTATION.to_owned(), "another".to_owned());
+    beside.has(&other);
     let says = || beside.eks_says("ClusterReady");
     let refused = || says().starts_with("False Cluster") && !says().contains("CreatingCluster");
     beside.until("it is told", refused).await;
@@ -89,7 +96,8 @@ async fn an_identity_that_the_namespace_may_not_use_makes_nothing() {
     world.until("it is told", || says() == "False IdentityNotAllowed").await;
     world.waits(Duration::from_mins(5)).await;
     assert!(world.region.clusters().is_empty());
-    assert_eq!(world.notes("IdentityNotAllowed").len(), 1, "{:?}", world.notes("IdentityNotAllowed"));
+    let told = world.notes("IdentityNotAllowed");
+    assert_eq!(told.len(), 2, "once of the FooCluster, once of the control plane: {told:?}");
 }
 
 /// The role behind a pool's instance profile is let in, and no longer when no pool has it.
