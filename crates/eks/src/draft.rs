@@ -143,7 +143,7 @@ impl Draft {
         &mut self,
         situation: &Situation<'_>,
         kind: ConditionKind,
-        change: Change,
+        change: &Change,
         why: impl Into<String>,
     ) -> bool {
         let moment = situation.now.0.to_string();
@@ -151,7 +151,6 @@ impl Draft {
         let desired = situation.desired;
         let token = hash::token(&[&desired.id, &desired.uid, &content, &moment]);
         let with_token = change.with_token(&token);
-        drop(change);
         self.send_with(situation, kind, with_token, why)
     }
 

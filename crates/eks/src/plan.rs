@@ -3,7 +3,7 @@
 use crate::draft::Draft;
 use crate::report::{Deletion, Report};
 use crate::situation::{Situation, situation};
-use crate::steps::addons::Updates;
+use crate::steps::addon::Updates;
 use crate::steps::begin::{self, Standing};
 use crate::steps::{
     addons, config, create, delete, entries, identities, looks, oidc, tags, updates, version, wait,

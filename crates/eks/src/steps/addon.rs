@@ -6,12 +6,18 @@ use crate::hash;
 use crate::marks;
 use crate::report::ConditionKind;
 use crate::situation::Situation;
-use crate::steps::addons::Updates;
 use crate::steps::releases;
 use crate::steps::wait::in_words;
 use foo_model::Reason;
 use foo_model::eks::{Addon, AddonStatus, Answer, Change, Cluster, NewAddon, Question, ResolveConflicts};
 use std::collections::BTreeSet;
+
+/// Whether add-ons may be updated: not while the version of the control plane changes, which they follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Updates {
+    Allowed,
+    AfterUpgrade,
+}
 
 const KIND: ConditionKind = ConditionKind::AddonsReady;
 
@@ -77,7 +83,7 @@ fn create(
         addon: Box::new(new),
         token: String::new(),
     };
-    draft.send(situation, KIND, change, format!("{name} does not exist"));
+    draft.send(situation, KIND, &change, format!("{name} does not exist"));
     State::Changing
 }
 
@@ -137,7 +143,7 @@ fn failed(situation: &Situation<'_>, draft: &mut Draft, shown: &Addon) -> State 
         name: shown.name.clone(),
         preserve: false,
     };
-    if draft.send(situation, KIND, change, format!("the creation of {} failed", shown.name)) {
+    if draft.send(situation, KIND, &change, format!("the creation of {} failed", shown.name)) {
         draft.fails(situation.now, &key(&shown.name), "creation", message);
     }
     State::Changing
@@ -222,7 +228,7 @@ fn update(
         addon: Box::new(new),
         token: String::new(),
     };
-    if draft.send(situation, KIND, change, why) && shown.status == AddonStatus::UpdateFailed {
+    if draft.send(situation, KIND, &change, why) && shown.status == AddonStatus::UpdateFailed {
         draft.fails(situation.now, &key(name), &content, format!("{name} could not be updated: {message}"));
     }
 }

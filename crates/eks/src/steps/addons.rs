@@ -5,7 +5,7 @@ use crate::draft::{Draft, Weight};
 use crate::marks;
 use crate::report::ConditionKind;
 use crate::situation::Situation;
-use crate::steps::addon;
+use crate::steps::addon::{self, Updates};
 use foo_model::Reason;
 use foo_model::eks::{Addon, Answer, Change, Cluster, Question};
 
@@ -13,13 +13,6 @@ const KIND: ConditionKind = ConditionKind::AddonsReady;
 
 /// What nodes need before they are Ready, or Pods before they start.
 const FIRST: [&str; 3] = ["vpc-cni", "kube-proxy", "eks-pod-identity-agent"];
-
-/// Whether add-ons may be updated: not while the version of the control plane changes, which they follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Updates {
-    Allowed,
-    AfterUpgrade,
-}
 
 pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster, updates: Updates) {
     let desired = &situation.desired.addons;
@@ -76,5 +69,5 @@ fn delete(situation: &Situation<'_>, draft: &mut Draft, shown: &Addon) {
     let preserve = draft.record.preserved_addons.contains(&shown.name);
     let change =
         Change::DeleteAddon { cluster: situation.desired.name.clone(), name: shown.name.clone(), preserve };
-    draft.send(situation, KIND, change, "it is no longer requested");
+    draft.send(situation, KIND, &change, "it is no longer requested");
 }

@@ -120,5 +120,5 @@ fn adopt(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster, why: &
     let change = Change::TagResource { arn: cluster.arn.clone(), tags: marks::ours(situation.desired) };
     let kind = topic(situation);
     draft.note(kind, Weight::Pending, Reason::UpdatingCluster, "the cluster is being adopted");
-    draft.send(situation, kind, change, why);
+    draft.send(situation, kind, &change, why);
 }

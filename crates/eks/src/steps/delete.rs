@@ -46,7 +46,7 @@ fn ours(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
     }
     draft.note(KIND, Weight::Pending, Reason::DeletingCluster, "EKS is asked to delete the cluster");
     let change = Change::DeleteCluster { cluster: cluster.name.clone() };
-    if draft.send(situation, KIND, change, "the FooControlPlane is being deleted") {
+    if draft.send(situation, KIND, &change, "the FooControlPlane is being deleted") {
         draft.record.deleting = true;
     }
 }
@@ -61,7 +61,7 @@ fn retain(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
         Reason::DeletingCluster,
         "our tags are being removed; the cluster stays",
     );
-    draft.send(situation, KIND, change, "the cluster is to stay");
+    draft.send(situation, KIND, &change, "the cluster is to stay");
 }
 
 fn is_protected(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) -> bool {

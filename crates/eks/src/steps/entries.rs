@@ -59,7 +59,7 @@ fn remove(situation: &Situation<'_>, draft: &mut Draft, principals: &Principals,
             Reason::ChangingAccess,
             format!("the entry of {principal} is being deleted"),
         );
-        draft.send(situation, KIND, change, format!("nobody needs the entry of {principal} any more"));
+        draft.send(situation, KIND, &change, format!("nobody needs the entry of {principal} any more"));
     }
 }
 

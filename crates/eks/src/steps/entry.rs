@@ -48,7 +48,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft, principal: &str, wanted:
         tags: marks::all(situation.desired),
         token: String::new(),
     };
-    if send(situation, draft, change, format!("{principal} has no access entry")) {
+    if send(situation, draft, &change, format!("{principal} has no access entry")) {
         match unique_id {
             Some(id) => drop(draft.record.entry_roles.insert(principal.to_owned(), id)),
             None => drop(draft.record.entry_roles.remove(principal)),
@@ -57,7 +57,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft, principal: &str, wanted:
     Entries::Incomplete
 }
 
-fn send(situation: &Situation<'_>, draft: &mut Draft, change: Change, why: String) -> bool {
+fn send(situation: &Situation<'_>, draft: &mut Draft, change: &Change, why: String) -> bool {
     draft.note(KIND, Weight::Pending, Reason::ChangingAccess, why.clone());
     draft.send(situation, KIND, change, why)
 }
@@ -71,7 +71,7 @@ fn keep(situation: &Situation<'_>, draft: &mut Draft, shown: &AccessEntry, wante
             let change = Change::DeleteAccessEntry { cluster, principal: principal.clone() };
             let why =
                 format!("the role {principal} was created again, and its entry is bound to the former one");
-            send(situation, draft, change, why);
+            send(situation, draft, &change, why);
             return Entries::Incomplete;
         }
         draft.record.entry_roles.insert(principal.clone(), id.clone());
@@ -92,7 +92,7 @@ fn keep(situation: &Situation<'_>, draft: &mut Draft, shown: &AccessEntry, wante
             groups: wanted.groups.clone(),
             token: String::new(),
         };
-        send(situation, draft, change, format!("name or groups of {principal} differ"));
+        send(situation, draft, &change, format!("name or groups of {principal} differ"));
         return Entries::Incomplete;
     }
     match &wanted.policies {
@@ -112,7 +112,7 @@ fn other_kind(situation: &Situation<'_>, draft: &mut Draft, shown: &AccessEntry,
     }
     let change =
         Change::DeleteAccessEntry { cluster: situation.desired.name.clone(), principal: principal.clone() };
-    send(situation, draft, change, format!("the entry of {principal} is of type {is} and not {not}"));
+    send(situation, draft, &change, format!("the entry of {principal} is of type {is} and not {not}"));
 }
 
 fn ensure_policies(
@@ -132,7 +132,7 @@ fn ensure_policies(
         let (cluster, principal) = (cluster.clone(), principal.to_owned());
         let why = format!("{principal} lacks a policy, or it holds elsewhere");
         let change = Change::AssociateAccessPolicy { cluster, principal, policy: policy.clone() };
-        send(situation, draft, change, why);
+        send(situation, draft, &change, why);
         complete = Entries::Incomplete;
     }
     let extra = shown.iter().filter(|it| only_these && !wanted.iter().any(|wanted| wanted.arn == it.arn));
@@ -140,7 +140,7 @@ fn ensure_policies(
         let (cluster, principal) = (cluster.clone(), principal.to_owned());
         let why = format!("{principal} has a policy that is not requested");
         let change = Change::DisassociateAccessPolicy { cluster, principal, policy: policy.arn.clone() };
-        send(situation, draft, change, why);
+        send(situation, draft, &change, why);
     }
     complete
 }

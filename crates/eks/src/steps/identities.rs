@@ -62,7 +62,7 @@ fn one<'s>(
     }
 }
 
-fn send(situation: &Situation<'_>, draft: &mut Draft, change: Change, why: String) {
+fn send(situation: &Situation<'_>, draft: &mut Draft, change: &Change, why: String) {
     draft.note(KIND, Weight::Pending, Reason::ChangingAccess, why.clone());
     draft.send(situation, KIND, change, why);
 }
@@ -76,7 +76,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft, namespace: &str, account
         tags: marks::all(situation.desired),
         token: String::new(),
     };
-    send(situation, draft, change, format!("{namespace}/{account} has no pod identity association"));
+    send(situation, draft, &change, format!("{namespace}/{account} has no pod identity association"));
 }
 
 fn keep(situation: &Situation<'_>, draft: &mut Draft, shown: &PodIdentity, role: &str) {
@@ -89,7 +89,7 @@ fn keep(situation: &Situation<'_>, draft: &mut Draft, shown: &PodIdentity, role:
             token: String::new(),
         };
         let why = format!("the role of {}/{} differs", shown.namespace, shown.service_account);
-        send(situation, draft, change, why);
+        send(situation, draft, &change, why);
     }
 }
 
@@ -100,7 +100,7 @@ fn remove(situation: &Situation<'_>, draft: &mut Draft, shown: &PodIdentity) {
             let cluster = situation.desired.name.clone();
             let change = Change::DeletePodIdentityAssociation { cluster, id: shown.id.clone() };
             let why = format!("{}/{} is no longer requested", shown.namespace, shown.service_account);
-            send(situation, draft, change, why);
+            send(situation, draft, &change, why);
         }
         // Not ours: once is enough.
         None => drop(draft.read.remove(&question(situation, &shown.id))),

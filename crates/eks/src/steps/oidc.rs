@@ -36,7 +36,7 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
     };
     let why = "the issuer of the cluster has no OIDC provider in IAM";
     draft.note(KIND, Weight::Pending, Reason::ChangingAccess, why);
-    if draft.send(situation, KIND, change, why) {
+    if draft.send(situation, KIND, &change, why) {
         draft.record.oidc_provider = Some(arn);
     }
 }
@@ -82,7 +82,7 @@ pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft, kind: Conditi
         if kind == ConditionKind::Deleting { Reason::DeletingCluster } else { Reason::ChangingAccess };
     draft.note(kind, Weight::Pending, reason, format!("the OIDC provider {arn} is being deleted"));
     let change = Change::DeleteOpenIDConnectProvider { arn: arn.to_owned() };
-    draft.send(situation, kind, change, "nobody needs the OIDC provider any more");
+    draft.send(situation, kind, &change, "nobody needs the OIDC provider any more");
     false
 }
 

@@ -27,10 +27,10 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
     let arn = cluster.arn.clone();
     if !lacking.is_empty() {
         let change = Change::TagResource { arn: arn.clone(), tags: lacking };
-        draft.send(situation, KIND, change, "tags are missing or differ");
+        draft.send(situation, KIND, &change, "tags are missing or differ");
     }
     if !extra.is_empty() {
         let change = Change::UntagResource { arn, keys: extra };
-        draft.send(situation, KIND, change, "tags are no longer requested");
+        draft.send(situation, KIND, &change, "tags are no longer requested");
     }
 }

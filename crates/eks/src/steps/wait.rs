@@ -49,7 +49,7 @@ fn failed(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
         return;
     }
     let change = Change::DeleteCluster { cluster: cluster.name.clone() };
-    if draft.send(situation, KIND, change, "its creation failed") && !draft.record.deleting {
+    if draft.send(situation, KIND, &change, "its creation failed") && !draft.record.deleting {
         draft.record.deleting = true;
         draft.fails(situation.now, "cluster", "creation", message);
     }

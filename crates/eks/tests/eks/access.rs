@@ -28,7 +28,7 @@ fn generated_user_names_are_never_rewritten() {
     assert_eq!(world.count("UpdateAccessEntry"), 0);
     world.desired.entries.get_mut(&role_arn("people")).unwrap().username = Some("person".to_owned());
     world.settle();
-    assert_eq!(world.aws.state.entries[&role_arn("people")].entry.username, "person");
+    assert_eq!(world.aws.state.entries[&role_arn("people")].shown.username, "person");
     assert_eq!(world.count("UpdateAccessEntry"), 1);
 }
 
@@ -53,10 +53,10 @@ fn policies_are_as_requested_and_our_own_stays() {
 fn entries_of_pools_go_with_the_last_pool_and_those_of_others_stay() {
     let mut world = World::settled(desired());
     world.aws.by_hand(|it| {
-        let mut theirs = it.entries[&role_arn("people")].entry.clone();
+        let mut theirs = it.entries[&role_arn("people")].shown.clone();
         theirs.principal = role_arn("theirs");
         theirs.tags.clear();
-        let theirs = Entry { entry: theirs, policies: BTreeSet::new(), lets_in: String::new() };
+        let theirs = Entry { shown: theirs, policies: BTreeSet::new(), lets_in: String::new() };
         it.entries.insert(role_arn("theirs"), theirs);
     });
     world.restart();

@@ -47,14 +47,13 @@ fn a_deletion_waits_for_creation_and_for_an_update() {
     world.delete();
     world.assert_gone();
     let mut world = World::settled(desired());
-    world.desired.version = Minor34;
+    world.desired.version = MINOR_34;
     world.run_until("upgrading", |it| it.count("UpdateClusterVersion") == 1);
     world.delete();
     world.assert_gone();
 }
 
-#[allow(non_upper_case_globals, reason = "a version")]
-const Minor34: foo_model::eks::Minor = foo_model::eks::Minor(34);
+const MINOR_34: foo_model::eks::Minor = foo_model::eks::Minor(34);
 
 #[test]
 fn nothing_that_never_was_is_deleted_at_once() {

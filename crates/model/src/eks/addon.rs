@@ -1,6 +1,6 @@
 //! Add-ons (EKS API Reference: `Addon`, `AddonVersionInfo`).
 
-use super::cluster::Issue;
+use super::issue::Issue;
 use crate::network::Tags;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

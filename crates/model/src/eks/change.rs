@@ -3,9 +3,9 @@
 use super::access::{AccessPolicy, EntryKind};
 use super::addon::ResolveConflicts;
 use super::cluster::{AuthenticationMode, Cluster, IpFamily, LogType, SupportType, Update};
+use super::reach::{EndpointAccess, Placement};
 use super::version::Minor;
 use crate::network::Tags;
-use crate::{SecurityGroupId, SubnetId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use strum::IntoStaticStr;
@@ -243,26 +243,6 @@ pub struct NewCluster {
     pub deletion_protection: bool,
     /// Tags.
     pub tags: Tags,
-}
-
-/// Where the control plane has interfaces.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Placement {
-    /// Subnets, at least two in two zones.
-    pub subnets: BTreeSet<SubnetId>,
-    /// Security groups besides the cluster's own.
-    pub security_groups: BTreeSet<SecurityGroupId>,
-}
-
-/// Who reaches the API server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EndpointAccess {
-    /// From the internet.
-    pub public: bool,
-    /// From inside the VPC without leaving it.
-    pub private: bool,
-    /// Ranges that the public endpoint is open to; meaningless without it.
-    pub public_cidrs: BTreeSet<String>,
 }
 
 /// One type of update of a cluster's configuration: EKS accepts one per call.

@@ -1,5 +1,7 @@
 //! Clusters, their updates and insights (EKS API Reference: `Cluster`, `Update`, `InsightSummary`).
 
+use super::issue::Issue;
+use super::reach::{EndpointAccess, Placement};
 use super::version::Minor;
 use crate::network::Tags;
 use crate::{SecurityGroupId, Timestamp, VpcId};
@@ -31,11 +33,11 @@ pub struct Cluster {
     /// The VPC of its subnets.
     pub vpc: Option<VpcId>,
     /// Where its control plane has interfaces, and who reaches it.
-    pub placement: super::Placement,
+    pub placement: Placement,
     /// The security group that EKS created for it.
     pub cluster_security_group: Option<SecurityGroupId>,
     /// Who reaches the API server.
-    pub access: super::EndpointAccess,
+    pub access: EndpointAccess,
     /// The IPv4 range of Services.
     pub service_ipv4: Option<String>,
     /// The IPv6 range of Services.
@@ -134,17 +136,6 @@ pub enum LogType {
 pub enum IpFamily {
     Ipv4,
     Ipv6,
-}
-
-/// Something that EKS says is wrong with a cluster, an add-on or an update.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Issue {
-    /// EKS's code, for example `Ec2SubnetNotFound`.
-    pub code: String,
-    /// EKS's words.
-    pub message: String,
-    /// What it is about.
-    pub resources: Vec<String>,
 }
 
 /// An update of a cluster or add-on.

@@ -8,16 +8,20 @@ pub mod addon;
 pub mod change;
 pub mod cluster;
 pub mod iam;
+pub mod issue;
 pub mod question;
+pub mod reach;
 pub mod version;
 
 pub use access::{AccessEntry, AccessPolicy, AccessScope, EntryKind, PodIdentity};
 pub use addon::{Addon, AddonRelease, AddonStatus, ResolveConflicts};
-pub use change::{Change, Changed, ConfigUpdate, EndpointAccess, NewAddon, NewCluster, Placement};
+pub use change::{Change, Changed, ConfigUpdate, NewAddon, NewCluster};
 pub use cluster::{
-    AuthenticationMode, Cluster, ClusterStatus, Insight, InsightStatus, IpFamily, Issue, LogType,
-    SupportType, Update, UpdateStatus,
+    AuthenticationMode, Cluster, ClusterStatus, Insight, InsightStatus, IpFamily, LogType, SupportType,
+    Update, UpdateStatus,
 };
 pub use iam::{InstanceProfile, OidcProvider, Role};
+pub use issue::Issue;
 pub use question::{Answer, Question};
+pub use reach::{EndpointAccess, Placement};
 pub use version::{Minor, Support, VersionOffer};

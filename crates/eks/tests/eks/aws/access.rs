@@ -23,7 +23,7 @@ impl Aws {
                 self.create_entry(principal, *kind, username.as_deref(), groups, tags)
             }
             Change::UpdateAccessEntry { principal, username, groups, .. } => {
-                let entry = &mut self.entry(principal)?.entry;
+                let entry = &mut self.entry(principal)?.shown;
                 entry.groups.clone_from(groups);
                 entry.username = username.clone().unwrap_or_else(|| entry.username.clone());
                 Ok(Changed::default())
@@ -80,7 +80,7 @@ impl Aws {
             created: Some(self.now),
         };
         let lets_in = role.unique_id.clone();
-        let entry = Entry { entry, policies: BTreeSet::new(), lets_in };
+        let entry = Entry { shown: entry, policies: BTreeSet::new(), lets_in };
         self.state.entries.insert(principal.to_owned(), entry);
         Ok(Changed::default())
     }

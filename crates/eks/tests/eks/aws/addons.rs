@@ -60,8 +60,9 @@ impl Aws {
             return Err(in_use("Addon is in another state"));
         }
         addon.version.clone_from(&new.version);
-        addon.configuration = new.configuration.clone().or(addon.configuration.take());
-        addon.service_account_role = new.service_account_role.clone().or(addon.service_account_role.take());
+        addon.configuration = new.configuration.clone().or_else(|| addon.configuration.take());
+        addon.service_account_role =
+            new.service_account_role.clone().or_else(|| addon.service_account_role.take());
         addon.status = AddonStatus::Updating;
         self.bind(new);
         self.later(TAKES, Due::Addon(new.name.clone()));

@@ -31,7 +31,7 @@ pub struct State {
 /// An access entry with what EKS knows besides.
 #[derive(Clone)]
 pub struct Entry {
-    pub entry: AccessEntry,
+    pub shown: AccessEntry,
     pub policies: BTreeSet<AccessPolicy>,
     /// Unique id of the role that it lets in.
     pub lets_in: String,
@@ -183,7 +183,7 @@ impl Aws {
             Question::Addon { name, .. } => Answer::Addon(state.addons.get(name).cloned().map(Box::new)),
             Question::AccessEntries(_) => Answer::Names(state.entries.keys().cloned().collect()),
             Question::AccessEntry { principal, .. } => {
-                Answer::AccessEntry(state.entries.get(principal).map(|it| it.entry.clone()))
+                Answer::AccessEntry(state.entries.get(principal).map(|it| it.shown.clone()))
             }
             Question::AccessPolicies { principal, .. } => Answer::AccessPolicies(
                 state.entries.get(principal).map(|it| it.policies.clone()).unwrap_or_default(),
