@@ -1,5 +1,7 @@
 //! The SDK's clients that make up one cloud.
 
+use crate::eks::Signer;
+
 /// The clients of a cloud: the services of one identity in one region.
 #[derive(Clone, Debug)]
 pub struct AwsCloud {
@@ -9,8 +11,12 @@ pub struct AwsCloud {
     pub(crate) classic: Clients<aws_sdk_elasticloadbalancing::Client>,
     /// All other load balancers.
     pub(crate) balancers: Clients<aws_sdk_elasticloadbalancingv2::Client>,
+    pub(crate) eks: Clients<aws_sdk_eks::Client>,
+    pub(crate) iam: Clients<aws_sdk_iam::Client>,
     pub(crate) quotas: aws_sdk_servicequotas::Client,
     pub(crate) sts: aws_sdk_sts::Client,
+    /// Signs the tokens of EKS clusters.
+    pub(crate) signer: Signer,
 }
 
 /// Two clients of the same service.

@@ -1,6 +1,7 @@
 //! Credentials, HTTP, timeouts and retries: all settings that are fixed before the first call.
 
 use crate::clients::{AwsCloud, Clients};
+use crate::eks::{Signer, Skew};
 use crate::sessions::{AssumedRole, Sessions, with_roles};
 use aws_config::{AppName, BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
@@ -156,14 +157,16 @@ impl fmt::Debug for Identity {
 
 pub(crate) async fn connect(settings: AwsSettings) -> Result<AwsCloud, ConnectError> {
     let settings = checked(settings)?;
-    let sessions = Sessions::new();
+    let (sessions, skew) = (Sessions::new(), Skew::default());
     let config = with_roles(base(&settings, &sessions).await?, &settings.roles).await;
+    let signer = Signer::new(&config, &settings.region, sessions.clone(), skew.clone()).await;
     // Not the adaptive mode: after two throttled calls it delayed other calls for 38 s, across all clients.
     let repeating = || RetryConfig::standard().with_max_attempts(ATTEMPTS);
     macro_rules! client {
         ($service:ident, $retries:expr) => {{
             let config = $service::config::Builder::from(&config).interceptor(sessions.clone());
-            $service::Client::from_conf(config.retry_config($retries).build())
+            let config = config.interceptor(skew.clone()).retry_config($retries);
+            $service::Client::from_conf(config.build())
         }};
     }
     macro_rules! clients {
@@ -179,8 +182,11 @@ pub(crate) async fn connect(settings: AwsSettings) -> Result<AwsCloud, ConnectEr
         ec2: clients!(aws_sdk_ec2),
         classic: clients!(aws_sdk_elasticloadbalancing),
         balancers: clients!(aws_sdk_elasticloadbalancingv2),
+        eks: clients!(aws_sdk_eks),
+        iam: clients!(aws_sdk_iam),
         quotas: client!(aws_sdk_servicequotas, repeating()),
         sts: client!(aws_sdk_sts, repeating()),
+        signer,
     })
 }
 

@@ -38,6 +38,12 @@ where
     }
 }
 
+/// No credentials could be obtained to sign this call.
+pub(crate) fn unsigned(operation: Operation, error: &CredentialsError) -> CloudError {
+    tracing::debug!(operation = operation.name(), error = %DisplayErrorContext(error), "no credentials");
+    broken(operation, error)
+}
+
 /// AWS's error for one of several things, within an answer that is a success as a whole.
 pub(crate) fn of_item(operation: Operation, code: Option<&str>, message: &str) -> CloudError {
     let kind = code.map_or(ErrorKind::Invalid, |code| kind_of(operation, code, 400));
@@ -157,7 +163,9 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "RequestExpired"
         | "SignatureDoesNotMatch"
         | "UnrecognizedClientException" => ErrorKind::Credentials,
-        "DependencyViolation"
+        // IAM's, about two changes of one entity.
+        "ConcurrentModification"
+        | "DependencyViolation"
         // About a gateway that was attached a moment ago.
         | "Gateway.NotAttached"
         | "IncorrectInstanceState"
@@ -168,6 +176,7 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "OperationAborted"
         | "ResourceContention"
         | "ResourceInUse"
+        | "ResourceInUseException"
         | "ScalingActivityInProgress"
         | "InstanceRefreshInProgress" => ErrorKind::InUse,
         "InternalError"
@@ -176,14 +185,20 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "IDPCommunicationError"
         | "IDPCommunicationErrorException"
         | "InternalServerError"
+        | "ServerException"
+        // IAM did not reach the issuer of OpenID Connect tokens.
+        | "OpenIdIdpCommunicationError"
         | "ServiceException"
         | "ServiceLinkedRoleFailure"
         | "ServiceUnavailable"
+        | "ServiceUnavailableException"
         | "Unavailable" => ErrorKind::Internal,
         "RequestTimeout" | "RequestTimeoutException" if operation.is_mutation() => ErrorKind::LostAnswer,
         "InvalidAMIID.Unavailable"
         | "QueueDoesNotExist"
         | "AWS.SimpleQueueService.NonExistentQueue"
+        // IAM's.
+        | "NoSuchEntity"
         | "NoSuchResourceException" => ErrorKind::NotFound,
         // Another subnet has the range, perhaps the same subnet from an earlier attempt.
         "InvalidSubnet.Conflict" | "Resource.AlreadyAssociated" => ErrorKind::AlreadyExists,
@@ -207,6 +222,13 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
 /// Codes whose meaning in one operation differs from that in all others.
 fn kind_during(operation: Operation, code: &str) -> Option<ErrorKind> {
     match (operation, code) {
+        // The name is taken. Of all other operations the code says that EKS is at work on the cluster or add-on.
+        (
+            Operation::CreateCluster
+            | Operation::CreateAccessEntry
+            | Operation::CreatePodIdentityAssociation,
+            "ResourceInUseException",
+        ) => Some(ErrorKind::AlreadyExists),
         // EC2 has other codes for a known type in a wrong place; here the only input is the type's name.
         (Operation::DescribeInstanceTypes, "InvalidInstanceType")
         // The resource to detach is not attached.
@@ -311,6 +333,37 @@ mod tests {
     }
 
     #[test]
+    fn codes_of_eks_have_their_kinds() {
+        use ErrorKind::{
+            AlreadyExists, Denied, InUse, Internal, Invalid, LimitExceeded, NotFound, Throttled,
+        };
+        for (operation, code, kind) in [
+            (Operation::CreateCluster, "ResourceInUseException", AlreadyExists),
+            (Operation::CreateAccessEntry, "ResourceInUseException", AlreadyExists),
+            (Operation::CreatePodIdentityAssociation, "ResourceInUseException", AlreadyExists),
+            (Operation::CreateAddon, "ResourceInUseException", InUse),
+            (Operation::UpdateClusterVersion, "ResourceInUseException", InUse),
+            (Operation::DeleteCluster, "ResourceInUseException", InUse),
+            (Operation::DescribeCluster, "ResourceNotFoundException", NotFound),
+            (Operation::TagResource, "NotFoundException", NotFound),
+            (Operation::TagResource, "BadRequestException", Invalid),
+            (Operation::DescribeCluster, "TooManyRequestsException", Throttled),
+            (Operation::DescribeCluster, "ThrottlingException", Throttled),
+            (Operation::CreateCluster, "InvalidParameterException", Invalid),
+            (Operation::CreateAccessEntry, "InvalidRequestException", Invalid),
+            (Operation::UpdateClusterVersion, "InvalidStateException", Invalid),
+            (Operation::CreateCluster, "ResourceLimitExceededException", LimitExceeded),
+            (Operation::CreateCluster, "UnsupportedAvailabilityZoneException", Invalid),
+            (Operation::CreateCluster, "ClientException", Invalid),
+            (Operation::CreateCluster, "ServerException", Internal),
+            (Operation::CreateCluster, "ServiceUnavailableException", Internal),
+            (Operation::CreateCluster, "AccessDeniedException", Denied),
+        ] {
+            assert_eq!(kind_of(operation, code, 400), kind, "{operation:?} {code}");
+        }
+    }
+
+    #[test]
     fn codes_of_networks_have_their_kinds() {
         use ErrorKind::{
             AlreadyExists, Credentials, Denied, InUse, Internal, Invalid, LimitExceeded, NotFound, Throttled,
@@ -358,6 +411,12 @@ mod tests {
             (Operation::GetServiceQuota, "ServiceException", Internal),
             (Operation::GetServiceQuota, "DependencyAccessDeniedException", Denied),
             (Operation::CreateVpc, "UnauthorizedOperation", Denied),
+            (Operation::GetInstanceProfile, "NoSuchEntity", NotFound),
+            (Operation::CreateOpenIDConnectProvider, "EntityAlreadyExists", AlreadyExists),
+            (Operation::CreateOpenIDConnectProvider, "LimitExceeded", LimitExceeded),
+            (Operation::CreateOpenIDConnectProvider, "ConcurrentModification", InUse),
+            (Operation::CreateOpenIDConnectProvider, "OpenIdIdpCommunicationError", Internal),
+            (Operation::CreateOpenIDConnectProvider, "InvalidInput", Invalid),
         ] {
             assert_eq!(kind_of(operation, code, 400), kind, "{operation:?} {code}");
         }

@@ -1,4 +1,4 @@
-//! AWS Auto Scaling, EC2, Elastic Load Balancing, Service Quotas and SQS behind the traits of `foo-cloud`.
+//! AWS Auto Scaling, EC2, Elastic Load Balancing, Service Quotas, EKS, IAM and SQS behind the traits of `foo-cloud`.
 //!
 //! The only crate that links the AWS SDK: aws-sdk-ec2 takes minutes and gigabytes to compile, so nothing else
 //! may depend on this crate except where the manager is put together. It makes no decisions and has no caches
@@ -9,12 +9,15 @@
 //! * [`connect`]: credentials, HTTP, timeouts, retries;
 //! * `groups`, `templates`, `instances`, `lookups`: the operations by family, with the shapes they need;
 //! * `networks`: VPCs and the resources in them;
+//! * `eks`: EKS clusters, and their tokens;
 //! * `queue`: one SQS queue;
+//! * `roles`: IAM;
 //! * `sessions`: sessions of roles, and the cache of credentials;
 //! * `error`: from SDK errors to [`foo_cloud::ErrorKind`].
 
 mod clients;
 pub mod connect;
+mod eks;
 mod error;
 mod filters;
 mod groups;
@@ -24,6 +27,7 @@ mod lookups;
 mod networks;
 mod numbers;
 mod queue;
+mod roles;
 mod sessions;
 mod templates;
 mod volumes;

@@ -103,23 +103,35 @@ pub(crate) struct Sessions(Arc<Mutex<Remembered>>);
 struct Remembered {
     cache: SharedIdentityCache,
     forgotten: Option<Instant>,
+    /// How often everything was forgotten.
+    age: u64,
 }
 
 impl Sessions {
     /// Nothing yet.
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Mutex::new(Remembered { cache: IdentityCache::lazy().build(), forgotten: None })))
+        Self(Arc::new(Mutex::new(Remembered {
+            cache: IdentityCache::lazy().build(),
+            forgotten: None,
+            age: 0,
+        })))
     }
 
     fn cache(&self) -> SharedIdentityCache {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).cache.clone()
     }
 
-    fn forget(&self) {
+    /// Increases each time AWS refused a call: credentials of an earlier age may have ended.
+    pub(crate) fn age(&self) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).age
+    }
+
+    pub(crate) fn forget(&self) {
         let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         if remembered.forgotten.is_none_or(|last| now.saturating_duration_since(last) >= PATIENCE) {
-            *remembered = Remembered { cache: IdentityCache::lazy().build(), forgotten: Some(now) };
+            let age = remembered.age.saturating_add(1);
+            *remembered = Remembered { cache: IdentityCache::lazy().build(), forgotten: Some(now), age };
         }
     }
 }

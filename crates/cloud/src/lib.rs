@@ -1,6 +1,7 @@
 //! The traits that a cloud implements, and what works around every implementation.
 //!
-//! * [`Groups`], [`Compute`], [`Networks`] and [`Clusters`]: the four traits, in the nouns of `foo-model`.
+//! * [`Groups`], [`Compute`], [`Networks`] and [`Clusters`]: traits in the nouns of `foo-model`.
+//! * [`roles`]: the trait of IAM, with its nouns.
 //! * [`queue`]: messages that AWS sends.
 //! * [`error`]: failures, classified by what to do about them.
 //! * decorators: [`metered`] adds token buckets and one metric per call and outcome to any cloud.
@@ -26,6 +27,7 @@ pub mod operation;
 pub mod queue;
 pub mod requests;
 pub mod retry;
+pub mod roles;
 mod vcpus;
 pub mod watchdog;
 
@@ -45,6 +47,7 @@ pub use requests::{
     ClusterToken, Described, Ended, ImageInfo, InstanceDetails, InstanceState, InstanceTypeInfo, Looked,
     Made, NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy, VolumeInfo,
 };
+pub use roles::{InstanceProfile, NewOidcProvider, OidcProvider, Role, Roles};
 pub use vcpus::VcpuQuota;
 pub use watchdog::Watchdog;
 
@@ -204,5 +207,5 @@ pub trait Clusters: Send + Sync {
 }
 
 /// A whole cloud.
-pub trait Cloud: Groups + Compute + Networks + Clusters {}
-impl<T: Groups + Compute + Networks + Clusters + ?Sized> Cloud for T {}
+pub trait Cloud: Groups + Compute + Networks + Clusters + Roles {}
+impl<T: Groups + Compute + Networks + Clusters + Roles + ?Sized> Cloud for T {}

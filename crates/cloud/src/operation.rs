@@ -98,6 +98,11 @@ pub enum Operation {
     DeleteLoadBalancer,
     DeleteTargetGroup,
     GetServiceQuota,
+    GetInstanceProfile,
+    GetRole,
+    GetOpenIDConnectProvider,
+    CreateOpenIDConnectProvider,
+    DeleteOpenIDConnectProvider,
     GetCallerIdentity,
     ReceiveMessage,
     DeleteMessageBatch,
@@ -135,11 +140,6 @@ pub enum Operation {
     /// Operations of EKS.
     TagResource,
     UntagResource,
-    GetRole,
-    GetInstanceProfile,
-    GetOpenIDConnectProvider,
-    CreateOpenIDConnectProvider,
-    DeleteOpenIDConnectProvider,
 }
 
 impl From<&Change> for Operation {

@@ -138,7 +138,7 @@ impl Draft {
         let change =
             change(hash::token(&situation.desired.network_id, &situation.desired.uid, role, attempt));
         if let Some(intent) = &intent
-            && !(has_token(&change) && intent.origin == Origin::Decided)
+            && !(change.token().is_some() && intent.origin == Origin::Decided)
         {
             return self.wait_for_intent(situation, role, intent);
         }
@@ -228,7 +228,7 @@ impl Draft {
         let begun = situation.observed.tagged.begun.get(&role.kind()).copied();
         let looked = begun.is_some_and(|begun| begun >= failure.at);
         // What has a token may be sent again at once: it does not happen twice.
-        let has_to_look = failure.lost && !has_token(&failure.action.change);
+        let has_to_look = failure.lost && failure.action.change.token().is_none();
         if !looked && (failure.lost || !failure.refusal.reason.is_transient()) {
             self.look(role.kind(), failure.at);
         }
@@ -294,15 +294,4 @@ impl Draft {
         let timers = self.timers.iter().copied().filter(|at| *at > now);
         (looks.collect(), timers.min())
     }
-}
-
-/// Whether AWS does not do it twice.
-pub(crate) fn has_token(change: &Change) -> bool {
-    matches!(
-        change,
-        Change::CreateNatGateway { .. }
-            | Change::CreateRouteTable { .. }
-            | Change::CreateVpcEndpoint { .. }
-            | Change::CreateEgressOnlyInternetGateway { .. }
-    )
 }

@@ -12,6 +12,8 @@ use tokio::time::{Instant, timeout};
 
 /// How long a failure is the answer.
 const FAILED: Duration = Duration::from_mins(1);
+/// The same in front of a cache, which remembers what AWS refuses by itself: the time between two tries of core.
+const FAILED_BEFORE_CACHE: Duration = Duration::from_secs(5);
 
 /// The answers to all questions of one type.
 #[derive(Debug)]
@@ -22,6 +24,7 @@ pub(crate) struct Answers<Q, T> {
     within: Duration,
     /// How long an answer is valid; zero: it is asked for each time.
     serves: fn(&T) -> Duration,
+    failed: Duration,
 }
 
 #[derive(Debug)]
@@ -40,7 +43,12 @@ struct Known<T> {
 impl<Q: Clone + Eq + Hash, T: Clone> Answers<Q, T> {
     /// None yet. Missed deadlines are failures of this operation.
     pub(crate) fn new(operation: Operation, within: Duration, serves: fn(&T) -> Duration) -> Self {
-        Self { slots: Mutex::default(), operation, within, serves }
+        Self { slots: Mutex::default(), operation, within, serves, failed: FAILED }
+    }
+
+    /// Those of a cache, which are not kept here again: what it lacks is the deadline.
+    pub(crate) fn of_cache(operation: Operation, within: Duration) -> Self {
+        Self { failed: FAILED_BEFORE_CACHE, ..Self::new(operation, within, |_| Duration::ZERO) }
     }
 
     /// The answer that is known, or the one that AWS gives in time.
@@ -55,7 +63,7 @@ impl<Q: Clone + Eq + Hash, T: Clone> Answers<Q, T> {
             return known.answer.clone();
         }
         let answer = timeout(self.within, ask).await.unwrap_or_else(|_late| Err(silent()));
-        let serves = answer.as_ref().map_or(FAILED, self.serves);
+        let serves = answer.as_ref().map_or(self.failed, self.serves);
         let now = Instant::now();
         let until = now.checked_add(serves).unwrap_or(now);
         *known = Some(Known { until, answer: answer.clone() });
@@ -118,6 +126,17 @@ mod tests {
         assert_eq!(prompt(3).await.unwrap(), 1);
         tokio::time::advance(Duration::from_mins(11)).await;
         assert_eq!(prompt(3).await.unwrap(), 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn in_front_of_a_cache_only_failures_are_kept_and_not_for_long() {
+        let answers: Answers<&str, u32> = Answers::of_cache(Operation::DescribeImages, WITHIN);
+        assert_eq!(answers.get(&"a", async { Ok(1) }).await.unwrap(), 1);
+        assert_eq!(answers.get(&"a", async { Ok(2) }).await.unwrap(), 2, "the cache knows better");
+        assert!(answers.get(&"a", std::future::pending()).await.is_err());
+        assert!(answers.get(&"a", async { Ok(3) }).await.is_err());
+        tokio::time::advance(Duration::from_secs(6)).await;
+        assert_eq!(answers.get(&"a", async { Ok(4) }).await.unwrap(), 4);
     }
 
     #[tokio::test(start_paused = true)]

@@ -4,10 +4,13 @@
 use crate::answers::Answers;
 use crate::settings::Access;
 use async_trait::async_trait;
-use foo_cloud::{Cloud, Limits, Lookups, Metered, Metrics, Operation, VcpuQuota};
-use foo_model::Zone;
+use foo_cloud::{
+    Asking, Cloud, ImageInfo, InstanceProfile, InstanceTypeInfo, Limits, Lookups, Metered, Metrics,
+    NetworkQuery, Operation, SubnetInfo, VcpuQuota,
+};
 use foo_model::names::TAG_CLUSTER;
 use foo_model::network::{Kind, Quotas, Scope, ZoneInfo};
+use foo_model::{ImageId, InstanceType, Zone};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,11 +20,11 @@ use std::time::Duration;
 const MOST: usize = 64;
 
 /// How long a question of one call may take, and one of nine calls, one after the other. Both together are less than
-/// all checks have, so that a Service Quotas that is silent leaves time for what is asked of the others.
+/// all checks have, so that one operation or service that is silent leaves time for what is asked of the others.
 const ONE_CALL: Duration = Duration::from_millis(1500);
 const MANY_CALLS: Duration = Duration::from_secs(3);
 
-/// How long zones and quotas of vCPUs are the answer: as long as the other look-ups of new questions.
+/// How long zones, quotas of vCPUs and instance profiles are the answer: as long as the other look-ups of new questions.
 const RARELY_CHANGES: Duration = Duration::from_mins(10);
 /// How long the quotas of networks are: what is used of them is part of the answer, and who made room waits for it.
 const USED: Duration = Duration::from_mins(3);
@@ -43,8 +46,12 @@ pub trait Connect: Send + Sync {
 pub(crate) struct Connected {
     /// For questions without a cache.
     pub(crate) cloud: Arc<dyn Cloud>,
-    /// For facts that hardly ever change.
-    pub(crate) lookups: Lookups,
+    /// Facts that hardly ever change, kept as long as the manager keeps them.
+    lookups: Lookups,
+    images: Answers<ImageId, ImageInfo>,
+    types: Answers<InstanceType, InstanceTypeInfo>,
+    subnets: Answers<NetworkQuery, Vec<SubnetInfo>>,
+    profiles: Answers<String, Option<InstanceProfile>>,
     vcpus: Answers<VcpuQuota, Option<u32>>,
     zones: Answers<(), BTreeMap<Zone, ZoneInfo>>,
     quotas: Answers<(), Quotas>,
@@ -60,6 +67,14 @@ impl Connected {
         Self {
             lookups,
             cloud,
+            images: Answers::of_cache(Operation::DescribeImages, ONE_CALL),
+            types: Answers::of_cache(Operation::DescribeInstanceTypes, ONE_CALL),
+            subnets: Answers::of_cache(Operation::DescribeSubnets, ONE_CALL),
+            // One that lacks something may get it at any moment.
+            profiles: Answers::new(Operation::GetInstanceProfile, ONE_CALL, |profile| match profile {
+                Some(profile) if !profile.roles.is_empty() => RARELY_CHANGES,
+                Some(_) | None => Duration::ZERO,
+            }),
             vcpus: Answers::new(Operation::GetServiceQuota, ONE_CALL, |_| RARELY_CHANGES),
             zones: Answers::new(Operation::DescribeAvailabilityZones, ONE_CALL, |_| RARELY_CHANGES),
             quotas: Answers::new(Operation::GetServiceQuota, MANY_CALLS, |_| USED),
@@ -68,6 +83,26 @@ impl Connected {
                 if *begun { BEGUN } else { Duration::ZERO }
             }),
         }
+    }
+
+    /// An image, at most ten minutes old.
+    pub(crate) async fn image(&self, id: &ImageId) -> foo_cloud::Result<ImageInfo> {
+        self.images.get(id, self.lookups.image(id, Asking::New)).await
+    }
+
+    /// An instance type, at most ten minutes old.
+    pub(crate) async fn instance_type(&self, name: &InstanceType) -> foo_cloud::Result<InstanceTypeInfo> {
+        self.types.get(name, self.lookups.instance_type(name, Asking::New)).await
+    }
+
+    /// The subnets that a query names, at most ten minutes old; none for a minute.
+    pub(crate) async fn subnets(&self, query: &NetworkQuery) -> foo_cloud::Result<Vec<SubnetInfo>> {
+        self.subnets.get(query, self.lookups.subnets(query, Asking::New)).await
+    }
+
+    /// An instance profile, if there is one; at most ten minutes old if it has a role.
+    pub(crate) async fn instance_profile(&self, name: &str) -> foo_cloud::Result<Option<InstanceProfile>> {
+        self.profiles.get(&name.to_owned(), self.cloud.instance_profile(name)).await
     }
 
     /// How many vCPUs of a quota can run, at most ten minutes old; `None` if AWS does not tell.

@@ -19,7 +19,8 @@ const AWS_CHANGES: Duration = Duration::from_mins(1);
 /// The same about an annotation.
 const ANNOTATION_CHANGES: Duration = Duration::from_secs(15);
 
-/// Before anything of a Cluster exists: AWS accepts the credentials, and has what the Cluster's variables name.
+/// Before anything of a Cluster exists: AWS accepts the credentials, and has what the Cluster's variables name: network, images and instance
+/// profiles.
 pub(crate) async fn before_cluster_create(
     clouds: &Clouds,
     request: &BeforeClusterCreateRequest,
@@ -69,6 +70,7 @@ pub(crate) async fn before_workers_upgrade(
     for pool in &mut topology.pools {
         (pool.replicas, pool.most) = (0, 0);
         pool.subnets.clear();
+        pool.profile = None;
     }
     let report = checks::look(clouds, &settings, &topology).await;
     if let Some(unanswered) = report.unanswered() {

@@ -20,6 +20,8 @@ mod extension;
 mod hooks;
 mod leftovers;
 mod patches;
+#[cfg(test)]
+mod rights;
 pub mod settings;
 #[cfg(test)]
 mod testing;

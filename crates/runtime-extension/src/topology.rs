@@ -53,6 +53,8 @@ pub(crate) struct Pool {
     pub(crate) types: Vec<String>,
     /// How many of the replicas are spot instances.
     pub(crate) spot: u32,
+    /// Instance profile of a Cluster that does not exist yet: one that runs is not checked for it.
+    pub(crate) profile: Option<String>,
     /// Its own subnets; all of the cluster's if there is none.
     pub(crate) subnets: Vec<NetworkReference>,
 }
@@ -132,6 +134,7 @@ impl Topology {
                 replicas: pool.replicas.unwrap_or_default(),
                 most: pool.replicas.unwrap_or_default(),
                 images: image.into_iter().collect(),
+                profile: variables.find("instanceProfile")?,
                 subnets: variables.find("poolSubnets")?.unwrap_or_default(),
                 ..Pool::default()
             });
@@ -166,6 +169,7 @@ impl Pool {
         Self {
             name,
             object: None,
+            profile: None,
             replicas,
             most: if replicas == 0 { 0 } else { replicas.saturating_add(surge).min(limit) },
             images: BTreeSet::from([spec.ami.id]),

@@ -8,10 +8,12 @@
 )]
 
 mod canned;
+mod eks;
 mod errors;
 mod identities;
 mod networks;
 mod proxy;
 mod queue;
+mod roles;
 mod shapes;
 mod simulator;

@@ -8,16 +8,16 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 /// Whom a proxy was asked for, and what came through the tunnel first.
-type Seen = (String, Vec<u8>);
+pub(crate) type Seen = (String, Vec<u8>);
 
 /// A proxy that answers every CONNECT with one line, and remembers whom it was asked for and what came through the tunnel first.
-struct Tunnel {
-    url: String,
+pub(crate) struct Tunnel {
+    pub(crate) url: String,
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
 impl Tunnel {
-    async fn start(answer: &'static str) -> Self {
+    pub(crate) async fn start(answer: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Vec::new()));
@@ -32,7 +32,7 @@ impl Tunnel {
         Self { url, seen }
     }
 
-    fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
 

@@ -1,6 +1,6 @@
 //! Which buckets the calls of a cloud use.
 //!
-//! AWS counts calls per account and region, whoever sends them. The account of credentials is unknown until
+//! AWS counts calls per account and region, whoever sends them; those of IAM per account. The account of credentials is unknown until
 //! AWS reports it; until then a cloud has buckets of its own.
 
 use super::Limits;
@@ -11,16 +11,17 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-/// The buckets of one account in one region.
+/// The buckets of one account in one region. That of IAM is the same in all regions.
+#[derive(Clone)]
 pub(super) struct Buckets {
-    auto_scaling: Tokens,
-    ec2_describe: Tokens,
-    ec2_mutate: Tokens,
-    sqs: Tokens,
-    rare: Tokens,
-    eks_describe: Tokens,
-    eks_mutate: Tokens,
-    iam: Tokens,
+    auto_scaling: Arc<Tokens>,
+    ec2_describe: Arc<Tokens>,
+    ec2_mutate: Arc<Tokens>,
+    sqs: Arc<Tokens>,
+    rare: Arc<Tokens>,
+    eks_describe: Arc<Tokens>,
+    eks_mutate: Arc<Tokens>,
+    iam: Arc<Tokens>,
 }
 
 /// The buckets of all accounts in use. Clones share them.
@@ -44,15 +45,16 @@ struct State {
 
 impl Buckets {
     fn new(limits: Limits) -> Self {
+        let full = |rate| Arc::new(Tokens::new(rate));
         Self {
-            auto_scaling: Tokens::new(limits.auto_scaling),
-            ec2_describe: Tokens::new(limits.ec2_describe),
-            ec2_mutate: Tokens::new(limits.ec2_mutate),
-            sqs: Tokens::new(limits.sqs),
-            rare: Tokens::new(limits.rare),
-            eks_describe: Tokens::new(limits.eks_describe),
-            eks_mutate: Tokens::new(limits.eks_mutate),
-            iam: Tokens::new(limits.iam),
+            auto_scaling: full(limits.auto_scaling),
+            ec2_describe: full(limits.ec2_describe),
+            ec2_mutate: full(limits.ec2_mutate),
+            sqs: full(limits.sqs),
+            rare: full(limits.rare),
+            eks_describe: full(limits.eks_describe),
+            eks_mutate: full(limits.eks_mutate),
+            iam: full(limits.iam),
         }
     }
 
@@ -82,14 +84,15 @@ impl Allowance {
     pub fn backlog(&self) -> Duration {
         let buckets = self.buckets();
         let all = [&buckets.auto_scaling, &buckets.ec2_describe, &buckets.ec2_mutate];
-        all.map(Tokens::backlog).into_iter().max().unwrap_or_default()
+        all.map(|tokens| tokens.backlog()).into_iter().max().unwrap_or_default()
     }
 
     pub(super) fn buckets(&self) -> Arc<Buckets> {
         Arc::clone(&self.state().buckets)
     }
 
-    /// AWS reported the account. The first cloud of an account contributes its own buckets.
+    /// AWS reported the account. The first cloud of an account in a region contributes its own buckets, and the first of all
+    /// regions that of IAM.
     pub(super) fn belongs_to(&self, account: &str) {
         let mut state = self.state();
         if account.is_empty() || state.account.as_deref() == Some(account) {
@@ -98,9 +101,15 @@ impl Allowance {
         let mut known = self.accounts.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|_, buckets| buckets.strong_count() > 0);
         let place = (account.to_owned(), self.region.clone());
-        match known.get(&place).and_then(Weak::upgrade) {
-            Some(buckets) => state.buckets = buckets,
-            None => drop(known.insert(place, Arc::downgrade(&state.buckets))),
+        if let Some(buckets) = known.get(&place).and_then(Weak::upgrade) {
+            state.buckets = buckets;
+        } else {
+            let mut elsewhere = known.iter().filter(|((owner, _), _)| owner == account);
+            if let Some(elsewhere) = elsewhere.find_map(|(_, buckets)| buckets.upgrade()) {
+                let iam = Arc::clone(&elsewhere.iam);
+                state.buckets = Arc::new(Buckets { iam, ..Buckets::clone(&state.buckets) });
+            }
+            known.insert(place, Arc::downgrade(&state.buckets));
         }
         state.account = Some(account.to_owned());
     }

@@ -17,9 +17,9 @@ use crate::metrics::{Code, Metrics};
 use crate::operation::Operation;
 use crate::queue::{Message, Queue, Receipt};
 use crate::{
-    ClusterToken, Clusters, Compute, Described, Ended, Groups, ImageInfo, InstanceTypeInfo, Looked, Made,
-    NetworkQuery, Networks, Result, SecurityGroupInfo, SubnetInfo, TemplateSummary, VcpuQuota, VersionCopy,
-    VolumeInfo,
+    ClusterToken, Clusters, Compute, Described, Ended, Groups, ImageInfo, InstanceProfile, InstanceTypeInfo,
+    Looked, Made, NetworkQuery, Networks, NewOidcProvider, OidcProvider, Result, Role, Roles,
+    SecurityGroupInfo, SubnetInfo, TemplateSummary, VcpuQuota, VersionCopy, VolumeInfo,
 };
 use async_trait::async_trait;
 use foo_model::eks::{self, Answer, Changed, Question};
@@ -331,5 +331,25 @@ impl<C: Clusters + ?Sized> Clusters for Metered<C> {
     /// Neither limited nor counted: no call is sent.
     async fn cluster_token(&self, cluster: &str) -> Result<ClusterToken> {
         self.inner.cluster_token(cluster).await
+    }
+}
+
+#[async_trait]
+impl<C: Roles + ?Sized> Roles for Metered<C> {
+    async fn instance_profile(&self, name: &str) -> Result<Option<InstanceProfile>> {
+        self.around(Operation::GetInstanceProfile, self.inner.instance_profile(name)).await
+    }
+    async fn role(&self, name: &str) -> Result<Option<Role>> {
+        self.around(Operation::GetRole, self.inner.role(name)).await
+    }
+    async fn oidc_provider(&self, arn: &str) -> Result<Option<OidcProvider>> {
+        self.around(Operation::GetOpenIDConnectProvider, self.inner.oidc_provider(arn)).await
+    }
+    async fn create_oidc_provider(&self, provider: &NewOidcProvider) -> Result<String> {
+        let call = self.inner.create_oidc_provider(provider);
+        self.around(Operation::CreateOpenIDConnectProvider, call).await
+    }
+    async fn delete_oidc_provider(&self, arn: &str) -> Result<()> {
+        self.around(Operation::DeleteOpenIDConnectProvider, self.inner.delete_oidc_provider(arn)).await
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::support::{Scripted, group};
 use foo_cloud::metered::{Accounts, Allowance, Rate};
-use foo_cloud::{Cloud, ErrorKind, Groups, Limits, Metered, Metrics};
+use foo_cloud::{Cloud, ErrorKind, Groups, Limits, Metered, Metrics, Roles};
 use prometheus_client::registry::Registry;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,20 +44,23 @@ async fn calls_are_counted_by_outcome_and_limited() {
     }
 }
 
+/// A cloud of an account in a region, which takes part in the limits of these accounts.
+fn cloud_of(accounts: &Accounts, limits: Limits, account: &str, region: &str) -> Metered<dyn Cloud> {
+    let cloud = Scripted::default();
+    let mut group = group("g", 1, &[]);
+    group.arn = format!("arn:aws:autoscaling:{region}:{account}:autoScalingGroup:u:autoScalingGroupName/g");
+    cloud.edit(|world| world.groups.insert("g".into(), group));
+    let shared: Arc<dyn Cloud> = Arc::new(cloud);
+    let allowance = Arc::new(Allowance::new(limits, accounts.clone(), region));
+    Metered::new(shared, limits, Metrics::unregistered()).drawing_from(allowance)
+}
+
 /// AWS counts per account and region: more identities are no more calls.
 #[tokio::test(start_paused = true)]
 async fn two_identities_of_one_account_share_its_limits_and_another_account_has_its_own() {
     let limits = Limits { auto_scaling: Rate { per_second: 2, burst: 4 }, ..Limits::default() };
     let accounts = Accounts::default();
-    let cloud_of = |account: &str| {
-        let cloud = Scripted::default();
-        let mut group = group("g", 1, &[]);
-        group.arn = format!("arn:aws:autoscaling:r-1:{account}:autoScalingGroup:u:autoScalingGroupName/g");
-        cloud.edit(|world| world.groups.insert("g".into(), group));
-        let shared: Arc<dyn Cloud> = Arc::new(cloud);
-        let allowance = Arc::new(Allowance::new(limits, accounts.clone(), "r-1"));
-        Metered::new(shared, limits, Metrics::unregistered()).drawing_from(allowance)
-    };
+    let cloud_of = |account: &str| cloud_of(&accounts, limits, account, "r-1");
     let (one, two, other) = (cloud_of("1"), cloud_of("1"), cloud_of("2"));
     for cloud in [&one, &two, &other] {
         cloud.describe_groups(&["g".into()]).await.unwrap();
@@ -72,4 +75,29 @@ async fn two_identities_of_one_account_share_its_limits_and_another_account_has_
         two.describe_groups(&["g".into()]).await.unwrap();
     }
     assert!((1_900..=2_100).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
+}
+
+/// IAM is one service for all regions.
+#[tokio::test(start_paused = true)]
+async fn calls_of_iam_share_one_limit_in_all_regions_of_an_account() {
+    let limits = Limits { iam: Rate { per_second: 2, burst: 4 }, ..Limits::default() };
+    let accounts = Accounts::default();
+    let cloud_of = |account: &str, region: &str| cloud_of(&accounts, limits, account, region);
+    let (here, there, other) = (cloud_of("1", "r-1"), cloud_of("1", "r-2"), cloud_of("2", "r-2"));
+    for cloud in [&here, &there, &other] {
+        cloud.describe_groups(&["g".into()]).await.unwrap();
+    }
+    let start = Instant::now();
+    for _ in 0..4 {
+        here.role("nodes").await.unwrap();
+        other.role("nodes").await.unwrap();
+    }
+    assert_eq!(start.elapsed(), Duration::ZERO, "the burst of each account");
+    for _ in 0..4 {
+        there.role("nodes").await.unwrap();
+    }
+    assert!((1_900..=2_100).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
+    let start = Instant::now();
+    there.describe_groups(&["g".into()]).await.unwrap();
+    assert_eq!(start.elapsed(), Duration::ZERO, "another service has its own");
 }

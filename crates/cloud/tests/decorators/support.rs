@@ -325,3 +325,22 @@ impl Clusters for Scripted {
         Ok(ClusterToken { token: format!("token of {cluster}"), expires: Timestamp(900_000) })
     }
 }
+
+#[async_trait]
+impl Roles for Scripted {
+    async fn instance_profile(&self, _: &str) -> Result<Option<InstanceProfile>> {
+        unreachable!()
+    }
+    async fn role(&self, _: &str) -> Result<Option<Role>> {
+        self.answer(Operation::GetRole, |_| None).await
+    }
+    async fn oidc_provider(&self, _: &str) -> Result<Option<OidcProvider>> {
+        unreachable!()
+    }
+    async fn create_oidc_provider(&self, _: &NewOidcProvider) -> Result<String> {
+        unreachable!()
+    }
+    async fn delete_oidc_provider(&self, _: &str) -> Result<()> {
+        unreachable!()
+    }
+}

@@ -3,7 +3,7 @@
 use super::report::{Report, by_what, pools};
 use crate::clouds::Connected;
 use crate::topology::Topology;
-use foo_cloud::{Asking, ImageInfo, InstanceTypeInfo};
+use foo_cloud::{ImageInfo, InstanceTypeInfo};
 use foo_model::{ImageId, InstanceType};
 use futures::future::join_all;
 use std::collections::BTreeMap;
@@ -27,13 +27,10 @@ pub(super) async fn look<'a>(
             .iter()
             .flat_map(|pool| pool.types.iter().map(|name| (name.as_str(), pool.name.as_str()))),
     );
-    let (found_images, found_types) =
-        tokio::join!(
-            join_all(images.keys().map(async |id| aws.lookups.image(&ImageId::new(*id), Asking::New).await)),
-            join_all(types.keys().map(async |name| {
-                aws.lookups.instance_type(&InstanceType::new(*name), Asking::New).await
-            })),
-        );
+    let (found_images, found_types) = tokio::join!(
+        join_all(images.keys().map(async |id| aws.image(&ImageId::new(*id)).await)),
+        join_all(types.keys().map(async |name| { aws.instance_type(&InstanceType::new(*name)).await })),
+    );
     let mut known_images: BTreeMap<&str, ImageInfo> = BTreeMap::new();
     for ((id, names), answer) in images.iter().zip(found_images) {
         let Some(found) = report.answer(&format!("{}: image {id} in {region}", pools(names)), answer) else {

@@ -7,6 +7,7 @@ mod addresses;
 mod images;
 mod managed;
 mod network;
+mod profiles;
 mod report;
 mod vcpus;
 
@@ -63,6 +64,7 @@ pub(crate) async fn look(clouds: &Clouds, settings: &Settings, topology: &Topolo
 async fn everything(aws: &Connected, topology: &Topology, report: &mut Report) {
     let types = images::look(aws, topology, report).await;
     let network = network::look(aws, topology, report).await;
+    profiles::look(aws, topology, report).await;
     managed::look(aws, topology, report).await;
     let vcpus = vcpus::look(aws, topology, &types, report).await;
     let demands = network.demands(topology);

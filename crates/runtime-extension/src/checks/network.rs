@@ -5,7 +5,7 @@ use super::report::{Report, by_what, pools};
 use crate::clouds::Connected;
 use crate::topology::{Pool, Topology};
 use foo_api::shared::NetworkReference;
-use foo_cloud::{Asking, NetworkQuery, SubnetInfo};
+use foo_cloud::{NetworkQuery, SubnetInfo};
 use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,8 +51,8 @@ pub(crate) async fn look(aws: &Connected, topology: &Topology, report: &mut Repo
     let of_cluster: BTreeSet<NetworkQuery> =
         topology.subnets.iter().map(|subnet| query(vpc, subnet)).collect();
     let (cluster_answers, own_answers) = tokio::join!(
-        join_all(of_cluster.iter().map(async |query| aws.lookups.subnets(query, Asking::New).await)),
-        join_all(own.keys().map(async |query| aws.lookups.subnets(query, Asking::New).await)),
+        join_all(of_cluster.iter().map(async |query| aws.subnets(query).await)),
+        join_all(own.keys().map(async |query| aws.subnets(query).await)),
     );
     let mut found: BTreeMap<String, SubnetInfo> = BTreeMap::new();
     let mut network = Network { complete: !of_cluster.is_empty(), ..Network::default() };

@@ -323,6 +323,33 @@ async fn half_an_answer_still_refuses() {
     assert!(refused.unwrap_err().contains("m99.large"));
 }
 
+/// One operation that hangs does not use up the time of the others.
+#[tokio::test(start_paused = true)]
+async fn each_operation_that_hangs_leaves_the_others_their_time() {
+    type Change = fn(&mut Value);
+    let subnet = |it: &mut Value| {
+        cluster(it)["network"]["existing"]["subnets"][0]["id"] = json!("subnet-0ffffffffffffffff");
+    };
+    let image = |it: &mut Value| pool(it)["ami"]["id"] = json!("ami-0ffffffffffffffff");
+    let cases: [(&str, Change, &str); 3] = [
+        ("DescribeImages", subnet, "subnet-0ffffffffffffffff"),
+        ("DescribeInstanceTypes", subnet, "subnet-0ffffffffffffffff"),
+        ("DescribeSubnets", image, "ami-0ffffffffffffffff"),
+    ];
+    for (hanging, change, expected) in cases {
+        let world = World::new();
+        world.aws.add_fault(FaultRule::on(hanging, Fault::Hang));
+        let began = tokio::time::Instant::now();
+        let refused = said(&world, change).await.unwrap_err();
+        assert!(refused.contains(expected), "{hanging}: {refused}");
+        assert!(began.elapsed() < Duration::from_secs(2), "{hanging}: {:?}", began.elapsed());
+        let (began, calls) = (tokio::time::Instant::now(), world.aws.calls(hanging));
+        said(&world, change).await.unwrap_err();
+        assert!(began.elapsed() < Duration::from_secs(1), "{hanging}: {:?}", began.elapsed());
+        assert_eq!(world.aws.calls(hanging), calls, "{hanging}: not asked again at once");
+    }
+}
+
 /// Service Quotas without a route to it: the call hangs, and what was found before stays found.
 #[tokio::test(start_paused = true)]
 async fn quotas_that_are_not_answered_hide_no_finding_and_are_not_asked_again_at_once() {
@@ -348,13 +375,17 @@ async fn quotas_that_are_not_answered_hide_no_finding_and_are_not_asked_again_at
     }
 }
 
-/// The deadline itself may pass: only what was not answered by then is not known.
+/// The deadline of all together may pass: only what was not answered by then is not known.
 #[tokio::test(start_paused = true)]
 async fn what_was_found_before_the_deadline_counts() {
     let world = World::new();
-    world.aws.add_fault(FaultRule::on("DescribeSubnets", Fault::Hang));
-    let refused = said(&world, |it| pool(it)["instanceType"] = json!("m99.large")).await;
-    assert!(refused.unwrap_err().contains("m99.large"));
+    world.aws.region(DEFAULT_REGION).set_vcpu_quota(QuotaClass::Standard, Some(5)).unwrap();
+    world.aws.add_fault(FaultRule::on("DescribeAutoScalingGroups", Fault::Hang));
+    let began = tokio::time::Instant::now();
+    let refused = said(&world, |it| pool(it)["ami"]["id"] = json!("ami-0ffffffffffffffff")).await;
+    let expected = "pool workers: image ami-0ffffffffffffffff in eu-central-1 does not exist";
+    assert_eq!(refused, Err(expected.to_owned()), "whether the pool grows is not known");
+    assert!(began.elapsed() >= DEADLINE, "{:?}", began.elapsed());
 }
 
 #[tokio::test]

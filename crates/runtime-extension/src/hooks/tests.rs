@@ -8,7 +8,7 @@ use foo_model::network::{Change, LoadBalancerKind, Tags};
 use foo_simulator::core::catalogue::IMAGE_X86_64;
 use foo_simulator::core::ec2::workload_volumes::WorkloadVolume;
 use foo_simulator::core::network::{NewLoadBalancer, PRIVATE_SUBNETS};
-use foo_simulator::{DEFAULT_REGION, Fault, FaultRule};
+use foo_simulator::{AccessKey, DEFAULT_REGION, Fault, FaultRule, InstanceProfile};
 use serde_json::{Value, json};
 
 /// A request of any of the hooks, with one setting.
@@ -25,6 +25,7 @@ fn request<T: serde::de::DeserializeOwned>(setting: &str, change: impl FnOnce(&m
                 "variables": [
                     {"name": "region", "value": DEFAULT_REGION}, {"name": "subnets", "value": subnets},
                     {"name": "images", "value": images}, {"name": "kubeconfigSecret", "value": "external"},
+                    {"name": "instanceProfile", "value": "nodes"},
                 ],
                 "workers": {"machinePools": [{"class": "on-demand", "name": "workers", "replicas": 3}]},
             }},
@@ -58,6 +59,60 @@ async fn a_cluster_is_held_until_aws_has_what_it_names() {
     assert_eq!(create("leftovers", breaks_subnets).await, None, "it is not switched on");
 }
 
+/// IAM knows a profile only if it was created.
+fn with_profiles(world: &World, profiles: &[(&str, Option<&str>)]) {
+    world.aws.put_key(AccessKey { id: "own".to_owned(), secret: "s".to_owned(), policy: None });
+    for (name, role) in profiles {
+        let role = role.map(str::to_owned);
+        if let Some(name) = &role {
+            world.aws.put_role(serde_json::from_value(json!({"name": name})).unwrap());
+        }
+        world.aws.put_instance_profile(InstanceProfile { name: (*name).to_owned(), role });
+    }
+}
+
+#[tokio::test]
+async fn a_cluster_is_held_until_the_instance_profiles_of_its_pools_have_a_role() {
+    let world = World::new();
+    with_profiles(&world, &[]);
+    let own = json!({"overrides": [{"name": "instanceProfile", "value": "gpu"}]});
+    let another = json!({"class": "on-demand", "name": "gpu", "replicas": 1, "variables": own});
+    let create = async || {
+        let two = |request: &mut Value| {
+            let pools = &mut request["cluster"]["spec"]["topology"]["workers"]["machinePools"];
+            pools.as_array_mut().unwrap().push(another.clone());
+        };
+        held(before_cluster_create(&world.clouds, &request("preflight", two)).await)
+    };
+    let why = create().await.unwrap();
+    let missing =
+        "pool gpu: instance profile gpu does not exist; pool workers: instance profile nodes does not exist";
+    assert!(why.contains(missing), "{why}");
+    with_profiles(&world, &[("nodes", Some("of-nodes")), ("gpu", None)]);
+    let why = create().await.unwrap();
+    assert!(why.contains("pool gpu: instance profile gpu has no role") && !why.contains("nodes"), "{why}");
+    with_profiles(&world, &[("gpu", Some("of-gpus"))]);
+    assert_eq!(create().await, None);
+    let calls = world.aws.calls("GetInstanceProfile");
+    assert_eq!(create().await, None);
+    assert_eq!(world.aws.calls("GetInstanceProfile"), calls, "answered from the cache");
+}
+
+#[tokio::test(start_paused = true)]
+async fn profiles_that_iam_does_not_tell_hold_nothing() {
+    for fault in [Fault::Denied, Fault::Throttled, Fault::Unreachable, Fault::Hang] {
+        let world = World::new();
+        with_profiles(&world, &[]);
+        world.aws.add_fault(FaultRule::on("GetInstanceProfile", fault.clone()));
+        let create = async |change: fn(&mut Value)| {
+            held(before_cluster_create(&world.clouds, &request("preflight", change)).await)
+        };
+        assert_eq!(create(|_| {}).await, None, "{fault:?}");
+        let why = create(breaks_subnets).await.unwrap();
+        assert!(why.contains("subnet-0ffffffffffffffff"), "{fault:?}: {why}");
+    }
+}
+
 #[tokio::test]
 async fn a_cluster_is_held_while_aws_refuses_the_credentials() {
     let world = World::new();
@@ -88,7 +143,8 @@ async fn workers_are_held_until_their_image_exists() {
     let why = upgrade("waitForImages", "v1.38.0").await.unwrap();
     assert!(why.contains("pool workers: variable images has no image for Kubernetes v1.38.0"), "{why}");
     assert_eq!(upgrade("preflight", "v1.38.0").await, None, "it is not switched on");
-    assert_eq!(world.aws.calls("DescribeSubnets"), 0, "nothing but images");
+    let others = world.aws.calls("DescribeSubnets") + world.aws.calls("GetInstanceProfile");
+    assert_eq!(others, 0, "nothing but images");
 }
 
 #[test]

@@ -2,8 +2,22 @@
 //! Management").
 
 use super::ask::{ask, tags_of};
+use super::directory::Directory;
 use super::policy::Ask;
+use crate::service::Service;
 use crate::wire::params::Params;
+use foo_model::network::Tags;
+
+/// The tags of the OpenID Connect provider that a call is about, which conditions see.
+pub(crate) fn tags_of_provider(directory: &Directory, params: &Params) -> Option<Tags> {
+    let provider = directory.providers.get(params.text("OpenIDConnectProviderArn")?)?;
+    Some(provider.tags.clone())
+}
+
+/// What must be allowed, of a resource with these tags.
+pub(crate) fn on_provider(asks: Vec<Ask>, tags: &Tags) -> Vec<Ask> {
+    asks.into_iter().map(|it| it.on_resource(Service::Iam, tags)).collect()
+}
 
 /// What must be allowed before the call is carried out. Paths of roles are not known before: IAM looks them up by name, and asks
 /// for the ARN without one **(A)**.

@@ -7,6 +7,7 @@ mod errors;
 mod groups;
 mod networks;
 mod queue;
+mod roles;
 
 pub use queue::SimQueue;
 

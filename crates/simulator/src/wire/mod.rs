@@ -30,7 +30,7 @@ pub(crate) use answer::{WireAnswer, XML};
 
 use crate::core::error::{AwsError, AwsResult};
 use crate::faults::CallHead;
-use crate::iam::{asks, launches, refusals};
+use crate::iam::{account, asks, launches, refusals};
 use crate::service::Service;
 use crate::world::{Ending, World};
 use foo_model::Timestamp;
@@ -185,10 +185,14 @@ fn carry_out(
     let key = world.lock().keys.get(call.caller);
     let mut xml = Xml::default();
     world.carry_out_anywhere(call, ending, |inner| {
+        let provider = account::tags_of_provider(&inner.keys.directory, params);
         let region = inner.region(&world.config, call.region)?;
         region.begin_reads();
         if let Some(key) = &key {
-            let asks = asks::of_call(region, call.service, call.action, params);
+            let mut asks = asks::of_call(region, call.service, call.action, params);
+            if let Some(tags) = &provider {
+                asks = account::on_provider(asks, tags);
+            }
             refusals::check(key, &asks, call.service, &caller.arn)?;
             launches::check(key, region, call.action, params)?;
         }

@@ -1,6 +1,10 @@
 //! docs/reference/iam-policy.json: the least an AWS account has to allow; iam-network-policy.json: what managed networks need in
-//! addition; iam-leftovers-policy.json: what deleting leftovers needs; iam-policy.md: why; deploy/aws/iam.yaml: the same as a CloudFormation stack, narrowed by parameters.
+//! addition; iam-leftovers-policy.json: what deleting leftovers needs; iam-control-plane-policy.json: what control planes on EKS need;
+//! iam-extension-policy.json: what the runtime extension needs; iam-policy.md: why;
+//! deploy/aws/iam.yaml and iam-extension.yaml: the same as CloudFormation stacks, the manager's narrowed by parameters.
 
+mod control_planes;
+mod extension;
 mod guards;
 mod leftovers;
 mod networks;
@@ -12,20 +16,32 @@ mod statement;
 use super::Generated;
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
-use statement::Statement;
+use statement::{Manager, Statement};
 
 pub(super) fn files() -> Result<Vec<Generated>> {
-    let [pools, networks, leftovers] = [pools::statements(), networks::statements(), leftovers::statements()];
-    let page = page::page(&pools, &networks, &leftovers)?;
-    let [pools, networks, leftovers] = [policy(&pools), policy(&networks), policy(&leftovers)];
-    let stack = stack::stack(&pools, &networks, &leftovers)?;
+    let manager = Manager {
+        pools: pools::statements(),
+        networks: networks::statements(),
+        leftovers: leftovers::statements(),
+        control_planes: control_planes::statements(),
+    };
+    let extension = extension::statements();
+    let page = page::page(&manager, &extension)?;
+    let extension = policy(&extension);
+    let Manager { pools, networks, leftovers, control_planes } = manager;
+    let [pools, networks, leftovers, control_planes] =
+        [pools, networks, leftovers, control_planes].map(|statements| policy(&statements));
+    let stack = stack::stack(&pools, &networks, &leftovers, &control_planes)?;
     let file = |path: &str, text: String| Generated { path: path.to_owned(), text };
     Ok(vec![
         file("docs/reference/iam-policy.json", json_text(&pools)?),
         file("docs/reference/iam-network-policy.json", json_text(&networks)?),
         file("docs/reference/iam-leftovers-policy.json", json_text(&leftovers)?),
+        file("docs/reference/iam-control-plane-policy.json", json_text(&control_planes)?),
+        file("docs/reference/iam-extension-policy.json", json_text(&extension)?),
         file("docs/reference/iam-policy.md", page),
         file("deploy/aws/iam.yaml", stack),
+        file("deploy/aws/iam-extension.yaml", extension::stack(&extension)?),
     ])
 }
 

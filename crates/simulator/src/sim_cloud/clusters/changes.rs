@@ -1,22 +1,26 @@
-//! Changes, as EKS's and IAM's own calls make them.
+//! Changes, as EKS's own calls make them.
 
-use super::requests::{self, read, text};
-use super::{Place, tell};
+use super::requests::{self, of_iam, read, text};
+use super::tell;
+use crate::core::Region;
+use crate::core::eks::Principals;
 use crate::core::eks::cluster::{Cluster, Update};
 use crate::core::error::AwsResult;
-use crate::iam::directory::Provider;
 use foo_model::eks::{Change, Changed};
 use serde_json::json;
 
-/// One call by the caller with this ARN. One table of all changes, hence its length.
-pub(super) fn carry_out(place: &mut Place<'_>, caller: &str, change: &Change) -> AwsResult<Changed> {
+/// One call of EKS by the caller with this ARN. One table of all changes, hence its length.
+pub(super) fn carry_out(
+    region: &mut Region,
+    principals: &Principals,
+    caller: &str,
+    change: &Change,
+) -> AwsResult<Changed> {
     use Change as C;
-    let principals = place.inner.keys.principals(place.account());
-    let region = place.region()?;
     match change {
         C::CreateCluster { cluster, token } => {
             let request = read(requests::new_cluster(cluster, token))?;
-            let made = region.create_cluster(&request, caller, &principals)?;
+            let made = region.create_cluster(&request, caller, principals)?;
             shown(region, &made)
         }
         C::UpdateClusterVersion { cluster, version, force, token } => {
@@ -39,11 +43,11 @@ pub(super) fn carry_out(place: &mut Place<'_>, caller: &str, change: &Change) ->
         C::CreateAddon { cluster, addon, token } => {
             let new = json!({ "addonName": addon.name, "tags": addon.tags });
             let request = read(requests::and(requests::addon(addon, token), new))?;
-            done(region.create_addon(cluster, &request, &principals))
+            done(region.create_addon(cluster, &request, principals))
         }
         C::UpdateAddon { cluster, addon, token } => {
             let request = read(requests::addon(addon, token))?;
-            began(region.update_addon(cluster, &addon.name, &request, &principals))
+            began(region.update_addon(cluster, &addon.name, &request, principals))
         }
         C::DeleteAddon { cluster, name, preserve } => done(region.delete_addon(cluster, name, *preserve)),
         C::CreateAccessEntry { cluster, principal, kind, username, groups, tags, token } => {
@@ -55,7 +59,7 @@ pub(super) fn carry_out(place: &mut Place<'_>, caller: &str, change: &Change) ->
                 "tags": tags,
                 "clientRequestToken": token,
             });
-            done(region.create_access_entry(cluster, &read(request)?, &principals))
+            done(region.create_access_entry(cluster, &read(request)?, principals))
         }
         C::UpdateAccessEntry { cluster, principal, username, groups, token } => {
             let request =
@@ -78,34 +82,19 @@ pub(super) fn carry_out(place: &mut Place<'_>, caller: &str, change: &Change) ->
                 "tags": tags,
                 "clientRequestToken": token,
             });
-            let made = region.create_pod_identity(cluster, &read(request)?, &principals)?;
+            let made = region.create_pod_identity(cluster, &read(request)?, principals)?;
             Ok(Changed { id: Some(made.id), ..Changed::default() })
         }
         C::UpdatePodIdentityAssociation { cluster, id, role_arn, token } => {
             let request = json!({ "roleArn": role_arn, "clientRequestToken": token });
-            done(region.update_pod_identity(cluster, id, &read(request)?, &principals))
+            done(region.update_pod_identity(cluster, id, &read(request)?, principals))
         }
         C::DeletePodIdentityAssociation { cluster, id } => done(region.delete_pod_identity(cluster, id)),
         C::TagResource { arn, tags } => done(region.tag_eks_resource(arn, tags)),
         C::UntagResource { arn, keys } => {
             done(region.untag_eks_resource(arn, &keys.iter().cloned().collect::<Vec<_>>()))
         }
-        C::CreateOpenIDConnectProvider { url, client_ids, tags } => {
-            let provider = Provider {
-                url: String::new(),
-                clients: client_ids.clone(),
-                thumbprints: Vec::new(),
-                created: place.inner.clock.now(),
-                tags: tags.clone(),
-            };
-            let account = place.config.account.as_str();
-            let arn = place.inner.keys.directory.create_provider(account, url, provider)?;
-            Ok(Changed { id: Some(arn), ..Changed::default() })
-        }
-        C::DeleteOpenIDConnectProvider { arn } => {
-            place.inner.keys.directory.delete_provider(arn);
-            Ok(Changed::default())
-        }
+        C::CreateOpenIDConnectProvider { .. } | C::DeleteOpenIDConnectProvider { .. } => Err(of_iam()),
     }
 }
 
@@ -117,6 +106,6 @@ fn began(update: AwsResult<Update>) -> AwsResult<Changed> {
     Ok(Changed { update: Some(tell::update(&update?)?), ..Changed::default() })
 }
 
-fn shown(region: &crate::core::Region, cluster: &Cluster) -> AwsResult<Changed> {
+fn shown(region: &Region, cluster: &Cluster) -> AwsResult<Changed> {
     Ok(Changed { cluster: Some(Box::new(tell::cluster(region, cluster)?)), ..Changed::default() })
 }

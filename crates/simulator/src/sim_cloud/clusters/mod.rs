@@ -7,44 +7,25 @@ mod tell;
 mod token;
 
 use super::SimCloud;
-use crate::config::SimulatorConfig;
 use crate::core::Region;
-use crate::core::error::AwsResult;
 use crate::world::Inner;
 use async_trait::async_trait;
-use foo_cloud::{CloudError, ClusterToken, Clusters, ErrorKind, Result};
+use foo_cloud::{CloudError, ClusterToken, Clusters, ErrorKind, NewOidcProvider, Result, Roles as _};
 use foo_model::eks::{Answer, Change, Changed, Question};
 
 /// Entries of one page, as the adapter asks for them.
 const PAGE: usize = 100;
 
-/// What a call is about: a region, and the account around it.
-struct Place<'a> {
-    inner: &'a mut Inner,
-    config: &'a SimulatorConfig,
-    region: &'a str,
-}
-
-impl Place<'_> {
-    fn region(&mut self) -> AwsResult<&mut Region> {
-        let region = self.inner.region(self.config, self.region)?;
-        region.begin_reads();
-        Ok(region)
-    }
-
-    fn account(&self) -> &str {
-        &self.config.account
-    }
-}
-
 #[async_trait]
 impl Clusters for SimCloud {
     async fn describe_eks(&self, question: &Question) -> Result<Answer> {
-        let parameters = format!("{question:?}");
+        if let Some(answer) = self.ask_iam(question).await {
+            return answer;
+        }
         let mut looked = 0_usize;
         loop {
-            let ask = |inner: &mut Inner| questions::answer(&mut self.place(inner), question);
-            let answer = match self.call_of_account(question.into(), &parameters, ask).await {
+            let ask = |region: &mut Region| questions::answer(region, question);
+            let answer = match self.call(question.into(), format!("{question:?}"), ask).await {
                 Err(error) if is_absence(question, &error) => question.nothing(),
                 answer => answer?,
             };
@@ -56,8 +37,23 @@ impl Clusters for SimCloud {
     }
 
     async fn change_eks(&self, change: &Change) -> Result<Changed> {
+        if let Change::CreateOpenIDConnectProvider { url, client_ids, tags } = change {
+            let provider =
+                NewOidcProvider { url: url.clone(), clients: client_ids.clone(), tags: tags.clone() };
+            let id = Some(self.create_oidc_provider(&provider).await?);
+            return Ok(Changed { id, ..Changed::default() });
+        }
+        if let Change::DeleteOpenIDConnectProvider { arn } = change {
+            return self.delete_oidc_provider(arn).await.map(|()| Changed::default());
+        }
         let (arn, parameters) = (self.arn(), format!("{change:?}"));
-        let carry_out = |inner: &mut Inner| changes::carry_out(&mut self.place(inner), &arn, change);
+        let config = &self.world.config;
+        let carry_out = |inner: &mut Inner| {
+            let principals = inner.keys.principals(&config.account);
+            let region = inner.region(config, &self.region)?;
+            region.begin_reads();
+            changes::carry_out(region, &principals, &arn, change)
+        };
         self.call_of_account(change.into(), &parameters, carry_out).await
     }
 
@@ -67,8 +63,20 @@ impl Clusters for SimCloud {
 }
 
 impl SimCloud {
-    fn place<'a>(&'a self, inner: &'a mut Inner) -> Place<'a> {
-        Place { inner, config: &self.world.config, region: &self.region }
+    /// The answer to a question that IAM answers.
+    async fn ask_iam(&self, question: &Question) -> Option<Result<Answer>> {
+        if let Question::Role(name) = question {
+            return Some(self.role(name).await.map(|it| Answer::Role(it.map(Into::into))));
+        }
+        if let Question::InstanceProfile(name) = question {
+            let found = self.instance_profile(name).await;
+            return Some(found.map(|it| Answer::InstanceProfile(it.map(Into::into))));
+        }
+        if let Question::OidcProvider(arn) = question {
+            let found = self.oidc_provider(arn).await;
+            return Some(found.map(|it| Answer::OidcProvider(it.map(Into::into))));
+        }
+        None
     }
 }
 

@@ -1,6 +1,7 @@
-//! Answers to questions, as EKS's and IAM's own calls give them.
+//! Answers to questions, as EKS's own calls give them.
 
-use super::{Place, tell};
+use super::requests::of_iam;
+use super::tell;
 use crate::core::Region;
 use crate::core::eks::ADDONS;
 use crate::core::eks::requests::InsightsFilter;
@@ -8,9 +9,8 @@ use crate::core::eks::versions::Minor;
 use crate::core::error::{AwsError, AwsResult};
 use foo_model::eks::{AddonRelease, Answer, Question};
 
-/// The answer to one call.
-pub(super) fn answer(place: &mut Place<'_>, question: &Question) -> AwsResult<Answer> {
-    let region = place.region()?;
+/// The answer to one call of EKS.
+pub(super) fn answer(region: &Region, question: &Question) -> AwsResult<Answer> {
     match question {
         Question::Cluster(name) => {
             let seen = region.cluster_seen(name)?;
@@ -54,11 +54,7 @@ pub(super) fn answer(place: &mut Place<'_>, question: &Question) -> AwsResult<An
         }
         Question::AddonReleases { addon, kubernetes } => releases(addon, Minor(kubernetes.0)),
         Question::AddonSchema { addon, version } => schema(addon, version),
-        Question::Role(name) => Ok(Answer::Role(Some(tell::role(place, name)?))),
-        Question::InstanceProfile(name) => {
-            Ok(Answer::InstanceProfile(Some(tell::instance_profile(place, name)?)))
-        }
-        Question::OidcProvider(arn) => Ok(Answer::OidcProvider(Some(tell::oidc_provider(place, arn)?))),
+        Question::Role(_) | Question::InstanceProfile(_) | Question::OidcProvider(_) => Err(of_iam()),
     }
 }
 

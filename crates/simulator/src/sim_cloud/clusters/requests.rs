@@ -122,3 +122,8 @@ pub(super) fn scope(scope: &AccessScope) -> Value {
         AccessScope::Namespaces(names) => json!({ "type": "namespace", "namespaces": names }),
     }
 }
+
+/// EKS's refusal of what is IAM's.
+pub(super) fn of_iam() -> AwsError {
+    AwsError::new("UnknownOperationException", "IAM has this operation, not EKS").status(404)
+}

@@ -1,13 +1,11 @@
 //! What the core knows, in the nouns of `foo-model`, as the adapter makes them of AWS's answers.
 
-use super::Place;
 use crate::core::Region;
 use crate::core::eks::cluster::{self as core, EndpointAccess, Issue};
 use crate::core::eks::identities::{self, Association, ScopeType};
 use crate::core::eks::versions::{Offer, Support, day};
 use crate::core::eks::{AddonStatus, Insight};
 use crate::core::error::{AwsError, AwsResult};
-use crate::iam::directory::no_entity;
 use foo_model::Timestamp;
 use foo_model::eks as model;
 use foo_model::network::Tags;
@@ -171,32 +169,4 @@ pub(super) fn offer(it: &Offer, now: Timestamp) -> model::VersionOffer {
         standard_ends: Some(day(it.standard_until)),
         extended_ends: Some(day(it.extended_until)),
     }
-}
-
-pub(super) fn role(place: &Place<'_>, name: &str) -> AwsResult<model::Role> {
-    let account = place.account();
-    let keys = &place.inner.keys;
-    let role = keys.role(name);
-    let known = role.and_then(|role| keys.principals(account).role(&role.arn(account)));
-    let known = known.ok_or_else(|| no_entity(format!("The role with name {name} cannot be found.")))?;
-    Ok(model::Role { arn: known.arn, unique_id: known.unique_id, trusted_services: known.services })
-}
-
-pub(super) fn instance_profile(place: &Place<'_>, name: &str) -> AwsResult<model::InstanceProfile> {
-    let known = place.inner.keys.instance_profile(name);
-    let known = known.ok_or_else(|| no_entity(format!("Instance Profile {name} cannot be found.")))?;
-    Ok(model::InstanceProfile {
-        arn: format!("arn:aws:iam::{}:instance-profile/{name}", place.account()),
-        role: known.role.and_then(|name| role(place, &name).ok()),
-    })
-}
-
-pub(super) fn oidc_provider(place: &mut Place<'_>, arn: &str) -> AwsResult<model::OidcProvider> {
-    let known = place.inner.keys.directory.provider(arn)?;
-    Ok(model::OidcProvider {
-        arn: arn.to_owned(),
-        url: known.url.clone(),
-        client_ids: known.clients.clone(),
-        tags: known.tags.clone(),
-    })
 }

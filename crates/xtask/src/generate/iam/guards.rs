@@ -25,6 +25,28 @@ pub(super) enum Guard {
     ReadsNetworks,
     /// It only reads, and only the runtime extension needs it, which has rights of its own.
     ReadsOfExtension,
+    /// It only reads what EKS offers; AWS supports neither resources nor tags for it.
+    OffersOfEks,
+    /// It only reads clusters of EKS and what belongs to them.
+    ReadsClusters,
+    /// It only reads roles, and only control planes need it.
+    ReadsRoles,
+    /// Creates a cluster of EKS; the request must carry the ownership tag.
+    NewCluster,
+    /// Changes a cluster of EKS that carries the ownership tag, or creates what belongs to it.
+    OwnCluster,
+    /// Changes what belongs to a cluster of EKS and carries the ownership tag.
+    PartOfCluster,
+    /// Adds tags, with the ownership tag among them or to what carries it.
+    TagsOfClusters,
+    /// Removes tags from what carries the ownership tag.
+    UntagsClusters,
+    /// It only reads issuers of tokens of service accounts.
+    ReadsIssuers,
+    /// Creates an issuer; the request must carry the ownership tag.
+    NewIssuer,
+    /// Deletes an issuer that carries the ownership tag.
+    OwnIssuer,
     /// Makes a part of a network out of nothing; the request must carry our tags.
     NewPart,
     /// Creates a part of a network in a VPC; the request must carry our tags.
@@ -94,7 +116,43 @@ pub(super) fn guard(operation: Operation) -> Guard {
         | Operation::DescribeTargetGroups
         | Operation::DescribeTags
         | Operation::GetServiceQuota => Guard::ReadsNetworks,
-        Operation::DescribeVolumes => Guard::ReadsOfExtension,
+        Operation::DescribeVolumes | Operation::GetInstanceProfile => Guard::ReadsOfExtension,
+        Operation::DescribeClusterVersions
+        | Operation::DescribeAddonVersions
+        | Operation::DescribeAddonConfiguration => Guard::OffersOfEks,
+        Operation::DescribeCluster
+        | Operation::ListUpdates
+        | Operation::DescribeUpdate
+        | Operation::ListInsights
+        | Operation::ListAddons
+        | Operation::DescribeAddon
+        | Operation::ListAccessEntries
+        | Operation::DescribeAccessEntry
+        | Operation::ListAssociatedAccessPolicies
+        | Operation::ListPodIdentityAssociations
+        | Operation::DescribePodIdentityAssociation => Guard::ReadsClusters,
+        Operation::GetRole => Guard::ReadsRoles,
+        Operation::CreateCluster => Guard::NewCluster,
+        Operation::UpdateClusterVersion
+        | Operation::UpdateClusterConfig
+        | Operation::AssociateEncryptionConfig
+        | Operation::DeleteCluster
+        | Operation::CreateAddon
+        | Operation::CreateAccessEntry
+        | Operation::CreatePodIdentityAssociation => Guard::OwnCluster,
+        Operation::UpdateAddon
+        | Operation::DeleteAddon
+        | Operation::UpdateAccessEntry
+        | Operation::DeleteAccessEntry
+        | Operation::AssociateAccessPolicy
+        | Operation::DisassociateAccessPolicy
+        | Operation::UpdatePodIdentityAssociation
+        | Operation::DeletePodIdentityAssociation => Guard::PartOfCluster,
+        Operation::TagResource => Guard::TagsOfClusters,
+        Operation::UntagResource => Guard::UntagsClusters,
+        Operation::GetOpenIDConnectProvider => Guard::ReadsIssuers,
+        Operation::CreateOpenIDConnectProvider => Guard::NewIssuer,
+        Operation::DeleteOpenIDConnectProvider => Guard::OwnIssuer,
         Operation::CreateVpc | Operation::CreateInternetGateway | Operation::AllocateAddress => {
             Guard::NewPart
         }

@@ -52,3 +52,11 @@ pub(super) fn allow(
 ) -> Statement {
     Statement { sid, effect: Effect::Allow, actions, resources: resources.to_vec(), condition, why }
 }
+
+/// The policies of the manager.
+pub(super) struct Manager {
+    pub(super) pools: Vec<Statement>,
+    pub(super) networks: Vec<Statement>,
+    pub(super) leftovers: Vec<Statement>,
+    pub(super) control_planes: Vec<Statement>,
+}

@@ -4,17 +4,18 @@ use super::files;
 use super::guards::{Guard, guard};
 use super::pools::{GROUPS, NODE_ROLES};
 use super::statement::{Effect, Statement};
-use super::{leftovers, networks, pools};
+use super::{control_planes, extension, leftovers, networks, pools};
 use foo_cloud::Operation;
 use foo_model::names::{TAG_CLUSTER, TAG_NETWORK};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use strum::IntoEnumIterator as _;
 
-const POLICIES: [(&str, &str); 3] = [
+const POLICIES: [(&str, &str); 4] = [
     ("Policy", "docs/reference/iam-policy.json"),
     ("NetworkPolicy", "docs/reference/iam-network-policy.json"),
     ("LeftoversPolicy", "docs/reference/iam-leftovers-policy.json"),
+    ("ControlPlanePolicy", "docs/reference/iam-control-plane-policy.json"),
 ];
 
 fn text(path: &str) -> String {
@@ -23,18 +24,28 @@ fn text(path: &str) -> String {
 
 fn statements() -> Vec<Statement> {
     let of_networks = networks::statements().into_iter().chain(leftovers::statements());
-    pools::statements().into_iter().chain(of_networks).collect()
+    pools::statements().into_iter().chain(of_networks).chain(control_planes::statements()).collect()
 }
 
 fn allowing() -> Vec<Statement> {
     statements().into_iter().filter(|statement| statement.effect == Effect::Allow).collect()
 }
 
-/// The statement of the operations of a guard.
 /// The statement of a guard; the manager has no right to what only the extension does.
 fn sid(guard: Guard) -> Option<&'static str> {
     let sid = match guard {
         Guard::ReadsOfExtension => return None,
+        Guard::OffersOfEks => "DescribeWhatEksOffers",
+        Guard::ReadsClusters => "DescribeClusters",
+        Guard::ReadsRoles => "ReadRoles",
+        Guard::NewCluster => "CreateClusters",
+        Guard::OwnCluster => "ChangeOwnClusters",
+        Guard::PartOfCluster => "ChangeOwnPartsOfClusters",
+        Guard::TagsOfClusters => "TagClusters",
+        Guard::UntagsClusters => "UntagOwnClusters",
+        Guard::ReadsIssuers => "ReadIssuers",
+        Guard::NewIssuer => "CreateIssuers",
+        Guard::OwnIssuer => "DeleteOwnIssuers",
         Guard::ReadOnly => "Describe",
         Guard::GroupWithOurTag => "CreateGroups",
         Guard::OwnGroup => "ChangeOwnGroups",
@@ -70,16 +81,44 @@ fn further(operation: Operation) -> &'static [&'static str] {
         | Operation::RevokeSecurityGroupEgress
         | Operation::RevokeSecurityGroupIngress => &["DeleteLeftSecurityGroups", "DeleteLeftGroupsOfEks"],
         Operation::DeleteLoadBalancer | Operation::DeleteTargetGroup => &["DeleteLeftServices"],
+        Operation::GetInstanceProfile => &["ReadRoles"],
+        // With the ownership tag in the request, or on the resource.
+        Operation::TagResource => &["UntagOwnClusters"],
         _ => &[],
     }
 }
 
 #[test]
-fn instances_get_no_role_but_those_of_nodes() {
-    let passing = |statement: &Statement| statement.actions.contains(&"iam:PassRole".to_owned());
-    let resources: Vec<&str> =
-        allowing().iter().filter(|it| passing(it)).flat_map(|it| it.resources.clone()).collect();
-    assert_eq!(resources, ["arn:*:iam::*:role/*.nodes.infrastructure.foo.com"]);
+fn who_gets_a_role_gets_only_those_of_its_kind() {
+    let passed = |service: &str| -> Vec<&str> {
+        let passing = |statement: &&Statement| {
+            let to = statement.condition.as_ref().map(ToString::to_string).unwrap_or_default();
+            statement.actions.contains(&"iam:PassRole".to_owned()) && to.contains(&format!("\"{service}"))
+        };
+        allowing().iter().filter(passing).flat_map(|it| it.resources.clone()).collect()
+    };
+    let role = |kind: &str| format!("arn:*:iam::*:role/*.{kind}.infrastructure.foo.com");
+    assert_eq!(passed("ec2.amazonaws.com"), [role("nodes")]);
+    assert_eq!(passed("pods.eks.amazonaws.com"), [role("pods")]);
+    assert_eq!(passed("eks.amazonaws.com"), [role("eks"), role("pods")]);
+}
+
+/// What others made is neither changed nor deleted, and no tag makes it ours but at its creation and at the adoption of a cluster.
+#[test]
+fn only_own_clusters_and_parts_of_them_are_changed() {
+    let others = ["CreateClusters", "TagClusters", "CreateIssuers"];
+    let passing = |statement: &Statement| statement.actions.iter().any(|it| it.starts_with("iam:PassRole"));
+    let linked = "FirstUseOfEks";
+    for statement in control_planes::statements().iter().filter(|it| !passing(it) && it.sid != linked) {
+        let Some(condition) = &statement.condition else { continue };
+        let key = if others.contains(&statement.sid) { "aws:RequestTag" } else { "aws:ResourceTag" };
+        assert_eq!(
+            condition,
+            &json!({"Null": {format!("{key}/{TAG_CLUSTER}"): "false"}}),
+            "{}",
+            statement.sid
+        );
+    }
 }
 
 #[test]
@@ -96,7 +135,7 @@ fn the_stack_is_the_policies_with_parameters() {
     let parameters = stack["Parameters"].as_object().unwrap();
     let mut documents =
         POLICIES.map(|(name, _)| stack["Resources"][name]["Properties"]["PolicyDocument"].to_string());
-    let narrowing = |name: &str| !matches!(name, "PolicyName" | "Networks" | "Leftovers");
+    let narrowing = |name: &str| !matches!(name, "PolicyName" | "Networks" | "Leftovers" | "ControlPlanes");
     for (name, parameter) in parameters.iter().filter(|(name, _)| narrowing(name)) {
         let placeholder = format!("${{{name}}}");
         assert!(documents.concat().contains(&placeholder), "{name} is not used");
@@ -116,6 +155,7 @@ fn the_stack_is_the_policies_with_parameters() {
     assert!(documents[0].contains(NODE_ROLES) && documents[0].contains(GROUPS));
     assert_eq!(stack["Resources"]["NetworkPolicy"]["Condition"], "WithNetworks");
     assert_eq!(stack["Resources"]["LeftoversPolicy"]["Condition"], "WithLeftovers");
+    assert_eq!(stack["Resources"]["ControlPlanePolicy"]["Condition"], "WithControlPlanes");
 }
 
 #[test]
@@ -144,10 +184,43 @@ fn everything_that_changes_something_has_a_condition() {
 #[test]
 fn operations_that_change_something_are_guarded_as_such() {
     for operation in Operation::iter() {
-        let reads =
-            matches!(guard(operation), Guard::ReadOnly | Guard::ReadsNetworks | Guard::ReadsOfExtension);
+        let reads = matches!(
+            guard(operation),
+            Guard::ReadOnly
+                | Guard::ReadsNetworks
+                | Guard::ReadsOfExtension
+                | Guard::OffersOfEks
+                | Guard::ReadsClusters
+                | Guard::ReadsRoles
+                | Guard::ReadsIssuers
+        );
         assert_eq!(reads, !operation.is_mutation(), "{operation:?}");
     }
+}
+
+/// Which operations these are, a test of the extension compares with what it calls.
+#[test]
+fn the_extension_may_only_read() {
+    let reads: BTreeSet<String> =
+        Operation::iter().filter(|it| !it.is_mutation()).map(Operation::iam_action).collect();
+    for statement in extension::statements() {
+        assert_eq!(statement.effect, Effect::Allow, "{}", statement.sid);
+        assert!(statement.actions.iter().all(|action| reads.contains(action)), "{}", statement.sid);
+        // The only action of them with resources in policies.
+        let of_iam = statement.actions.contains(&Operation::GetInstanceProfile.iam_action());
+        assert_eq!(statement.resources == ["*"], !of_iam, "{}", statement.sid);
+    }
+    for operation in Guard::ReadsOfExtension.operations() {
+        let of_it = extension::statements().into_iter().flat_map(|it| it.actions);
+        assert_eq!(of_it.filter(|action| *action == operation.iam_action()).count(), 1, "{operation:?}");
+    }
+}
+
+#[test]
+fn the_stack_of_the_extension_is_its_policy() {
+    let stack = crate::yaml::parse(&text("deploy/aws/iam-extension.yaml")).unwrap().remove(0);
+    let policy: Value = serde_json::from_str(&text("docs/reference/iam-extension-policy.json")).unwrap();
+    assert_eq!(stack["Resources"]["Policy"]["Properties"]["PolicyDocument"], policy);
 }
 
 #[test]
@@ -157,6 +230,17 @@ fn those_who_bring_their_networks_need_no_rights_to_networks() {
         let of_networks = match guard(operation) {
             Guard::ReadsNetworks
             | Guard::ReadsOfExtension
+            | Guard::OffersOfEks
+            | Guard::ReadsClusters
+            | Guard::ReadsRoles
+            | Guard::NewCluster
+            | Guard::OwnCluster
+            | Guard::PartOfCluster
+            | Guard::TagsOfClusters
+            | Guard::UntagsClusters
+            | Guard::ReadsIssuers
+            | Guard::NewIssuer
+            | Guard::OwnIssuer
             | Guard::NewPart
             | Guard::NewPartOfVpc
             | Guard::NewConnection

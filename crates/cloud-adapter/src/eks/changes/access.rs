@@ -1,0 +1,83 @@
+//! Changes of access entries and their policies.
+
+use super::calls::{done, tagged};
+use aws_sdk_eks::Client;
+use aws_sdk_eks::types as aws;
+use foo_cloud::{Operation, Result};
+use foo_model::eks::{AccessPolicy, AccessScope, Changed, EntryKind};
+use foo_model::network::Tags;
+use std::collections::BTreeSet;
+
+/// A new entry.
+pub(super) struct New<'a> {
+    pub(super) cluster: &'a str,
+    pub(super) principal: &'a str,
+    pub(super) kind: EntryKind,
+    pub(super) username: Option<&'a str>,
+    pub(super) groups: &'a BTreeSet<String>,
+}
+
+/// No groups are not sent: entries of types other than STANDARD refuse the field.
+pub(super) async fn create(eks: &Client, entry: New<'_>, tags: &Tags, token: &str) -> Result<Changed> {
+    let groups = Some(entry.groups).filter(|groups| !groups.is_empty());
+    let call = eks
+        .create_access_entry()
+        .cluster_name(entry.cluster)
+        .principal_arn(entry.principal)
+        .r#type(<&str>::from(entry.kind))
+        .set_username(entry.username.map(str::to_owned))
+        .set_kubernetes_groups(groups.map(|groups| groups.iter().cloned().collect()))
+        .set_tags(tagged(tags))
+        .client_request_token(token);
+    done(Operation::CreateAccessEntry, call.send().await)
+}
+
+/// Groups are always sent: an empty list takes them away.
+pub(super) async fn update(
+    eks: &Client,
+    (cluster, principal): (&str, &str),
+    username: Option<&str>,
+    groups: &BTreeSet<String>,
+    token: &str,
+) -> Result<Changed> {
+    let call = eks
+        .update_access_entry()
+        .cluster_name(cluster)
+        .principal_arn(principal)
+        .set_username(username.map(str::to_owned))
+        .set_kubernetes_groups(Some(groups.iter().cloned().collect()))
+        .client_request_token(token);
+    done(Operation::UpdateAccessEntry, call.send().await)
+}
+
+pub(super) async fn delete(eks: &Client, cluster: &str, principal: &str) -> Result<Changed> {
+    let call = eks.delete_access_entry().cluster_name(cluster).principal_arn(principal);
+    done(Operation::DeleteAccessEntry, call.send().await)
+}
+
+pub(super) async fn associate(
+    eks: &Client,
+    cluster: &str,
+    principal: &str,
+    policy: &AccessPolicy,
+) -> Result<Changed> {
+    let scope = match &policy.scope {
+        AccessScope::Cluster => aws::AccessScope::builder().r#type(aws::AccessScopeType::Cluster),
+        AccessScope::Namespaces(names) => aws::AccessScope::builder()
+            .r#type(aws::AccessScopeType::Namespace)
+            .set_namespaces(Some(names.iter().cloned().collect())),
+    };
+    let call = eks.associate_access_policy().cluster_name(cluster).principal_arn(principal);
+    let call = call.policy_arn(&policy.arn).access_scope(scope.build());
+    done(Operation::AssociateAccessPolicy, call.send().await)
+}
+
+pub(super) async fn disassociate(
+    eks: &Client,
+    cluster: &str,
+    principal: &str,
+    policy: &str,
+) -> Result<Changed> {
+    let call = eks.disassociate_access_policy().cluster_name(cluster).principal_arn(principal);
+    done(Operation::DisassociateAccessPolicy, call.policy_arn(policy).send().await)
+}

@@ -1,0 +1,543 @@
+//! The life of a cluster through the real SDK against the simulator's wire, with the rights of the generated policies and no
+//! others. After each change, everything that can be asked must
+//! equal what the simulator's own implementation of the trait says; and its verifier of tokens takes ours.
+
+use crate::canned::settings;
+use foo_cloud::{CloudError, Clusters, ErrorKind};
+use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings, Timeouts};
+use foo_model::Timestamp;
+use foo_model::eks::{
+    AccessPolicy, AccessScope, Answer, AuthenticationMode, Change, Changed, Cluster, ClusterStatus,
+    ConfigUpdate, EndpointAccess, EntryKind, IpFamily, LogType, Minor, NewAddon, NewCluster, Placement,
+    Question, ResolveConflicts, SupportType, UpdateStatus,
+};
+use foo_model::names::TAG_CLUSTER;
+use foo_model::network::Tags;
+use foo_simulator::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS, SECURITY_GROUP};
+use foo_simulator::{
+    AccessKey, ClusterUser, Fault, FaultRule, Handle, Policy, SimCloud, Simulator, SimulatorConfig, StsHosts,
+    TokenRefusal,
+};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::time::{Duration, SystemTime};
+
+const REGION: &str = "eu-central-1";
+const KEY: &str = "arn:aws:kms:eu-central-1:123456789012:key/k";
+const ADMIN: &str = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy";
+const POOLS: &str = include_str!("../../../../docs/reference/iam-policy.json");
+const CONTROL_PLANES: &str = include_str!("../../../../docs/reference/iam-control-plane-policy.json");
+/// What the credentials need that assume a role.
+const ASSUME: &str =
+    r#"{"Statement": [{"Sid": "Assume", "Effect": "Allow", "Action": "sts:AssumeRole", "Resource": "*"}]}"#;
+const CLUSTER: &str = "main.eks.infrastructure.foo.com";
+const NODES: &str = "pool.nodes.infrastructure.foo.com";
+const PODS: &str = "cni.pods.infrastructure.foo.com";
+const OTHER_PODS: &str = "ebs.pods.infrastructure.foo.com";
+const USER: &str = "arn:aws:iam::123456789012:user/AKIAEXAMPLE";
+
+fn together(policies: &[&str]) -> Policy {
+    let statements: Vec<serde_json::Value> = policies
+        .iter()
+        .flat_map(|text| {
+            let policy: serde_json::Value = serde_json::from_str(text).unwrap();
+            policy["Statement"].as_array().unwrap().clone()
+        })
+        .collect();
+    serde_json::from_value(json!({ "Version": "2012-10-17", "Statement": statements })).unwrap()
+}
+
+fn role(name: &str) -> String {
+    format!("arn:aws:iam::123456789012:role/{name}")
+}
+
+fn tags(key: &str) -> Tags {
+    Tags::from([(key.to_owned(), "v".to_owned()), (TAG_CLUSTER.to_owned(), "ns/c".to_owned())])
+}
+
+/// The simulator, the adapter in front of its wire, and its own implementation of the traits.
+struct World {
+    server: Handle,
+    wire: AwsCloud,
+    direct: SimCloud,
+}
+
+impl World {
+    async fn start() -> Self {
+        let server = Simulator::start(SimulatorConfig::stepped()).await.unwrap();
+        let simulator = server.simulator();
+        let (id, secret) = ("AKIAEXAMPLE".to_owned(), "example".to_owned());
+        simulator.put_key(AccessKey { id, secret, policy: Some(together(&[POOLS, CONTROL_PLANES, ASSUME])) });
+        for name in [CLUSTER, NODES, PODS, OTHER_PODS, "admins"] {
+            let role = json!({ "name": name, "path": "/", "trusts": ["*"] });
+            simulator.put_role(serde_json::from_value(role).unwrap());
+        }
+        let profile = json!({ "name": "pool", "role": NODES });
+        simulator.put_instance_profile(serde_json::from_value(profile).unwrap());
+        let wire = AwsCloud::connect(own_settings(&server)).await.unwrap();
+        let direct = simulator.cloud(REGION, "AKIAEXAMPLE");
+        Self { server, wire, direct }
+    }
+
+    /// With the cluster `main`, which is ACTIVE.
+    async fn with_cluster() -> Self {
+        let world = Self::start().await;
+        world.does(create("t")).await;
+        world.step(900);
+        assert_eq!(world.main().await.unwrap().status, ClusterStatus::Active);
+        world
+    }
+
+    fn step(&self, seconds: u64) {
+        self.server.simulator().step(Duration::from_secs(seconds));
+    }
+
+    /// Sends a change through the wire; then both sides see the same.
+    async fn does(&self, change: Change) -> Changed {
+        let name = <&str>::from(&change);
+        let made = self.wire.change_eks(&change).await.unwrap_or_else(|error| panic!("{name}: {error}"));
+        self.compare().await;
+        made
+    }
+
+    /// A change that begins an update, which succeeds.
+    async fn updates(&self, change: Change) -> String {
+        let begun = self.does(change).await.update.unwrap();
+        assert_eq!(begun.status, UpdateStatus::InProgress);
+        self.step(3_600);
+        self.compare().await;
+        let question = Question::Update { cluster: main(), id: begun.id, addon: None };
+        let Answer::Update(Some(done)) = self.same(&question).await else { panic!("no update") };
+        assert_eq!((done.status, done.errors), (UpdateStatus::Successful, vec![]));
+        done.kind
+    }
+
+    async fn refused(&self, change: Change) -> CloudError {
+        self.wire.change_eks(&change).await.unwrap_err()
+    }
+
+    async fn same(&self, question: &Question) -> Answer {
+        let direct = self.direct.describe_eks(question).await.unwrap();
+        let wire =
+            self.wire.describe_eks(question).await.unwrap_or_else(|error| panic!("{question:?}: {error}"));
+        assert_eq!(wire, direct, "{question:?}");
+        wire
+    }
+
+    async fn names(&self, question: Question) -> BTreeSet<String> {
+        match self.same(&question).await {
+            Answer::Names(names) => names,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn main(&self) -> Option<Cluster> {
+        match self.same(&Question::Cluster(main())).await {
+            Answer::Cluster(found) => found.map(|found| *found),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Every question, about everything there is.
+    async fn compare(&self) {
+        let cluster = main();
+        for question in [
+            Question::Cluster(main()),
+            Question::Insights(main()),
+            Question::Versions,
+            Question::AddonReleases { addon: "coredns".to_owned(), kubernetes: Minor(33) },
+            Question::Role(CLUSTER.to_owned()),
+            Question::InstanceProfile("pool".to_owned()),
+        ] {
+            self.same(&question).await;
+        }
+        for id in self.names(Question::Updates(main())).await {
+            self.same(&Question::Update { cluster: cluster.clone(), id, addon: None }).await;
+        }
+        for name in self.names(Question::Addons(main())).await {
+            self.same(&Question::Addon { cluster: cluster.clone(), name }).await;
+        }
+        for principal in self.names(Question::AccessEntries(main())).await {
+            let (cluster, of) = (cluster.clone(), principal.clone());
+            self.same(&Question::AccessEntry { cluster: cluster.clone(), principal }).await;
+            self.same(&Question::AccessPolicies { cluster, principal: of }).await;
+        }
+        let Answer::PodIdentities(all) = self.same(&Question::PodIdentities(main())).await else {
+            panic!("no list")
+        };
+        for it in all {
+            self.same(&Question::PodIdentity { cluster: cluster.clone(), id: it.id }).await;
+        }
+    }
+}
+
+fn main() -> String {
+    "main".to_owned()
+}
+
+fn own_settings(server: &Handle) -> AwsSettings {
+    // No scripted delays here, but a busy machine.
+    AwsSettings { timeouts: Timeouts::default(), ..settings(&server.endpoint()) }
+}
+
+fn asked() -> NewCluster {
+    NewCluster {
+        name: main(),
+        version: Some(Minor(33)),
+        role_arn: role(CLUSTER),
+        placement: Placement {
+            subnets: PRIVATE_SUBNETS.iter().map(|id| (*id).into()).collect(),
+            security_groups: BTreeSet::from([SECURITY_GROUP.into()]),
+        },
+        access: EndpointAccess {
+            public: true,
+            private: true,
+            public_cidrs: BTreeSet::from(["203.0.113.0/24".to_owned()]),
+        },
+        service_ipv4: Some("10.200.0.0/16".to_owned()),
+        ip_family: IpFamily::Ipv4,
+        authentication_mode: AuthenticationMode::ApiAndConfigMap,
+        creator_is_admin: false,
+        self_managed_addons: false,
+        logging: BTreeSet::from([LogType::Audit, LogType::ControllerManager]),
+        encryption_key: None,
+        upgrade_policy: SupportType::Standard,
+        zonal_shift: false,
+        deletion_protection: false,
+        tags: tags("k"),
+    }
+}
+
+fn create(token: &str) -> Change {
+    Change::CreateCluster { cluster: Box::new(asked()), token: token.to_owned() }
+}
+
+fn config(update: ConfigUpdate) -> Change {
+    let token = format!("{update:?}").chars().take(60).collect();
+    Change::UpdateClusterConfig { cluster: main(), update, token }
+}
+
+fn entry(principal: String, kind: EntryKind, groups: &[&str]) -> Change {
+    Change::CreateAccessEntry {
+        cluster: main(),
+        token: format!("entry of {}", principal.rsplit('/').next().unwrap_or_default()),
+        principal,
+        kind,
+        username: None,
+        groups: groups.iter().map(|&group| group.to_owned()).collect(),
+        tags: tags("entry"),
+    }
+}
+
+#[tokio::test]
+async fn a_cluster_becomes_what_was_asked_for_and_goes() {
+    let world = World::start().await;
+    assert_eq!(world.main().await, None);
+    let made = world.does(create("t")).await.cluster.unwrap();
+    assert_eq!((made.status, made.endpoint), (ClusterStatus::Creating, None));
+    assert_eq!(world.does(create("t")).await.cluster.unwrap().arn, made.arn, "the same with its token");
+    assert_eq!(world.refused(create("another")).await.kind, ErrorKind::AlreadyExists);
+    world.step(900);
+    let (seen, asked) = (world.main().await.unwrap(), asked());
+    assert_eq!((seen.status, seen.version), (ClusterStatus::Active, Minor(33)));
+    assert!(seen.endpoint.is_some() && seen.certificate_authority.is_some() && seen.oidc_issuer.is_some());
+    assert_eq!((seen.placement, seen.access, seen.logging), (asked.placement, asked.access, asked.logging));
+    assert_eq!(
+        (seen.service_ipv4, seen.authentication_mode),
+        (asked.service_ipv4, asked.authentication_mode)
+    );
+    assert_eq!((seen.upgrade_policy, seen.tags), (asked.upgrade_policy, asked.tags));
+    world.does(Change::TagResource { arn: made.arn.clone(), tags: tags("more") }).await;
+    let keys = BTreeSet::from(["k".to_owned()]);
+    world.does(Change::UntagResource { arn: made.arn, keys }).await;
+    assert_eq!(world.main().await.unwrap().tags, tags("more"));
+    let gone = world.does(Change::DeleteCluster { cluster: main() }).await.cluster.unwrap();
+    assert_eq!(gone.status, ClusterStatus::Deleting);
+    world.step(3_600);
+    assert_eq!(world.main().await, None);
+}
+
+#[tokio::test]
+async fn every_type_of_update_changes_what_it_says() {
+    let world = World::with_cluster().await;
+    let access = EndpointAccess { public: false, private: true, public_cidrs: BTreeSet::new() };
+    let before = world.main().await.unwrap();
+    let subnets = PUBLIC_SUBNETS.iter().map(|id| (*id).into()).collect();
+    let placement = Placement { subnets, security_groups: BTreeSet::new() };
+    for (update, kind) in [
+        (ConfigUpdate::Access(access), "EndpointAccessUpdate"),
+        (ConfigUpdate::Placement(placement.clone()), "VpcConfigUpdate"),
+        (ConfigUpdate::Logging(BTreeSet::from([LogType::Api])), "LoggingUpdate"),
+        (ConfigUpdate::AuthenticationMode(AuthenticationMode::Api), "AccessConfigUpdate"),
+        (ConfigUpdate::UpgradePolicy(SupportType::Extended), "UpgradePolicyUpdate"),
+        (ConfigUpdate::ZonalShift(true), "ZonalShiftConfigUpdate"),
+        (ConfigUpdate::DeletionProtection(true), "DeletionProtectionUpdate"),
+    ] {
+        assert_eq!(world.updates(config(update)).await, kind);
+    }
+    let key = KEY.to_owned();
+    world.updates(Change::AssociateEncryptionConfig { cluster: main(), key, token: "e".to_owned() }).await;
+    let seen = world.main().await.unwrap();
+    assert_eq!((seen.access.public, seen.access.private), (false, true));
+    assert_eq!((seen.placement, seen.logging), (placement, BTreeSet::from([LogType::Api])));
+    assert_eq!(
+        (seen.authentication_mode, seen.upgrade_policy),
+        (AuthenticationMode::Api, SupportType::Extended)
+    );
+    assert_eq!((seen.zonal_shift, seen.deletion_protection), (true, true));
+    assert_eq!((seen.encryption_key.as_deref(), seen.service_ipv4), (Some(KEY), before.service_ipv4));
+    let update = ConfigUpdate::ZonalShift(true);
+    let again = Change::UpdateClusterConfig { cluster: main(), update, token: "again".to_owned() };
+    let same = world.refused(again).await;
+    assert_eq!(same.kind, ErrorKind::Invalid, "{same}");
+    let protected = world.refused(Change::DeleteCluster { cluster: main() }).await;
+    assert_eq!(protected.kind, ErrorKind::Invalid, "{protected}");
+}
+
+#[tokio::test]
+async fn a_version_is_updated_by_one_and_one_update_at_a_time() {
+    let world = World::with_cluster().await;
+    let update = |version, token: &str| Change::UpdateClusterVersion {
+        cluster: main(),
+        version: Minor(version),
+        force: false,
+        token: token.to_owned(),
+    };
+    assert_eq!(world.refused(update(35, "two")).await.kind, ErrorKind::Invalid);
+    let begun = world.does(update(34, "one")).await.update.unwrap();
+    assert_eq!(begun.kind, "VersionUpdate");
+    let busy = world.refused(config(ConfigUpdate::ZonalShift(true))).await;
+    assert_eq!((busy.kind, busy.code.as_deref()), (ErrorKind::InUse, Some("ResourceInUseException")));
+    assert_eq!(world.main().await.unwrap().version, Minor(33), "until it is done");
+    world.step(3_600);
+    assert_eq!(world.main().await.unwrap().version, Minor(34));
+}
+
+fn addon(version: &str) -> NewAddon {
+    NewAddon {
+        name: "vpc-cni".to_owned(),
+        version: version.to_owned(),
+        configuration: Some("{}".to_owned()),
+        service_account_role: None,
+        pod_identities: Some(BTreeSet::from([("aws-node".to_owned(), role(PODS))])),
+        conflicts: ResolveConflicts::Overwrite,
+        tags: tags("addon"),
+    }
+}
+
+#[tokio::test]
+async fn add_ons_come_in_a_version_that_eks_offers_and_go() {
+    let world = World::with_cluster().await;
+    let releases = Question::AddonReleases { addon: "vpc-cni".to_owned(), kubernetes: Minor(33) };
+    let Answer::AddonReleases(offered) = world.same(&releases).await else { panic!("no releases") };
+    let (newest, oldest) =
+        (offered.first().unwrap().version.clone(), offered.last().unwrap().version.clone());
+    let schema = Question::AddonSchema { addon: "vpc-cni".to_owned(), version: newest.clone() };
+    assert!(matches!(world.same(&schema).await, Answer::Schema(Some(_))));
+    for absent in [
+        Question::AddonReleases { addon: "nothing".to_owned(), kubernetes: Minor(33) },
+        Question::AddonSchema { addon: "vpc-cni".to_owned(), version: "v0".to_owned() },
+        Question::Addon { cluster: main(), name: "vpc-cni".to_owned() },
+    ] {
+        assert_eq!(world.same(&absent).await, absent.nothing());
+    }
+    let new = |version: &str, token: &str| Change::CreateAddon {
+        cluster: main(),
+        addon: Box::new(addon(version)),
+        token: token.to_owned(),
+    };
+    assert_eq!(world.refused(new("v0", "x")).await.kind, ErrorKind::Invalid);
+    world.does(new(&oldest, "c")).await;
+    assert_eq!(world.refused(new(&oldest, "again")).await.kind, ErrorKind::InUse);
+    world.step(900);
+    world.compare().await;
+    let addon = Box::new(NewAddon { pod_identities: None, ..addon(&newest) });
+    let update = Change::UpdateAddon { cluster: main(), addon, token: "u".to_owned() };
+    let begun = world.does(update).await.update.unwrap();
+    world.step(900);
+    world.compare().await;
+    let name = "vpc-cni".to_owned();
+    let of_addon = Question::Update { cluster: main(), id: begun.id, addon: Some(name.clone()) };
+    assert!(
+        matches!(world.same(&of_addon).await, Answer::Update(Some(it)) if it.status == UpdateStatus::Successful)
+    );
+    let question = Question::Addon { cluster: main(), name: name.clone() };
+    let Answer::Addon(Some(seen)) = world.same(&question).await else { panic!("no add-on") };
+    assert_eq!((seen.version, seen.pod_identities.len(), seen.tags), (newest, 1, tags("addon")));
+    world.does(Change::DeleteAddon { cluster: main(), name, preserve: false }).await;
+    world.step(900);
+    assert_eq!(world.names(Question::Addons(main())).await, BTreeSet::new());
+}
+
+#[tokio::test]
+async fn access_entries_keep_their_groups_and_policies() {
+    let world = World::with_cluster().await;
+    world.does(entry(role("admins"), EntryKind::Standard, &["ops", "dev"])).await;
+    world.does(entry(role(NODES), EntryKind::Ec2Linux, &[])).await;
+    let taken = Change::CreateAccessEntry {
+        cluster: main(),
+        principal: role(NODES),
+        kind: EntryKind::Ec2Linux,
+        username: None,
+        groups: BTreeSet::new(),
+        tags: Tags::new(),
+        token: "other".to_owned(),
+    };
+    assert_eq!(world.refused(taken).await.kind, ErrorKind::AlreadyExists);
+    let namespaces = AccessScope::Namespaces(BTreeSet::from(["kube-*".to_owned(), "a".to_owned()]));
+    let of = |scope: &AccessScope| Change::AssociateAccessPolicy {
+        cluster: main(),
+        principal: role("admins"),
+        policy: AccessPolicy { arn: ADMIN.to_owned(), scope: scope.clone() },
+    };
+    world.does(of(&namespaces)).await;
+    world.does(of(&AccessScope::Cluster)).await;
+    let (cluster, principal) = (main(), role("admins"));
+    let question = Question::AccessPolicies { cluster, principal };
+    let policy = AccessPolicy { arn: ADMIN.to_owned(), scope: AccessScope::Cluster };
+    assert_eq!(world.same(&question).await, Answer::AccessPolicies(BTreeSet::from([policy])));
+    let update = Change::UpdateAccessEntry {
+        cluster: main(),
+        principal: role("admins"),
+        username: Some("boss".to_owned()),
+        groups: BTreeSet::new(),
+        token: "u".to_owned(),
+    };
+    world.does(update).await;
+    let question = Question::AccessEntry { cluster: main(), principal: role("admins") };
+    let Answer::AccessEntry(Some(seen)) = world.same(&question).await else { panic!("no entry") };
+    assert_eq!((seen.username.as_str(), seen.groups, seen.tags), ("boss", BTreeSet::new(), tags("entry")));
+    let (cluster, principal, policy) = (main(), role("admins"), ADMIN.to_owned());
+    world.does(Change::DisassociateAccessPolicy { cluster, principal, policy }).await;
+    world.does(Change::DeleteAccessEntry { cluster: main(), principal: role("admins") }).await;
+    assert_eq!(world.names(Question::AccessEntries(main())).await, BTreeSet::from([role(NODES)]));
+}
+
+#[tokio::test]
+async fn pods_get_roles_and_issuers_are_known_to_iam() {
+    let world = World::with_cluster().await;
+    let bind = Change::CreatePodIdentityAssociation {
+        cluster: main(),
+        namespace: "kube-system".to_owned(),
+        service_account: "ebs".to_owned(),
+        role_arn: role(PODS),
+        tags: tags("pod"),
+        token: "p".to_owned(),
+    };
+    let id = world.does(bind.clone()).await.id.unwrap();
+    assert_eq!(world.does(bind).await.id.as_ref(), Some(&id), "the same with its token");
+    let (cluster, role_arn, token) = (main(), role(OTHER_PODS), "u".to_owned());
+    world.does(Change::UpdatePodIdentityAssociation { cluster, id: id.clone(), role_arn, token }).await;
+    let question = Question::PodIdentity { cluster: main(), id: id.clone() };
+    let Answer::PodIdentities(seen) = world.same(&question).await else { panic!("no list") };
+    assert_eq!((seen[0].role_arn.clone(), seen[0].tags.clone()), (Some(role(OTHER_PODS)), tags("pod")));
+    world.does(Change::DeletePodIdentityAssociation { cluster: main(), id }).await;
+    assert_eq!(world.same(&question).await, question.nothing());
+
+    let url = world.main().await.unwrap().oidc_issuer.unwrap();
+    let client_ids = BTreeSet::from(["sts.amazonaws.com".to_owned()]);
+    let provider = Change::CreateOpenIDConnectProvider {
+        url: url.clone(),
+        client_ids: client_ids.clone(),
+        tags: tags("o"),
+    };
+    let arn = world.does(provider.clone()).await.id.unwrap();
+    let question = Question::OidcProvider(arn.clone());
+    let Answer::OidcProvider(Some(seen)) = world.same(&question).await else { panic!("no provider") };
+    assert_eq!((format!("https://{}", seen.url), seen.client_ids, seen.tags), (url, client_ids, tags("o")));
+    assert_eq!(world.refused(provider).await.kind, ErrorKind::AlreadyExists);
+    world.does(Change::DeleteOpenIDConnectProvider { arn }).await;
+    assert_eq!(world.same(&question).await, question.nothing());
+}
+
+#[tokio::test]
+async fn what_others_made_is_seen_and_not_changed() {
+    let world = World::start().await;
+    let theirs = NewCluster { tags: Tags::new(), ..asked() };
+    let theirs = Change::CreateCluster { cluster: Box::new(theirs), token: "t".to_owned() };
+    assert_eq!(world.refused(theirs.clone()).await.kind, ErrorKind::Denied, "without the ownership tag");
+    world.direct.change_eks(&theirs).await.unwrap();
+    world.step(900);
+    assert!(world.main().await.is_some());
+    for change in [
+        Change::DeleteCluster { cluster: main() },
+        config(ConfigUpdate::ZonalShift(true)),
+        entry(role("admins"), EntryKind::Standard, &[]),
+    ] {
+        assert_eq!(world.refused(change).await.kind, ErrorKind::Denied);
+    }
+}
+
+#[tokio::test]
+async fn lists_have_all_their_pages() {
+    let world = World::with_cluster().await;
+    for n in 0..130 {
+        let name = format!("r{n}");
+        let new = json!({ "name": name, "path": "/", "trusts": ["*"] });
+        world.server.simulator().put_role(serde_json::from_value(new).unwrap());
+        let Change::CreateAccessEntry { cluster, kind, username, groups, tags, .. } =
+            entry(role(&name), EntryKind::Standard, &[])
+        else {
+            unreachable!()
+        };
+        let (principal, token) = (role(&name), name);
+        let one = Change::CreateAccessEntry { cluster, principal, kind, username, groups, tags, token };
+        world.direct.change_eks(&one).await.unwrap();
+    }
+    assert_eq!(world.names(Question::AccessEntries(main())).await.len(), 130);
+}
+
+#[tokio::test]
+async fn what_carries_a_token_is_repeated_and_nothing_else() {
+    let world = World::start().await;
+    let fault = |action: &str| {
+        world.server.simulator().add_fault(FaultRule::on(action, Fault::DroppedAfter).times(1))
+    };
+    fault("CreateCluster");
+    world.does(create("t")).await;
+    assert_eq!(world.server.simulator().calls("CreateCluster"), 2);
+    world.step(900);
+    fault("DeleteCluster");
+    let lost = world.refused(Change::DeleteCluster { cluster: main() }).await;
+    assert_eq!((lost.kind, world.server.simulator().calls("DeleteCluster")), (ErrorKind::LostAnswer, 1));
+    for (fault, kind) in [(Fault::Denied, ErrorKind::Denied), (Fault::Throttled, ErrorKind::Throttled)] {
+        let id = world.server.simulator().add_fault(FaultRule::on("DescribeCluster", fault));
+        let failed = world.wire.describe_eks(&Question::Cluster(main())).await.unwrap_err();
+        assert_eq!(failed.kind, kind);
+        world.server.simulator().remove_fault(id);
+    }
+}
+
+/// What the verifier says of a token, by the real clock.
+fn review(world: &World, cluster: &str, token: &str) -> Result<ClusterUser, TokenRefusal> {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    let now = Timestamp(i64::try_from(now.as_millis()).unwrap());
+    world.server.simulator().review_token(REGION, cluster, token, &StsHosts { simulator: None }, now)
+}
+
+#[tokio::test]
+async fn the_verifier_takes_tokens_of_users_and_of_sessions_for_their_cluster_only() {
+    let world = World::with_cluster().await;
+    world.does(entry(USER.to_owned(), EntryKind::Standard, &["dev"])).await;
+    let token = world.wire.cluster_token("main").await.unwrap().token;
+    let user = review(&world, "main", &token).unwrap();
+    assert_eq!((user.principal.as_str(), user.groups), (USER, vec!["dev".to_owned()]));
+    let other = world.wire.cluster_token("other").await.unwrap().token;
+    assert!(
+        matches!(review(&world, "main", &other), Err(TokenRefusal::Sts(_))),
+        "signed for another cluster"
+    );
+
+    let assumed = AssumedRole { arn: role("admins"), external_id: None, session_name: "manager".to_owned() };
+    let settings = AwsSettings { roles: vec![assumed], ..own_settings(&world.server) };
+    let session = AwsCloud::connect(settings).await.unwrap();
+    let token = session.cluster_token("main").await.unwrap().token;
+    assert!(matches!(review(&world, "main", &token), Err(TokenRefusal::NotMapped(_))), "no entry yet");
+    world.does(entry(role("admins"), EntryKind::Standard, &["ops"])).await;
+    let user = review(&world, "main", &token).unwrap();
+    assert_eq!((user.principal, user.groups), (role("admins"), vec!["ops".to_owned()]));
+    for _ in 0..5 {
+        session.cluster_token("main").await.unwrap();
+    }
+    assert_eq!(world.server.simulator().calls("AssumeRole"), 1, "a session of an hour signs them all");
+}
