@@ -4,6 +4,7 @@ use crate::action::Action;
 use crate::hash;
 use crate::memory::{Failure, Memory, Refusal};
 use crate::recorded::{Recorded, RecordedFailure, RecordedUpdate};
+use crate::refusals::{is_about_a_role, is_no_change};
 use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::timing::{PROPAGATION, PROPAGATION_RETRY, ask_again_after, retry_after, try_again_after};
@@ -149,7 +150,9 @@ impl Draft {
         let content = hash::content(&change.without_token());
         let desired = situation.desired;
         let token = hash::token(&[&desired.id, &desired.uid, &content, &moment]);
-        self.send_with(situation, kind, change.with_token(&token), why)
+        let with_token = change.with_token(&token);
+        drop(change);
+        self.send_with(situation, kind, with_token, why)
     }
 
     /// Sends a call with its own token.
@@ -259,30 +262,6 @@ fn next_try(situation: &Situation<'_>, failure: &Failure) -> Timestamp {
         return failure.at.plus(PROPAGATION_RETRY);
     }
     failure.at.plus(retry_after(failure.times, failure.refusal.reason))
-}
-
-/// EKS refuses an update that would change nothing (messages as ACK and eksctl know them): it is as requested.
-pub(crate) fn is_no_change(refusal: &Refusal) -> bool {
-    ["already at the desired configuration", "No changes needed", "No changes detected"]
-        .iter()
-        .any(|text| refusal.message.contains(text))
-}
-
-/// A role that was just created, or whose policy was just changed, is not known everywhere yet (messages that Terraform's provider
-/// retries).
-pub(crate) fn is_about_a_role(refusal: &Refusal) -> bool {
-    const MESSAGES: [&str; 8] = [
-        "Error in role params",
-        "Role could not be assumed because the trusted entity is not correct",
-        "The provided role doesn't have the Amazon EKS Managed Policies associated with it",
-        "IAM role's policy must include",
-        "invalid principal",
-        "The specified principalArn could not be found",
-        "Role provided in the request does not exist",
-        "does not exist",
-    ];
-    refusal.reason != Reason::NotFound && MESSAGES.iter().any(|text| refusal.message.contains(text))
-        || refusal.message.contains("The specified principalArn could not be found")
 }
 
 /// What a question asks for.

@@ -26,6 +26,7 @@ mod input;
 mod marks;
 mod output;
 mod plan;
+mod refusals;
 mod situation;
 mod steps;
 mod summary;

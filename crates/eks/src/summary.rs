@@ -1,6 +1,6 @@
 //! Turns what was found and what is written into a plan into conditions. Decides nothing.
 
-use crate::draft::{Draft, Note, Weight};
+use crate::draft::{Draft, Note};
 use crate::marks;
 use crate::report::{Condition, ConditionKind, Deletion, Status};
 use crate::situation::Situation;
@@ -83,9 +83,21 @@ fn deleting(situation: &Situation<'_>, draft: &Draft, deletion: Deletion) -> Con
 
 fn sorted(draft: &Draft, kind: ConditionKind) -> Vec<&Note> {
     let mut notes: Vec<&Note> = draft.notes.iter().filter(|it| it.kind == kind).collect();
-    // That something is asked says less than what is known.
-    notes.sort_by_key(|it| (it.weight, it.weight != Weight::Failed && it.reason == Reason::AskingEks));
+    notes.sort_by_key(|it| (it.weight, says_little(it)));
     notes
+}
+
+/// That something is asked, or goes on, says less than what AWS answered.
+fn says_little(note: &Note) -> u8 {
+    match note.reason {
+        Reason::AskingEks => 2,
+        Reason::CreatingCluster
+        | Reason::UpdatingCluster
+        | Reason::ChangingAddons
+        | Reason::ChangingAccess
+        | Reason::DeletingCluster => 1,
+        _ => 0,
+    }
 }
 
 /// The first few texts, each once.

@@ -42,11 +42,12 @@ const PAGES: [&str; 6] = [
 ];
 
 /// Crates whose string literals are for users: conditions, events, logs, errors, what is printed.
-const PROGRAMS: [&str; 10] = [
+const PROGRAMS: [&str; 11] = [
     "crates/api/src/",
     "crates/controller/src/",
     "crates/model/src/",
     "crates/planner/src/",
+    "crates/eks/src/",
     "crates/cloud/src/",
     "crates/cloud-adapter/src/",
     "crates/kubectl-foo/src/",

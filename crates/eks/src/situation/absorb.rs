@@ -6,6 +6,7 @@ use crate::desired::Desired;
 use crate::memory::{Failure, Memory, Refusal};
 use crate::observed::Observed;
 use crate::recorded::Recorded;
+use crate::refusals::is_no_change;
 use crate::timing::{CONFIRM, GONE, LAG};
 use foo_model::eks::{Answer, Change, ClusterStatus, Question};
 use foo_model::{Reason, Timestamp};
@@ -73,19 +74,49 @@ fn answers(record: &mut Recorded, memory: &Memory) {
 
 /// After a failed call it is looked again at what the call was to change, unless AWS said nothing about that.
 fn distrust(memory: &mut Memory) {
-    let moments: Vec<(Question, Timestamp)> = memory
-        .failures
-        .iter()
-        .filter_map(|it| match it.refusal.reason {
-            _ if it.lost => Some((about(&it.change), it.at.plus(LAG))),
-            Reason::ResourceInUse | Reason::AlreadyExists | Reason::NotFound | Reason::RequestInvalid => {
-                Some((about(&it.change), it.at))
-            }
-            _ => None,
-        })
-        .collect();
-    for (question, moment) in moments {
+    let mut doubts: Vec<(Question, Timestamp)> = Vec::new();
+    for failure in &memory.failures {
+        let refusal = &failure.refusal;
+        let is_other =
+            matches!(refusal.reason, Reason::ResourceInUse | Reason::AlreadyExists | Reason::NotFound);
+        if failure.lost {
+            doubts.extend(concerns(&failure.change).map(|it| (it, failure.at.plus(LAG))));
+        } else if is_other || is_no_change(refusal) {
+            doubts.extend(concerns(&failure.change).map(|it| (it, failure.at)));
+        }
+    }
+    for effect in memory.effects.iter().filter(|it| binds_pods(&it.change)) {
+        let list = about(&effect.change).cluster().map(|it| Question::PodIdentities(it.to_owned()));
+        doubts.extend(list.map(|list| (list, effect.at.plus(LAG))));
+    }
+    for (question, moment) in doubts {
         memory.distrust(question, moment);
+    }
+}
+
+/// What is not as it was thought if a change fails.
+fn concerns(change: &Change) -> impl Iterator<Item = Question> {
+    let more = match change {
+        Change::AssociateAccessPolicy { cluster, principal, .. }
+        | Change::DisassociateAccessPolicy { cluster, principal, .. } => {
+            Some(Question::AccessEntry { cluster: cluster.clone(), principal: principal.clone() })
+        }
+        Change::UpdatePodIdentityAssociation { cluster, .. }
+        | Change::DeletePodIdentityAssociation { cluster, .. } => {
+            Some(Question::PodIdentities(cluster.clone()))
+        }
+        _ => None,
+    };
+    std::iter::once(about(change)).chain(more)
+}
+
+/// Add-ons bring pod identity associations of their own, of which the answer says nothing.
+fn binds_pods(change: &Change) -> bool {
+    match change {
+        Change::CreateAddon { addon, .. } | Change::UpdateAddon { addon, .. } => {
+            addon.pod_identities.is_some()
+        }
+        _ => false,
     }
 }
 

@@ -5,8 +5,8 @@ use crate::observed::Observed;
 use crate::timing::{LAG, UNSEEN};
 use foo_model::Timestamp;
 use foo_model::eks::{
-    AccessEntry, Addon, AddonStatus, Answer, Change, ClusterStatus, NewAddon, OidcProvider, PodIdentity,
-    Question,
+    AccessEntry, Addon, AddonStatus, Answer, Change, ClusterStatus, EntryKind, NewAddon, OidcProvider,
+    PodIdentity, Question,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,14 +54,14 @@ pub(super) struct Overlay<'a> {
 }
 
 impl Overlay<'_> {
-    /// Whether looks may not show the change yet. An answer that was never asked for is not made up.
+    /// Whether looks may not show the change yet. What we created ourselves may never have been looked at.
     fn hides(&self, question: &Question, at: Timestamp) -> bool {
-        self.observed.looks.get(question).is_some_and(|look| look.begun < at.plus(LAG))
+        self.observed.looks.get(question).is_none_or(|look| look.begun < at.plus(LAG))
     }
 
     /// Sets an answer that a look does not show yet, asked for or not.
     fn set(&mut self, question: Question, at: Timestamp, answer: Answer) -> bool {
-        let hidden = self.observed.looks.get(&question).is_none_or(|look| look.begun < at.plus(LAG));
+        let hidden = self.hides(&question, at);
         if hidden {
             self.shown.insert(question, answer);
         }
@@ -183,13 +183,14 @@ impl Overlay<'_> {
                 };
                 let policies =
                     Question::AccessPolicies { cluster: cluster.clone(), principal: principal.clone() };
-                self.set(policies, at, Answer::AccessPolicies(BTreeSet::new()));
+                let has_policies = *kind == EntryKind::Standard;
+                let unseen = self.set(policies, at, Answer::AccessPolicies(BTreeSet::new())) && has_policies;
                 if let Some(list) = list {
                     self.names(&list, at, |names| {
                         names.insert(principal.clone());
                     });
                 }
-                self.set(about, at, Answer::AccessEntry(Some(entry)))
+                self.set(about, at, Answer::AccessEntry(Some(entry))) || unseen
             }
             Change::UpdateAccessEntry { username, groups, .. } => {
                 let hides = self.hides(&about, at);
@@ -224,8 +225,7 @@ impl Overlay<'_> {
         at: Timestamp,
         change: impl FnOnce(&mut BTreeSet<foo_model::eks::AccessPolicy>),
     ) -> bool {
-        // Of an entry of ours the policies are known without a look.
-        let hides = self.observed.looks.get(about).is_none_or(|look| look.begun < at.plus(LAG));
+        let hides = self.hides(about, at);
         if hides && let Some(Answer::AccessPolicies(policies)) = self.shown.get_mut(about) {
             change(policies);
         }
@@ -261,7 +261,9 @@ impl Overlay<'_> {
             Change::UpdatePodIdentityAssociation { role_arn, .. } => {
                 let hides = self.hides(&about, at);
                 if hides && let Some(Answer::PodIdentities(one)) = self.shown.get_mut(&about) {
-                    one.iter_mut().for_each(|it| it.role_arn = Some(role_arn.clone()));
+                    for it in one.iter_mut() {
+                        it.role_arn = Some(role_arn.clone());
+                    }
                 }
                 hides
             }

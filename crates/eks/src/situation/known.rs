@@ -28,6 +28,7 @@ impl Situation<'_> {
     }
 
     /// The cluster of that name, whosever it is. `None` if it is not known whether there is one.
+    #[expect(clippy::option_option, reason = "that nothing is known is not that there is none")]
     pub(crate) fn cluster(&self) -> Option<Option<&Cluster>> {
         match self.shown.get(&self.question()) {
             Some(Answer::Cluster(cluster)) => Some(cluster.as_deref()),

@@ -105,6 +105,11 @@ fn moving(draft: &mut Draft, asked: &Question, shown: &Addon) -> State {
     }
     let status: &str = shown.status.into();
     let message = format!("{} is {status}", shown.name);
+    if shown.status == AddonStatus::Deleting
+        && let Some(failed) = draft.record.failed.get(&key(&shown.name)).map(|it| it.message.clone())
+    {
+        draft.note(KIND, Weight::Failed, Reason::AddonFailed, failed);
+    }
     draft.note(KIND, Weight::Pending, Reason::ChangingAddons, message);
     draft.wait(asked);
     State::Changing

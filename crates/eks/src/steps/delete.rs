@@ -36,6 +36,11 @@ fn ours(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
         draft.note(KIND, Weight::Pending, Reason::DeletingCluster, "EKS deletes the cluster");
         return draft.wait(&situation.question());
     }
+    if matches!(cluster.status, ClusterStatus::Creating | ClusterStatus::Pending) {
+        let message = "EKS still creates the cluster, and deletes none before that is done";
+        draft.note(KIND, Weight::Pending, Reason::DeletingCluster, message);
+        return draft.wait(&situation.question());
+    }
     if !updates::is_free(situation, draft, cluster) || is_protected(situation, draft, cluster) {
         return;
     }

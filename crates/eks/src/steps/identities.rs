@@ -49,6 +49,7 @@ fn question(situation: &Situation<'_>, id: &str) -> Question {
 }
 
 /// The association with its role and tags, which a list does not show.
+#[expect(clippy::option_option, reason = "that nothing is known is not that there is none")]
 fn one<'s>(
     situation: &'s Situation<'_>,
     draft: &mut Draft,

@@ -76,6 +76,6 @@ fn at_rest(situation: &Situation<'_>, draft: &Draft) -> Option<(Question, Timest
     let lists_first = newest(Turn::List) <= newest(Turn::Item);
     let list = oldest(Turn::List);
     let item = oldest(Turn::Item);
-    let next = cluster.or(if lists_first { list.or(item) } else { item.or(list) });
+    let next = cluster.or_else(|| if lists_first { list.or(item) } else { item.or(list) });
     Some((next?.clone(), last.plus(REST)))
 }

@@ -26,20 +26,18 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
     let question = Question::OidcProvider(arn.clone());
     believe(situation, draft, &question);
     let Some(Answer::OidcProvider(shown)) = draft.read(situation, KIND, &question) else { return };
-    match shown {
-        Some(shown) => keep(situation, draft, shown),
-        None => {
-            let change = Change::CreateOpenIDConnectProvider {
-                url: issuer.clone(),
-                client_ids: BTreeSet::from([AUDIENCE.to_owned()]),
-                tags: marks::all(desired),
-            };
-            let why = "the issuer of the cluster has no OIDC provider in IAM";
-            draft.note(KIND, Weight::Pending, Reason::ChangingAccess, why);
-            if draft.send(situation, KIND, change, why) {
-                draft.record.oidc_provider = Some(arn);
-            }
-        }
+    if let Some(shown) = shown {
+        return keep(situation, draft, shown);
+    }
+    let change = Change::CreateOpenIDConnectProvider {
+        url: issuer.clone(),
+        client_ids: BTreeSet::from([AUDIENCE.to_owned()]),
+        tags: marks::all(desired),
+    };
+    let why = "the issuer of the cluster has no OIDC provider in IAM";
+    draft.note(KIND, Weight::Pending, Reason::ChangingAccess, why);
+    if draft.send(situation, KIND, change, why) {
+        draft.record.oidc_provider = Some(arn);
     }
 }
 
@@ -76,23 +74,16 @@ fn keep(situation: &Situation<'_>, draft: &mut Draft, shown: &OidcProvider) {
 pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft, kind: ConditionKind, arn: &str) -> bool {
     let question = Question::OidcProvider(arn.to_owned());
     let Some(Answer::OidcProvider(shown)) = draft.read(situation, kind, &question) else { return false };
-    match shown.as_ref().filter(|it| marks::are_ours(situation.desired, &it.tags)) {
-        None => {
-            draft.record.oidc_provider = None;
-            true
-        }
-        Some(_) => {
-            let reason = if kind == ConditionKind::Deleting {
-                Reason::DeletingCluster
-            } else {
-                Reason::ChangingAccess
-            };
-            draft.note(kind, Weight::Pending, reason, format!("the OIDC provider {arn} is being deleted"));
-            let change = Change::DeleteOpenIDConnectProvider { arn: arn.to_owned() };
-            draft.send(situation, kind, change, "nobody needs the OIDC provider any more");
-            false
-        }
+    if !shown.as_ref().is_some_and(|it| marks::are_ours(situation.desired, &it.tags)) {
+        draft.record.oidc_provider = None;
+        return true;
     }
+    let reason =
+        if kind == ConditionKind::Deleting { Reason::DeletingCluster } else { Reason::ChangingAccess };
+    draft.note(kind, Weight::Pending, reason, format!("the OIDC provider {arn} is being deleted"));
+    let change = Change::DeleteOpenIDConnectProvider { arn: arn.to_owned() };
+    draft.send(situation, kind, change, "nobody needs the OIDC provider any more");
+    false
 }
 
 /// Records the provider before the cluster, and with it the issuer, is gone.

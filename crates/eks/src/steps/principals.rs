@@ -84,12 +84,9 @@ fn nodes(situation: &Situation<'_>, draft: &mut Draft, wanted: &mut BTreeMap<Str
     let mut known = true;
     for name in &situation.desired.node_profiles {
         let question = Question::InstanceProfile(name.clone());
-        let answer = match draft.read(situation, KIND, &question) {
-            Some(Answer::InstanceProfile(profile)) => profile,
-            _ => {
-                known = false;
-                continue;
-            }
+        let Some(Answer::InstanceProfile(answer)) = draft.read(situation, KIND, &question) else {
+            known = false;
+            continue;
         };
         match answer.as_ref().map(|profile| &profile.role) {
             Some(Some(role)) => {

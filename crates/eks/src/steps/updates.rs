@@ -107,15 +107,12 @@ fn find(situation: &Situation<'_>, draft: &mut Draft, update: &RecordedUpdate) {
     let Some(shown) = all(situation, draft, kind, ids.iter()) else { return };
     let began = |it: &&Update| it.created.is_none_or(|created| created.plus(SKEW) >= update.since);
     let ours = shown.into_iter().filter(|it| is_of_kind(it, &update.kind)).filter(began);
-    match ours.max_by_key(|it| it.created) {
-        Some(found) => {
-            draft.record.update = Some(RecordedUpdate { id: Some(found.id.clone()), ..update.clone() });
-            draft.wake_at(situation.now.plus(std::time::Duration::from_millis(1)));
-        }
-        None => {
-            draft.record.update = None;
-            believe_from(situation, draft, from);
-        }
+    if let Some(found) = ours.max_by_key(|it| it.created) {
+        draft.record.update = Some(RecordedUpdate { id: Some(found.id.clone()), ..update.clone() });
+        draft.wake_at(situation.now.plus(std::time::Duration::from_millis(1)));
+    } else {
+        draft.record.update = None;
+        believe_from(situation, draft, from);
     }
 }
 

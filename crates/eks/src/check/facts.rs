@@ -1,0 +1,187 @@
+//! What the answers and the memory say, read without the planner's help.
+
+use crate::{Desired, Memory, Observed, Recorded};
+use foo_model::eks::{Answer, Change, Cluster, ClusterStatus, Question, UpdateStatus};
+use foo_model::names::{TAG_CONTROL_PLANE, TAG_INSTALLATION};
+use foo_model::network::Tags;
+
+/// The inputs of a plan.
+pub(super) struct Facts<'a> {
+    pub(super) desired: &'a Desired,
+    observed: &'a Observed,
+    /// The newer of status and memory.
+    pub(super) recorded: &'a Recorded,
+    memory: &'a Memory,
+}
+
+/// Whether the tags name this control plane and this management cluster.
+pub(super) fn has_our_tags(desired: &Desired, tags: &Tags) -> bool {
+    tags.get(TAG_CONTROL_PLANE) == Some(&desired.id)
+        && tags.get(TAG_INSTALLATION) == Some(&desired.installation)
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn new(
+        desired: &'a Desired,
+        observed: &'a Observed,
+        recorded: &'a Recorded,
+        memory: &'a Memory,
+    ) -> Self {
+        Self { desired, observed, recorded: memory.record.as_ref().unwrap_or(recorded), memory }
+    }
+
+    fn answer(&self, question: &Question) -> Option<&'a Answer> {
+        self.observed.looks.get(question).map(|look| &look.answer)
+    }
+
+    fn done(&self) -> impl Iterator<Item = &'a Change> {
+        self.memory.effects.iter().map(|effect| &effect.change)
+    }
+
+    /// The cluster as the newest look shows it, or as our creation of it was answered.
+    pub(super) fn cluster(&self) -> Option<&'a Cluster> {
+        let mut created = self.memory.effects.iter().filter_map(|effect| effect.changed.cluster.as_deref());
+        match self.answer(&Question::Cluster(self.desired.name.clone())) {
+            Some(Answer::Cluster(Some(cluster))) => Some(cluster),
+            _ => created.next_back(),
+        }
+    }
+
+    /// The tags of the cluster after our calls.
+    fn tags(&self) -> Option<Tags> {
+        let mut tags = self.cluster()?.tags.clone();
+        for change in self.done() {
+            if let Change::TagResource { tags: new, .. } = change {
+                tags.extend(new.clone());
+            }
+        }
+        Some(tags)
+    }
+
+    pub(super) fn is_ours(&self) -> bool {
+        self.tags().is_some_and(|tags| {
+            let other = tags.get(TAG_INSTALLATION).is_some_and(|it| *it != self.desired.installation);
+            tags.get(TAG_CONTROL_PLANE) == Some(&self.desired.id) && !other
+        })
+    }
+
+    pub(super) fn may_adopt(&self) -> bool {
+        let Some(tags) = self.tags() else { return false };
+        let owner = tags.get(TAG_CONTROL_PLANE);
+        let other = tags.get(TAG_INSTALLATION).filter(|it| **it != self.desired.installation);
+        let given_up = other.is_none() || other == self.desired.adopt_from.as_ref();
+        match owner {
+            Some(owner) => *owner == self.desired.id && given_up,
+            None => self.desired.adopt && given_up,
+        }
+    }
+
+    /// AWS was asked, and shows no cluster of that name.
+    pub(super) fn is_absent(&self) -> bool {
+        matches!(self.answer(&Question::Cluster(self.desired.name.clone())), Some(Answer::Cluster(None)))
+    }
+
+    /// EKS makes no update, as far as anybody knows.
+    pub(super) fn is_idle(&self) -> bool {
+        let moving = self.cluster().is_some_and(|cluster| {
+            !self.is_absent() && !matches!(cluster.status, ClusterStatus::Active | ClusterStatus::Failed)
+        });
+        !moving
+            && self.recorded.update.as_ref().is_none_or(|update| match &update.id {
+                Some(id) => self.is_over(id),
+                None => self.memory.failures.iter().any(|failure| {
+                    failure.change.updates_cluster() && !failure.lost && failure.at >= update.since
+                }),
+            })
+    }
+
+    fn is_over(&self, id: &str) -> bool {
+        let question =
+            Question::Update { cluster: self.desired.name.clone(), id: id.to_owned(), addon: None };
+        match self.answer(&question) {
+            Some(Answer::Update(Some(update))) => update.status != UpdateStatus::InProgress,
+            _ => false,
+        }
+    }
+
+    pub(super) fn shows_addon(&self, name: &str) -> bool {
+        self.is_listed(&Question::Addons(self.desired.name.clone()), name)
+            && matches!(self.answer(&self.addon(name)), Some(Answer::Addon(Some(_))))
+            && !self
+                .done()
+                .any(|it| matches!(it, Change::DeleteAddon { name: deleted, .. } if deleted == name))
+    }
+
+    pub(super) fn shows_entry(&self, principal: &str) -> bool {
+        self.is_listed(&Question::AccessEntries(self.desired.name.clone()), principal)
+            && matches!(self.answer(&self.entry(principal)), Some(Answer::AccessEntry(Some(_))))
+            && !self.done().any(
+                |it| matches!(it, Change::DeleteAccessEntry { principal: deleted, .. } if deleted == principal),
+            )
+    }
+
+    /// Whether a list does not say otherwise.
+    fn is_listed(&self, list: &Question, name: &str) -> bool {
+        !matches!(self.answer(list), Some(Answer::Names(names)) if !names.contains(name))
+    }
+
+    fn addon(&self, name: &str) -> Question {
+        Question::Addon { cluster: self.desired.name.clone(), name: name.to_owned() }
+    }
+
+    fn entry(&self, principal: &str) -> Question {
+        Question::AccessEntry { cluster: self.desired.name.clone(), principal: principal.to_owned() }
+    }
+
+    pub(super) fn is_our_addon(&self, name: &str) -> bool {
+        let shown = match self.answer(&self.addon(name)) {
+            Some(Answer::Addon(Some(addon))) => has_our_id(self.desired, &addon.tags),
+            _ => false,
+        };
+        shown || self.done().any(|it| matches!(it, Change::CreateAddon { addon, .. } if addon.name == name))
+    }
+
+    pub(super) fn is_our_entry(&self, principal: &str) -> bool {
+        let shown = match self.answer(&self.entry(principal)) {
+            Some(Answer::AccessEntry(Some(entry))) => has_our_id(self.desired, &entry.tags),
+            _ => false,
+        };
+        shown
+            || self.done().any(
+                |it| matches!(it, Change::CreateAccessEntry { principal: created, .. } if created == principal),
+            )
+    }
+
+    pub(super) fn is_our_identity(&self, id: &str) -> bool {
+        let question = Question::PodIdentity { cluster: self.desired.name.clone(), id: id.to_owned() };
+        let shown = match self.answer(&question) {
+            Some(Answer::PodIdentities(one)) => one.iter().any(|it| has_our_id(self.desired, &it.tags)),
+            _ => false,
+        };
+        shown || self.memory.effects.iter().any(|effect| effect.changed.id.as_deref() == Some(id))
+    }
+
+    pub(super) fn is_our_provider(&self, arn: &str) -> bool {
+        let shown = match self.answer(&Question::OidcProvider(arn.to_owned())) {
+            Some(Answer::OidcProvider(Some(provider))) => has_our_id(self.desired, &provider.tags),
+            _ => false,
+        };
+        shown || self.memory.effects.iter().any(|effect| effect.changed.id.as_deref() == Some(arn))
+    }
+
+    /// Whether a role of that ARN exists that is another one than the entry was created for.
+    pub(super) fn is_bound_to_former_role(&self, principal: &str) -> bool {
+        let Some(bound) = self.recorded.entry_roles.get(principal) else { return false };
+        let roles = self.observed.looks.values().filter_map(|look| match &look.answer {
+            Answer::Role(role) => role.as_ref(),
+            Answer::InstanceProfile(profile) => profile.as_ref().and_then(|it| it.role.as_ref()),
+            _ => None,
+        });
+        let mut ids = roles.filter(|role| role.arn == principal).map(|role| &role.unique_id).peekable();
+        ids.peek().is_some() && ids.any(|id| id != bound)
+    }
+}
+
+fn has_our_id(desired: &Desired, tags: &Tags) -> bool {
+    tags.get(TAG_CONTROL_PLANE) == Some(&desired.id)
+}

@@ -1,0 +1,117 @@
+//! Access entries, pod identity associations, the OIDC provider.
+
+use crate::aws::{Entry, role_arn};
+use crate::world::*;
+use foo_eks::report::ConditionKind::*;
+use foo_model::eks::*;
+use foo_model::*;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+#[test]
+fn entries_are_bound_to_the_unique_id_of_their_role() {
+    for role in ["people", "manager", "nodes"] {
+        let mut world = World::settled(desired());
+        world.aws.make_role(role);
+        world.run_for(Duration::from_hours(8));
+        world.assert_complete();
+        assert_eq!(world.count("DeleteAccessEntry"), 1, "{role}");
+    }
+}
+
+#[test]
+fn generated_user_names_are_never_rewritten() {
+    let mut world = World::settled(desired());
+    world.desired.entries.get_mut(&role_arn("people")).unwrap().username = Some(String::new());
+    world.restart();
+    world.run_for(Duration::from_hours(8));
+    assert_eq!(world.count("UpdateAccessEntry"), 0);
+    world.desired.entries.get_mut(&role_arn("people")).unwrap().username = Some("person".to_owned());
+    world.settle();
+    assert_eq!(world.aws.state.entries[&role_arn("people")].entry.username, "person");
+    assert_eq!(world.count("UpdateAccessEntry"), 1);
+}
+
+#[test]
+fn policies_are_as_requested_and_our_own_stays() {
+    let mut world = World::settled(desired());
+    let view = |scope| AccessPolicy { arn: "arn:aws:eks::aws:cluster-access-policy/View".to_owned(), scope };
+    let people = role_arn("people");
+    world.desired.entries.get_mut(&people).unwrap().policies = BTreeSet::from([view(AccessScope::Cluster)]);
+    world.settle();
+    let narrow = view(AccessScope::Namespaces(BTreeSet::from(["a".to_owned()])));
+    world.desired.entries.get_mut(&people).unwrap().policies = BTreeSet::from([narrow.clone()]);
+    world.settle();
+    assert_eq!(world.aws.state.entries[&people].policies, BTreeSet::from([narrow]));
+    world.desired.entries.get_mut(&people).unwrap().policies.clear();
+    world.settle();
+    assert!(world.aws.state.entries[&people].policies.is_empty());
+    assert_eq!(world.aws.state.entries[&role_arn("manager")].policies.len(), 1);
+}
+
+#[test]
+fn entries_of_pools_go_with_the_last_pool_and_those_of_others_stay() {
+    let mut world = World::settled(desired());
+    world.aws.by_hand(|it| {
+        let mut theirs = it.entries[&role_arn("people")].entry.clone();
+        theirs.principal = role_arn("theirs");
+        theirs.tags.clear();
+        let theirs = Entry { entry: theirs, policies: BTreeSet::new(), lets_in: String::new() };
+        it.entries.insert(role_arn("theirs"), theirs);
+    });
+    world.restart();
+    world.desired.node_profiles.clear();
+    world.settle();
+    assert!(!world.aws.state.entries.contains_key(&role_arn("nodes")));
+    assert!(world.aws.state.entries.contains_key(&role_arn("theirs")));
+    world.desired.own_principal = None;
+    world.run_for(Duration::from_hours(2));
+    assert!(world.aws.state.entries.contains_key(&role_arn("manager")), "who we are is not known");
+}
+
+#[test]
+fn an_entry_removed_by_hand_is_created_again() {
+    let mut world = World::settled(desired());
+    world.aws.by_hand(|it| drop(it.entries.remove(&role_arn("manager"))));
+    world.run_for(Duration::from_hours(2));
+    world.assert_complete();
+}
+
+#[test]
+fn a_role_that_does_not_exist_yet_is_named_and_waited_for() {
+    let mut world = World::new(desired());
+    world.aws.state.roles.remove("people");
+    world.aws.state.profiles.clear();
+    world.run_for(Duration::from_mins(20));
+    world.assert_says(AccessReady, Reason::PrincipalNotFound, "people");
+    assert_eq!(world.count("CreateAccessEntry"), 1, "only ours");
+    world.aws.make_role("people");
+    world.aws.state.profiles.insert("nodes".to_owned(), "nodes".to_owned());
+    world.settle();
+    world.assert_complete();
+}
+
+#[test]
+fn without_the_right_to_read_roles_entries_are_created_all_the_same() {
+    let mut world = World::new(desired());
+    for role in ["people", "manager"] {
+        world.deaf.insert(Question::Role(role.to_owned()));
+    }
+    world.run_for(Duration::from_mins(30));
+    world.assert_complete();
+    assert_eq!(world.condition(AccessReady).reason, Reason::AccessDenied);
+}
+
+#[test]
+fn associations_follow_the_spec() {
+    let mut world = World::settled(desired());
+    let app = ("team".to_owned(), "app".to_owned());
+    world.desired.pod_identities.insert(app.clone(), role_arn("people"));
+    world.settle();
+    let of = |world: &World| world.aws.state.identities.values().next().cloned();
+    assert_eq!(of(&world).unwrap().role_arn, Some(role_arn("people")));
+    world.desired.pod_identities.remove(&app);
+    world.desired.oidc_provider = false;
+    world.settle();
+    assert!(of(&world).is_none() && world.aws.state.providers.is_empty());
+}

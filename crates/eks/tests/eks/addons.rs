@@ -1,0 +1,105 @@
+//! Add-ons.
+
+use crate::aws::role_arn;
+use crate::world::*;
+use foo_eks::desired::*;
+use foo_eks::report::ConditionKind::*;
+use foo_model::eks::*;
+use foo_model::*;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+#[test]
+fn coredns_without_nodes_does_not_keep_the_cluster_from_being_ready() {
+    let mut world = World::new(desired());
+    world.aws.nodes = false;
+    world.settle();
+    assert_eq!(world.condition(ClusterReady).reason, Reason::ClusterAsRequested);
+    world.assert_says(AddonsReady, Reason::AddonWaitsForNodes, "coredns");
+    let reads = world.aws.reads.len();
+    world.run_for(Duration::from_hours(1));
+    assert!(world.aws.reads.len() - reads <= 13, "{}", world.aws.reads.len() - reads);
+}
+
+#[test]
+fn an_addon_that_could_not_be_created_is_deleted_and_created_again() {
+    let mut world = World::new(desired());
+    world.aws.addons_that_fail = BTreeMap::from([("kube-proxy".to_owned(), 2)]);
+    world.run_until("failed", |it| it.count("DeleteAddon") == 1);
+    world.pass();
+    world.assert_says(AddonsReady, Reason::AddonFailed, "ConfigurationConflict");
+    world.settle();
+    world.assert_complete();
+    assert_eq!(world.count("DeleteAddon"), 2);
+}
+
+#[test]
+fn an_addon_is_not_downgraded_nor_updated_by_a_newer_default() {
+    let mut world = World::settled(desired());
+    let mut newer = |name: &str| {
+        world.aws.by_hand(|it| {
+            it.addons.get_mut(name).unwrap().version = "v1.33.2-eksbuild.1".to_owned();
+        });
+    };
+    newer("coredns");
+    world.moved();
+    world.settle();
+    assert_eq!(world.count("UpdateAddon"), 0);
+    assert_eq!(world.status.addon_versions["coredns"], (Minor(33), "v1.33.2-eksbuild.1".to_owned()));
+}
+
+#[test]
+fn unknown_addons_versions_and_keys_are_named_before_anything_is_sent() {
+    let mut desired = desired();
+    desired.addons = BTreeMap::from([("nonsense".to_owned(), addon())]);
+    let mut world = World::new(desired);
+    world.run_for(Duration::from_mins(20));
+    world.assert_says(AddonsReady, Reason::AddonNotOffered, "nonsense");
+    let exactly = DesiredAddon { version: AddonVersion::Exactly("v9".to_owned()), ..addon() };
+    world.desired.addons = BTreeMap::from([("vpc-cni".to_owned(), exactly)]);
+    world.run_for(Duration::from_mins(20));
+    world.assert_says(AddonsReady, Reason::AddonNotOffered, "v1.33.2-eksbuild.1");
+    let wrong = DesiredAddon { configuration: Some("{\"enf\": 1}".to_owned()), ..addon() };
+    world.desired.addons = BTreeMap::from([("vpc-cni".to_owned(), wrong)]);
+    world.run_for(Duration::from_mins(20));
+    world.assert_says(AddonsReady, Reason::AddonConfigurationInvalid, "enf");
+    assert_eq!(world.count("CreateAddon"), 0);
+}
+
+#[test]
+fn addons_of_ours_that_are_no_longer_requested_go_and_others_stay() {
+    let mut world = World::settled(desired());
+    world.aws.by_hand(|it| {
+        let theirs =
+            Addon { name: "theirs".to_owned(), tags: network::Tags::new(), ..it.addons["coredns"].clone() };
+        it.addons.insert("theirs".to_owned(), theirs);
+    });
+    world.restart();
+    world.desired.addons.get_mut("coredns").unwrap().preserve = true;
+    world.settle();
+    world.desired.addons.remove("coredns");
+    world.settle();
+    assert!(world.aws.state.addons.contains_key("theirs"));
+    assert!(!world.aws.state.addons.contains_key("coredns"));
+    let preserved = |it: &Change| matches!(it, Change::DeleteAddon { preserve: true, .. });
+    assert!(world.aws.calls.iter().any(|(_, it)| preserved(it)));
+}
+
+#[test]
+fn configuration_roles_and_associations_of_an_addon_are_kept_as_requested() {
+    let mut world = World::settled(desired());
+    let wanted = DesiredAddon {
+        configuration: Some("{\"env\": {\"A\": \"1\"}}".to_owned()),
+        pod_identities: Some(BTreeMap::from([("aws-node".to_owned(), role_arn("app"))])),
+        conflicts: ResolveConflicts::Preserve,
+        ..addon()
+    };
+    world.desired.addons.insert("vpc-cni".to_owned(), wanted);
+    world.settle();
+    assert_eq!(world.aws.state.addons["vpc-cni"].pod_identities.len(), 1);
+    assert_eq!(world.count("UpdateAddon"), 1, "{}", world.story());
+    world.desired.addons.insert("vpc-cni".to_owned(), addon());
+    world.settle();
+    assert_eq!(world.aws.state.addons["vpc-cni"].configuration.as_deref(), Some("{}"));
+    assert_eq!(world.count("UpdateAddon"), 2, "{}", world.story());
+}

@@ -1,0 +1,175 @@
+//! Creation, and whose cluster it is.
+
+use crate::aws::role_arn;
+use crate::world::*;
+use foo_eks::report::ConditionKind::*;
+use foo_model::eks::*;
+use foo_model::names::*;
+use foo_model::*;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+#[test]
+fn one_cluster_with_all_that_belongs_to_it() {
+    let world = World::settled(desired());
+    world.assert_complete();
+    assert_eq!(world.count("CreateCluster"), 1);
+    assert_eq!(world.condition(ClusterReady).reason, Reason::ClusterAsRequested);
+    assert_eq!(world.condition(AddonsReady).reason, Reason::AddonsAsRequested);
+    assert_eq!(world.condition(AccessReady).reason, Reason::AccessAsRequested);
+    assert_eq!(world.condition(Upgrading).reason, Reason::NotUpgrading);
+    println!("creation: {} changes, {} looks", world.sent, world.aws.reads.len());
+    // Nine minutes of EKS for the cluster, less than one for the add-ons.
+    let taken = Timestamp(1_800_000_000_000).until(world.now());
+    assert!(taken < Duration::from_secs(9 * 60 + 50 + 150), "{taken:?}");
+}
+
+#[test]
+fn the_service_range_that_eks_chose_is_read_and_not_assumed() {
+    let world = World::settled(desired());
+    let cluster = world.report.as_ref().unwrap().cluster.clone().unwrap();
+    assert_eq!(cluster.service_ipv4.as_deref(), Some("10.100.0.0/16"));
+}
+
+#[test]
+fn the_creators_hidden_admin_is_off_and_an_entry_lets_us_in() {
+    let world = World::settled(desired());
+    let Some((_, Change::CreateCluster { cluster, .. })) = world.aws.calls.first() else { panic!() };
+    assert!(!cluster.creator_is_admin && !cluster.self_managed_addons);
+    let entry = &world.aws.state.entries[&role_arn("manager")];
+    assert!(entry.policies.iter().any(|it| it.arn.ends_with("AmazonEKSClusterAdminPolicy")));
+}
+
+#[test]
+fn a_cluster_without_entries_keeps_its_creator() {
+    let mut desired = desired();
+    desired.authentication_mode = AuthenticationMode::ConfigMap;
+    let mut world = World::new(desired);
+    world.run_for(Duration::from_mins(15));
+    let Some((_, Change::CreateCluster { cluster, .. })) = world.aws.calls.first() else { panic!() };
+    assert!(cluster.creator_is_admin);
+    world.assert_says(AccessReady, Reason::AccessEntriesImpossible, "CONFIG_MAP");
+}
+
+#[test]
+fn roles_not_yet_propagated_are_waited_for_and_then_named() {
+    let mut world = World::new(desired());
+    world.aws.roles_known_from = world.now().plus(Duration::from_secs(70));
+    world.run_until("refused", |it| it.count("CreateCluster") == 2);
+    world.pass();
+    world.assert_says(ClusterReady, Reason::RoleNotUsable, "Error in role params");
+    world.settle();
+    world.assert_complete();
+    assert!(world.count("CreateCluster") <= 9, "{}", world.count("CreateCluster"));
+
+    let mut world = World::new(desired());
+    world.aws.roles_known_from = world.now().plus(Duration::from_hours(10));
+    world.run_for(Duration::from_mins(30));
+    world.assert_says(ClusterReady, Reason::RoleNotUsable, "Error in role params");
+    let calls = world.count("CreateCluster");
+    assert!((14..25).contains(&calls), "two minutes often, then less and less: {calls}");
+}
+
+#[test]
+fn a_cluster_of_the_same_name_that_is_not_ours_is_never_touched() {
+    for owner in [None, Some("2222")] {
+        let mut world = World::settled(desired());
+        let tags = owner.map(|it| (TAG_CONTROL_PLANE.to_owned(), it.to_owned()));
+        world.cluster().tags = tags.into_iter().collect();
+        world.moved();
+        let sent = world.sent;
+        world.desired.version = Minor(34);
+        world.run_for(Duration::from_hours(2));
+        assert_eq!(world.sent, sent);
+        world.assert_says(ClusterReady, Reason::ClusterNotOurs, "prod");
+        assert!(world.report.as_ref().unwrap().cluster.is_none());
+        world.delete();
+        assert_eq!(world.sent, sent);
+    }
+}
+
+#[test]
+fn adoption_is_tagging_and_what_can_never_change_is_named() {
+    let mut world = World::settled(desired());
+    world.cluster().tags.clear();
+    world.cluster().role_arn = role_arn("other");
+    world.aws.state.entries.remove(&role_arn("manager"));
+    world.moved();
+    world.desired.adopt = true;
+    world.run_for(Duration::from_hours(1));
+    world.assert_says(ClusterReady, Reason::ClusterDiffers, "the role is");
+    assert_eq!(world.cluster().tags.get(TAG_CONTROL_PLANE), Some(&"1111".to_owned()));
+    world.assert_complete();
+    assert_eq!(world.count("CreateCluster"), 1);
+}
+
+#[test]
+fn another_management_cluster_has_to_give_it_up_first() {
+    let mut world = World::settled(desired());
+    world.desired.installation = "there".to_owned();
+    world.moved();
+    let sent = world.sent;
+    world.run_for(Duration::from_hours(1));
+    assert_eq!(world.sent, sent);
+    world.assert_says(ClusterReady, Reason::ClusterOfAnotherInstallation, "here");
+    world.desired.adopt_from = Some("here".to_owned());
+    world.settle();
+    assert_eq!(world.cluster().tags.get(TAG_INSTALLATION), Some(&"there".to_owned()));
+}
+
+#[test]
+fn a_version_that_is_not_offered_is_named() {
+    let mut desired = desired();
+    desired.version = Minor(38);
+    let mut world = World::new(desired);
+    world.run_for(Duration::from_hours(1));
+    assert_eq!(world.sent, 0);
+    world.assert_says(ClusterReady, Reason::VersionNotOffered, "1.31, 1.32, 1.33");
+    assert!(world.aws.reads.len() < 30);
+}
+
+#[test]
+fn a_creation_that_failed_is_deleted_and_tried_again_later_and_later() {
+    let mut world = World::new(desired());
+    world.aws.creations_that_fail = 2;
+    world.run_until("failed", |it| it.count("DeleteCluster") == 1);
+    world.pass();
+    world.assert_says(ClusterReady, Reason::ClusterFailed, "Ec2SubnetNotFound");
+    world.settle();
+    world.assert_complete();
+    assert_eq!(world.count("CreateCluster"), 3);
+    let tokens: BTreeSet<String> = world
+        .aws
+        .calls
+        .iter()
+        .filter_map(|(_, it)| match it {
+            Change::CreateCluster { token, .. } => Some(token.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(tokens.len(), 3, "each attempt has its own");
+}
+
+#[test]
+fn a_cluster_that_was_active_is_not_created_again() {
+    let mut world = World::settled(desired());
+    world.aws.by_hand(|it| it.cluster = None);
+    world.run_for(Duration::from_hours(1));
+    assert_eq!(world.count("CreateCluster"), 1);
+    world.assert_says(ClusterReady, Reason::ClusterGone, "not created again");
+    world.delete();
+    world.assert_gone();
+}
+
+#[test]
+fn nothing_happens_without_subnets_or_while_paused() {
+    let mut world = World::new(desired());
+    world.desired.placement = None;
+    world.run_for(Duration::from_mins(20));
+    world.assert_says(ClusterReady, Reason::WaitingForSubnets, "subnets");
+    world.desired.placement = desired().placement;
+    world.desired.paused = true;
+    world.pass();
+    let report = world.report.as_ref().unwrap();
+    assert!(world.sent == 0 && report.conditions.is_empty() && report.looks.is_empty());
+}

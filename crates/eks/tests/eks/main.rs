@@ -1,0 +1,14 @@
+//! The planner against a small EKS.
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may panic")]
+#![allow(unreachable_pub, missing_docs, reason = "a test is not a library")]
+
+mod access;
+mod addons;
+mod aws;
+mod budget;
+mod create;
+mod deletion;
+mod life;
+mod properties;
+mod upgrades;
+mod world;

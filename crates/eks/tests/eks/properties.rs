@@ -1,0 +1,75 @@
+//! Many things go wrong at once, at any calls.
+
+use crate::world::*;
+use foo_eks::Desired;
+use foo_model::Reason;
+use foo_model::eks::*;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+fn fault() -> impl Strategy<Value = Fault> {
+    let reasons = [
+        Reason::Throttled,
+        Reason::NotFound,
+        Reason::AccessDenied,
+        Reason::LimitExceeded,
+        Reason::ResourceInUse,
+        Reason::RequestInvalid,
+    ];
+    prop_oneof![
+        Just(Fault::CrashBefore),
+        Just(Fault::CrashAfter),
+        Just(Fault::MoveAfter),
+        Just(Fault::LostAfter),
+        Just(Fault::LostBefore),
+        proptest::sample::select(reasons.to_vec()).prop_map(Fault::Refused),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn it_becomes_complete_and_is_deleted_whatever_goes_wrong(
+        faults in proptest::collection::btree_map(0_usize..60, fault(), 0..10),
+        lag in 0_u64..12,
+        creations_that_fail in 0_u32..2,
+        updates_that_fail in 0_u32..2,
+        addons_that_fail in 0_u32..2,
+        protected in any::<bool>(),
+        mode in proptest::sample::select(vec![AuthenticationMode::ApiAndConfigMap, AuthenticationMode::Api]),
+        version in 33_u16..36,
+        shift in any::<bool>(),
+        remade in any::<bool>(),
+    ) {
+        let faults: BTreeMap<usize, Fault> = faults;
+        let desired = Desired {
+            deletion_protection: protected,
+            may_unprotect: true,
+            authentication_mode: mode,
+            ..desired()
+        };
+        let mut world = World::new(desired);
+        world.faults = faults;
+        world.aws.lag = Duration::from_secs(lag);
+        world.aws.creations_that_fail = creations_that_fail;
+        world.aws.updates_that_fail = updates_that_fail;
+        world.aws.addons_that_fail = BTreeMap::from([("vpc-cni".to_owned(), addons_that_fail)]);
+        world.settle();
+        world.assert_complete();
+        world.desired.version = Minor(version);
+        world.desired.zonal_shift = shift;
+        world.desired.authentication_mode = AuthenticationMode::Api;
+        // A move loses for which of two roles of one name an entry was created.
+        let moves = world.faults.values().any(|fault| *fault == Fault::MoveAfter);
+        if remade && !moves {
+            world.aws.make_role("people");
+        }
+        world.run_for(Duration::from_hours(12));
+        world.settle();
+        world.assert_complete();
+        world.delete();
+        world.assert_gone();
+    }
+}

@@ -1,0 +1,187 @@
+//! Configuration and versions: one update at a time.
+
+use crate::world::*;
+use foo_eks::report::ConditionKind::*;
+use foo_model::eks::*;
+use foo_model::*;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+#[test]
+fn three_minors_are_three_updates_and_addons_follow_each() {
+    let mut world = World::settled(desired());
+    world.desired.version = Minor(36);
+    world.run_until("upgrading", |it| it.count("UpdateClusterVersion") == 1);
+    world.run_for(Duration::from_mins(2));
+    let report = world.report.clone().unwrap();
+    assert!(report.upgrading);
+    assert_eq!(report.cluster.unwrap().version, Minor(33), "the old one until the update is done");
+    assert_eq!(world.condition(Upgrading).reason, Reason::UpgradingControlPlane);
+    world.settle();
+    world.assert_complete();
+    assert_eq!(world.count("UpdateClusterVersion"), 3);
+    assert_eq!(world.aws.state.addons["vpc-cni"].version, "v1.36.1-eksbuild.1");
+    let first = |name: &str| {
+        world
+            .aws
+            .calls
+            .iter()
+            .rposition(|(_, it)| matches!(it, Change::UpdateAddon { addon, .. } if addon.name == name))
+    };
+    assert!(first("vpc-cni") < first("coredns"));
+}
+
+#[test]
+fn a_version_above_the_requested_is_reported_and_not_fought() {
+    let mut world = World::settled(desired());
+    world.cluster().version = Minor(35);
+    let sent = world.sent;
+    world.run_for(Duration::from_hours(3));
+    world.assert_says(Upgrading, Reason::VersionAboveRequested, "1.35");
+    assert_eq!(world.count("UpdateClusterVersion"), 0);
+    assert!(world.aws.calls[sent..].iter().all(|(_, it)| matches!(it, Change::UpdateAddon { .. })));
+}
+
+#[test]
+fn a_roll_back_by_a_person_is_not_fought_until_the_spec_changes() {
+    let mut world = World::settled(desired());
+    world.desired.version = Minor(34);
+    world.settle();
+    let rollback = Update {
+        id: "rollback".to_owned(),
+        kind: "VersionRollback".to_owned(),
+        status: UpdateStatus::Successful,
+        errors: vec![],
+        created: Some(world.now()),
+    };
+    world.aws.by_hand(|it| {
+        it.updates.push(rollback);
+        it.cluster.as_mut().unwrap().version = Minor(33);
+    });
+    world.run_for(Duration::from_hours(24));
+    assert_eq!(world.count("UpdateClusterVersion"), 1);
+    world.assert_says(Upgrading, Reason::VersionRolledBack, "1.34");
+    world.moved();
+    world.run_for(Duration::from_hours(1));
+    assert_eq!(world.count("UpdateClusterVersion"), 1, "nor after a move");
+    world.desired.version = Minor(33);
+    world.settle();
+    world.desired.version = Minor(34);
+    world.settle();
+    assert_eq!(world.count("UpdateClusterVersion"), 2);
+    world.assert_complete();
+}
+
+#[test]
+fn insights_that_block_are_shown_with_their_titles_unless_forced() {
+    let mut world = World::settled(desired());
+    world.aws.insights = vec![Insight {
+        id: "i".to_owned(),
+        name: "Deprecated APIs removed in Kubernetes v1.34".to_owned(),
+        version: Some(Minor(34)),
+        status: InsightStatus::Error,
+        reason: None,
+    }];
+    world.desired.version = Minor(34);
+    world.run_for(Duration::from_hours(1));
+    world.assert_says(Upgrading, Reason::UpgradeBlocked, "Deprecated APIs");
+    assert_eq!(world.count("UpdateClusterVersion"), 0);
+    world.desired.force_upgrade = true;
+    world.settle();
+    world.assert_complete();
+}
+
+#[test]
+fn kubelets_that_are_too_old_are_named() {
+    let mut world = World::settled(desired());
+    world.desired.oldest_kubelet = Some(Minor(31));
+    world.desired.version = Minor(35);
+    world.run_for(Duration::from_hours(1));
+    assert_eq!(world.cluster().version, Minor(34));
+    world.assert_says(Upgrading, Reason::KubeletsTooOld, "1.31");
+}
+
+#[test]
+fn active_just_after_a_call_is_not_the_end_of_the_update() {
+    let mut world = World::settled(desired());
+    world.desired.access.public = false;
+    world.desired.logging = BTreeSet::from([LogType::Audit]);
+    world.desired.zonal_shift = true;
+    world.desired.encryption_key = Some("arn:aws:kms:eu-central-1:1:key/k".to_owned());
+    world.settle();
+    world.assert_complete();
+    assert_eq!(world.count("UpdateClusterConfig"), 3);
+    assert_eq!(world.count("AssociateEncryptionConfig"), 1);
+    assert!(!world.story().contains("update in progress"), "{}", world.story());
+}
+
+#[test]
+fn token_reuse_there_and_back_and_there_again() {
+    let mut world = World::settled(desired());
+    for shift in [true, false, true, false] {
+        world.desired.zonal_shift = shift;
+        world.settle();
+        assert_eq!(world.cluster().zonal_shift, shift);
+    }
+    assert_eq!(world.count("UpdateClusterConfig"), 4);
+}
+
+#[test]
+fn an_update_whose_answer_was_lost_is_found_in_the_list() {
+    for fault in [Fault::LostAfter, Fault::CrashAfter, Fault::LostBefore, Fault::CrashBefore] {
+        let mut world = World::settled(desired());
+        world.faults.insert(world.sent, fault);
+        world.desired.version = Minor(34);
+        world.settle();
+        world.assert_complete();
+        assert_eq!(world.aws.state.updates.len(), 1, "{fault:?}\n{}", world.story());
+        assert!(!world.story().contains("update in progress"), "{}", world.story());
+    }
+}
+
+#[test]
+fn an_update_that_fails_is_told_and_tried_again_later() {
+    let mut world = World::settled(desired());
+    world.aws.updates_that_fail = 1;
+    world.desired.placement = Some(placement(&["subnet-a", "subnet-c"]));
+    world.run_until("failed", |it| it.condition(ClusterReady).reason == Reason::ClusterUpdateFailed);
+    world.assert_says(ClusterReady, Reason::ClusterUpdateFailed, "no free addresses");
+    world.settle();
+    world.assert_complete();
+}
+
+#[test]
+fn the_authentication_mode_goes_one_step_at_a_time_and_entries_come_before_the_last() {
+    let mut desired = desired();
+    desired.authentication_mode = AuthenticationMode::ConfigMap;
+    desired.entries.clear();
+    let mut world = World::new(desired);
+    world.run_for(Duration::from_mins(15));
+    world.desired.authentication_mode = AuthenticationMode::Api;
+    world.desired.entries = crate::world::desired().entries;
+    world.settle();
+    world.assert_complete();
+    let modes: Vec<AuthenticationMode> = world
+        .aws
+        .calls
+        .iter()
+        .filter_map(|(_, it)| match it {
+            Change::UpdateClusterConfig { update: ConfigUpdate::AuthenticationMode(mode), .. } => Some(*mode),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(modes, [AuthenticationMode::ApiAndConfigMap, AuthenticationMode::Api]);
+    let last_entry =
+        world.aws.calls.iter().rposition(|(_, it)| matches!(it, Change::CreateAccessEntry { .. }));
+    let last_mode = world.aws.calls.iter().rposition(|(_, it)| it.updates_cluster());
+    assert!(last_entry < last_mode);
+}
+
+#[test]
+fn a_second_certificate_authority_is_in_the_report() {
+    let mut world = World::settled(desired());
+    world.cluster().certificate_authority = Some("Y2ExY2Ey".to_owned());
+    world.run_for(Duration::from_mins(16));
+    let cluster = world.report.clone().unwrap().cluster.unwrap();
+    assert_eq!(cluster.certificate_authority.as_deref(), Some("Y2ExY2Ey"));
+}
