@@ -291,7 +291,7 @@ pub struct Addon {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 20), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["serviceAccount"]))]
     pub pod_identities: Option<Vec<AddonPodIdentity>>,
-    /// What EKS does about fields of the add-on's objects that somebody else changed. Default: `Overwrite` when the add-on is
+    /// What EKS does about fields of the add-on's objects that another user or controller changed. Default: `Overwrite` when the add-on is
     /// created, `Preserve` when it is updated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conflicts: Option<Conflicts>,
@@ -308,7 +308,7 @@ fn any_object(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "object", "x-kubernetes-preserve-unknown-fields": true})
 }
 
-/// What EKS does about fields that somebody else changed.
+/// What EKS does about fields that another user or controller changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Conflicts {
     /// The creation or update fails.

@@ -33,7 +33,7 @@ use kube::core::PartialObjectMeta;
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
 use pace::{TRY_AGAIN, healthy_period};
-use relations::{control_plane_of, is_made_for};
+use relations::{control_plane_of, is_made_for, users_secret};
 use secret::Trouble;
 use serde_json::json;
 use status::{Facts, Seen};
@@ -239,9 +239,4 @@ impl ControlPlanes {
         }
         Ok(written)
     }
-}
-
-/// Name of the Secret that the user put the kubeconfig into, in mode `external`.
-fn users_secret(control_plane: &FooControlPlane) -> Option<&str> {
-    control_plane.spec.external.as_ref().map(|external| external.kubeconfig_secret_ref.name.as_str())
 }

@@ -33,3 +33,8 @@ pub(super) fn is_made_for(control_plane: &FooControlPlane, secret: &str) -> bool
     let cluster = control_plane.labels().get(names::CLUSTER_NAME_LABEL);
     cluster.is_some_and(|cluster| kubeconfig::secret_name(cluster) == secret)
 }
+
+/// Name of the Secret that the user put the kubeconfig into, in mode `external`.
+pub(super) fn users_secret(control_plane: &FooControlPlane) -> Option<&str> {
+    control_plane.spec.external.as_ref().map(|external| external.kubeconfig_secret_ref.name.as_str())
+}

@@ -31,7 +31,7 @@ pub(super) async fn keep(
 ) -> Result<Result<(), Trouble>, apply::Error> {
     let name = kubeconfig::secret_name(cluster);
     let there = secrets.get_opt(&name).await?;
-    if super::users_secret(control_plane) == Some(&name) {
+    if super::relations::users_secret(control_plane) == Some(&name) {
         return match there {
             Some(there) => keep_users_own(secrets, cluster, &there).await,
             // Another client created it a moment ago.

@@ -149,7 +149,7 @@ fn wanted(
             of("Deleting", "False", Reason::NotDeleting.into(), String::new()),
         ),
     };
-    let secret = super::users_secret(control_plane).unwrap_or_default();
+    let secret = super::relations::users_secret(control_plane).unwrap_or_default();
     let (good, why_good, words) = match &facts.kubeconfig {
         Some(looked) => judged(secret, looked, now),
         None => conditions::find(&old.conditions, "KubeconfigReady")

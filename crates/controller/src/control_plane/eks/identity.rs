@@ -1,4 +1,4 @@
-//! Whose an EKS cluster is: the control plane's id on the FooControlPlane, rivals for one name, and as whom AWS sees this manager.
+//! Whose an EKS cluster is: the control plane's id on the FooControlPlane, rivals for one name, and which user or role AWS sees in this manager.
 
 use super::control_planes::{EksControlPlanes, Goal};
 use super::state::EksState;
@@ -97,7 +97,7 @@ impl EksControlPlanes {
     }
 }
 
-/// As whom AWS sees these calls.
+/// Which user or role AWS sees in these calls.
 #[derive(Debug, PartialEq, Eq)]
 enum Caller<'a> {
     /// A user or role, by the ARN that an access entry can have.
@@ -127,7 +127,7 @@ pub(super) async fn own_principal(region: &CloudRegion, credentials: &Credential
     let arn = match region.caller().await {
         Ok(arn) => arn,
         Err(error) => {
-            tracing::warn!(%error, "could not find out as whom AWS is called");
+            tracing::warn!(%error, "could not find out which user or role calls AWS");
             return None;
         }
     };

@@ -72,7 +72,7 @@ struct Pass<'a> {
     region: Arc<CloudRegion>,
     /// The account that AWS is called for, if known.
     account: Option<String>,
-    /// As whom AWS is called, if known.
+    /// Which user or role calls AWS, if known.
     own_principal: Option<String>,
     /// No plan is begun after this moment.
     until: Instant,
