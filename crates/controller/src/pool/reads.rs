@@ -25,6 +25,8 @@ pub(super) struct Reads {
     pub(super) termination_causes: BTreeMap<InstanceId, Option<String>>,
     /// The bootstrap Secret.
     pub(super) bootstrap_secret: Option<ReadSecret>,
+    /// The name that the workload cluster has in AWS.
+    pub(super) workload_name: Option<String>,
 }
 
 impl Reads {

@@ -330,10 +330,10 @@ fn versions_of_control_planes_are_semantic_versions_behind_a_v() {
         {
             server.accepts(Kind::ControlPlane, &control_plane(good)).await?;
         }
-        let message = "version must be a semantic version with a leading v, as in v1.36.3";
-        for bad in
-            ["1.36.3", "v1.36", "latest", "v1.36.3 ", "v01.2.3", "v1.36.3-", "v1.36.3-rc.01", "v1.36.3\nx"]
-        {
+        let no_v = "version must begin with v in mode external, as in v1.36.3";
+        server.refuses(Kind::ControlPlane, control_plane("1.36.3"), no_v).await?;
+        let message = "version must be a semantic version, as in v1.36.3";
+        for bad in ["v1.36", "latest", "v1.36.3 ", "v01.2.3", "v1.36.3-", "v1.36.3-rc.01", "v1.36.3\nx"] {
             server.refuses(Kind::ControlPlane, control_plane(bad), message).await?;
             let template = json!({"template": {"spec": control_plane(bad)}});
             server.refuses(Kind::ControlPlaneTemplate, template, message).await?;

@@ -67,6 +67,7 @@ fn the_kubeconfig_works_and_is_repaired() {
         let cluster = cluster(world, "kubeconfig", "v1.36.0").await?;
         has_its_server(&cluster).await?;
         runs(&cluster, "v1.36.0").await?;
+        says(&cluster, "AccessReady", "access to be ready", |(status, ..)| status == "True").await?;
         let read = async || -> Result<String> {
             let name = "kubeconfig-kubeconfig";
             let secret =

@@ -99,7 +99,7 @@ fn foo_cluster(name: &str) -> Value {
     json!({
         "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooCluster",
         "metadata": {"name": name, "namespace": name},
-        "spec": {"region": REGION, "network": {"managed": {"zones": {"count": 2}, "nat": "None"}}},
+        "spec": {"region": REGION, "network": {"managed": {"zones": {"count": 2}, "egress": "None"}}},
     })
 }
 

@@ -46,6 +46,8 @@ pub(in crate::pool) struct LookedUp<'a> {
     pub(in crate::pool) types: &'a Result<Vec<InstanceTypeInfo>, Blocked>,
     /// The image.
     pub(in crate::pool) image: &'a Image,
+    /// The name that the workload cluster has in AWS, if it is known.
+    pub(in crate::pool) workload_name: Option<&'a str>,
 }
 
 /// The desired state of a pool that can use AWS.
@@ -59,18 +61,18 @@ pub(in crate::pool) async fn desired(
     asking: Asking,
 ) -> Desired {
     let spec = &gathered.pool.spec;
-    let tags = tags(spec, identity);
+    let tags = tags(spec, identity, known.workload_name);
     let template = match (gathered.goal, data) {
         (Goal::Remove | Goal::Orphan, _) => {
             Wanted::Blocked(Blocked::new(Reason::Deleting, "the pool is being deleted"))
         }
         (Goal::Run, BootstrapData::Missing(blocked)) => Wanted::Blocked(blocked),
-        (Goal::Run, BootstrapData::Bytes(bytes)) => {
-            wanted(match limited_profile(spec, limits).and_then(|()| foreign_tag(spec, identity)) {
+        (Goal::Run, BootstrapData::Bytes(bytes)) => wanted(
+            match limited_profile(spec, limits).and_then(|()| foreign_tag(spec, known.workload_name)) {
                 Ok(()) => template(gathered, bytes, identity, &tags, known, lookups, asking).await,
                 Err(blocked) => Err(blocked),
-            })
-        }
+            },
+        ),
     };
     let subnets = match gathered.goal {
         Goal::Run => wanted(subnets(gathered, lookups, asking).await.and_then(|subnets| {
@@ -341,22 +343,26 @@ fn timeouts(machine_pool: Option<&capi::MachinePool>) -> DeletionTimeouts {
 }
 
 /// Tags of the group, of instances and of volumes, besides the ownership tags.
-fn tags(spec: &api::FooMachinePoolSpec, identity: &Identity) -> BTreeMap<String, String> {
+fn tags(
+    spec: &api::FooMachinePoolSpec,
+    identity: &Identity,
+    workload_name: Option<&str>,
+) -> BTreeMap<String, String> {
     let mut tags = spec.tags.clone();
-    tags.retain(|key, _| !claims_another_cluster(key, identity));
+    tags.retain(|key, _| !claims_another_cluster(key, workload_name));
     tags.entry("Name".to_owned()).or_insert_with(|| identity.group.as_str().to_owned());
     // The AWS cloud provider finds its instances by this tag.
-    tags.insert(format!("{CLOUD_PROVIDER_TAG}{}", identity.cluster), "owned".to_owned());
+    tags.extend(workload_name.map(|name| (format!("{CLOUD_PROVIDER_TAG}{name}"), "owned".to_owned())));
     tags
 }
 
 /// Whether this tag would make the cloud controllers of another cluster manage the resource.
-fn claims_another_cluster(key: &str, identity: &Identity) -> bool {
-    key.strip_prefix(CLOUD_PROVIDER_TAG).is_some_and(|cluster| cluster != identity.cluster)
+fn claims_another_cluster(key: &str, workload_name: Option<&str>) -> bool {
+    key.strip_prefix(CLOUD_PROVIDER_TAG).is_some_and(|cluster| Some(cluster) != workload_name)
 }
 
-fn foreign_tag(spec: &api::FooMachinePoolSpec, identity: &Identity) -> Result<(), Blocked> {
-    match spec.tags.keys().find(|key| claims_another_cluster(key, identity)) {
+fn foreign_tag(spec: &api::FooMachinePoolSpec, workload_name: Option<&str>) -> Result<(), Blocked> {
+    match spec.tags.keys().find(|key| claims_another_cluster(key, workload_name)) {
         None => Ok(()),
         Some(key) => Err(Blocked::new(
             Reason::TagNotAllowed,

@@ -19,6 +19,7 @@ pub(super) mod replacement_rules;
 pub(super) mod rival_machine_pools;
 pub(super) mod termination_causes;
 pub(super) mod version_skew;
+mod workload_name;
 
 use super::output::failure_report;
 use super::pools::Pools;
@@ -104,7 +105,7 @@ impl Pools {
         let mut control_plane = ControlPlane::default();
         let (desired, account_mismatch, messages) = match &aws {
             Aws::Usable(region, identity) => {
-                let known = LookedUp { types: &instance_types, image: &image };
+                let known = LookedUp { types: &instance_types, image: &image, workload_name: None };
                 let mut desired = self.desired(key, gathered, region, identity, known, state).await;
                 self.watch_if_begun(key, gathered, &desired, region, state);
                 let mismatch = account::mismatch(gathered, region, &identity.group).await;
@@ -168,6 +169,14 @@ impl Pools {
         known: LookedUp<'_>,
         state: &mut PoolState,
     ) -> Desired {
+        let name = match gathered.goal {
+            Goal::Run => {
+                let client = &self.context.client;
+                workload_name::workload_name(client, gathered, &identity.cluster, &mut state.reads).await
+            }
+            Goal::Remove | Goal::Orphan => Err(Blocked::new(Reason::Deleting, "")),
+        };
+        let known = LookedUp { workload_name: name.as_deref().ok(), ..known };
         let data = match gathered.goal {
             Goal::Run => {
                 let period = jittered(self.context.settings.sync_period, key);
@@ -177,6 +186,10 @@ impl Pools {
                     .await
             }
             Goal::Remove | Goal::Orphan => BootstrapData::Missing(Blocked::new(Reason::Deleting, "")),
+        };
+        let data = match (&name, data) {
+            (Err(blocked), BootstrapData::Bytes(_)) => BootstrapData::Missing(blocked.clone()),
+            (_, data) => data,
         };
         let limits = self.context.identities.limits(gathered.identity_ref());
         let asking = asking(state, gathered);
