@@ -124,13 +124,12 @@ impl EksControlPlanes {
         }
         let name = user_secret_name(&cluster);
         let there = secrets.get_opt(&name).await?;
-        match there.as_ref().and_then(|there| unusable(there, control_plane, &server)) {
-            Some(wrong) => kept.wrong = kept.wrong.or(Some(wrong)),
-            None => {
-                let text = with_plugin(&server, &cluster);
-                let wanted = Wanted { name, cluster: &cluster, text, expires: None };
-                kept.worked |= keep(&secrets, control_plane, there.as_ref(), &wanted).await?;
-            }
+        if let Some(wrong) = there.as_ref().and_then(|there| unusable(there, control_plane, &server)) {
+            kept.wrong = kept.wrong.or(Some(wrong));
+        } else {
+            let text = with_plugin(&server, &cluster);
+            let wanted = Wanted { name, cluster: &cluster, text, expires: None };
+            kept.worked |= keep(&secrets, control_plane, there.as_ref(), &wanted).await?;
         }
         Ok(kept)
     }

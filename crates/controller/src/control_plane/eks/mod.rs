@@ -97,10 +97,12 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     });
     Harness::new(&context, Controller::Eks, own)
         .watches(clusters, control_plane_of)
-        .watches(foo_clusters, move |it: FooCluster| of_cluster(&of_foo_cluster, &it, label_of(&it)))
-        .watches(pools, move |it: FooMachinePool| of_cluster(&of_pool, &it, label_of(&it)))
+        .watches(foo_clusters, move |it: FooCluster| {
+            of_cluster(&of_foo_cluster, &it, label_of(&it).as_deref())
+        })
+        .watches(pools, move |it: FooMachinePool| of_cluster(&of_pool, &it, label_of(&it).as_deref()))
         .watches(machine_pools, move |it: MachinePool| {
-            of_cluster(&of_machine_pool, &it, Some(it.spec.cluster_name.clone()))
+            of_cluster(&of_machine_pool, &it, Some(&it.spec.cluster_name))
         })
         .is_woken_by(secrets, move |secret| with_kubeconfig(&of_secret, &secret))
         .reconciles_on(identified)
@@ -117,7 +119,7 @@ async fn until_installed(client: &Client) {
             Ok(Ok(_)) => return,
             Ok(Err(kube::Error::Api(status))) if status.code == 404 => {}
             Ok(Err(error)) => {
-                tracing::warn!(%error, "could not find out whether FooControlPlanes are installed")
+                tracing::warn!(%error, "could not find out whether FooControlPlanes are installed");
             }
             Err(_elapsed) => {
                 tracing::warn!("could not find out in time whether FooControlPlanes are installed");
@@ -135,11 +137,14 @@ fn label_of(object: &impl ResourceExt) -> Option<String> {
 fn of_cluster(
     control_planes: &Store<FooControlPlane>,
     object: &impl ResourceExt,
-    cluster: Option<String>,
+    cluster: Option<&str>,
 ) -> Vec<ObjectRef<FooControlPlane>> {
     let namespace = object.namespace();
     refs_of(control_planes, |it| {
-        it.spec.eks.is_some() && it.namespace() == namespace && cluster.is_some() && label_of(it) == cluster
+        it.spec.eks.is_some()
+            && it.namespace() == namespace
+            && cluster.is_some()
+            && label_of(it).as_deref() == cluster
     })
 }
 

@@ -35,7 +35,7 @@ async fn a_cluster_is_made_and_its_api_server_answers() {
     assert_eq!(eks.addons.len(), 2);
     let expected: Vec<&str> =
         vec!["subnet-0a00000000000000a", "subnet-0a00000000000000b", "subnet-0a00000000000000c"];
-    let subnets: Vec<&str> = cluster.placement.subnets.iter().map(|id| id.as_str()).collect();
+    let subnets: Vec<&str> = cluster.placement.subnets.iter().map(foo_model::SubnetId::as_str).collect();
     assert_eq!(subnets, expected, "the private ones");
     assert!(world.events_on(CLUSTER).contains(&"EksClusterCreated".to_owned()));
 }
