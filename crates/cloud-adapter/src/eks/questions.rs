@@ -149,7 +149,7 @@ pub(super) async fn addon_releases(eks: &Client, addon: &str, kubernetes: Minor)
     let call = eks.describe_addon_versions().addon_name(addon).kubernetes_version(&version);
     let found = every!(DescribeAddonVersions, call);
     let of_addon = found.iter().filter(|it| it.addon_name() == Some(addon));
-    let releases = of_addon.flat_map(|it| it.addon_versions());
+    let releases = of_addon.flat_map(aws_sdk_eks::types::AddonInfo::addon_versions);
     let mut releases: Vec<_> = releases.filter_map(|it| shapes::addon_release(it, &version)).collect();
     shapes::newest_first(&mut releases);
     Ok(Answer::AddonReleases(releases))

@@ -45,7 +45,7 @@ pub(super) fn cluster(it: &aws::Cluster) -> Result<Cluster, Gap> {
     let services = it.kubernetes_network_config();
     let mode = it.access_config().and_then(|config| config.authentication_mode());
     let support = it.upgrade_policy().and_then(|policy| policy.support_type());
-    let providers = it.encryption_config().iter().filter_map(|config| config.provider());
+    let mut providers = it.encryption_config().iter().filter_map(|config| config.provider());
     Ok(Cluster {
         name: needed(it.name(), "name")?,
         arn: needed(it.arn(), "arn")?,
@@ -78,14 +78,14 @@ pub(super) fn cluster(it: &aws::Cluster) -> Result<Cluster, Gap> {
             Some(_) => AuthenticationMode::Api,
         },
         logging: logs(it),
-        encryption_key: owned(providers.filter_map(aws::Provider::key_arn).next()),
+        encryption_key: owned(providers.find_map(aws::Provider::key_arn)),
         upgrade_policy: match support {
             Some(aws::SupportType::Standard) => SupportType::Standard,
             _ => SupportType::Extended,
         },
-        zonal_shift: it.zonal_shift_config().and_then(|config| config.enabled()) == Some(true),
+        zonal_shift: it.zonal_shift_config().and_then(aws::ZonalShiftConfigResponse::enabled) == Some(true),
         deletion_protection: it.deletion_protection() == Some(true),
-        auto_mode: it.compute_config().and_then(|config| config.enabled()) == Some(true),
+        auto_mode: it.compute_config().and_then(aws::ComputeConfigResponse::enabled) == Some(true),
         tags: tags(it.tags()),
         health: it.health().map(health).unwrap_or_default(),
     })

@@ -124,7 +124,8 @@ pub(crate) async fn pool<'w>(
     template["bootstrap"] = json!({"configRef": reference});
     template["version"] = json!(version);
     let mut foo_machine_pool = manifests::foo_machine_pool(&names);
-    foo_machine_pool["spec"]["iamInstanceProfile"] = json!(NODE_ROLE);
+    let spec = foo_machine_pool.pointer_mut("/spec").context("no spec")?;
+    spec["iamInstanceProfile"] = json!(NODE_ROLE);
     // Users apply a file in any order.
     for object in [&machine_pool, &foo_machine_pool, &config] {
         world.apply(object).await?;
