@@ -42,7 +42,8 @@ pub struct Eks {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 16), inner(length(max = 64), regex(pattern = patterns::RESOURCE_ID)))]
     pub subnets: Vec<String>,
-    /// Ids of up to 4 security groups of those interfaces, besides the one that EKS creates. Default: none.
+    /// Ids of up to 4 security groups of those interfaces, besides the one that EKS creates. Default: the group `controlPlane` of a
+    /// managed network, which nodes reach and which reaches nodes; in an existing network none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 4), inner(length(max = 64), regex(pattern = patterns::RESOURCE_ID)))]
     pub security_groups: Vec<String>,

@@ -6,16 +6,29 @@ use foo_model::eks::Placement;
 use foo_model::{SecurityGroupId, SubnetId};
 use std::collections::BTreeSet;
 
+/// The role of a managed network's group for API servers.
+const API_SERVERS: &str = "security-group/controlPlane";
+
 /// The subnets of the spec; otherwise the private ones of the network, or all of them if none is private. `None`: there is no network
-/// yet.
+/// yet, or it has no security group for API servers yet.
 pub(super) fn placement(eks: &Eks, network: Option<&NetworkStatus>) -> Option<Placement> {
     let subnets = if eks.subnets.is_empty() {
         of_network(network?)
     } else {
         eks.subnets.iter().map(|id| SubnetId::new(id.as_str())).collect()
     };
-    let security_groups = eks.security_groups.iter().map(|id| SecurityGroupId::new(id.as_str())).collect();
+    let listed = eks.security_groups.iter().map(|id| SecurityGroupId::new(id.as_str()));
+    let security_groups =
+        if eks.security_groups.is_empty() { of_network_for_api_servers(network)? } else { listed.collect() };
     Some(Placement { subnets, security_groups })
+}
+
+/// The group of a managed network that lets its nodes reach an API server, and an API server reach them; an existing network has
+/// none. `None`: the group does not exist yet.
+fn of_network_for_api_servers(network: Option<&NetworkStatus>) -> Option<BTreeSet<SecurityGroupId>> {
+    let Some(managed) = network.filter(|network| network.id.is_some()) else { return Some(BTreeSet::new()) };
+    let group = managed.resources.iter().find(|part| part.role == API_SERVERS)?;
+    Some(BTreeSet::from([SecurityGroupId::new(group.id.as_deref()?)]))
 }
 
 fn of_network(network: &NetworkStatus) -> BTreeSet<SubnetId> {
