@@ -376,7 +376,7 @@ mod tests {
     #[test]
     fn without_flags_there_is_a_usable_configuration() {
         let config = config(&[]).unwrap();
-        assert_eq!(config.controllers.len(), 4);
+        assert_eq!(config.controllers.len(), 5);
         assert!(config.election.is_some());
         assert_eq!(config.settings.namespace, None);
     }

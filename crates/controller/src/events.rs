@@ -9,6 +9,8 @@ use foo_model::{EventReason, Severity};
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::Client;
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Name of the manager in events.
@@ -25,13 +27,32 @@ const LONGEST_WORD: usize = 128;
 pub struct Events {
     recorder: Recorder,
     metrics: Metrics,
+    /// Uids and versions of the objects that were last reported as unreadable, newest last: several controllers watch one kind.
+    unreadable: Arc<Mutex<VecDeque<(String, String)>>>,
 }
+
+/// Reports of unreadable objects that are remembered. One that is forgotten is told again, by each of its watches at most once.
+const REPORTS: usize = 1000;
 
 impl Events {
     /// `instance` distinguishes the replicas of the manager; usually the pod's name.
     pub fn new(client: Client, instance: &str, metrics: Metrics) -> Self {
         let reporter = Reporter { controller: CONTROLLER.to_owned(), instance: Some(instance.to_owned()) };
-        Self { recorder: Recorder::new(client, reporter), metrics }
+        Self { recorder: Recorder::new(client, reporter), metrics, unreadable: Arc::default() }
+    }
+
+    /// Whether no watch of this process has reported this version of an object as unreadable yet; it counts as reported from now on.
+    pub(crate) fn is_first_report(&self, uid: &str, version: &str) -> bool {
+        let report = (uid.to_owned(), version.to_owned());
+        let mut reports = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
+        if reports.contains(&report) {
+            return false;
+        }
+        if reports.len() >= REPORTS {
+            reports.pop_front();
+        }
+        reports.push_back(report);
+        true
     }
 
     /// Publishes that something happened to `object` (`object.object_ref(&())`); `note` is a sentence.

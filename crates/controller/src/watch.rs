@@ -345,6 +345,10 @@ impl Invalid {
             kind = ?self.kind, namespace = metadata.namespace, name = metadata.name, error,
             "could not decode the object; it is not reconciled"
         );
+        let (uid, version) = (metadata.uid.as_deref(), metadata.resource_version.as_deref());
+        if !self.events.is_first_report(uid.unwrap_or_default(), version.unwrap_or_default()) {
+            return;
+        }
         let object = k8s_openapi::api::core::v1::ObjectReference {
             api_version: Some(K::api_version(&()).into_owned()),
             kind: Some(K::kind(&()).into_owned()),

@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn an_eks_cluster_is_named_after_its_cluster_and_hashed_if_that_does_not_fit() {
         assert_eq!(eks_cluster_name("team-a", "blue"), "team-a_blue");
-        assert_eq!(eks_cluster_name("team-a", "blue.prod"), "team-a_blue-prod-ba5d7de2c58a8d2b");
+        assert_eq!(eks_cluster_name("team-a", "blue.prod"), "team-a_blue-prod-6782fc1c9cdc679a");
         let long = eks_cluster_name(&"n".repeat(63), &"c".repeat(63));
         assert_eq!(long.len(), 100);
         assert_ne!(long, eks_cluster_name(&"n".repeat(63), &"c".repeat(62)));

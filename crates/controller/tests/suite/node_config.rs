@@ -23,9 +23,10 @@ use std::time::Duration;
 const POOL: &str = "workers";
 const PEM: &str = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
 
-/// A cluster with a FooControlPlane, which is paused so that only the test says what it reports.
+/// A cluster with a FooControlPlane, of which only the test says what it reports.
 async fn world(control_plane: Value) -> World {
-    let world = World::new().await;
+    let mut world = World::new().await;
+    world.restarts_the_manager_without_eks();
     let spec = serde_json::from_value(control_plane).unwrap();
     let mut plane = objects::placed(FooControlPlane::new(CLUSTER, spec));
     plane.annotations_mut().insert(PAUSED_ANNOTATION.to_owned(), String::new());
@@ -52,7 +53,9 @@ async fn eks_world() -> World {
 fn reports(plane: &mut FooControlPlane, certificates: &str) {
     let host = "ABC.gr7.eu-central-1.eks.amazonaws.com".to_owned();
     plane.spec.control_plane_endpoint = Some(ApiEndpoint { host, port: 443 });
-    plane.status.get_or_insert_default().eks = Some(EksStatus {
+    let status = plane.status.get_or_insert_default();
+    status.external_managed_control_plane = Some(true);
+    status.eks = Some(EksStatus {
         name: Some("shop".to_owned()),
         certificate_authority: Some(BASE64.encode(certificates)),
         service_cidr: Some("10.100.0.0/16".to_owned()),

@@ -38,6 +38,8 @@ pub(crate) struct Flags {
     pub(crate) require_identity: bool,
     /// `--namespace`.
     pub(crate) namespace: Option<String>,
+    /// `--controllers` without `eks`.
+    pub(crate) without_eks: bool,
 }
 
 /// A running manager. It dies when this is dropped, in the middle of whatever it does.
@@ -58,7 +60,9 @@ impl Manager {
         controllers.spawn(cluster::run(context.clone(), stop.clone().cancelled_owned()));
         controllers.spawn(control_plane::run(context.clone(), stop.clone().cancelled_owned()));
         controllers.spawn(node_config::run(context.clone(), stop.clone().cancelled_owned()));
-        controllers.spawn(control_plane::eks::run(context.clone(), stop.clone().cancelled_owned()));
+        if !flags.without_eks {
+            controllers.spawn(control_plane::eks::run(context.clone(), stop.clone().cancelled_owned()));
+        }
         if let Some(url) = &flags.queue {
             let address = QueueAddress { region: DEFAULT_REGION.to_owned(), url: url.to_owned() };
             controllers.spawn(announcements::run(context.clone(), address, stop.clone().cancelled_owned()));

@@ -129,6 +129,13 @@ impl World {
         self.starts_the_manager();
     }
 
+    /// Our manager starts anew without the controller of EKS clusters: only the test says what these report.
+    pub(crate) fn restarts_the_manager_without_eks(&mut self) {
+        self.kills_the_manager();
+        self.flags.without_eks = true;
+        self.starts_the_manager();
+    }
+
     /// Our manager starts anew with `--require-identity`.
     pub(crate) fn restarts_the_manager_requiring_identities(&mut self) {
         self.kills_the_manager();
