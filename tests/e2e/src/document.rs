@@ -93,6 +93,7 @@ impl<'r> Reader<'r> {
         for (kind, label, file) in [
             ("InfrastructureProvider", "infrastructure-foo", "infrastructure-components.yaml"),
             ("ControlPlaneProvider", "control-plane-foo", "control-plane-components.yaml"),
+            ("BootstrapProvider", "bootstrap-foo", "bootstrap-components.yaml"),
         ] {
             let url = release.join(label).join(foo_testbed::world::RELEASE).join(file);
             writeln!(config, "- name: foo\n  type: {kind}\n  url: {}", url.display())?;
