@@ -8,6 +8,7 @@ pub mod changes;
 pub mod eks;
 pub mod event;
 pub mod group;
+pub mod hash;
 pub mod hook;
 pub mod ids;
 pub mod machine;

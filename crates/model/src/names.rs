@@ -1,6 +1,7 @@
 //! Names of what we make for an instance. Stable: the same pool and instance give the same name in every version,
 //! because a FooMachine is found again by it. Changing anything here needs a migration.
 
+use crate::hash::fnv1a;
 use crate::{InstanceId, MachineName};
 
 /// Annotation on the FooMachinePool: its roll-out is stopped for as long as it is there.
@@ -110,13 +111,6 @@ fn label(text: &str) -> String {
         .map(|c| if c.is_ascii_lowercase() || c.is_ascii_digit() { c } else { '-' })
         .collect();
     mapped.trim_matches('-').to_owned()
-}
-
-/// FNV-1a, 64 bits (draft-eastlake-fnv): small, and the same for ever, which `std`'s hasher does not promise.
-fn fnv1a(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]
