@@ -2,7 +2,8 @@
 
 use crate::clouds::Clouds;
 use crate::settings::Settings;
-use crate::{hooks, patches, upgrade, validation, variables};
+use crate::variables::{Class, definitions};
+use crate::{hooks, patches, upgrade, validation};
 use foo_runtime_sdk::hooks::{
     AfterControlPlaneUpgrade, BeforeClusterCreate, BeforeClusterDelete, BeforeWorkersUpgrade,
     DiscoverVariables, DiscoverVariablesRequest, FailurePolicy, GeneratePatches, GenerateUpgradePlan, Hook,
@@ -26,12 +27,9 @@ use std::sync::Arc;
 /// Never in a program that was tested: when a variable has no schema.
 pub fn extension(clouds: Clouds) -> anyhow::Result<Extension> {
     let clouds = Arc::new(clouds);
-    let definitions = variables::definitions()?;
-    let discovered = move |request: DiscoverVariablesRequest| {
-        ready(Settings::of(&request.settings).map(|_known| definitions.clone()))
-    };
     Ok(Extension::new([
-        Handler::new(DiscoverVariables, "variables", discovered),
+        discovering("variables", Class::External)?,
+        discovering("eks-variables", Class::Eks)?,
         Handler::new(GeneratePatches, "patches", |request| ready(patches::generate(&request))),
         asking(&clouds, ValidateTopology, "validation", |clouds, request| async move {
             validation::validate(&clouds, &request).await
@@ -56,6 +54,14 @@ pub fn extension(clouds: Clouds) -> anyhow::Result<Extension> {
         })
         .failure_policy(FailurePolicy::Ignore),
     ])?)
+}
+
+/// A handler that tells the variables of a class. The request does not say which class it is about.
+fn discovering(name: &str, class: Class) -> anyhow::Result<Handler> {
+    let definitions = definitions(class)?;
+    Ok(Handler::new(DiscoverVariables, name, move |request: DiscoverVariablesRequest| {
+        ready(Settings::of(&request.settings).map(|_known| definitions.clone()))
+    }))
 }
 
 /// A handler that asks AWS.

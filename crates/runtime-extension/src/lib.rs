@@ -28,7 +28,7 @@ mod testing;
 mod topology;
 mod upgrade;
 mod validation;
-pub mod variables;
+mod variables;
 mod versions;
 
 pub use extension::extension;

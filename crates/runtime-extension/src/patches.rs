@@ -4,9 +4,9 @@
 use crate::settings::Settings;
 use crate::variables::images;
 use crate::variables::network::{self, Network};
-use crate::variables::{Object as Target, Presence, TABLE, Variable};
-use foo_api::names::{CONTROL_PLANE_GROUP, INFRASTRUCTURE_GROUP};
-use foo_api::{FooClusterTemplate, FooControlPlaneTemplate, FooMachinePoolTemplate};
+use crate::variables::{Object as Target, Presence, Variable, written_to};
+use foo_api::names::{BOOTSTRAP_GROUP, CONTROL_PLANE_GROUP, INFRASTRUCTURE_GROUP};
+use foo_api::{FooClusterTemplate, FooControlPlaneTemplate, FooMachinePoolTemplate, FooNodeConfigTemplate};
 use foo_runtime_sdk::hooks::{
     GeneratePatchesRequest, GeneratePatchesRequestItem, GeneratePatchesResponseItem,
 };
@@ -20,6 +20,8 @@ pub(crate) const CLUSTERS: Selector<'_> = Selector::of(INFRASTRUCTURE_GROUP, "Fo
 pub(crate) const CONTROL_PLANES: Selector<'_> = Selector::of(CONTROL_PLANE_GROUP, "FooControlPlaneTemplate");
 /// Templates of pools.
 pub(crate) const POOLS: Selector<'_> = Selector::of(INFRASTRUCTURE_GROUP, "FooMachinePoolTemplate");
+/// Templates of node configurations.
+const NODES: Selector<'_> = Selector::of(BOOTSTRAP_GROUP, "FooNodeConfigTemplate");
 
 /// The image that the templates of our ClusterClasses name: none exists under it.
 const NO_IMAGE: &str = "ami-0";
@@ -48,12 +50,20 @@ fn wanted(item: &GeneratePatchesRequestItem, variables: Variables<'_>) -> Result
     let mut object = item.object.clone();
     if CLUSTERS.matches(&object) {
         write(&mut object, &[Target::Cluster], variables)?;
-        if let Network::Managed(described) = network::network(variables)? {
-            set(&mut object, &["network"], network::managed_field(described));
+        match network::network(variables)? {
+            Network::Managed(described) => {
+                set(&mut object, &["network"], network::managed_field(described));
+            }
+            Network::Existing => remove(&mut object, "/spec/template/spec/network", "managed"),
         }
         object.decode::<FooClusterTemplate>()?;
     } else if CONTROL_PLANES.matches(&object) {
-        write(&mut object, &[Target::ControlPlane], variables)?;
+        let mode = if object.at("/spec/template/spec/eks").is_some() {
+            Target::EksControlPlane
+        } else {
+            Target::ControlPlane
+        };
+        write(&mut object, &[mode], variables)?;
         object.decode::<FooControlPlaneTemplate>()?;
     } else if POOLS.matches(&object) {
         let types = if object.at("/spec/template/spec/mixedInstances").is_some() {
@@ -66,6 +76,9 @@ fn wanted(item: &GeneratePatchesRequestItem, variables: Variables<'_>) -> Result
             Failure::new(format!("pool {}: {}", pool_name(variables), failure.message()))
         })?;
         object.decode::<FooMachinePoolTemplate>()?;
+    } else if NODES.matches(&object) {
+        write(&mut object, &[Target::Nodes], variables)?;
+        object.decode::<FooNodeConfigTemplate>()?;
     } else {
         return Ok(None);
     }
@@ -87,7 +100,7 @@ pub(crate) fn pool_version(variables: Variables<'_>) -> Result<String, VariableE
 }
 
 fn write(object: &mut Object, targets: &[Target], variables: Variables<'_>) -> Result<(), Failure> {
-    for variable in TABLE.iter().filter(|variable| targets.contains(&variable.object)) {
+    for variable in targets.iter().copied().flat_map(written_to) {
         if let Some(value) = value_of(variable, variables)? {
             set(object, variable.field, value.clone());
         }
@@ -131,6 +144,13 @@ fn set(object: &mut Object, field: &[&str], value: Value) {
         at = fields.entry(*name).or_insert(Value::Null);
     }
     *at = value;
+}
+
+/// Removes a field from what the path leads to.
+fn remove(object: &mut Object, path: &str, field: &str) {
+    if let Some(Value::Object(fields)) = object.0.pointer_mut(path) {
+        fields.remove(field);
+    }
 }
 
 #[cfg(test)]

@@ -109,8 +109,9 @@ impl Topology {
         // Hooks are called for every Cluster: those whose variables only have the names of ours are not ours.
         let needed = |name: &str| variables.find::<String>(name).ok().flatten();
         let subnets = variables.find::<Vec<NetworkReference>>(SUBNETS).map(Option::unwrap_or_default);
-        let (Some(region), Some(_secret), Ok(mut subnets), Ok(network)) =
-            (needed("region"), needed("kubeconfigSecret"), subnets, network::network(variables))
+        let control_plane = needed("kubeconfigSecret").or_else(|| needed("roleARN"));
+        let (Some(region), Some(_control_plane), Ok(mut subnets), Ok(network)) =
+            (needed("region"), control_plane, subnets, network::network(variables))
         else {
             return Ok(None);
         };
@@ -266,6 +267,26 @@ mod tests {
             let other = Object(json!({"spec": {"topology": {"variables": variables}}}));
             assert_eq!(Topology::of_cluster(&other, "v1.36.3"), Ok(None));
         }
+    }
+
+    /// Images of its pools are looked up by the provider.
+    #[test]
+    fn a_cluster_on_eks_is_ours_and_names_no_images() {
+        let cluster = Object(json!({
+            "metadata": {"name": "c", "namespace": "n"},
+            "spec": {"topology": {
+                "variables": [
+                    {"name": "region", "value": "eu-central-1"}, {"name": "networkMode", "value": "Managed"},
+                    {"name": "managedNetwork", "value": {"nat": "Single"}}, {"name": "instanceProfile", "value": "nodes"},
+                    {"name": "roleARN", "value": "arn:aws:iam::123456789012:role/eks"},
+                ],
+                "workers": {"machinePools": [{"class": "on-demand", "name": "a", "replicas": 2}]},
+            }},
+        }));
+        let found = Topology::of_cluster(&cluster, "v1.36.3").unwrap().unwrap();
+        assert!(found.managed.is_some_and(|network| network.nat.is_some()));
+        let pools: Vec<_> = found.pools.iter().map(|pool| (pool.replicas, pool.images.len())).collect();
+        assert_eq!(pools, [(2, 0)]);
     }
 
     #[test]

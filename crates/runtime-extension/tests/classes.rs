@@ -1,4 +1,4 @@
-//! Both ClusterClasses make the same objects of the same variables: the one by inline patches, which are applied here as
+//! The ClusterClasses of a pair make the same objects of the same variables: the one by inline patches, which are applied here as
 //! Cluster API applies them, the other by this extension.
 
 #![expect(
@@ -185,10 +185,28 @@ fn with_defaults(class: &Class, given: &Value) -> Map<String, Value> {
     all
 }
 
+/// A ClusterClass with inline patches, and the one of the same kind for the extension.
+fn pair(name: &str) -> (Class, Class) {
+    let read = |name: &str| Class::read(&format!("clusterclass-{name}.yaml"));
+    (read(name), read(&format!("{name}-extension")))
+}
+
+/// Both of a pair make the same of variables, and what they make is not what the templates say.
+async fn make_the_same((by_hand, by_extension): &(Class, Class), given: &Value) -> Vec<Value> {
+    let variables = with_defaults(by_hand, given);
+    let expected = inline(by_hand, &variables);
+    assert_eq!(expected.len(), 6);
+    assert_ne!(expected[0], by_hand.used()[0].1["spec"], "the patches of the class do something");
+    similar_asserts::assert_eq!(external(by_extension, &variables).await, expected);
+    for spec in &expected {
+        assert!(!spec.to_string().contains("set-by-variable"), "{spec:#}");
+    }
+    expected
+}
+
 #[tokio::test]
 async fn both_classes_make_the_same_objects_of_the_same_variables() {
-    let (by_hand, by_extension) =
-        (Class::read("clusterclass-foo.yaml"), Class::read("clusterclass-foo-extension.yaml"));
+    let pair = pair("foo");
     let least = json!({
         "region": "eu-central-1", "subnets": [{"id": "subnet-1"}], "kubeconfigSecret": "external", "amiID": "ami-1",
         "instanceProfile": "nodes",
@@ -212,21 +230,69 @@ async fn both_classes_make_the_same_objects_of_the_same_variables() {
         "endpoints": [{"name": "S3"}], "tags": {"team": "a"}, "deletion": {"leftovers": "Delete"},
     });
     for given in [least, most, managed, described] {
-        let variables = with_defaults(&by_hand, &given);
-        let expected = inline(&by_hand, &variables);
-        assert_eq!(expected.len(), 6);
-        assert_ne!(expected[0], by_hand.used()[0].1["spec"], "the patches of the class do something");
-        similar_asserts::assert_eq!(external(&by_extension, &variables).await, expected);
+        make_the_same(&pair, &given).await;
     }
+}
+
+#[tokio::test]
+async fn both_eks_classes_make_the_same_objects_of_the_same_variables() {
+    let mut pair = pair("foo-eks");
+    // The class with inline patches knows no other mode; the other one writes this default into a Cluster.
+    let mode = json!({"name": "networkMode", "schema": {"openAPIV3Schema": {"default": "Managed"}}});
+    if let Some(variables) = pair.0.class["spec"]["variables"].as_array_mut() {
+        variables.push(mode);
+    }
+    let role = "arn:aws:iam::123456789012:role/eks-control-plane";
+    let least = json!({"region": "eu-central-1", "roleARN": role, "instanceProfile": "nodes"});
+    let made = make_the_same(&pair, &least).await;
+    assert_eq!(
+        made[0],
+        json!({"template": {"spec": {"region": "eu-central-1", "network": {"managed": {}}}}})
+    );
+    let most = json!({
+        "region": "eu-west-1", "identity": "team-a", "roleARN": role, "instanceProfile": "nodes",
+        "managedNetwork": {"cidr": "10.8.0.0/16", "zones": {"count": 2}, "egress": "None"},
+        "endpointAccess": {"public": true, "private": true, "publicCIDRs": ["192.0.2.0/24"]},
+        "addons": [{"name": "vpc-cni", "values": {"env": {"ENABLE_PREFIX_DELEGATION": "true"}}, "version": "v1.20.0-eksbuild.1"}],
+        "accessEntries": [{
+            "principalARN": "arn:aws:iam::123456789012:role/developers", "policies": [{"name": "AmazonEKSViewPolicy"}],
+        }],
+        "logging": ["Audit"], "imagePolicy": "Latest", "instanceType": "c7i.large",
+        "instanceTypes": [{"instanceType": "c7g.large"}], "onDemandBase": 0, "onDemandPercentage": 0, "maxSize": 9,
+        "tags": {"team": "a"}, "nodeLabels": {"team": "a"},
+        "nodeTaints": [{"key": "dedicated", "value": "a", "effect": "NoExecute"}],
+    });
+    let made = make_the_same(&pair, &most).await;
+    let taints: Vec<_> = made.iter().map(|spec| &spec["template"]["spec"]["taints"]).collect();
+    assert_eq!(taints.iter().filter(|taints| **taints == &most["nodeTaints"]).count(), 2, "{taints:?}");
+    let mut own_image = least.clone();
+    own_image["amiID"] = json!("ami-1");
+    make_the_same(&pair, &own_image).await;
 }
 
 /// Before any patch they differ in nothing but names, so a change to one class that the other lacks is found.
 #[test]
 fn both_classes_begin_with_the_same_templates() {
-    let (by_hand, by_extension) =
-        (Class::read("clusterclass-foo.yaml"), Class::read("clusterclass-foo-extension.yaml"));
     let specs = |class: &Class| {
         class.used().iter().map(|(pool, template)| (pool.clone(), spec(template))).collect::<Vec<_>>()
     };
-    similar_asserts::assert_eq!(specs(&by_extension), specs(&by_hand));
+    for name in ["foo", "foo-eks"] {
+        let (by_hand, by_extension) = pair(name);
+        similar_asserts::assert_eq!(specs(&by_extension), specs(&by_hand));
+    }
+}
+
+/// A Node that reads another family's user data does not join.
+#[test]
+fn nodes_of_the_eks_classes_are_of_the_family_of_their_image() {
+    let (by_hand, by_extension) = pair("foo-eks");
+    for class in [by_hand, by_extension] {
+        let pools: Vec<(Option<String>, Value)> =
+            class.used().into_iter().filter(|(pool, _)| pool.is_some()).collect();
+        assert_eq!(pools.len(), 4);
+        for both in pools.chunks(2) {
+            let of = |index: usize| &both[index].1["spec"]["template"]["spec"];
+            assert_eq!(of(0)["ami"]["recommended"]["family"], of(1)["family"], "{:?}", both[0].0);
+        }
+    }
 }

@@ -119,6 +119,64 @@ fn a_cluster_gets_the_network_of_its_mode() {
     assert!(unknown.contains("networkMode") && unknown.contains("Shared"), "{unknown}");
 }
 
+fn template(group: &str, kind: &str, spec: &Value) -> Value {
+    json!({
+        "apiVersion": format!("{group}.foo.com/v1alpha1"), "kind": kind,
+        "metadata": {"name": "foo", "namespace": "n"}, "spec": {"template": {"spec": spec}},
+    })
+}
+
+/// The template of an EKS class has a managed network: a Cluster of it may have one that exists.
+#[test]
+fn a_network_that_exists_takes_the_place_of_a_managed_one() {
+    let managed = json!({"region": "set-by-variable-0", "network": {"managed": {}}});
+    let managed = template("infrastructure", "FooClusterTemplate", &managed);
+    let after = patched(&managed, &json!({"networkMode": "Existing"})).unwrap().unwrap();
+    assert_eq!(after["network"], json!({"existing": {"subnets": [{"id": "subnet-1"}]}}));
+    let after = patched(&managed, &json!({"networkMode": "Managed"})).unwrap().unwrap();
+    assert_eq!(after, json!({"region": "eu-central-1", "network": {"managed": {}}}));
+}
+
+/// The mode of a control plane is its template's, and decides which variables it needs.
+#[test]
+fn a_control_plane_gets_the_values_of_its_mode() {
+    let eks = json!({"eks": {"roleARN": "arn:aws:iam::000000000000:role/set-by-variable"}});
+    let eks = template("controlplane", "FooControlPlaneTemplate", &eks);
+    let role = "arn:aws:iam::123456789012:role/eks";
+    let own = json!({"roleARN": role, "addons": [{"name": "coredns"}], "eksTags": {"team": "a"}});
+    let after = patched(&eks, &own).unwrap().unwrap();
+    let expected = json!({"eks": {"roleARN": role, "addons": [{"name": "coredns"}], "tags": {"team": "a"}}});
+    assert_eq!(after, expected);
+    assert_eq!(patched(&eks, &json!({})), Err("variable roleARN is not set".to_owned()));
+    let external = json!({"external": {"kubeconfigSecretRef": {"name": "set-by-variable"}}});
+    let external = template("controlplane", "FooControlPlaneTemplate", &external);
+    let after = patched(&external, &own).unwrap().unwrap();
+    assert_eq!(after, json!({"external": {"kubeconfigSecretRef": {"name": "external"}}}));
+}
+
+#[test]
+fn an_image_takes_the_place_of_a_recommended_one() {
+    let ami = json!({"recommended": {"family": "AL2023"}});
+    let before = pool(&json!({"instanceType": "x", "ami": ami}));
+    let image = |own: &Value| patched(&before, own).map(|after| after.unwrap()["ami"].clone());
+    let followed = image(&json!({"amiID": "", "imagePolicy": "Latest"}));
+    assert_eq!(followed, Ok(json!({"recommended": {"family": "AL2023"}, "policy": "Latest"})));
+    assert_eq!(image(&json!({"imagePolicy": "Latest"})), Ok(json!({"id": "ami-1"})));
+    let images = json!({"images": [{"version": "v1.37.0", "id": "ami-37"}], "imagePolicy": "Pinned"});
+    assert_eq!(image(&images), Ok(json!({"id": "ami-37"})));
+}
+
+#[test]
+fn nodes_get_their_pools_own_labels_and_taints() {
+    let before = template("bootstrap", "FooNodeConfigTemplate", &json!({"family": "Bottlerocket"}));
+    let taints = json!([{"key": "dedicated", "effect": "NoSchedule"}]);
+    let after =
+        patched(&before, &json!({"nodeLabels": {"team": "a"}, "nodeTaints": taints})).unwrap().unwrap();
+    assert_eq!(after, json!({"family": "Bottlerocket", "labels": {"team": "a"}, "taints": taints}));
+    let problem = patched(&before, &json!({"nodeTaints": [{"key": "a", "effect": "Never"}]})).unwrap_err();
+    assert!(problem.contains("FooNodeConfigTemplate foo cannot be read"), "{problem}");
+}
+
 #[test]
 fn templates_of_others_and_finished_ones_are_left_alone() {
     let finished =

@@ -1,7 +1,7 @@
 //! Variables of topologies: what each is written to, and whether it has to be given. Their schemas are cut from our CRDs
 //! (`schema`), so a variable accepts what its field accepts.
 //!
-//! The ClusterClass with inline patches has the same names and defaults, as far as it goes (a test compares them), so a Cluster
+//! The ClusterClasses with inline patches have the same names and defaults, as far as they go (a test compares them), so a Cluster
 //! can change from one to the other.
 
 pub(crate) mod images;
@@ -9,23 +9,23 @@ pub(crate) mod network;
 mod schema;
 mod table;
 
-pub use schema::SchemaError;
-pub(crate) use table::{Object, Presence, SUBNETS, TABLE, Variable};
+pub(crate) use schema::SchemaError;
+pub(crate) use table::{Class, Object, Presence, SUBNETS, Variable, written_to};
 
 use foo_runtime_sdk::hooks::{VariableDefinition, VariableSchema};
 use serde_json::{Map, Value};
 
-/// All variables, as DiscoverVariables answers them.
+/// All variables of a class, as DiscoverVariables answers them.
 ///
 /// # Errors
 ///
 /// When a CRD has no such field: the table and the CRDs are of one build, so a test would have failed.
-pub fn definitions() -> Result<Vec<VariableDefinition>, SchemaError> {
+pub(crate) fn definitions(class: Class) -> Result<Vec<VariableDefinition>, SchemaError> {
     let schemas = schema::Schemas::of_crds()?;
     let mut all: Vec<VariableDefinition> =
-        TABLE.iter().map(|variable| definition(variable, &schemas)).collect::<Result<_, _>>()?;
+        class.table().map(|variable| definition(variable, &schemas)).collect::<Result<_, _>>()?;
     all.push(of(images::IMAGES, false, images::schema(&schemas)?));
-    all.push(of(network::MODE, false, network::mode_schema()));
+    all.push(of(network::MODE, false, network::mode_schema(class)));
     all.push(of(network::MANAGED, false, network::managed_schema(&schemas)?));
     Ok(all)
 }

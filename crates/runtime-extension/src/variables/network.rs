@@ -1,7 +1,7 @@
 //! The variables `networkMode` and `managedNetwork`: whether the network exists already, or the provider creates it, and how.
 
 use super::schema::{SchemaError, Schemas};
-use super::table::{Object, SUBNETS};
+use super::table::{Class, Object, SUBNETS};
 use foo_runtime_sdk::Failure;
 use foo_runtime_sdk::variables::Variables;
 use serde::Deserialize;
@@ -29,12 +29,16 @@ pub(crate) enum Network<'a> {
     Managed(Option<&'a Value>),
 }
 
-/// Schema of [`MODE`]; no field has its values.
-pub(super) fn mode_schema() -> Value {
+/// Schema of [`MODE`]; no field has its values. A class that makes the control plane makes the network as well.
+pub(super) fn mode_schema(class: Class) -> Value {
+    let default = match class {
+        Class::External => "Existing",
+        Class::Eks => "Managed",
+    };
     json!({
         "type": "string",
         "enum": ["Existing", "Managed"],
-        "default": "Existing",
+        "default": default,
         "description": "Whether the network exists already (`subnets`, `securityGroups`, `vpcID`), or the provider creates it \
                         (`managedNetwork`).",
     })

@@ -1,7 +1,7 @@
 //! Schemas of variables, cut from the CRDs of the templates: what they accept, their descriptions and inner defaults.
 
 use super::table::Object;
-use foo_api::{FooClusterTemplate, FooControlPlaneTemplate, FooMachinePoolTemplate};
+use foo_api::{FooClusterTemplate, FooControlPlaneTemplate, FooMachinePoolTemplate, FooNodeConfigTemplate};
 use kube::CustomResourceExt;
 use serde_json::{Map, Value, json};
 
@@ -37,7 +37,7 @@ const KNOWN: [&str; 25] = [
 
 /// A variable has no schema.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SchemaError {
+pub(crate) enum SchemaError {
     /// The CRD has no such field.
     #[error("the CRD of {0} has no field {1}")]
     NoField(&'static str, String),
@@ -55,6 +55,7 @@ pub(super) struct Schemas {
     cluster: Value,
     control_plane: Value,
     pool: Value,
+    nodes: Value,
 }
 
 impl Schemas {
@@ -64,6 +65,7 @@ impl Schemas {
             cluster: spec_of::<FooClusterTemplate>("FooClusterTemplate")?,
             control_plane: spec_of::<FooControlPlaneTemplate>("FooControlPlaneTemplate")?,
             pool: spec_of::<FooMachinePoolTemplate>("FooMachinePoolTemplate")?,
+            nodes: spec_of::<FooNodeConfigTemplate>("FooNodeConfigTemplate")?,
         })
     }
 
@@ -71,19 +73,29 @@ impl Schemas {
     pub(super) fn at(&self, object: Object, field: &[&str]) -> Result<Value, SchemaError> {
         let (kind, schema) = match object {
             Object::Cluster => ("FooClusterTemplate", &self.cluster),
-            Object::ControlPlane => ("FooControlPlaneTemplate", &self.control_plane),
+            Object::ControlPlane | Object::EksControlPlane => {
+                ("FooControlPlaneTemplate", &self.control_plane)
+            }
             Object::Pool | Object::PoolOfOneType | Object::PoolOfSeveralTypes => {
                 ("FooMachinePoolTemplate", &self.pool)
             }
+            Object::Nodes => ("FooNodeConfigTemplate", &self.nodes),
         };
         let found = field.iter().try_fold(schema, |at, name| at.get("properties")?.get(name));
         found.map(known).ok_or_else(|| SchemaError::NoField(kind, field.join(".")))
     }
 
-    /// Names of the fields of a pool.
+    /// Names of the fields at that place.
     #[cfg(test)]
-    pub(super) fn pool_fields(&self) -> Vec<String> {
-        self.pool["properties"].as_object().into_iter().flat_map(|fields| fields.keys().cloned()).collect()
+    pub(super) fn fields(&self, object: Object, field: &[&str]) -> Vec<String> {
+        let schema = match object {
+            Object::Cluster => &self.cluster,
+            Object::ControlPlane | Object::EksControlPlane => &self.control_plane,
+            Object::Pool | Object::PoolOfOneType | Object::PoolOfSeveralTypes => &self.pool,
+            Object::Nodes => &self.nodes,
+        };
+        let at = field.iter().fold(schema, |at, name| &at["properties"][name]);
+        at["properties"].as_object().into_iter().flat_map(|fields| fields.keys().cloned()).collect()
     }
 }
 

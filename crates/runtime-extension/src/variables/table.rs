@@ -5,14 +5,46 @@
 pub(crate) enum Object {
     /// FooClusterTemplate.
     Cluster,
-    /// FooControlPlaneTemplate.
+    /// FooControlPlaneTemplate in mode `external`.
     ControlPlane,
+    /// FooControlPlaneTemplate in mode `eks`.
+    EksControlPlane,
     /// FooMachinePoolTemplate.
     Pool,
     /// A FooMachinePoolTemplate whose instances have one type (`instanceType`).
     PoolOfOneType,
     /// A FooMachinePoolTemplate whose instances have several types (`mixedInstances`).
     PoolOfSeveralTypes,
+    /// FooNodeConfigTemplate.
+    Nodes,
+}
+
+/// Which ClusterClass variables are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// One whose control plane exists (`foo-extension`).
+    External,
+    /// One whose control plane the provider creates in EKS (`foo-eks-extension`).
+    Eks,
+}
+
+impl Class {
+    /// Its variables that are written to one field, in the order in which they are documented.
+    pub(crate) fn table(self) -> impl Iterator<Item = &'static Variable> {
+        let parts: [&[Variable]; 4] = match self {
+            Self::External => [NETWORK, EXTERNAL, POOLS, &[]],
+            Self::Eks => [NETWORK, EKS, POOLS, EKS_POOLS],
+        };
+        parts.into_iter().flatten()
+    }
+}
+
+/// All variables of all classes that are written to an object of this kind, each once.
+pub(crate) fn written_to(object: Object) -> impl Iterator<Item = &'static Variable> {
+    [NETWORK, EXTERNAL, EKS, POOLS, EKS_POOLS]
+        .into_iter()
+        .flatten()
+        .filter(move |variable| variable.object == object)
 }
 
 /// Whether a variable has to be given.
@@ -56,17 +88,55 @@ pub(crate) const AMI_ID: &str = "amiID";
 /// Name of the variable with the subnets of a network that exists.
 pub(crate) const SUBNETS: &str = "subnets";
 
-use Object::{Cluster, ControlPlane, Pool, PoolOfOneType, PoolOfSeveralTypes};
+use Object::{Cluster, ControlPlane, EksControlPlane, Nodes, Pool, PoolOfOneType, PoolOfSeveralTypes};
 use Presence::{Default, EmptyMeansNone, Optional, Required};
 
-/// All variables but `images`, a list of images by version, and those of `network`, which decide on what a cluster has.
-pub(crate) const TABLE: &[Variable] = &[
+/// Those of clusters. Not in these tables: `images`, a list of images by version, and those of `network`, which decide on what a
+/// cluster has.
+const NETWORK: &[Variable] = &[
     variable("region", Cluster, &["region"], Required),
     variable("identity", Cluster, &["identityRef", "name"], EmptyMeansNone),
     variable("vpcID", Cluster, &["network", "existing", "vpcID"], EmptyMeansNone),
     variable(SUBNETS, Cluster, &["network", "existing", "subnets"], EmptyMeansNone),
     variable("securityGroups", Cluster, &["network", "existing", "securityGroups"], Default("[]")),
-    variable("kubeconfigSecret", ControlPlane, &["external", "kubeconfigSecretRef", "name"], Required),
+];
+
+/// Those of control planes that exist.
+const EXTERNAL: &[Variable] =
+    &[variable("kubeconfigSecret", ControlPlane, &["external", "kubeconfigSecretRef", "name"], Required)];
+
+/// Those of control planes in EKS. What the ClusterClass with inline patches has is first.
+const EKS: &[Variable] = &[
+    variable("roleARN", EksControlPlane, &["eks", "roleARN"], Required),
+    variable("endpointAccess", EksControlPlane, &["eks", "endpointAccess"], Default("{}")),
+    variable(
+        "addons",
+        EksControlPlane,
+        &["eks", "addons"],
+        Default(r#"[{"name":"vpc-cni"},{"name":"kube-proxy"},{"name":"coredns"}]"#),
+    ),
+    variable("accessEntries", EksControlPlane, &["eks", "accessEntries"], Default("[]")),
+    variable("logging", EksControlPlane, &["eks", "logging"], Default("[]")),
+    variable("eksName", EksControlPlane, &["eks", "name"], Optional),
+    variable("controlPlaneSubnets", EksControlPlane, &["eks", "subnets"], Optional),
+    variable("controlPlaneSecurityGroups", EksControlPlane, &["eks", "securityGroups"], Optional),
+    variable("encryption", EksControlPlane, &["eks", "encryption"], Optional),
+    variable("serviceCIDR", EksControlPlane, &["eks", "serviceCIDR"], Optional),
+    variable("ipFamily", EksControlPlane, &["eks", "ipFamily"], Optional),
+    variable("authenticationMode", EksControlPlane, &["eks", "authenticationMode"], Optional),
+    variable("podIdentityAssociations", EksControlPlane, &["eks", "podIdentityAssociations"], Optional),
+    variable("oidcProvider", EksControlPlane, &["eks", "oidcProvider"], Optional),
+    variable("upgrade", EksControlPlane, &["eks", "upgrade"], Optional),
+    variable("upgradePolicy", EksControlPlane, &["eks", "upgradePolicy"], Optional),
+    variable("zonalShift", EksControlPlane, &["eks", "zonalShift"], Optional),
+    variable("deletionProtection", EksControlPlane, &["eks", "deletionProtection"], Optional),
+    variable("deletionPolicy", EksControlPlane, &["eks", "deletionPolicy"], Optional),
+    variable("eksTags", EksControlPlane, &["eks", "tags"], Optional),
+    variable("adopt", EksControlPlane, &["eks", "adopt"], Optional),
+];
+
+/// Those of pools.
+const POOLS: &[Variable] = &[
     variable(AMI_ID, Pool, &["ami", "id"], EmptyMeansNone),
     variable("instanceProfile", Pool, &["iamInstanceProfile"], Required),
     variable("instanceType", PoolOfOneType, &["instanceType"], Default("\"m7i.large\"")),
@@ -100,4 +170,19 @@ pub(crate) const TABLE: &[Variable] = &[
     variable("rollout", Pool, &["rollout"], Optional),
     variable("remediation", Pool, &["remediation"], Optional),
     variable("interruption", Pool, &["interruption"], Optional),
+];
+
+/// Those of pools whose images the provider looks up, and whose Nodes join by a FooNodeConfig.
+const EKS_POOLS: &[Variable] = &[
+    variable("imagePolicy", Pool, &["ami", "policy"], Default("\"Pinned\"")),
+    variable("nodeLabels", Nodes, &["labels"], Default("{}")),
+    variable("nodeTaints", Nodes, &["taints"], Default("[]")),
+    variable("kubelet", Nodes, &["kubelet"], Optional),
+    variable("containerd", Nodes, &["containerd"], Optional),
+    variable("registryMirrors", Nodes, &["registryMirrors"], Optional),
+    variable("files", Nodes, &["files"], Optional),
+    variable("preCommands", Nodes, &["preCommands"], Optional),
+    variable("postCommands", Nodes, &["postCommands"], Optional),
+    variable("nodeExtra", Nodes, &["extra"], Optional),
+    variable("userDataCompression", Nodes, &["compression"], Optional),
 ];

@@ -41,8 +41,12 @@ pub(super) const TEMPLATES: &[(&str, &[&str])] = &[
     ),
     ("cluster-template-topology.yaml", &["templates/topology.yaml"]),
     ("cluster-template-extension.yaml", &["templates/extension.yaml"]),
+    ("cluster-template-eks.yaml", &["templates/eks.yaml"]),
+    ("cluster-template-eks-extension.yaml", &["templates/eks-extension.yaml"]),
     ("clusterclass-foo.yaml", &["clusterclass-foo.yaml"]),
     ("clusterclass-foo-extension.yaml", &["clusterclass-foo-extension.yaml"]),
+    ("clusterclass-foo-eks.yaml", &["clusterclass-foo-eks.yaml"]),
+    ("clusterclass-foo-eks-extension.yaml", &["clusterclass-foo-eks-extension.yaml"]),
 ];
 
 pub(super) const ENTRIES: [Entry; 3] = [

@@ -5,7 +5,8 @@ use anyhow::{Context as _, Result};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-const FLAVOURS: [&str; 6] = ["default", "spot", "mixed", "managed-network", "topology", "extension"];
+const FLAVOURS: [&str; 8] =
+    ["default", "spot", "mixed", "managed-network", "topology", "extension", "eks", "eks-extension"];
 
 /// Rows of the table below a heading that begins with `Variable`, as cells without backticks.
 fn table(heading: &str) -> Result<Vec<Vec<String>>> {
@@ -66,9 +67,15 @@ fn every_variable_of_every_flavour_is_documented_with_its_default() -> Result<()
 }
 
 #[test]
-fn every_variable_of_the_class_is_documented_with_its_default() -> Result<()> {
-    let path = format!("release/infrastructure-foo/{VERSION}/clusterclass-foo.yaml");
-    let text = std::fs::read_to_string(Release::new()?.folder.path().join(path))?;
+fn every_variable_of_the_classes_is_documented_with_its_default() -> Result<()> {
+    let release = Release::new()?;
+    variables_are_documented(&release, "clusterclass-foo.yaml", "ClusterClass foo\n")?;
+    variables_are_documented(&release, "clusterclass-foo-eks.yaml", "ClusterClass foo-eks\n")
+}
+
+fn variables_are_documented(release: &Release, file: &str, heading: &str) -> Result<()> {
+    let path = format!("release/infrastructure-foo/{VERSION}/{file}");
+    let text = std::fs::read_to_string(release.folder.path().join(path))?;
     let objects: Vec<Value> = serde_saphyr::from_multiple(&text)?;
     let variables = objects[0]["spec"]["variables"].as_array().context("no variables")?;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -82,7 +89,7 @@ fn every_variable_of_the_class_is_documented_with_its_default() -> Result<()> {
         })
         .collect();
     let documented: Vec<(String, String)> =
-        table("ClusterClass foo")?.into_iter().map(|row| (row[0].clone(), row[1].clone())).collect();
+        table(heading)?.into_iter().map(|row| (row[0].clone(), row[1].clone())).collect();
     assert_eq!(documented, found);
     Ok(())
 }
