@@ -66,8 +66,8 @@ bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--f
 	$(call timed,planner,cargo run --release --quiet -p foo-planner --example plan_1000)
 	$(call timed,simulator,cargo run --release --quiet -p foo-simulator --example throughput -- \
 	    $(wildcard $(bin)/../tmp/python/bin/python))
-	$(call timed,runtime extension,cargo run --release --quiet -p foo-runtime-sdk --example load)
-	$(call timed,our runtime extension,cargo run --release --quiet -p foo-runtime-extension --no-default-features --example load)
+	$(call timed,runtime extension,cargo run --release --quiet -p foo-runtime-sdk --example load_sdk)
+	$(call timed,our runtime extension,cargo run --release --quiet -p foo-runtime-extension --no-default-features --example load_extension)
 	$(call timed,heartbeats,cargo test --quiet --workspace --test suite -- --exact --nocapture \
 	    taken::heartbeats_arrive_in_a_throttling_storm)
 	$(call timed,networks,FOO_FIGURES=whole cargo test --release --quiet -p foo-controller --no-default-features --test suite -- \

@@ -39,7 +39,7 @@ pub(crate) fn generate(
     for item in request.items.iter().flatten() {
         let variables = Variables::new(&item.variables, &request.variables);
         if let Some(wanted) = wanted(item, variables)? {
-            patches.extend(patch::between(&item.object, &wanted)?.map(|patch| item.patched(patch)));
+            patches.extend(patch::between_objects(&item.object, &wanted)?.map(|patch| item.patched(patch)));
         }
     }
     Ok(patches)
@@ -47,6 +47,10 @@ pub(crate) fn generate(
 
 /// The template with the values of the variables; `None` for those of others.
 fn wanted(item: &GeneratePatchesRequestItem, variables: Variables<'_>) -> Result<Option<Object>, Failure> {
+    // Those of others are most of what is sent, and are not copied.
+    if ![CLUSTERS, CONTROL_PLANES, POOLS, NODES].iter().any(|ours| ours.matches(&item.object)) {
+        return Ok(None);
+    }
     let mut object = item.object.clone();
     if CLUSTERS.matches(&object) {
         write(&mut object, &[Target::Cluster], variables)?;
@@ -76,11 +80,9 @@ fn wanted(item: &GeneratePatchesRequestItem, variables: Variables<'_>) -> Result
             Failure::new(format!("pool {}: {}", pool_name(variables), failure.message()))
         })?;
         object.decode::<FooMachinePoolTemplate>()?;
-    } else if NODES.matches(&object) {
+    } else {
         write(&mut object, &[Target::Nodes], variables)?;
         object.decode::<FooNodeConfigTemplate>()?;
-    } else {
-        return Ok(None);
     }
     Ok(Some(object))
 }

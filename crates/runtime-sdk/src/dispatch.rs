@@ -4,14 +4,14 @@
 //! its HTTP client to show. So a handler that is late is answered for a little earlier, by one sentence that core can
 //! show: a `Failure`, or, for a handler with failure policy `Ignore`, an HTTP error. Core never ignores a `Failure`, and
 //! whoever asked for `Ignore` asked that a broken extension stops nothing. A handler that panics is answered for in the
-//! same way.
+//! same way, and so is one for which there was no room ([`crate::server::ROOM`]).
 
+use crate::about;
 use crate::extension::{Ended, Extension, Handler};
 use crate::hooks::FailurePolicy;
 use crate::server::metrics::{Metrics, Outcome};
 use bytes::Bytes;
 use http::StatusCode;
-use serde::Deserialize;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -54,16 +54,32 @@ impl Dispatcher {
         asked: Option<Duration>,
         received: Instant,
     ) -> Answer {
-        let about = About::read(&body);
+        self.call_keeping(handler, body, asked, received, ()).await
+    }
+
+    /// The same; `kept` is dropped when the handler has ended, which is not before it is answered for.
+    pub(crate) async fn call_keeping(
+        &self,
+        handler: &Handler,
+        body: Bytes,
+        asked: Option<Duration>,
+        received: Instant,
+        kept: impl Send + 'static,
+    ) -> Answer {
         let span = tracing::info_span!(
             "hook",
             hook = handler.hook(),
             handler = handler.name(),
-            cluster = %about.cluster(),
+            cluster = %about::cluster(&body),
         );
         let deadline = received + patience(handler.timeout(), asked);
         // A task of its own: a function that blocks its thread does not block the answer.
-        let task = tokio::spawn(handler.call(body).instrument(span.clone()));
+        let call = handler.call(body).instrument(span.clone());
+        let task = tokio::spawn(async move {
+            let called = call.await;
+            drop(kept);
+            called
+        });
         let abort = task.abort_handle();
         let (answer, outcome) = match tokio::time::timeout_at(deadline, task).await {
             Ok(Ok(called)) => {
@@ -96,6 +112,24 @@ impl Dispatcher {
     /// A request that did not get as far as a handler.
     pub(crate) fn refused(&self, hook: &'static str, received: Instant) {
         self.metrics.called(hook, Outcome::Refused, received.elapsed());
+    }
+
+    /// The answer to a call that found no room. Core repeats it, as after every failure, with growing pauses.
+    pub(crate) fn busy(&self, handler: &Handler, received: Instant) -> Answer {
+        tracing::warn!(hook = handler.hook(), handler = handler.name(), "too many calls at the same time");
+        self.metrics.called(handler.hook(), Outcome::Busy, received.elapsed());
+        let name = handler.name();
+        broken(
+            handler,
+            &format!("handler {name} did not get its turn in time: too many calls at the same time"),
+        )
+    }
+}
+
+impl Handler {
+    /// How long a call waits for room: half of its time, since the other half is needed to answer it.
+    pub(crate) fn time_for_turn(&self, asked: Option<Duration>) -> Duration {
+        patience(self.timeout(), asked) / 2
     }
 }
 
@@ -142,55 +176,6 @@ pub(crate) fn go_duration(text: &str) -> Option<Duration> {
         rest = tail;
     }
     Some(total)
-}
-
-/// Which Cluster a request is about, for the log.
-#[derive(Default, Deserialize)]
-struct About {
-    #[serde(default)]
-    cluster: Named,
-    #[serde(default)]
-    variables: Vec<MaybeBuiltin>,
-}
-
-#[derive(Default, Deserialize)]
-struct Named {
-    #[serde(default)]
-    metadata: Name,
-}
-
-#[derive(Default, Deserialize)]
-struct Name {
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    namespace: String,
-}
-
-#[derive(Deserialize)]
-struct MaybeBuiltin {
-    #[serde(default)]
-    name: String,
-    value: serde_json::Value,
-}
-
-impl About {
-    fn read(body: &[u8]) -> Self {
-        serde_json::from_slice(body).unwrap_or_default()
-    }
-
-    fn cluster(&self) -> String {
-        let Name { name, namespace } = &self.cluster.metadata;
-        if !name.is_empty() {
-            return format!("{namespace}/{name}");
-        }
-        let builtin = self.variables.iter().find(|variable| variable.name == crate::variables::BUILTIN);
-        let text = |key: &str| builtin?.value.get("cluster")?.get(key)?.as_str();
-        match text("name") {
-            Some(name) => format!("{}/{name}", text("namespace").unwrap_or_default()),
-            None => String::new(),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -273,14 +258,5 @@ mod tests {
         for text in ["", "10", "s", "ten", "1y", "1..5s", "-1s"] {
             assert_eq!(go_duration(text), None, "{text}");
         }
-    }
-
-    #[test]
-    fn the_cluster_is_named_in_the_log() {
-        let about = |body: Value| About::read(body.to_string().as_bytes()).cluster();
-        assert_eq!(about(json!({"cluster": {"metadata": {"name": "c", "namespace": "n"}}})), "n/c");
-        let builtin = json!({"cluster": {"name": "c", "namespace": "n"}});
-        assert_eq!(about(json!({"variables": [{"name": "builtin", "value": builtin}]})), "n/c");
-        assert_eq!(about(json!([1])), "");
     }
 }

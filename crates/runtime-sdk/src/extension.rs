@@ -1,8 +1,8 @@
 //! An extension: handlers with names, checked as core checks them.
 
 use crate::hooks::{
-    Discovery, ExtensionHandler, FailurePolicy, GROUP_VERSION, GroupVersionHook, Hook, Response, Status,
-    TypeMeta, path,
+    Discovery, ExtensionHandler, FailurePolicy, GROUP_VERSION, GroupVersionHook, Hook, Request as _,
+    Response, Status, path,
 };
 use crate::object::DecodeError;
 use crate::settings::SettingsError;
@@ -110,7 +110,10 @@ impl Handler {
             call: Arc::new(move |body| {
                 let function = Arc::clone(&function);
                 async move {
-                    called::<H>(match request::<H>(&body) {
+                    let request = request::<H>(&body);
+                    // A handler may wait for long; what it was told by is not needed until it has answered.
+                    drop(body);
+                    called::<H>(match request {
                         Ok(request) => function(request).await,
                         Err(failure) => Err(failure),
                     })
@@ -181,7 +184,12 @@ fn request<H: Hook>(body: &[u8]) -> Result<H::Request, Failure> {
         // Without line and column: they depend on how core writes JSON, not on what is wrong.
         no_request(error.to_string().split(" at line ").next().unwrap_or_default())
     };
-    let found: TypeMeta = serde_json::from_slice(body).map_err(unreadable)?;
+    let read: Result<H::Request, _> = serde_json::from_slice(body);
+    let found = match &read {
+        Ok(request) => request.type_meta().clone(),
+        // A request of another hook hardly fits: that it is of another one says more than which field is missing.
+        Err(_) => serde_json::from_slice(body).map_err(unreadable)?,
+    };
     if !found.kind.is_empty() && found.kind != format!("{}Request", H::NAME) {
         return Err(no_request(&format!("its kind is {:?}", found.kind)));
     }
@@ -191,7 +199,7 @@ fn request<H: Hook>(body: &[u8]) -> Result<H::Request, Failure> {
             found.api_version
         )));
     }
-    serde_json::from_slice(body).map_err(unreadable)
+    read.map_err(unreadable)
 }
 
 fn called<H: Hook>(result: Result<H::Answer, Failure>) -> Called {
@@ -204,16 +212,13 @@ fn called<H: Hook>(result: Result<H::Answer, Failure>) -> Called {
         }
     };
     response.set_type(H::NAME);
-    let value = serde_json::to_value(&response);
     let ended = match response.status() {
         (Status::Failure, message) => Ended::Failed(message.to_owned()),
-        (Status::Success, _message) => {
-            let retry = value.as_ref().ok().and_then(|value| value.get("retryAfterSeconds")?.as_i64());
-            if retry.is_some_and(|seconds| seconds > 0) { Ended::Retry } else { Ended::Success }
-        }
+        (Status::Success, _message) if response.retry_after_seconds() > 0 => Ended::Retry,
+        (Status::Success, _message) => Ended::Success,
     };
     // Responses are made of texts, numbers and JSON values: writing them cannot fail.
-    Called { body: value.map(|value| value.to_string().into_bytes()).unwrap_or_default(), ended }
+    Called { body: serde_json::to_vec(&response).unwrap_or_default(), ended }
 }
 
 /// A runtime extension: its handlers by path.

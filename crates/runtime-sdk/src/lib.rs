@@ -31,8 +31,8 @@
 //!   would refuse.
 //! * **Deadlines**: a handler that takes too long is answered for a little before core gives up (see [`dispatch`]).
 //! * **Panics** end one call, never the server.
-//! * **Bodies** are bounded, certificates are read again when their files change, and a shutdown answers what is under
-//!   way.
+//! * **Bodies** are bounded, each and all together ([`server::ROOM`]), certificates are read again when their files
+//!   change, and a shutdown answers what is under way.
 //!
 //! # Answers have to be the same for the same request
 //!
@@ -48,7 +48,9 @@
 //! Rules are those of Cluster API v1.14: group [`hooks::GROUP_VERSION`], registered by `ExtensionConfig` of
 //! `runtime.cluster.x-k8s.io/v1beta2`. Source: The Cluster API Book, "Runtime SDK".
 
+mod about;
 mod decision;
+mod decode;
 pub mod dispatch;
 mod extension;
 pub mod hooks;

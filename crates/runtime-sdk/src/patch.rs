@@ -1,5 +1,6 @@
 //! Patches from what there is and what shall be.
 
+use crate::Object;
 use crate::hooks::{Patch, PatchType};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -11,12 +12,24 @@ use serde_json::{Map, Value};
 ///
 /// When a value cannot be written as JSON (a map whose keys are no texts).
 pub fn between(before: &impl Serialize, after: &impl Serialize) -> Result<Option<Patch>, serde_json::Error> {
-    let (before, after) = (serde_json::to_value(before)?, serde_json::to_value(after)?);
+    between_values(&serde_json::to_value(before)?, &serde_json::to_value(after)?)
+}
+
+/// The same of two objects, without a copy of either.
+///
+/// # Errors
+///
+/// Never: they are JSON already.
+pub fn between_objects(before: &Object, after: &Object) -> Result<Option<Patch>, serde_json::Error> {
+    between_values(&before.0, &after.0)
+}
+
+fn between_values(before: &Value, after: &Value) -> Result<Option<Patch>, serde_json::Error> {
     if before == after {
         return Ok(None);
     }
-    let operations = serde_json::to_vec(&json_patch::diff(&before, &after))?;
-    let merge = match merge_patch(&before, &after) {
+    let operations = serde_json::to_vec(&json_patch::diff(before, after))?;
+    let merge = match merge_patch(before, after) {
         Some(merge) => Some(serde_json::to_vec(&merge)?),
         None => None,
     };

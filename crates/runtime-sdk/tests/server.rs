@@ -3,15 +3,15 @@
 
 mod support;
 
-use foo_runtime_sdk::hooks::{BeforeClusterCreate, path};
+use foo_runtime_sdk::hooks::{BeforeClusterCreate, FailurePolicy, path};
 use foo_runtime_sdk::server::metrics::Outcome;
-use foo_runtime_sdk::server::{BODY_LIMIT, CERTIFICATE_PERIOD};
+use foo_runtime_sdk::server::{BODY_LIMIT, CERTIFICATE_PERIOD, ROOM};
 use foo_runtime_sdk::{Decision, Extension, Handler};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use support::{Authority, Running, post};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 fn proceed() -> Extension {
     Extension::new([Handler::new(BeforeClusterCreate, "quota", |_request| async { Ok(Decision::Proceed) })])
@@ -145,5 +145,55 @@ async fn two_hundred_calls_at_once_are_answered() {
         assert_eq!(answer.unwrap().0, 200);
     }
     assert_eq!(running.metrics.calls("BeforeClusterCreate", Outcome::Success), 200);
+    running.stop().await;
+}
+
+/// Three bodies of 8 MiB are all there is room for. A fourth is not read, is answered for after half of its time, and core
+/// calls again.
+#[tokio::test]
+async fn calls_that_there_is_no_room_for_wait_and_are_answered_for() {
+    let begun = Arc::new(Semaphore::new(0));
+    let go_on = Arc::new(Semaphore::new(0));
+    let handler = |name: &str, seconds, policy| {
+        let (begun, go_on) = (Arc::clone(&begun), Arc::clone(&go_on));
+        let function = move |_request| {
+            let (begun, go_on) = (Arc::clone(&begun), Arc::clone(&go_on));
+            async move {
+                begun.add_permits(1);
+                go_on.acquire().await.unwrap().forget();
+                Ok(Decision::Proceed)
+            }
+        };
+        Handler::new(BeforeClusterCreate, name, function).timeout_seconds(seconds).failure_policy(policy)
+    };
+    let handlers = [
+        handler("patient", 30, FailurePolicy::Fail),
+        handler("quota", 1, FailurePolicy::Fail),
+        handler("optional", 1, FailurePolicy::Ignore),
+    ];
+    let authority = Authority::new();
+    let running = Running::start(Extension::new(handlers).unwrap(), &authority, None).await;
+    let mut large = create();
+    large.resize(ROOM / 3, b' ');
+    let call = async |name: &str| {
+        let path = path("BeforeClusterCreate", Some(name));
+        post(&running, &authority, &path, large.clone()).await.unwrap()
+    };
+    let full = async {
+        begun.acquire_many(3).await.unwrap().forget();
+        let (status, body) = call("quota").await;
+        assert_eq!((status, &body["status"]), (200, &json!("Failure")));
+        let why = "handler quota did not get its turn in time: too many calls at the same time";
+        assert_eq!(body["message"], why);
+        assert_eq!(call("optional").await.0, 503, "who asked to be ignored is");
+        assert_eq!(begun.available_permits(), 0, "neither reached a handler");
+        go_on.add_permits(4);
+    };
+    let (first, second, third, ()) = tokio::join!(call("patient"), call("patient"), call("patient"), full);
+    for (status, body) in [first, second, third, call("quota").await] {
+        assert_eq!((status, &body["status"]), (200, &json!("Success")));
+    }
+    assert_eq!(running.metrics.calls("BeforeClusterCreate", Outcome::Busy), 2);
+    assert_eq!(running.metrics.calls("BeforeClusterCreate", Outcome::Success), 4);
     running.stop().await;
 }

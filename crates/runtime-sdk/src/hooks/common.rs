@@ -76,7 +76,7 @@ pub(super) mod base64_bytes {
 macro_rules! request {
     ($(#[$about:meta])* $name:ident { $($(#[$meta:meta])* $field:ident: $type:ty,)* }) => {
         $(#[$about])*
-        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
         #[serde(rename_all = "camelCase")]
         pub struct $name {
             /// Kind and version.
@@ -90,12 +90,43 @@ macro_rules! request {
             #[serde(flatten)]
             pub unknown: serde_json::Map<String, serde_json::Value>,
         }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                #[derive(serde::Deserialize)]
+                #[serde(rename_all = "camelCase")]
+                struct $name {
+                    #[serde(default)]
+                    kind: String,
+                    #[serde(default)]
+                    api_version: String,
+                    #[serde(default)]
+                    settings: crate::Settings,
+                    $($(#[$meta])* $field: $type,)*
+                }
+                let (known, unknown): ($name, _) = crate::decode::with_unknown(deserializer)?;
+                let type_meta = crate::hooks::TypeMeta { kind: known.kind, api_version: known.api_version };
+                Ok(Self { type_meta, settings: known.settings, $($field: known.$field,)* unknown })
+            }
+        }
+
+        impl crate::hooks::Request for $name {
+            fn type_meta(&self) -> &crate::hooks::TypeMeta {
+                &self.type_meta
+            }
+        }
     };
 }
 
 /// A response: status, message, the given fields, and whatever else a newer version has.
 macro_rules! response {
     ($(#[$about:meta])* $name:ident { $($(#[$meta:meta])* $field:ident: $type:ty,)* }) => {
+        crate::hooks::common::response! { $(#[$about])* $name { $($(#[$meta])* $field: $type,)* } retry |_| 0 }
+    };
+    (
+        $(#[$about:meta])*
+        $name:ident { $($(#[$meta:meta])* $field:ident: $type:ty,)* } retry |$response:pat_param| $retry:expr
+    ) => {
         $(#[$about])*
         #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -130,6 +161,11 @@ macro_rules! response {
                     api_version: crate::hooks::GROUP_VERSION.to_owned(),
                 };
             }
+
+            fn retry_after_seconds(&self) -> i32 {
+                let $response = self;
+                $retry
+            }
         }
     };
 }
@@ -146,7 +182,7 @@ macro_rules! blocking_hook {
             $response {
                 /// Call again after so many seconds; 0: go on.
                 retry_after_seconds: i32,
-            }
+            } retry |response| response.retry_after_seconds
         }
 
         impl crate::hooks::Hook for $hook {

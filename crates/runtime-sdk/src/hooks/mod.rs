@@ -50,7 +50,7 @@ pub trait Hook: Copy + Send + Sync + 'static {
     /// Whether an answer may ask core to wait and call again.
     const BLOCKING: bool;
     /// What core sends.
-    type Request: Serialize + DeserializeOwned + std::fmt::Debug + Send + Sync + 'static;
+    type Request: Request;
     /// What core reads.
     type Response: Response;
     /// What a handler answers when it succeeds.
@@ -58,6 +58,12 @@ pub trait Hook: Copy + Send + Sync + 'static {
 
     /// The response to an answer.
     fn respond(answer: Self::Answer) -> Self::Response;
+}
+
+/// What all requests have.
+pub trait Request: Serialize + DeserializeOwned + std::fmt::Debug + Send + Sync + 'static {
+    /// The kind and the version that core says the request is of.
+    fn type_meta(&self) -> &TypeMeta;
 }
 
 /// What all responses have.
@@ -68,6 +74,8 @@ pub trait Response: Serialize + DeserializeOwned + std::fmt::Debug + Default + S
     fn status(&self) -> (Status, &str);
     /// Names the kind: `<hook>Response` of [`GROUP_VERSION`].
     fn set_type(&mut self, hook: &str);
+    /// After how many seconds core shall call again; 0: not at all.
+    fn retry_after_seconds(&self) -> i32;
 }
 
 /// Name of a hook, and whether it may block: one row of the catalogue.

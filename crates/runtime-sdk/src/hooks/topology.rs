@@ -3,6 +3,7 @@
 use super::common::{base64_bytes, request, response};
 use super::{Hook, Patch, PatchType};
 use crate::Object;
+use crate::decode::keeps_unknown;
 use crate::variables::{Metadata, Variable};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -28,22 +29,19 @@ pub struct HolderReference {
     pub field_path: String,
 }
 
-/// A template to patch.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct GeneratePatchesRequestItem {
-    /// Names the template in the response; nothing to do with `metadata.uid`.
-    pub uid: String,
-    /// Who uses it.
-    pub holder_reference: HolderReference,
-    /// The template.
-    pub object: Object,
-    /// Variables of this template; they go before those of the request.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub variables: Vec<Variable>,
-    /// Fields of a newer Cluster API.
-    #[serde(flatten)]
-    pub unknown: Map<String, Value>,
+keeps_unknown! {
+    /// A template to patch.
+    GeneratePatchesRequestItem {
+        /// Names the template in the response; nothing to do with `metadata.uid`.
+        uid: String,
+        /// Who uses it.
+        holder_reference: HolderReference,
+        /// The template.
+        object: Object,
+        /// Variables of this template; they go before those of the request.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        variables: Vec<Variable>,
+    }
 }
 
 request! {
@@ -107,20 +105,17 @@ impl Hook for GeneratePatches {
     }
 }
 
-/// A template to judge, all patches applied.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ValidateTopologyRequestItem {
-    /// Who uses it.
-    pub holder_reference: HolderReference,
-    /// The template.
-    pub object: Object,
-    /// Variables of this template; they go before those of the request.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub variables: Vec<Variable>,
-    /// Fields of a newer Cluster API.
-    #[serde(flatten)]
-    pub unknown: Map<String, Value>,
+keeps_unknown! {
+    /// A template to judge, all patches applied.
+    ValidateTopologyRequestItem {
+        /// Who uses it.
+        holder_reference: HolderReference,
+        /// The template.
+        object: Object,
+        /// Variables of this template; they go before those of the request.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        variables: Vec<Variable>,
+    }
 }
 
 request! {

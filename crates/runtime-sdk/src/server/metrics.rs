@@ -23,6 +23,8 @@ pub enum Outcome {
     Late,
     /// The handler panicked.
     Panic,
+    /// No handler was called, since too many calls came at the same time.
+    Busy,
     /// No handler was called: a body over the bound, an address that nobody serves.
     Refused,
 }

@@ -7,25 +7,31 @@
 //! | body of a request | [`BODY_LIMIT`] |
 //! | time to send a request's head, and to shake hands | [`HEAD_PATIENCE`] |
 //! | connections at a time | [`CONNECTIONS`]; more wait |
-//! | a handler | what it declared at discovery |
+//! | bodies that are read or handled at a time | [`ROOM`]; more calls wait, before their bodies are read |
+//! | a handler | what it declared at discovery, the time that a call waited included |
 
 pub mod metrics;
+mod room;
 mod tls;
 
+pub use room::ROOM;
 pub use tls::{Files, PERIOD as CERTIFICATE_PERIOD, TlsError};
 
 use crate::dispatch::{Answer, Dispatcher, go_duration};
-use crate::extension::Extension;
+use crate::extension::{Extension, Handler};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderValue, Method, Request, StatusCode, header};
 use axum::response::Response;
 use axum::routing::get;
-use http_body_util::{BodyExt as _, Limited};
+use bytes::Bytes;
+use http_body_util::BodyExt as _;
+use hyper::body::Body as _;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use metrics::{Metrics, NO_HOOK};
+use room::Room;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,6 +55,12 @@ pub const HEAD_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Connections at a time. Core keeps a few open and reuses them.
 pub const CONNECTIONS: usize = 512;
+
+/// Largest buffer of a connection, in bytes: bodies are collected outside of it, and idle connections keep theirs.
+const BUFFER: usize = 64 << 10;
+
+/// How long a body is thrown away whose call finds no room: a client that has sent all of it reads the answer for sure.
+const CLEARING: Duration = Duration::from_millis(100);
 
 /// Where and how to serve.
 #[derive(Clone, Debug)]
@@ -77,6 +89,7 @@ pub struct Server {
 struct Shared {
     dispatcher: Dispatcher,
     metrics: Arc<Metrics>,
+    room: Room,
     stopping: AtomicBool,
 }
 
@@ -115,7 +128,12 @@ impl Server {
             },
             acceptor,
             certificate,
-            shared: Arc::new(Shared { dispatcher, metrics, stopping: AtomicBool::new(false) }),
+            shared: Arc::new(Shared {
+                dispatcher,
+                metrics,
+                room: Room::new(),
+                stopping: AtomicBool::new(false),
+            }),
             grace: options.grace,
         })
     }
@@ -221,7 +239,7 @@ async fn connection(stream: TcpStream, acceptor: TlsAcceptor, router: Router, en
         Err(_late) => return,
     };
     let mut http = hyper::server::conn::http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE);
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_buf_size(BUFFER);
     let serving = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     tokio::pin!(serving);
     let ended = tokio::select! {
@@ -254,25 +272,62 @@ async fn hook(State(shared): State<Arc<Shared>>, request: Request<Body>) -> Resp
         return plain(StatusCode::METHOD_NOT_ALLOWED, "hooks are called by POST");
     }
     let asked = request.uri().query().and_then(asked_timeout);
-    let body = Limited::new(request.into_body(), BODY_LIMIT).collect();
-    let body = match tokio::time::timeout(handler.timeout(), body).await {
-        Ok(Ok(body)) => body.to_bytes(),
-        Ok(Err(_over_or_broken)) => {
-            dispatcher.refused(handler.hook(), received);
-            let mut response =
-                plain(StatusCode::PAYLOAD_TOO_LARGE, "the request's body is over 20 MiB, or it broke off");
-            // What is left of the body is not read.
-            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-            return response;
-        }
+    let mut body = request.into_body();
+    // Core says how long its bodies are. One that does not say may become as long as any.
+    let length = body.size_hint().exact().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(BODY_LIMIT);
+    if length > BODY_LIMIT {
+        return too_large(dispatcher, handler, received);
+    }
+    let Some(taken) = shared.room.take(length, received + handler.time_for_turn(asked)).await else {
+        // Late or early is all the same to the answer.
+        drop(tokio::time::timeout(CLEARING, clear(&mut body)).await);
+        return closing(answer(dispatcher.busy(handler, received)));
+    };
+    match tokio::time::timeout_at(received + handler.timeout(), read(&mut body, length)).await {
+        Ok(Some(body)) => answer(dispatcher.call_keeping(handler, body, asked, received, taken).await),
+        Ok(None) => too_large(dispatcher, handler, received),
         Err(_late) => {
             dispatcher.refused(handler.hook(), received);
-            return plain(StatusCode::REQUEST_TIMEOUT, "the request's body did not come in time");
+            plain(StatusCode::REQUEST_TIMEOUT, "the request's body did not come in time")
         }
-    };
-    let Answer { status, body } = dispatcher.call(handler, body, asked, received).await;
-    let kind = if status == StatusCode::OK { "application/json" } else { "text/plain" };
-    respond(status, kind, body)
+    }
+}
+
+fn too_large(dispatcher: &Dispatcher, handler: &Handler, received: Instant) -> Response {
+    dispatcher.refused(handler.hook(), received);
+    closing(plain(StatusCode::PAYLOAD_TOO_LARGE, "the request's body is over 20 MiB, or it broke off"))
+}
+
+/// A body in one piece; `None` if it is too long or breaks off.
+async fn read(body: &mut Body, length: usize) -> Option<Bytes> {
+    let mut whole = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(part) = frame.ok()?.into_data() else { continue };
+        if whole.len() + part.len() > BODY_LIMIT {
+            return None;
+        }
+        if whole.is_empty() {
+            // Not before something came: who only says that much comes has not sent it yet.
+            whole.reserve_exact(length);
+        }
+        whole.extend_from_slice(&part);
+    }
+    Some(whole.into())
+}
+
+/// Throws a body away.
+async fn clear(body: &mut Body) {
+    while let Some(Ok(_part)) = body.frame().await {}
+}
+
+fn answer(Answer { status, body }: Answer) -> Response {
+    respond(status, if status == StatusCode::OK { "application/json" } else { "text/plain" }, body)
+}
+
+/// A response after which the connection ends: what is left of the request's body is not read.
+fn closing(mut response: Response) -> Response {
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
 }
 
 /// The time-out that core puts into the address: `timeout=10s`.

@@ -23,7 +23,7 @@ async fn tags(request: GeneratePatchesRequest) -> Result<Vec<GeneratePatchesResp
         if let Some(tags) = wanted.0.pointer_mut("/spec/template/spec/tags") {
             *tags = json!({"owner": owner});
         }
-        patches.extend(patch::between(&item.object, &wanted)?.map(|patch| item.patched(patch)));
+        patches.extend(patch::between_objects(&item.object, &wanted)?.map(|patch| item.patched(patch)));
     }
     Ok(patches)
 }
