@@ -2,7 +2,7 @@
 
 use foo_model::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// 2026-01-01T00:00:00Z: where a stepped clock starts, so that runs can be compared.
 pub const STEPPED_START: Timestamp = Timestamp(1_767_225_600_000);
@@ -26,11 +26,13 @@ pub(crate) struct Clock {
     pace: Pace,
     base: Timestamp,
     since: Instant,
+    /// By how much it was moved by hand while it ran.
+    moved: Duration,
 }
 
 impl Clock {
     pub(crate) fn new(pace: Pace, start: Timestamp) -> Self {
-        Self { pace, base: start, since: Instant::now() }
+        Self { pace, base: start, since: Instant::now(), moved: Duration::ZERO }
     }
 
     /// Virtual time.
@@ -45,9 +47,20 @@ impl Clock {
         self.pace
     }
 
+    /// What AWS dates its answers with, and judges signatures by: the time that callers have, in whatever pace virtual time passes.
+    /// A clock that runs can be moved; then callers are expected to have moved theirs.
+    pub(crate) fn real(&self) -> Timestamp {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)).plus(self.moved)
+    }
+
     /// Advances virtual time.
     pub(crate) fn step(&mut self, by: Duration) {
         self.base = self.base.plus(by);
+        match self.pace {
+            Pace::Scaled { .. } => self.moved = self.moved.saturating_add(by),
+            Pace::Stepped => {}
+        }
     }
 
     /// Stops the clock at the present moment, so that a copy can continue from it later.
@@ -92,5 +105,20 @@ mod tests {
         assert!(clock.now() >= STEPPED_START.plus(Duration::from_secs(5)));
         clock.step(Duration::from_hours(1));
         assert!(clock.now() >= STEPPED_START.plus(Duration::from_hours(1)));
+    }
+
+    #[test]
+    fn callers_have_real_time_until_a_clock_that_runs_is_moved() {
+        let (mut stepped, mut scaled) = (
+            Clock::new(Pace::Stepped, STEPPED_START),
+            Clock::new(Pace::Scaled { factor: 1.0 }, STEPPED_START),
+        );
+        let before = scaled.real();
+        for clock in [&mut stepped, &mut scaled] {
+            clock.step(Duration::from_hours(1));
+        }
+        let apart = |clock: &Clock| clock.real().0 - before.0;
+        assert!((0..60_000).contains(&apart(&stepped)));
+        assert!((3_600_000..3_660_000).contains(&apart(&scaled)));
     }
 }

@@ -56,6 +56,12 @@ impl Simulator {
         self.world.lock().clock.now()
     }
 
+    /// The time that callers have, by which signatures are judged and answers dated: real time, moved by what virtual time was
+    /// advanced while it ran.
+    pub fn real_time(&self) -> Timestamp {
+        self.world.lock().clock.real()
+    }
+
     /// Advances virtual time. Each region carries out what became due when it is used next.
     pub fn step(&self, by: Duration) {
         self.world.lock().clock.step(by);

@@ -24,7 +24,7 @@ pub use server::ClusterServer;
 pub(crate) use user_data::UserDataCache;
 
 use crate::kubelets::KubeletOptions;
-use crate::{ApiServer, Probe, Tools, lock, wait_until};
+use crate::{ApiServer, PodDeath, Probe, Tools, lock, wait_until};
 use anyhow::{Context as _, Result};
 use foo_simulator::core::eks::cluster::{Cluster, ClusterStatus};
 use shared::Shared;
@@ -104,6 +104,11 @@ impl ClusterServers {
             Ok(self.api(cluster).map_or_else(|| Probe::NotYet("it does not run".to_owned()), Probe::Done))
         })
         .await
+    }
+
+    /// The pods on all of them that were lost with their instance although a drain would have moved them.
+    pub fn undrained(&self) -> Vec<PodDeath> {
+        lock(&self.servers).values().flat_map(|server| server.kubelets().undrained()).collect()
     }
 
     /// Why the tokens were refused that clients of a cluster showed, oldest first.

@@ -3,10 +3,13 @@
 //! Nothing in the product knows of it: what moves is what `clock_gettime` tells the whole process, libraries included.
 
 use crate::commands::run;
+use crate::lock;
 use anyhow::{Context as _, Result};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
 
 const SOURCE: &str = include_str!("clock.c");
 
@@ -26,6 +29,8 @@ pub(super) struct MovedClock {
     library: PathBuf,
     file: PathBuf,
     moved_by: File,
+    /// Seconds.
+    ahead: Mutex<i64>,
 }
 
 impl MovedClock {
@@ -36,13 +41,25 @@ impl MovedClock {
         let arguments = ["-shared", "-fPIC", "-O1", "-x", "c", "-o", &target, "-"];
         run(Path::new("cc"), arguments, &[], SOURCE).await.context("compiling the clock")?;
         let moved_by = File::create(&file).with_context(|| format!("creating {}", file.display()))?;
-        let clock = Self { library, file, moved_by };
+        let clock = Self { library, file, moved_by, ahead: Mutex::new(0) };
         clock.set(0)?;
         Ok(clock)
     }
 
     /// From now on it differs by so many seconds from the machine's.
     pub(super) fn set(&self, seconds: i64) -> Result<()> {
+        self.write(&mut lock(&self.ahead), seconds)
+    }
+
+    /// It goes on by whole seconds.
+    pub(super) fn advance(&self, by: Duration) -> Result<()> {
+        let mut ahead = lock(&self.ahead);
+        let seconds = ahead.saturating_add(i64::try_from(by.as_secs())?);
+        self.write(&mut ahead, seconds)
+    }
+
+    fn write(&self, ahead: &mut i64, seconds: i64) -> Result<()> {
+        *ahead = seconds;
         self.moved_by.write_all_at(&seconds.to_ne_bytes(), 0).context("moving a clock")
     }
 
@@ -79,5 +96,9 @@ mod tests {
             let seen = difference(&clock).await;
             assert!((seen - seconds).abs() < 60, "{seen} instead of {seconds}");
         }
+        clock.set(-60).unwrap();
+        clock.advance(Duration::from_hours(1)).unwrap();
+        let seen = difference(&clock).await;
+        assert!((seen - 3_540).abs() < 60, "{seen}");
     }
 }
