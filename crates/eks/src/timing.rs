@@ -16,6 +16,9 @@ pub(crate) const WAITING: Duration = Duration::from_secs(30);
 /// Between looks at a cluster that nothing happens to, all questions together.
 pub(crate) const REST: Duration = Duration::from_mins(5);
 
+/// A look at rest that begins this long after its place in the period is on time.
+pub(crate) const ON_TIME: Duration = Duration::from_secs(10);
+
 /// Between the looks that do not find a cluster which existed; it is gone after three (the count of Terraform's provider).
 pub(crate) const CONFIRM: Duration = Duration::from_secs(5);
 

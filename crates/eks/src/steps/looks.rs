@@ -3,9 +3,9 @@
 use crate::draft::Draft;
 use crate::report::LookRequest;
 use crate::situation::Situation;
-use crate::timing::{REST, WAITING};
-use foo_model::Timestamp;
+use crate::timing::{ON_TIME, REST, WAITING};
 use foo_model::eks::Question;
+use foo_model::{Timestamp, hash};
 
 /// Looks that the next plan needs.
 pub(crate) fn looks(situation: &Situation<'_>, draft: &mut Draft) -> Vec<LookRequest> {
@@ -59,7 +59,7 @@ fn turn(question: &Question) -> Option<Turn> {
     }
 }
 
-/// The question whose turn it is, five minutes after the last one.
+/// The question whose turn it is, at least five minutes after the last one.
 fn at_rest(situation: &Situation<'_>, draft: &Draft) -> Option<(Question, Timestamp)> {
     let asked: Vec<(Turn, &Question, Timestamp)> = draft
         .read
@@ -77,5 +77,43 @@ fn at_rest(situation: &Situation<'_>, draft: &Draft) -> Option<(Question, Timest
     let list = oldest(Turn::List);
     let item = oldest(Turn::Item);
     let next = cluster.or_else(|| if lists_first { list.or(item) } else { item.or(list) });
-    Some((next?.clone(), last.plus(REST)))
+    Some((next?.clone(), place_after(last, &situation.desired.id)))
+}
+
+/// When a cluster at rest is asked next. Each has its own place in each period, by its id: otherwise all clusters would be asked in
+/// the same second for ever after a manager that starts has looked at all of them.
+fn place_after(last: Timestamp, id: &str) -> Timestamp {
+    let period = i64::try_from(REST.as_millis()).unwrap_or(i64::MAX);
+    let place = i64::try_from(hash::fnv1a(id) % REST.as_millis().try_into().unwrap_or(u64::MAX)).unwrap_or(0);
+    let since = last.0.saturating_sub(place).rem_euclid(period);
+    let present = Timestamp(last.0.saturating_sub(since));
+    let is_on_time = present.until(last) <= ON_TIME;
+    if is_on_time { present.plus(REST) } else { present.plus(REST * 2) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_at_rest_come_once_in_a_period_whenever_the_last_one_was() {
+        let first = place_after(Timestamp(1_000_000), "a");
+        assert_eq!(place_after(first, "a"), first.plus(REST));
+        assert_eq!(place_after(first.plus(ON_TIME), "a"), first.plus(REST), "a pass may be late");
+        for minutes in 1..5 {
+            let between = first.plus(std::time::Duration::from_mins(minutes));
+            let next = place_after(between, "a");
+            assert_eq!(next, first.plus(REST * 2), "not sooner than a period after the last one");
+        }
+        assert!(place_after(Timestamp(-5), "a") > Timestamp(-5));
+    }
+
+    #[test]
+    fn clusters_that_were_asked_together_are_asked_at_different_moments() {
+        let mut at: Vec<i64> =
+            (0..100).map(|id| place_after(Timestamp(0), &format!("cluster {id}")).0 / 60_000).collect();
+        at.sort_unstable();
+        let most = at.chunk_by(|a, b| a == b).map(<[i64]>::len).max();
+        assert!(most <= Some(30), "{at:?}");
+    }
 }
