@@ -19,6 +19,7 @@
 //! its own. After each test nothing may have been lost undrained, and no manager may have asked for what its ClusterRole
 //! does not give, by whichever test.
 
+pub mod autoscaler;
 pub mod document;
 pub mod odd;
 mod stages;

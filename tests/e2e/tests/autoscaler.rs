@@ -10,7 +10,5 @@ mod habits;
 mod ids;
 #[path = "autoscaler/rights.rs"]
 mod rights;
-#[path = "autoscaler/stand_in.rs"]
-mod stand_in;
 #[path = "autoscaler/writes.rs"]
 mod writes;

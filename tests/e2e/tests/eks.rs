@@ -2,6 +2,8 @@
 //!
 //! Each test has a world to itself while it runs.
 
+#[path = "eks/autoscaler.rs"]
+mod autoscaler;
 #[path = "eks/life.rs"]
 mod life;
 #[path = "eks/parts.rs"]

@@ -1,7 +1,7 @@
 //! Scaling from zero: what one Node would offer is known before there is any.
 
-use crate::stand_in::{Autoscaler, in_bounds};
 use crate::writes::leaves_sizes_alone;
+use foo_e2e::autoscaler::{Autoscaler, in_bounds};
 use foo_e2e::in_world;
 use foo_testbed::world::kinds::{Kind, text};
 use foo_testbed::world::{Cluster, Pool, SOON};

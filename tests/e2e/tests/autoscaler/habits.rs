@@ -1,8 +1,8 @@
 //! The habits that cost Nodes elsewhere: taking back too much, counting down twice, restarting halfway, flapping.
 
-use crate::stand_in::{Autoscaler, MARK, in_bounds, node_group};
 use crate::writes::{deaths, leaves_sizes_alone, only_evicted_from};
 use anyhow::Result;
+use foo_e2e::autoscaler::{Autoscaler, MARK, in_bounds, node_group};
 use foo_e2e::in_world;
 use foo_testbed::world::kinds::{Kind, text};
 use foo_testbed::world::{

@@ -1,9 +1,9 @@
 //! Ids are how it knows instances: one that differs by a character, that comes late or stays too long costs a Node or a
 //! replica.
 
-use crate::stand_in::{Autoscaler, node_group};
 use crate::writes::{leaves_sizes_alone, only_evicted_from};
 use anyhow::Result;
+use foo_e2e::autoscaler::{Autoscaler, node_group};
 use foo_e2e::in_world;
 use foo_testbed::world::kinds::{History, Kind, number, text};
 use foo_testbed::world::{AFTER_DRAIN, MachineView, Pool, PoolView, QUIET_PERIOD, REGION, SOON};

@@ -1,7 +1,7 @@
 //! The ClusterRole that we release for it: enough for all it does in the management cluster (the other tests work with
 //! it), and no more.
 
-use crate::stand_in::{Autoscaler, ROLE};
+use foo_e2e::autoscaler::{Autoscaler, ROLE};
 use foo_e2e::in_world;
 use foo_testbed::{Probe, wait_until};
 use kube::Api;

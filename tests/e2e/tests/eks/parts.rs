@@ -38,7 +38,7 @@ fn role_arn(role: &str) -> String {
 }
 
 /// What an administrator of the account prepares: the role of control planes, and the role and instance profile of nodes.
-fn prepare_iam(world: &World) {
+pub(crate) fn prepare_iam(world: &World) {
     let role = |name: &str, service: &str| Role {
         name: name.to_owned(),
         policy: None,
@@ -81,7 +81,8 @@ pub(crate) async fn cluster_with<'w>(
     Ok(cluster)
 }
 
-fn control_plane(name: &str, version: &str) -> Value {
+/// Its FooControlPlane.
+pub(crate) fn control_plane(name: &str, version: &str) -> Value {
     json!({
         "apiVersion": "controlplane.foo.com/v1alpha1", "kind": "FooControlPlane",
         "metadata": {"name": name, "namespace": name},
@@ -111,10 +112,24 @@ pub(crate) async fn pool<'w>(
     replicas: u32,
     node_config: Value,
 ) -> Result<Pool<'w>> {
-    let (world, namespace) = (cluster.world(), cluster.namespace());
+    // Users apply a file in any order.
+    for object in pool_objects(cluster, name, version, replicas, node_config)? {
+        cluster.world().apply(&object).await?;
+    }
+    Ok(cluster.existing_pool(name))
+}
+
+/// The objects of such a pool: MachinePool, FooMachinePool, FooNodeConfig.
+pub(crate) fn pool_objects(
+    cluster: &Cluster<'_>,
+    name: &str,
+    version: &str,
+    replicas: u32,
+    node_config: Value,
+) -> Result<[Value; 3]> {
     let config = json!({
         "apiVersion": "bootstrap.foo.com/v1alpha1", "kind": "FooNodeConfig",
-        "metadata": {"name": name, "namespace": namespace},
+        "metadata": {"name": name, "namespace": cluster.namespace()},
         "spec": node_config,
     });
     let names = cluster.pool_name(name);
@@ -126,11 +141,7 @@ pub(crate) async fn pool<'w>(
     let mut foo_machine_pool = manifests::foo_machine_pool(&names);
     let spec = foo_machine_pool.pointer_mut("/spec").context("no spec")?;
     spec["iamInstanceProfile"] = json!(NODE_ROLE);
-    // Users apply a file in any order.
-    for object in [&machine_pool, &foo_machine_pool, &config] {
-        world.apply(object).await?;
-    }
-    Ok(cluster.existing_pool(name))
+    Ok([machine_pool, foo_machine_pool, config])
 }
 
 /// A cluster in EKS that somebody made by hand, with the default name of a Cluster; and that Cluster.

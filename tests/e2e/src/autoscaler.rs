@@ -5,8 +5,8 @@
 
 use anyhow::{Context as _, Result, bail};
 use foo_testbed::world::kinds::{self, Kind, number, text};
-use foo_testbed::world::{Cluster, MachineView, Pool, SOON, World};
-use foo_testbed::{Probe, wait_until};
+use foo_testbed::world::{Cluster, MachineView, Pool, SOON, World, manifests};
+use foo_testbed::{ApiServer, Probe, wait_until};
 use kube::api::{ApiResource, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config};
@@ -15,12 +15,12 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// The ClusterRole that we release for it.
-pub(crate) const ROLE: &str = "foo-cluster-autoscaler";
+pub const ROLE: &str = "foo-cluster-autoscaler";
 const ACCOUNT: &str = "cluster-autoscaler";
 const MIN: &str = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size";
 const MAX: &str = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size";
 /// Only its presence counts.
-pub(crate) const MARK: &str = "cluster.x-k8s.io/delete-machine";
+pub const MARK: &str = "cluster.x-k8s.io/delete-machine";
 const CANDIDATE: &str = "DeletionCandidateOfClusterAutoscaler";
 const TO_BE_DELETED: &str = "ToBeDeletedByClusterAutoscaler";
 /// The real one waits 5 s between its cordon and its evictions.
@@ -29,13 +29,13 @@ const BEFORE_EVICTING: Duration = Duration::from_millis(500);
 const BETWEEN_WRITES: Duration = Duration::from_millis(12);
 
 /// Puts both annotations on a MachinePool.
-pub(crate) fn in_bounds(machine_pool: &mut Value, min: &str, max: &str) {
+pub fn in_bounds(machine_pool: &mut Value, min: &str, max: &str) {
     machine_pool["metadata"]["annotations"][MIN] = json!(min);
     machine_pool["metadata"]["annotations"][MAX] = json!(max);
 }
 
 /// A pool that it looks after, made and not waited for.
-pub(crate) async fn node_group<'w>(cluster: &Cluster<'w>, replicas: u32) -> Result<Pool<'w>> {
+pub async fn node_group<'w>(cluster: &Cluster<'w>, replicas: u32) -> Result<Pool<'w>> {
     cluster.pool_with("workers", replicas, |machine_pool, _| in_bounds(machine_pool, "0", "10")).await
 }
 
@@ -47,28 +47,36 @@ enum Lowering {
 }
 
 /// The stand-in, at work in one cluster.
-pub(crate) struct Autoscaler {
-    /// With the rights of its service account only.
+pub struct Autoscaler {
+    /// Of the management cluster, with the rights of its service account only.
     client: Client,
+    /// Of the workload cluster, with the rights of its service account there.
+    workload: Client,
     namespace: String,
 }
 
 impl Autoscaler {
     /// With a service account that has the role we release for the management cluster, and upstream's rights in the
-    /// workload cluster.
-    pub(crate) async fn of(world: &World, cluster: &Cluster<'_>) -> Result<Self> {
+    /// workload cluster, which is the same one.
+    pub async fn of(world: &World, cluster: &Cluster<'_>) -> Result<Self> {
+        Self::between(world, cluster, world.api()).await
+    }
+
+    /// The same for a Cluster with an API server of its own: a service account there reads its Nodes and pods.
+    pub async fn between(world: &World, cluster: &Cluster<'_>, workload: &ApiServer) -> Result<Self> {
         let namespace = cluster.namespace().to_owned();
-        for object in account(&namespace) {
+        for object in management_account(&namespace) {
             world.apply(&object).await?;
         }
-        let kubeconfig = world.api().service_account_kubeconfig(&namespace, ACCOUNT).await?;
-        let kubeconfig = Kubeconfig::from_yaml(&kubeconfig)?;
-        let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
-        // Evictions are refused with 429; the real one tries again by itself.
-        config.default_retry = false;
-        let autoscaler = Self { client: Client::try_from(config)?, namespace };
+        world.apply_in(cluster.name(), &manifests::namespace(&namespace)).await?;
+        for object in workload_account(&namespace) {
+            world.apply_in(cluster.name(), &object).await?;
+        }
+        let client = client_of_account(world.api(), &namespace).await?;
+        let autoscaler = Self { client, workload: client_of_account(workload, &namespace).await?, namespace };
         wait_until("the autoscaler's rights to be known", SOON, async || {
             autoscaler.machines().await?;
+            autoscaler.api(Kind::Node).list(&ListParams::default()).await?;
             Ok(Probe::Done(()))
         })
         .await?;
@@ -76,24 +84,36 @@ impl Autoscaler {
     }
 
     /// Name of the user it is.
-    pub(crate) fn user(&self) -> String {
+    pub fn user(&self) -> String {
         format!("system:serviceaccount:{}:{ACCOUNT}", self.namespace)
     }
 
-    /// A pool of its own API's kinds, as it reads them.
-    pub(crate) fn api(&self, kind: Kind) -> Api<DynamicObject> {
-        kind.api(self.client.clone(), &self.namespace)
+    /// The objects of a kind, as it reads them: Nodes in the workload cluster, all else in the management cluster.
+    pub fn api(&self, kind: Kind) -> Api<DynamicObject> {
+        let client = if kind == Kind::Node { &self.workload } else { &self.client };
+        kind.api(client.clone(), &self.namespace)
+    }
+
+    /// Names of the pods that wait for a Node, of all namespaces: what it scales up for.
+    pub async fn pending_pods(&self) -> Result<Vec<String>> {
+        let pods = self.pods().list(&ListParams::default().fields("spec.nodeName=")).await?;
+        Ok(pods.items.into_iter().filter_map(|pod| pod.metadata.name).collect())
+    }
+
+    /// The pods of all namespaces of the workload cluster.
+    fn pods(&self) -> Api<DynamicObject> {
+        Api::all_with(self.workload.clone(), &pod_resource())
     }
 
     /// The size it believes in.
-    pub(crate) async fn target_size(&self, pool: &Pool<'_>) -> Result<i64> {
+    pub async fn target_size(&self, pool: &Pool<'_>) -> Result<i64> {
         let scale = self.api(Kind::MachinePool).get_subresource("scale", &pool.name().pool).await?;
         // A scale of zero leaves the field out.
         Ok(number(&serde_json::to_value(scale)?, "/spec/replicas").unwrap_or(0))
     }
 
     /// Asks for a size: how it scales up, and how it takes a scale-up back.
-    pub(crate) async fn set_size(&self, pool: &Pool<'_>, replicas: i64) -> Result<()> {
+    pub async fn set_size(&self, pool: &Pool<'_>, replicas: i64) -> Result<()> {
         let change = Patch::Merge(json!({"spec": {"replicas": replicas}}));
         let name = &pool.name().pool;
         self.api(Kind::MachinePool)
@@ -104,7 +124,7 @@ impl Autoscaler {
     }
 
     /// The instances it believes in: the list that Cluster API copies into the MachinePool.
-    pub(crate) async fn instances(&self, pool: &Pool<'_>) -> Result<Vec<String>> {
+    pub async fn instances(&self, pool: &Pool<'_>) -> Result<Vec<String>> {
         let pool = self.api(Kind::MachinePool).get(&pool.name().pool).await?;
         let pool = serde_json::to_value(pool)?;
         let ids = pool.pointer("/spec/providerIDList").and_then(Value::as_array);
@@ -112,7 +132,7 @@ impl Autoscaler {
     }
 
     /// The instances that it finds no Node for, character by character; it ends such after 15 minutes, undrained.
-    pub(crate) async fn unregistered(&self, pool: &Pool<'_>) -> Result<Vec<String>> {
+    pub async fn unregistered(&self, pool: &Pool<'_>) -> Result<Vec<String>> {
         let mut instances = self.instances(pool).await?;
         let nodes = self.api(Kind::Node).list(&ListParams::default()).await?;
         let nodes: Vec<Value> =
@@ -123,12 +143,12 @@ impl Autoscaler {
     }
 
     /// Removes nodes it thinks are not needed: everything it does for that, in its order.
-    pub(crate) async fn scale_down(&self, pool: &Pool<'_>, machines: &[&MachineView]) -> Result<()> {
+    pub async fn scale_down(&self, pool: &Pool<'_>, machines: &[&MachineView]) -> Result<()> {
         self.scale_down_and(pool, machines, Lowering::Accepted).await
     }
 
     /// The same with a PATCH that is refused: it takes back all it did, and fails.
-    pub(crate) async fn fails_to_scale_down(&self, pool: &Pool<'_>, machines: &[&MachineView]) -> Result<()> {
+    pub async fn fails_to_scale_down(&self, pool: &Pool<'_>, machines: &[&MachineView]) -> Result<()> {
         match self.scale_down_and(pool, machines, Lowering::Refused).await {
             Ok(()) => bail!("its PATCH was accepted"),
             Err(error) if format!("{error:#}").contains("asking for -1 replicas") => Ok(()),
@@ -163,7 +183,7 @@ impl Autoscaler {
     }
 
     /// Ends instances that never became Nodes: no drain, the rest is the same.
-    pub(crate) async fn remove_unregistered(&self, pool: &Pool<'_>, machines: &[&MachineView]) -> Result<()> {
+    pub async fn remove_unregistered(&self, pool: &Pool<'_>, machines: &[&MachineView]) -> Result<()> {
         self.delete_nodes(pool, machines, Lowering::Accepted).await
     }
 
@@ -193,14 +213,14 @@ impl Autoscaler {
 
     /// Its patience with a deletion is at its end: what has no deletionTimestamp by now it marks and counts down
     /// again. Returns whether it had to. (The real one waits five minutes after its taint.)
-    pub(crate) async fn counts_down_again(&self, pool: &Pool<'_>, machines: &[&MachineView]) -> Result<bool> {
+    pub async fn counts_down_again(&self, pool: &Pool<'_>, machines: &[&MachineView]) -> Result<bool> {
         let before = self.target_size(pool).await?;
         self.delete_nodes(pool, machines, Lowering::Accepted).await?;
         Ok(self.target_size(pool).await? != before)
     }
 
     /// It was restarted: the first thing it does is to take its taints and cordons back. Marks and sizes stay.
-    pub(crate) async fn restarts(&self, machines: &[&MachineView]) -> Result<()> {
+    pub async fn restarts(&self, machines: &[&MachineView]) -> Result<()> {
         for machine in machines {
             self.forget(machine.node_name()).await?;
         }
@@ -282,13 +302,12 @@ impl Autoscaler {
 
     /// Tries to evict every pod of a Node once. What a budget refuses stays.
     async fn evict_pods(&self, node: &str) -> Result<()> {
-        let resource = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", "Pod"));
-        let everywhere: Api<DynamicObject> = Api::all_with(self.client.clone(), &resource);
         let on_node = ListParams::default().fields(&format!("spec.nodeName={node}"));
-        for pod in everywhere.list(&on_node).await?.items {
+        for pod in self.pods().list(&on_node).await?.items {
             let pod = serde_json::to_value(pod)?;
             let (namespace, name) = (text(&pod, "/metadata/namespace"), text(&pod, "/metadata/name"));
-            let pods: Api<DynamicObject> = Api::namespaced_with(self.client.clone(), namespace, &resource);
+            let pods: Api<DynamicObject> =
+                Api::namespaced_with(self.workload.clone(), namespace, &pod_resource());
             let eviction = json!({
                 "apiVersion": "policy/v1", "kind": "Eviction",
                 "metadata": {"name": name, "namespace": namespace},
@@ -309,31 +328,49 @@ fn go_time() -> String {
     "2026-02-03 04:05:06.789012345 +0000 UTC m=+1234.567890123".to_owned()
 }
 
-fn account(namespace: &str) -> [Value; 4] {
+fn pod_resource() -> ApiResource {
+    ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", "Pod"))
+}
+
+async fn client_of_account(api: &ApiServer, namespace: &str) -> Result<Client> {
+    let kubeconfig = Kubeconfig::from_yaml(&api.service_account_kubeconfig(namespace, ACCOUNT).await?)?;
+    let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+    // Evictions are refused with 429; the real one tries again by itself.
+    config.default_retry = false;
+    Ok(Client::try_from(config)?)
+}
+
+fn account(namespace: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "ServiceAccount",
+        "metadata": {"name": ACCOUNT, "namespace": namespace},
+    })
+}
+
+fn binding(namespace: &str, binding: &str, role: &str) -> Value {
+    json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+        "metadata": {"name": binding},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+        "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": namespace}],
+    })
+}
+
+fn management_account(namespace: &str) -> [Value; 2] {
+    [account(namespace), binding(namespace, &format!("{namespace}-{ACCOUNT}-management"), ROLE)]
+}
+
+/// What upstream's chart gives it in the workload cluster, as far as it is used here.
+fn workload_account(namespace: &str) -> [Value; 3] {
     let name = format!("{namespace}-{ACCOUNT}");
-    let binding = |binding: String, role: &str| {
-        json!({
-            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
-            "metadata": {"name": binding},
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
-            "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": namespace}],
-        })
-    };
-    [
-        json!({
-            "apiVersion": "v1", "kind": "ServiceAccount",
-            "metadata": {"name": ACCOUNT, "namespace": namespace},
-        }),
-        // What upstream's chart gives it in the workload cluster, as far as it is used here.
-        json!({
-            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": name},
-            "rules": [
-                {"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "list", "watch", "update", "patch"]},
-                {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]},
-                {"apiGroups": [""], "resources": ["pods/eviction"], "verbs": ["create"]},
-            ],
-        }),
-        binding(name.clone(), &name),
-        binding(format!("{name}-management"), ROLE),
-    ]
+    let rules = json!([
+        {"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "list", "watch", "update", "patch"]},
+        {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]},
+        {"apiGroups": [""], "resources": ["pods/eviction"], "verbs": ["create"]},
+    ]);
+    let role = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+        "metadata": {"name": name}, "rules": rules,
+    });
+    [account(namespace), role, binding(namespace, &name, &name)]
 }
