@@ -1,14 +1,18 @@
-//! Reads the objects that pools are explained from.
+//! Reads the objects that are explained, and those that they are explained from.
 
 use anyhow::{Context as _, Result, bail};
 use foo_api::capi::Machine;
-use foo_api::{FooMachine, FooMachinePool};
-use k8s_openapi::api::core::v1::Event;
+use foo_api::names::CLUSTER_NAME_LABEL;
+use foo_api::{FooControlPlane, FooMachine, FooMachinePool, FooNodeConfig};
+use foo_model::names::TOKEN_EXPIRES_ANNOTATION;
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::{Event, Secret};
 use kube::api::ListParams;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::DeserializeGuard;
 use kube::{Api, Client, Config, Resource as _, ResourceExt as _};
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Objects in one answer.
@@ -24,6 +28,27 @@ pub struct Facts {
     /// Their Machines, by name. A Machine has the name of its FooMachine.
     pub machines: Vec<Machine>,
     /// Events about the pool.
+    pub events: Vec<Event>,
+}
+
+/// A control plane with what belongs to it.
+#[derive(Clone, Debug)]
+pub struct ControlPlaneFacts {
+    /// The control plane.
+    pub control_plane: FooControlPlane,
+    /// When the token ends that Cluster API connects with, as the metadata of the Secret says. `None`: there is none, or whoever
+    /// asks may not read that.
+    pub token_ends: Option<Timestamp>,
+    /// Events about the control plane.
+    pub events: Vec<Event>,
+}
+
+/// A FooNodeConfig with what belongs to it.
+#[derive(Clone, Debug)]
+pub struct NodeConfigFacts {
+    /// The FooNodeConfig.
+    pub node_config: FooNodeConfig,
+    /// Events about it.
     pub events: Vec<Event>,
 }
 
@@ -64,32 +89,114 @@ pub async fn pools(
     names: &[String],
     unread: &mut Vec<String>,
 ) -> Result<Vec<Facts>> {
-    let pools: Vec<FooMachinePool> = list(client, namespace, unread).await?;
-    if let Some(missing) = names.iter().find(|name| pools.iter().all(|pool| pool.name_any() != **name)) {
-        bail!("FooMachinePool {missing} not found in namespace {}", namespace.unwrap_or_default());
-    }
-    let is_meant = |pool: &&FooMachinePool| names.is_empty() || names.contains(&pool.name_any());
-    let pools: Vec<&FooMachinePool> = pools.iter().filter(is_meant).collect();
+    let pools: Vec<FooMachinePool> = meant(list(client, namespace, unread).await?, namespace, names)?;
     // Namespaces are read once, however many pools they have.
     let namespaces: BTreeSet<String> = pools.iter().filter_map(|pool| pool.namespace()).collect();
     let mut all = Vec::new();
     for namespace in namespaces {
         let foo_machines: Vec<FooMachine> = list(client, Some(&namespace), unread).await?;
         let machines: Vec<Machine> = list(client, Some(&namespace), unread).await?;
-        let events = match list::<Event>(client, Some(&namespace), unread).await {
-            Ok(events) => events,
-            // The rest of the explanation does not need them.
-            Err(error) => {
-                unread.push(format!("{error:#}"));
-                Vec::new()
-            }
-        };
+        let events = events(client, &namespace, unread).await;
         for pool in pools.iter().filter(|pool| pool.namespace().as_ref() == Some(&namespace)) {
             all.push(facts(pool, &foo_machines, &machines, &events));
         }
     }
     Ok(all)
 }
+
+/// The control planes of a namespace, or of all; of these names, if there are any. Objects that cannot be read are named in
+/// `unread`, and left out.
+pub async fn control_planes(
+    client: &Client,
+    namespace: Option<&str>,
+    names: &[String],
+    unread: &mut Vec<String>,
+) -> Result<Vec<ControlPlaneFacts>> {
+    let mut all = Vec::new();
+    for (control_plane, events) in with_events::<FooControlPlane>(client, namespace, names, unread).await? {
+        let token_ends = token_ends(client, &control_plane).await;
+        all.push(ControlPlaneFacts { control_plane, token_ends, events });
+    }
+    Ok(all)
+}
+
+/// The FooNodeConfigs of a namespace, or of all; of these names, if there are any. Objects that cannot be read are named in
+/// `unread`, and left out.
+pub async fn node_configs(
+    client: &Client,
+    namespace: Option<&str>,
+    names: &[String],
+    unread: &mut Vec<String>,
+) -> Result<Vec<NodeConfigFacts>> {
+    let found = with_events::<FooNodeConfig>(client, namespace, names, unread).await?;
+    Ok(found.into_iter().map(|(node_config, events)| NodeConfigFacts { node_config, events }).collect())
+}
+
+/// The objects of a kind, each with the events about it.
+async fn with_events<K: Explained>(
+    client: &Client,
+    namespace: Option<&str>,
+    names: &[String],
+    unread: &mut Vec<String>,
+) -> Result<Vec<(K, Vec<Event>)>> {
+    let objects = meant(list::<K>(client, namespace, unread).await?, namespace, names)?;
+    let mut of_namespaces: BTreeMap<String, Vec<Event>> = BTreeMap::new();
+    let mut all = Vec::new();
+    for object in objects {
+        let namespace = object.namespace().unwrap_or_default();
+        let there = match of_namespaces.entry(namespace.clone()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => unknown.insert(events(client, &namespace, unread).await),
+        };
+        let uid = object.uid().unwrap_or_default();
+        let is_about = |event: &&Event| event.involved_object.uid.as_deref() == Some(uid.as_str());
+        let about = there.iter().filter(is_about).cloned().collect();
+        all.push((object, about));
+    }
+    Ok(all)
+}
+
+/// Those of these names, all of which must exist; all if there are no names.
+fn meant<K: Explained>(objects: Vec<K>, namespace: Option<&str>, names: &[String]) -> Result<Vec<K>> {
+    if let Some(missing) = names.iter().find(|name| objects.iter().all(|object| object.name_any() != **name))
+    {
+        bail!("{} {missing} not found in namespace {}", K::kind(&()), namespace.unwrap_or_default());
+    }
+    Ok(objects.into_iter().filter(|object| names.is_empty() || names.contains(&object.name_any())).collect())
+}
+
+/// The events of a namespace. The rest of an explanation does not need them.
+async fn events(client: &Client, namespace: &str, unread: &mut Vec<String>) -> Vec<Event> {
+    match list::<Event>(client, Some(namespace), unread).await {
+        Ok(events) => events,
+        Err(error) => {
+            unread.push(format!("{error:#}"));
+            Vec::new()
+        }
+    }
+}
+
+/// When the token in the kubeconfig of a control plane ends. Only the metadata of the Secret is asked for, so that the token does
+/// not come here; whoever may not read Secrets is told nothing.
+async fn token_ends(client: &Client, control_plane: &FooControlPlane) -> Option<Timestamp> {
+    let cluster = control_plane.labels().get(CLUSTER_NAME_LABEL)?;
+    let secrets: Api<Secret> = Api::namespaced(client.clone(), &control_plane.namespace()?);
+    let metadata = secrets.get_metadata_opt(&format!("{cluster}-kubeconfig")).await.ok()??;
+    metadata.annotations().get(TOKEN_EXPIRES_ANNOTATION)?.parse().ok()
+}
+
+/// A kind of ours that is explained.
+trait Explained:
+    kube::Resource<Scope = kube::core::NamespaceResourceScope, DynamicType = ()>
+    + Clone
+    + std::fmt::Debug
+    + serde::de::DeserializeOwned
+{
+}
+
+impl Explained for FooMachinePool {}
+impl Explained for FooControlPlane {}
+impl Explained for FooNodeConfig {}
 
 async fn list<K>(client: &Client, namespace: Option<&str>, unread: &mut Vec<String>) -> Result<Vec<K>>
 where

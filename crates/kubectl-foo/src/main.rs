@@ -2,12 +2,16 @@
 
 use anyhow::{Result, ensure};
 use clap::{Args, Parser, Subcommand};
-use kubectl_foo::explain::explain;
+use jiff::Timestamp;
+use kube::Client;
+use kubectl_foo::asked::{Asked, Kind, of_kind};
+use kubectl_foo::explain;
 use kubectl_foo::gather::{self, Access};
 use std::io::{ErrorKind, Write as _};
 use std::path::PathBuf;
 
-/// Explains FooMachinePools: pools of Machines in AWS Auto Scaling groups.
+/// Explains FooControlPlanes, FooNodeConfigs and FooMachinePools: control planes on EKS, user data of nodes, and pools of Machines in
+/// AWS Auto Scaling groups.
 #[derive(Parser)]
 #[command(name = "kubectl foo", version)]
 struct Cli {
@@ -26,20 +30,20 @@ struct ClusterArgs {
     /// Context of the kubeconfig [default: its current context].
     #[arg(long, global = true)]
     context: Option<String>,
-    /// Namespace of the pools [default: the context's namespace].
+    /// Namespace of the objects [default: the context's namespace].
     #[arg(short, long, global = true)]
     namespace: Option<String>,
-    /// Explain the pools of all namespaces.
+    /// Explain the objects of all namespaces.
     #[arg(short = 'A', long, global = true, conflicts_with = "namespace")]
     all_namespaces: bool,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Say whether pools are ready, and if not, what they wait for and why.
+    /// Say whether control planes, node configurations and pools are ready, and if not, what they wait for and why.
     Explain {
-        /// Names of FooMachinePools [default: all in the namespace].
-        pools: Vec<String>,
+        /// Names of FooMachinePools, or TYPE/NAME, for example foocontrolplane/prod [default: all in the namespace].
+        objects: Vec<Asked>,
     },
 }
 
@@ -51,16 +55,14 @@ async fn main() -> Result<()> {
     let namespace = (!all_namespaces).then(|| namespace.unwrap_or_else(|| access.namespace.clone()));
     let mut unread = Vec::new();
     match command {
-        Command::Explain { pools } => {
+        Command::Explain { objects } => {
             ensure!(
-                namespace.is_some() || pools.is_empty(),
-                "names of pools cannot be combined with --all-namespaces"
+                namespace.is_some() || objects.is_empty(),
+                "names of objects cannot be combined with --all-namespaces"
             );
-            let facts = gather::pools(&access.client, namespace.as_deref(), &pools, &mut unread).await?;
-            let now = jiff::Timestamp::now();
-            let mut texts: Vec<String> = facts.iter().map(|facts| explain(facts, now)).collect();
+            let mut texts = texts(&access.client, namespace.as_deref(), &objects, &mut unread).await?;
             if texts.is_empty() {
-                texts.push("no FooMachinePools found\n".to_owned());
+                texts.push("no FooMachinePools, FooControlPlanes or FooNodeConfigs found\n".to_owned());
             }
             match write!(std::io::stdout(), "{}", texts.join("\n")) {
                 // The reader, such as `head`, has closed the pipe.
@@ -73,4 +75,42 @@ async fn main() -> Result<()> {
         eprintln!("warning: {what}");
     }
     Ok(())
+}
+
+/// The explanations of all objects that are asked for: control planes first, because everything waits for them. If no names were
+/// given, a kind that cannot be listed is left out, except pools.
+async fn texts(
+    client: &Client,
+    namespace: Option<&str>,
+    asked: &[Asked],
+    unread: &mut Vec<String>,
+) -> Result<Vec<String>> {
+    let mut texts = Vec::new();
+    let now = Timestamp::now();
+    if let Some(names) = of_kind(asked, Kind::ControlPlane) {
+        let found = gather::control_planes(client, namespace, &names, unread).await;
+        let found = found_or_unread(found, &names, unread)?;
+        texts.extend(found.iter().map(|facts| explain::control_plane(facts, now)));
+    }
+    if let Some(names) = of_kind(asked, Kind::NodeConfig) {
+        let found = gather::node_configs(client, namespace, &names, unread).await;
+        let found = found_or_unread(found, &names, unread)?;
+        texts.extend(found.iter().map(|facts| explain::node_config(facts, now)));
+    }
+    if let Some(names) = of_kind(asked, Kind::Pool) {
+        let found = gather::pools(client, namespace, &names, unread).await?;
+        texts.extend(found.iter().map(|facts| explain::pool(facts, now)));
+    }
+    Ok(texts)
+}
+
+/// What was found. A kind that nobody named, and that this user may not list or this cluster does not have, is only mentioned.
+fn found_or_unread<T>(found: Result<Vec<T>>, names: &[String], unread: &mut Vec<String>) -> Result<Vec<T>> {
+    match found {
+        Err(error) if names.is_empty() => {
+            unread.push(format!("{error:#}"));
+            Ok(Vec::new())
+        }
+        found => found,
+    }
 }

@@ -1,45 +1,21 @@
-//! What the plugin prints, to the letter. `UPDATE_GOLDEN=1 cargo test -p kubectl-foo` writes it anew; read it then.
+//! Pools.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "what tests share may fail as loudly as the tests do"
-)]
-
+use crate::{NOW, condition, conditions, event, is_printed};
 use foo_api::capi::Machine;
 use foo_api::{FooMachine, FooMachinePool};
-use k8s_openapi::api::core::v1::Event;
-use kubectl_foo::explain::explain;
+use kubectl_foo::explain;
 use kubectl_foo::gather::Facts;
 use serde_json::{Value, json};
 
-const NOW: &str = "2026-11-21T12:00:00Z";
-
 fn golden(name: &str, facts: &Facts) {
-    let text = explain(facts, NOW.parse().unwrap());
-    let path = format!("{}/tests/golden/{name}.txt", env!("CARGO_MANIFEST_DIR"));
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, &text).unwrap();
-    }
-    similar_asserts::assert_eq!(text, std::fs::read_to_string(&path).unwrap_or_default());
-}
-
-fn condition(kind: &str, status: &str, reason: &str, message: &str) -> Value {
-    json!({
-        "type": kind, "status": status, "reason": reason, "message": message,
-        "lastTransitionTime": "2026-11-21T11:55:00Z",
-    })
+    is_printed(name, &explain::pool(facts, NOW.parse().unwrap()));
 }
 
 /// A pool of three with these conditions beside those that say that all is well.
-fn pool(conditions: &[Value]) -> FooMachinePool {
-    let well = ["CredentialsReady", "LaunchTemplateReady", "AutoScalingGroupReady", "CapacityAvailable"]
-        .map(|kind| condition(kind, "True", "Fine", ""));
-    let quiet = ["Paused", "ScalingUp", "ScalingDown", "RollingOut", "Remediating", "Deleting"]
-        .map(|kind| condition(kind, "False", &format!("Not{kind}"), ""));
-    let mut all: Vec<Value> = conditions.to_vec();
-    let others = well.into_iter().chain(quiet);
-    all.extend(others.filter(|other| conditions.iter().all(|it| it["type"] != other["type"])));
+fn pool(said: &[Value]) -> FooMachinePool {
+    let well = ["CredentialsReady", "LaunchTemplateReady", "AutoScalingGroupReady", "CapacityAvailable"];
+    let quiet = ["Paused", "ScalingUp", "ScalingDown", "RollingOut", "Remediating", "Deleting"];
+    let all = conditions(said, &well, &quiet);
     serde_json::from_value(json!({
         "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooMachinePool",
         "metadata": {
@@ -86,14 +62,6 @@ fn machine(name: &str, deleted: bool, status: &Value) -> Machine {
         "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine", "metadata": metadata,
         "spec": {"clusterName": "c", "infrastructureRef": {"apiGroup": "infrastructure.foo.com", "kind": "FooMachine", "name": name}},
         "status": if status.is_null() { &ready } else { status },
-    }))
-    .unwrap()
-}
-
-fn event(kind: &str, at: &str, reason: &str, message: &str) -> Event {
-    serde_json::from_value(json!({
-        "metadata": {"name": "e", "namespace": "default"}, "involvedObject": {"uid": "pool"},
-        "type": kind, "reason": reason, "message": message, "eventTime": at,
     }))
     .unwrap()
 }

@@ -1,0 +1,238 @@
+//! What is said of any object of ours: the verdict of its conditions, what differs from a healthy one, and warnings.
+
+use comfy_table::{Table, presets};
+use foo_api::conditions::find;
+use foo_api::names::CLUSTER_NAME_LABEL;
+use foo_model::Reason;
+use foo_model::reason::Class;
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::Event;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ObjectMeta};
+use kube::{Resource, ResourceExt as _};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// Older warnings are not shown.
+const RECENT: jiff::SignedDuration = jiff::SignedDuration::from_hours(1);
+/// If an object is not ready and its status is older than this, the output says so: either nothing has changed,
+/// or no manager is at work. The user has to find out which.
+const STALE: jiff::SignedDuration = jiff::SignedDuration::from_mins(10);
+/// Maximum number of warnings shown.
+const WARNINGS: usize = 5;
+
+/// Kind, name, Cluster, and what else is worth its place there. Ends with a new line.
+pub(super) fn heading<K: Resource<DynamicType = ()>>(object: &K, more: Option<String>) -> String {
+    let cluster = object.labels().get(CLUSTER_NAME_LABEL);
+    let cluster = cluster.map(|cluster| format!(" of Cluster {cluster}")).unwrap_or_default();
+    let more = more.map(|more| format!(", {more}")).unwrap_or_default();
+    let (namespace, name) = (object.namespace().unwrap_or_default(), object.name_any());
+    format!("{} {namespace}/{name}{cluster}{more}\n", K::kind(&()))
+}
+
+/// Whether it is ready, and if not, why. `seen` is the generation of the spec that the status is about.
+pub(super) fn verdict(meta: &ObjectMeta, all: &[Condition], seen: Option<i64>, now: Timestamp) -> String {
+    let Some(ready) = find(all, "Ready") else { return String::new() };
+    let behind = behind(meta, seen);
+    // The status of a healthy object is not written again: there an old one is no reason to worry.
+    let written = written(meta).filter(|at| now.duration_since(*at) >= STALE);
+    let stale = written.filter(|_| behind.is_some() || ready.status != "True");
+    let stale = stale.map(|at| format!("the manager last wrote this status {} ago", duration(at, now)));
+    let caution = behind.into_iter().chain(stale).collect::<Vec<_>>().join("; ");
+    let caution = if caution.is_empty() { caution } else { format!(" ({caution})") };
+    if ready.status == "True" {
+        format!("Ready for {}{caution}{}", age(ready, now), asides(ready, all))
+    } else {
+        format!("Not ready for {}: {}{caution}", age(ready, now), said(ready))
+    }
+}
+
+/// Warnings in what `Ready` says that no other condition repeats.
+fn asides(ready: &Condition, all: &[Condition]) -> String {
+    let message = one_line(&ready.message);
+    let is_repeated = |warning: &&str| all.iter().any(|other| one_line(&other.message) == *warning);
+    let warnings = message.split("; warning: ").skip(1).filter(|warning| !is_repeated(warning));
+    warnings.fold(String::new(), |asides, warning| format!("{asides}; warning: {warning}"))
+}
+
+/// Whether the status is about an older generation of the spec.
+fn behind(meta: &ObjectMeta, seen: Option<i64>) -> Option<String> {
+    let stands = meta.generation?;
+    let known = seen.map_or_else(|| "none".to_owned(), |seen| seen.to_string());
+    (seen != Some(stands)).then(|| {
+        format!("that is about generation {known}; the spec has changed since, to generation {stands}")
+    })
+}
+
+/// When the status was last written, as the API server remembers it.
+fn written(meta: &ObjectMeta) -> Option<Timestamp> {
+    let writes = meta.managed_fields.iter().flatten();
+    let of_status = writes.filter(|write| write.subresource.as_deref() == Some("status"));
+    of_status.filter_map(|write| write.time.as_ref()).map(|time| time.0).max()
+}
+
+/// Every condition beside `Ready` that differs from a healthy object's. Those of `well_when_true` are well when they are True; of
+/// all others a False for a good reason is nothing to tell.
+pub(super) fn others(all: &[Condition], well_when_true: &[&str], now: Timestamp) -> Vec<String> {
+    let told = |condition: &Condition| {
+        format!(
+            "{} has been {} for {}: {}",
+            condition.type_,
+            condition.status,
+            age(condition, now),
+            said(condition)
+        )
+    };
+    telling(all, well_when_true).into_iter().map(told).collect()
+}
+
+fn telling<'a>(all: &'a [Condition], well_when_true: &[&str]) -> Vec<&'a Condition> {
+    let ready = find(all, "Ready").map(said);
+    let is_telling = |condition: &&Condition| {
+        let reason = Reason::parse(&condition.reason);
+        let at_rest = if well_when_true.contains(&condition.type_.as_str()) {
+            condition.status == "True" && reason.is_none_or(|reason| reason.entry().class != Class::NeedsUser)
+        } else {
+            condition.status == "False" && reason.is_some_and(Reason::is_good)
+        };
+        let is_ready = condition.type_ == "Ready" || ready.as_ref() == Some(&said(condition));
+        !at_rest && !is_ready && !reason.is_some_and(|reason| refers_to_another(reason, condition))
+    };
+    all.iter().filter(is_telling).collect()
+}
+
+/// Whether it only says that another condition says why.
+fn refers_to_another(reason: Reason, condition: &Condition) -> bool {
+    let elsewhere = matches!(reason, Reason::WaitingForEksCluster | Reason::NotVerified);
+    elsewhere || (reason == Reason::Deleting && condition.message.is_empty())
+}
+
+/// What a person can do about what the conditions say, if it takes a person.
+pub(super) fn remedies(all: &[Condition], well_when_true: &[&str]) -> Vec<String> {
+    let ready = find(all, "Ready").filter(|ready| ready.status != "True");
+    let told = ready.into_iter().chain(telling(all, well_when_true));
+    let reasons: Vec<Reason> = told.filter_map(|condition| Reason::parse(&condition.reason)).collect();
+    let mut remedies = Vec::new();
+    for reason in reasons {
+        let entry = reason.entry();
+        let action = plain(entry.action);
+        // Others pass by themselves, or are fully said by their message.
+        if entry.class != Class::NeedsUser || action == "the message" {
+            continue;
+        }
+        let remedy = format!("{reason}: {action}");
+        if !remedies.contains(&remedy) {
+            remedies.push(remedy);
+        }
+    }
+    remedies
+}
+
+/// Markdown as a terminal shows it: without the marks of code and the targets of links.
+fn plain(markdown: &str) -> String {
+    let mut text = String::new();
+    let mut rest = markdown;
+    while let Some((before, link)) = rest.split_once("](") {
+        let (before, label) = before.rsplit_once('[').unwrap_or((before, ""));
+        text.push_str(before);
+        text.push_str(label);
+        rest = link.split_once(')').map_or("", |(_, after)| after);
+    }
+    text.push_str(rest);
+    text.replace('`', "")
+}
+
+/// Rows below their header; nothing if there are none.
+pub(super) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>) -> Vec<String> {
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(header);
+    table.add_rows(rows);
+    table.lines().map(|line| line.trim().to_owned()).collect()
+}
+
+/// The latest first, without duplicates.
+pub(super) fn warnings(events: &[Event], now: Timestamp) -> Vec<String> {
+    let mut recent: Vec<(Timestamp, String)> = events
+        .iter()
+        .filter(|event| event.type_.as_deref() == Some("Warning"))
+        .filter_map(|event| {
+            let at = last_seen(event)?;
+            let reason = event.reason.as_deref().unwrap_or_default();
+            let message = one_line(event.message.as_deref().unwrap_or_default());
+            (now.duration_since(at) < RECENT).then(|| (at, format!("{reason}: {message}")))
+        })
+        .collect();
+    recent.sort_by(|a, b| b.cmp(a));
+    let mut told = BTreeSet::new();
+    recent.retain(|(_, text)| told.insert(text.clone()));
+    let more = recent.len().saturating_sub(WARNINGS);
+    let told =
+        recent.into_iter().take(WARNINGS).map(|(at, text)| format!("{} ago {text}", duration(at, now)));
+    told.chain((more > 0).then(|| format!("and {more} more"))).collect()
+}
+
+fn last_seen(event: &Event) -> Option<Timestamp> {
+    let series =
+        event.series.as_ref().and_then(|series| series.last_observed_time.as_ref()).map(|time| time.0);
+    let last = event.last_timestamp.as_ref().map(|time| time.0);
+    let single = event.event_time.as_ref().map(|time| time.0);
+    series.or(last).or(single)
+}
+
+fn one_line(message: &str) -> String {
+    message.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+/// `Reason: message`, in one line.
+pub(super) fn said(condition: &Condition) -> String {
+    let message = one_line(&condition.message);
+    if message.is_empty() { condition.reason.clone() } else { format!("{}: {message}", condition.reason) }
+}
+
+pub(super) fn age(condition: &Condition, now: Timestamp) -> String {
+    duration(condition.last_transition_time.0, now)
+}
+
+/// As kubectl shows ages: `45s`, `12m`, `5h`, `3d`.
+pub(super) fn duration(since: Timestamp, now: Timestamp) -> String {
+    let seconds = now.duration_since(since).as_secs().max(0);
+    match seconds {
+        0..120 => format!("{seconds}s"),
+        120..7_200 => format!("{}m", seconds / 60),
+        7_200..172_800 => format!("{}h", seconds / 3_600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+pub(super) fn line(text: &mut String, line: &str) {
+    if !line.is_empty() {
+        text.push_str(line);
+        text.push('\n');
+    }
+}
+
+pub(super) fn section(text: &mut String, title: &str, lines: &[String]) {
+    if !lines.is_empty() {
+        // A String takes everything.
+        let _written = writeln!(text, "{title}:");
+        for one in lines {
+            line(text, &format!("  {one}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markdown_is_plain_on_a_terminal() {
+        assert_eq!(
+            plain("add it: [IAM policy](../reference/iam-policy.md); also `x`"),
+            "add it: IAM policy; also x"
+        );
+        assert_eq!(plain("`spec.eks.addons[].version`, [a](b), [c](d)"), "spec.eks.addons[].version, a, c");
+    }
+}
