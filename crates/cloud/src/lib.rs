@@ -47,7 +47,7 @@ pub use requests::{
     ClusterToken, Described, Ended, ImageInfo, ImageQuery, InstanceDetails, InstanceState, InstanceTypeInfo,
     Looked, Made, NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy, VolumeInfo,
 };
-pub use roles::{InstanceProfile, NewOidcProvider, OidcProvider, Role, Roles};
+pub use roles::{NewOidcProvider, Roles};
 pub use vcpus::VcpuQuota;
 pub use watchdog::Watchdog;
 

@@ -43,5 +43,6 @@ pub mod run;
 pub mod tasks;
 pub mod telemetry;
 pub mod watch;
+mod workload_name;
 
 pub use context::Context;

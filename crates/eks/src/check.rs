@@ -98,7 +98,23 @@ fn touches_only_ours(facts: &Facts<'_>, change: &Change) -> bool {
     match change {
         Change::CreateCluster { .. } | Change::DeleteOpenIDConnectProvider { .. } => true,
         Change::TagResource { .. } => facts.is_ours() || facts.may_adopt(),
-        _ => facts.is_ours(),
+        Change::UpdateClusterVersion { .. }
+        | Change::UpdateClusterConfig { .. }
+        | Change::AssociateEncryptionConfig { .. }
+        | Change::DeleteCluster { .. }
+        | Change::CreateAddon { .. }
+        | Change::UpdateAddon { .. }
+        | Change::DeleteAddon { .. }
+        | Change::CreateAccessEntry { .. }
+        | Change::UpdateAccessEntry { .. }
+        | Change::DeleteAccessEntry { .. }
+        | Change::AssociateAccessPolicy { .. }
+        | Change::DisassociateAccessPolicy { .. }
+        | Change::CreatePodIdentityAssociation { .. }
+        | Change::UpdatePodIdentityAssociation { .. }
+        | Change::DeletePodIdentityAssociation { .. }
+        | Change::UntagResource { .. }
+        | Change::CreateOpenIDConnectProvider { .. } => facts.is_ours(),
     }
 }
 
@@ -109,7 +125,21 @@ fn may_while_deleting(change: &Change) -> bool {
         | Change::DeleteCluster { .. }
         | Change::UntagResource { .. }
         | Change::DeleteOpenIDConnectProvider { .. } => true,
-        _ => false,
+        Change::CreateCluster { .. }
+        | Change::UpdateClusterVersion { .. }
+        | Change::AssociateEncryptionConfig { .. }
+        | Change::CreateAddon { .. }
+        | Change::UpdateAddon { .. }
+        | Change::DeleteAddon { .. }
+        | Change::CreateAccessEntry { .. }
+        | Change::UpdateAccessEntry { .. }
+        | Change::DeleteAccessEntry { .. }
+        | Change::AssociateAccessPolicy { .. }
+        | Change::DisassociateAccessPolicy { .. }
+        | Change::CreatePodIdentityAssociation { .. }
+        | Change::UpdatePodIdentityAssociation { .. }
+        | Change::DeletePodIdentityAssociation { .. }
+        | Change::CreateOpenIDConnectProvider { .. } => false,
     }
 }
 
@@ -118,7 +148,23 @@ fn creates_once(facts: &Facts<'_>, change: &Change) -> bool {
         Change::CreateCluster { .. } => facts.is_absent(),
         Change::CreateAddon { addon, .. } => !facts.shows_addon(&addon.name),
         Change::CreateAccessEntry { principal, .. } => !facts.shows_entry(principal),
-        _ => true,
+        Change::UpdateClusterVersion { .. }
+        | Change::UpdateClusterConfig { .. }
+        | Change::AssociateEncryptionConfig { .. }
+        | Change::DeleteCluster { .. }
+        | Change::UpdateAddon { .. }
+        | Change::DeleteAddon { .. }
+        | Change::UpdateAccessEntry { .. }
+        | Change::DeleteAccessEntry { .. }
+        | Change::AssociateAccessPolicy { .. }
+        | Change::DisassociateAccessPolicy { .. }
+        | Change::CreatePodIdentityAssociation { .. }
+        | Change::UpdatePodIdentityAssociation { .. }
+        | Change::DeletePodIdentityAssociation { .. }
+        | Change::TagResource { .. }
+        | Change::UntagResource { .. }
+        | Change::CreateOpenIDConnectProvider { .. }
+        | Change::DeleteOpenIDConnectProvider { .. } => true,
     }
 }
 
@@ -129,7 +175,21 @@ fn is_tagged(desired: &Desired, change: &Change) -> bool {
         Change::CreateAccessEntry { tags, .. }
         | Change::CreatePodIdentityAssociation { tags, .. }
         | Change::CreateOpenIDConnectProvider { tags, .. } => tags,
-        _ => return true,
+        Change::UpdateClusterVersion { .. }
+        | Change::UpdateClusterConfig { .. }
+        | Change::AssociateEncryptionConfig { .. }
+        | Change::DeleteCluster { .. }
+        | Change::UpdateAddon { .. }
+        | Change::DeleteAddon { .. }
+        | Change::UpdateAccessEntry { .. }
+        | Change::DeleteAccessEntry { .. }
+        | Change::AssociateAccessPolicy { .. }
+        | Change::DisassociateAccessPolicy { .. }
+        | Change::UpdatePodIdentityAssociation { .. }
+        | Change::DeletePodIdentityAssociation { .. }
+        | Change::TagResource { .. }
+        | Change::UntagResource { .. }
+        | Change::DeleteOpenIDConnectProvider { .. } => return true,
     };
     facts::has_our_tags(desired, tags)
 }
@@ -140,8 +200,25 @@ fn is_recorded(record: &Recorded, change: &Change) -> bool {
         Change::CreateCluster { .. } => record.creating_since.is_some(),
         Change::DeleteCluster { .. } => record.deleting,
         Change::CreateOpenIDConnectProvider { .. } => record.oidc_provider.is_some(),
-        _ if change.updates_cluster() => record.update.as_ref().is_some_and(|it| it.id.is_none()),
-        _ => true,
+        Change::UpdateClusterVersion { .. }
+        | Change::UpdateClusterConfig { .. }
+        | Change::AssociateEncryptionConfig { .. } => {
+            record.update.as_ref().is_some_and(|it| it.id.is_none())
+        }
+        Change::CreateAddon { .. }
+        | Change::UpdateAddon { .. }
+        | Change::DeleteAddon { .. }
+        | Change::CreateAccessEntry { .. }
+        | Change::UpdateAccessEntry { .. }
+        | Change::DeleteAccessEntry { .. }
+        | Change::AssociateAccessPolicy { .. }
+        | Change::DisassociateAccessPolicy { .. }
+        | Change::CreatePodIdentityAssociation { .. }
+        | Change::UpdatePodIdentityAssociation { .. }
+        | Change::DeletePodIdentityAssociation { .. }
+        | Change::TagResource { .. }
+        | Change::UntagResource { .. }
+        | Change::DeleteOpenIDConnectProvider { .. } => true,
     }
 }
 
@@ -167,13 +244,8 @@ fn may_delete_cluster(facts: &Facts<'_>, change: &Change) -> bool {
 
 /// Our own entry goes only if it is bound to a role that does not exist any more.
 fn may_delete_entry(facts: &Facts<'_>, change: &Change) -> bool {
-    match change {
-        Change::DeleteAccessEntry { principal, .. } => {
-            facts.desired.own_principal.as_ref() != Some(principal)
-                || facts.is_bound_to_former_role(principal)
-        }
-        _ => true,
-    }
+    let Change::DeleteAccessEntry { principal, .. } = change else { return true };
+    facts.desired.own_principal.as_ref() != Some(principal) || facts.is_bound_to_former_role(principal)
 }
 
 /// What is without our tag goes only if it is requested, and has to be created again.
@@ -185,6 +257,21 @@ fn deletes_only_ours(facts: &Facts<'_>, change: &Change) -> bool {
         }
         Change::DeletePodIdentityAssociation { id, .. } => facts.is_our_identity(id),
         Change::DeleteOpenIDConnectProvider { arn } => facts.is_our_provider(arn),
-        _ => true,
+        Change::CreateCluster { .. }
+        | Change::UpdateClusterVersion { .. }
+        | Change::UpdateClusterConfig { .. }
+        | Change::AssociateEncryptionConfig { .. }
+        | Change::DeleteCluster { .. }
+        | Change::CreateAddon { .. }
+        | Change::UpdateAddon { .. }
+        | Change::CreateAccessEntry { .. }
+        | Change::UpdateAccessEntry { .. }
+        | Change::AssociateAccessPolicy { .. }
+        | Change::DisassociateAccessPolicy { .. }
+        | Change::CreatePodIdentityAssociation { .. }
+        | Change::UpdatePodIdentityAssociation { .. }
+        | Change::TagResource { .. }
+        | Change::UntagResource { .. }
+        | Change::CreateOpenIDConnectProvider { .. } => true,
     }
 }

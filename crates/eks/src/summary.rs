@@ -123,14 +123,12 @@ pub(crate) fn cluster(situation: &Situation<'_>) -> Option<Box<Cluster>> {
 /// Add-ons that are requested or ours.
 pub(crate) fn addons(situation: &Situation<'_>) -> Vec<Addon> {
     let desired = situation.desired;
-    let of_cluster = |question: &Question| match question {
-        Question::Addon { cluster, .. } => *cluster == desired.name,
-        _ => false,
-    };
+    let of_cluster =
+        |question: &Question| matches!(question, Question::Addon { cluster, .. } if *cluster == desired.name);
     let shown = situation.shown.iter().filter(|(question, _)| of_cluster(question));
-    let addons = shown.filter_map(|(_, answer)| match answer {
-        Answer::Addon(addon) => addon.as_deref(),
-        _ => None,
+    let addons = shown.filter_map(|(_, answer)| {
+        let Answer::Addon(addon) = answer else { return None };
+        addon.as_deref()
     });
     let ours = |it: &&Addon| desired.addons.contains_key(&it.name) || marks::are_ours(desired, &it.tags);
     if cluster(situation).is_none() {

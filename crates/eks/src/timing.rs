@@ -37,7 +37,8 @@ pub(crate) const INSIGHTS: Duration = Duration::from_mins(15);
 /// Between looks at what a person has to create first, and at the offers of versions.
 pub(crate) const MISSING: Duration = Duration::from_mins(5);
 
-/// An update whose clock in EKS is this much behind ours still counts as begun by our call.
+/// How far the clocks of EKS, of IAM and ours differ at most: an update that EKS says began this much before our call still counts as
+/// begun by it, and a role that is this much younger than its access entry may be the one that the entry was made for.
 pub(crate) const SKEW: Duration = Duration::from_mins(2);
 
 /// How long to wait after the given number of refusals in a row, which is at least 1.

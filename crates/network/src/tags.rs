@@ -5,9 +5,9 @@ use crate::role::Role;
 use foo_model::names::{TAG_CLUSTER, TAG_INSTALLATION, TAG_NETWORK, TAG_ROLE};
 use foo_model::network::Tags;
 
-/// The tag `kubernetes.io/cluster/<name>`.
-pub(crate) fn kubernetes_tag(desired: &Desired) -> String {
-    format!("kubernetes.io/cluster/{}", desired.kubernetes_cluster)
+/// The tag of what the cluster of this name owns or uses, as cloud controllers know it.
+pub(crate) fn kubernetes_tag(name: &str) -> String {
+    format!("kubernetes.io/cluster/{name}")
 }
 
 /// All tags of the part with this role.
@@ -21,11 +21,13 @@ pub(crate) fn of(desired: &Desired, role: &Role) -> Tags {
             Tier::Private => "kubernetes.io/role/internal-elb",
         };
         tags.insert(elb.to_owned(), "1".to_owned());
-        tags.insert(kubernetes_tag(desired), "owned".to_owned());
+        // The AWS Load Balancer Controller passes over subnets that have such tags of other clusters only (its documentation,
+        // "Subnet Auto-Discovery").
+        tags.extend(of_kubernetes(desired));
         tags.extend(subnet.tags.clone());
     }
     if is_for_nodes(desired, role) {
-        tags.insert(kubernetes_tag(desired), "owned".to_owned());
+        tags.extend(of_kubernetes(desired));
     }
     tags.insert(TAG_INSTALLATION.to_owned(), desired.installation.clone());
     tags.insert(TAG_CLUSTER.to_owned(), desired.cluster.clone());
@@ -34,9 +36,13 @@ pub(crate) fn of(desired: &Desired, role: &Role) -> Tags {
     tags
 }
 
+fn of_kubernetes(desired: &Desired) -> Option<(String, String)> {
+    desired.kubernetes_cluster.as_deref().map(|name| (kubernetes_tag(name), "owned".to_owned()))
+}
+
 /// Name of a part, for people: `<cluster>-<role>`.
 pub(crate) fn name(desired: &Desired, role: &Role) -> String {
-    format!("{}-{}", desired.kubernetes_cluster, role.to_string().replace('/', "-"))
+    format!("{}-{}", desired.cluster_name(), role.to_string().replace('/', "-"))
 }
 
 fn is_for_nodes(desired: &Desired, role: &Role) -> bool {

@@ -5,9 +5,10 @@ use crate::answers::Answers;
 use crate::settings::Access;
 use async_trait::async_trait;
 use foo_cloud::{
-    Asking, Cloud, ImageInfo, InstanceProfile, InstanceTypeInfo, Limits, Lookups, Metered, Metrics,
-    NetworkQuery, Operation, SubnetInfo, VcpuQuota,
+    Asking, Cloud, ImageInfo, InstanceTypeInfo, Limits, Lookups, Metered, Metrics, NetworkQuery, Operation,
+    SubnetInfo, VcpuQuota,
 };
+use foo_model::eks::InstanceProfile;
 use foo_model::names::TAG_CLUSTER;
 use foo_model::network::{Kind, Quotas, Scope, ZoneInfo};
 use foo_model::{ImageId, InstanceType, Zone};

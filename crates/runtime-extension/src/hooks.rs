@@ -107,7 +107,7 @@ pub(crate) async fn before_cluster_delete(
     let cluster = request.cluster.name();
     // Whether there is an image for the version is all the same now.
     let found = match Topology::of_cluster(&without_pools(&request.cluster), "") {
-        Ok(Some(topology)) => leftovers::look(clouds, &settings, &topology, cluster).await,
+        Ok(Some(topology)) => leftovers::look(clouds, &settings, &topology, &request.cluster).await,
         Ok(None) => return Ok(Decision::Proceed),
         // A Cluster can always be deleted.
         Err(unreadable) => {

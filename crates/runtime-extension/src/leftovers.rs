@@ -5,9 +5,13 @@ use crate::checks::{self, DEADLINE};
 use crate::clouds::{Clouds, Connected};
 use crate::settings::Settings;
 use crate::topology::Topology;
+use foo_api::names::CONTROL_PLANE_GROUP;
 use foo_cloud::VolumeInfo;
 use foo_model::VpcId;
+use foo_model::names::{TAG_CLUSTER, eks_cluster_name};
 use foo_model::network::{Kind, LoadBalancer, Scope};
+use foo_runtime_sdk::Object;
+use std::collections::BTreeSet;
 
 /// Tags by which something belongs to a cluster: the cloud provider's has the name in its key (Kubernetes, "Cloud Provider AWS",
 /// cluster tagging; the EBS CSI driver's too, with `--k8s-tag-cluster-id`), that of the AWS Load Balancer Controller in its value
@@ -32,51 +36,86 @@ pub(crate) async fn look(
     clouds: &Clouds,
     settings: &Settings,
     topology: &Topology,
-    cluster: &str,
+    cluster: &Object,
 ) -> Leftovers {
     let aws = match checks::connection(clouds, settings, topology).await {
         Ok(aws) => aws,
         Err(why) => return Leftovers { left: None, unanswered: vec![why] },
     };
+    let mut unanswered = Vec::new();
+    let mut names = usual_names(cluster);
+    // What follows needs its own time.
+    match tokio::time::timeout(DEADLINE / 2, names_of_groups(&aws, topology)).await {
+        Ok(Ok(tagged)) => names.extend(tagged),
+        Ok(Err(why)) => unanswered.push(format!("names of the cluster in tags of its groups: {why}")),
+        Err(_late) => unanswered
+            .push("names of the cluster in tags of its groups: AWS did not answer in time".to_owned()),
+    }
     // Two deadlines, so that one that is late does not hide what the other found.
     let (balancers, volumes) = tokio::join!(
-        tokio::time::timeout(DEADLINE, load_balancers(&aws, topology, cluster)),
-        tokio::time::timeout(DEADLINE, volumes(&aws, cluster)),
+        tokio::time::timeout(DEADLINE, load_balancers(&aws, topology, &names)),
+        tokio::time::timeout(DEADLINE, volumes(&aws, &names)),
     );
-    let mut unanswered = Vec::new();
-    let mut names = |answer: Result<Result<Vec<String>, String>, _>, what: &str| {
+    let mut found = |answer: Result<Result<Vec<String>, String>, _>, what: &str| {
         let late: Result<Vec<String>, String> = Err("AWS did not answer in time".to_owned());
         answer.unwrap_or(late).unwrap_or_else(|why| {
             unanswered.push(format!("{what}: {why}"));
             Vec::new()
         })
     };
-    let (balancers, volumes) = (names(balancers, "load balancers"), names(volumes, "volumes"));
+    let (balancers, volumes) = (found(balancers, "load balancers"), found(volumes, "volumes"));
     Leftovers { left: sentence(balancers, volumes), unanswered }
 }
 
-async fn load_balancers(aws: &Connected, topology: &Topology, cluster: &str) -> Result<Vec<String>, String> {
+/// Names that the workload cluster may have in AWS by what its object says: its own, and that which an EKS cluster has unless the
+/// FooControlPlane names another. Nothing is deleted by them.
+fn usual_names(cluster: &Object) -> BTreeSet<String> {
+    let field =
+        |name: &str| cluster.0.pointer(&format!("/spec/controlPlaneRef/{name}")).and_then(|it| it.as_str());
+    let has_ours = field("apiGroup") == Some(CONTROL_PLANE_GROUP) && field("kind") == Some("FooControlPlane");
+    let at_eks = has_ours.then(|| eks_cluster_name(cluster.namespace(), cluster.name()));
+    std::iter::once(cluster.name().to_owned()).chain(at_eks).collect()
+}
+
+/// The names that the provider tagged the Cluster's groups with: the one at EKS, whatever it is.
+async fn names_of_groups(aws: &Connected, topology: &Topology) -> Result<BTreeSet<String>, String> {
+    let groups = aws.cloud.describe_groups_tagged(TAG_CLUSTER).await.map_err(|error| error.to_string())?;
+    let ours = groups.iter().filter(|group| group.tags.get(TAG_CLUSTER) == Some(&topology.cluster));
+    let keys = ours.flat_map(|group| group.tags.keys());
+    Ok(keys.filter_map(|key| key.strip_prefix(OF_CLOUD_PROVIDER)).map(str::to_owned).collect())
+}
+
+async fn load_balancers(
+    aws: &Connected,
+    topology: &Topology,
+    names: &BTreeSet<String>,
+) -> Result<Vec<String>, String> {
     let vpc = checks::vpc_of(aws, topology).await.ok_or("the VPC of the Cluster is not known")?;
     let scope = Scope::Vpc(VpcId::from(vpc));
     let parts = aws.cloud.describe_network(Kind::LoadBalancer, &scope).await;
     let parts = parts.map_err(|error| error.to_string())?;
-    Ok(of_cluster(cluster, parts.load_balancers.values()))
+    Ok(of_cluster(names, parts.load_balancers.values()))
 }
 
-fn of_cluster<'a>(cluster: &str, all: impl Iterator<Item = &'a LoadBalancer>) -> Vec<String> {
-    let key = format!("{OF_CLOUD_PROVIDER}{cluster}");
+fn of_cluster<'a>(names: &BTreeSet<String>, all: impl Iterator<Item = &'a LoadBalancer>) -> Vec<String> {
     let of_cluster = |one: &&LoadBalancer| {
-        one.tags.contains_key(&key) || one.tags.get(OF_CONTROLLER).is_some_and(|name| name == cluster)
+        let mut owners = one.tags.keys().filter_map(|key| key.strip_prefix(OF_CLOUD_PROVIDER));
+        owners.any(|name| names.contains(name))
+            || one.tags.get(OF_CONTROLLER).is_some_and(|name| names.contains(name))
     };
     all.filter(of_cluster).map(|one| one.name.clone()).collect()
 }
 
 /// Volumes that stay when the instances are gone. Those of nodes have the tag, too, where users gave it to the pool.
-async fn volumes(aws: &Connected, cluster: &str) -> Result<Vec<String>, String> {
-    let tagged = aws.cloud.describe_volumes_tagged(&format!("{OF_CLOUD_PROVIDER}{cluster}")).await;
-    let tagged = tagged.map_err(|error| error.to_string())?;
+async fn volumes(aws: &Connected, names: &BTreeSet<String>) -> Result<Vec<String>, String> {
     let stay = |volume: &VolumeInfo| !volume.goes_with_instance;
-    Ok(tagged.into_iter().filter(stay).map(|volume| volume.id).collect())
+    let mut found = BTreeSet::new();
+    for name in names {
+        let tagged = aws.cloud.describe_volumes_tagged(&format!("{OF_CLOUD_PROVIDER}{name}")).await;
+        let tagged = tagged.map_err(|error| error.to_string())?;
+        found.extend(tagged.into_iter().filter(stay).map(|volume| volume.id));
+    }
+    Ok(found.into_iter().collect())
 }
 
 fn sentence(balancers: Vec<String>, volumes: Vec<String>) -> Option<String> {
@@ -123,9 +162,29 @@ mod tests {
             one("api", "elbv2.k8s.aws/cluster", "c"),
             one("other", "kubernetes.io/cluster/c2", "owned"),
             one("by-hand", "elbv2.k8s.aws/cluster", "c2"),
+            one("at-eks", "elbv2.k8s.aws/cluster", "n_c"),
         ];
-        assert_eq!(of_cluster("c", all.iter()), ["web", "api"]);
-        assert_eq!(of_cluster("d", all.iter()), Vec::<String>::new());
+        let of = |names: &[&str]| {
+            let names = names.iter().map(|name| (*name).to_owned()).collect();
+            of_cluster(&names, all.iter())
+        };
+        assert_eq!(of(&["c"]), ["web", "api"]);
+        assert_eq!(of(&["c", "n_c"]), ["web", "api", "at-eks"]);
+        assert_eq!(of(&["d"]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_cluster_on_eks_is_looked_for_by_its_name_there_too() {
+        let names = |group: &str| {
+            let reference = serde_json::json!({"apiGroup": group, "kind": "FooControlPlane", "name": "c"});
+            let cluster = serde_json::json!({
+                "metadata": {"namespace": "n", "name": "c"},
+                "spec": {"controlPlaneRef": reference},
+            });
+            usual_names(&Object(cluster)).into_iter().collect::<Vec<_>>()
+        };
+        assert_eq!(names("controlplane.foo.com"), ["c", "n_c"]);
+        assert_eq!(names("controlplane.example.com"), ["c"]);
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl World {
         Self { clouds: Clouds::new(Arc::new(Simulated(aws.clone()))), aws }
     }
 
-    /// Instances of the FooMachinePool `pool` of the Cluster `n/c` run.
+    /// Instances of the FooMachinePool `pool` of the Cluster `n/c` run, whose EKS cluster is called `at-eks`.
     pub(crate) async fn runs(&self, pool: &str, instances: u32) {
         let cloud = self.aws.cloud(DEFAULT_REGION, "manager");
         let content = TemplateContent {
@@ -55,7 +55,7 @@ impl World {
             tags: BTreeMap::new(),
         };
         let template = cloud.create_template(pool, &content, "", &BTreeMap::new(), pool).await.unwrap().made;
-        let tags = [(TAG_CLUSTER, "n/c"), (TAG_POOL, pool)];
+        let tags = [(TAG_CLUSTER, "n/c"), (TAG_POOL, pool), ("kubernetes.io/cluster/at-eks", "owned")];
         let group = NewGroup {
             name: pool.into(),
             min: 0,

@@ -83,6 +83,12 @@ pub struct NetworkStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 100))]
     pub tag_keys: Vec<String>,
+    /// Of a managed network: name by which controllers in the workload cluster tag what is theirs
+    /// (`kubernetes.io/cluster/<name>`), and by which the provider finds what they left: that of the EKS cluster, or that of the
+    /// Cluster. Absent as long as it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    pub kubernetes_cluster: Option<String>,
 }
 
 /// One subnet as the provider found or created it.

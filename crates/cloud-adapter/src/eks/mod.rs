@@ -46,13 +46,9 @@ impl Clusters for AwsCloud {
                 questions::addon_releases(eks, addon, *kubernetes).await
             }
             Question::AddonSchema { addon, version } => questions::addon_schema(eks, addon, version).await,
-            Question::Role(name) => self.role(name).await.map(|it| Answer::Role(it.map(Into::into))),
-            Question::InstanceProfile(name) => {
-                self.instance_profile(name).await.map(|it| Answer::InstanceProfile(it.map(Into::into)))
-            }
-            Question::OidcProvider(arn) => {
-                self.oidc_provider(arn).await.map(|it| Answer::OidcProvider(it.map(Into::into)))
-            }
+            Question::Role(name) => self.role(name).await.map(Answer::Role),
+            Question::InstanceProfile(name) => self.instance_profile(name).await.map(Answer::InstanceProfile),
+            Question::OidcProvider(arn) => self.oidc_provider(arn).await.map(Answer::OidcProvider),
         };
         match answer {
             Err(error) if questions::is_absence(question, &error) => Ok(question.nothing()),

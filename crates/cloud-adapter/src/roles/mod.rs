@@ -10,9 +10,9 @@ use crate::AwsCloud;
 use crate::error::{self, Gap};
 use async_trait::async_trait;
 use aws_sdk_iam::types as aws;
-use foo_cloud::{
-    CloudError, ErrorKind, InstanceProfile, NewOidcProvider, OidcProvider, Operation, Result, Role, Roles,
-};
+use foo_cloud::{CloudError, ErrorKind, NewOidcProvider, Operation, Result, Roles};
+use foo_model::Timestamp;
+use foo_model::eks::{InstanceProfile, OidcProvider, Role};
 
 #[async_trait]
 impl Roles for AwsCloud {
@@ -22,8 +22,8 @@ impl Roles for AwsCloud {
         let answer = there(call.send().await.map_err(|failed| error::of(OPERATION, &failed)))?;
         let Some(answer) = answer else { return Ok(None) };
         let profile = answer.instance_profile.ok_or_else(|| Gap("InstanceProfile").during(OPERATION))?;
-        let roles = profile.roles.into_iter().map(|role| shown(OPERATION, role)).collect::<Result<_>>()?;
-        Ok(Some(InstanceProfile { name: profile.instance_profile_name, arn: profile.arn, roles }))
+        let role = profile.roles.into_iter().next().map(|role| shown(OPERATION, role)).transpose()?;
+        Ok(Some(InstanceProfile { arn: profile.arn, role }))
     }
 
     async fn role(&self, name: &str) -> Result<Option<Role>> {
@@ -43,7 +43,7 @@ impl Roles for AwsCloud {
         Ok(Some(OidcProvider {
             arn: arn.to_owned(),
             url: answer.url.ok_or_else(|| Gap("Url").during(OPERATION))?,
-            clients: answer.client_id_list.unwrap_or_default().into_iter().collect(),
+            client_ids: answer.client_id_list.unwrap_or_default().into_iter().collect(),
             tags: answer.tags.unwrap_or_default().into_iter().map(|tag| (tag.key, tag.value)).collect(),
         }))
     }
@@ -85,6 +85,8 @@ fn there<T>(answer: Result<T>) -> Result<Option<T>> {
 
 fn shown(operation: Operation, role: aws::Role) -> Result<Role> {
     let policy = role.assume_role_policy_document.as_deref();
-    let services = policy.and_then(trust::services).ok_or_else(|| Gap("trust policy").during(operation))?;
-    Ok(Role { name: role.role_name, arn: role.arn, unique_id: role.role_id, path: role.path, services })
+    let trusted_services =
+        policy.and_then(trust::services).ok_or_else(|| Gap("trust policy").during(operation))?;
+    let created = role.create_date.to_millis().map_err(|_| Gap("CreateDate").during(operation))?;
+    Ok(Role { arn: role.arn, unique_id: role.role_id, created: Timestamp(created), trusted_services })
 }

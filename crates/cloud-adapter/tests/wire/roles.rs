@@ -3,8 +3,9 @@
 
 use crate::canned::{Canned, Reply, settings};
 use crate::proxy::Tunnel;
-use foo_cloud::{ErrorKind, InstanceProfile, NewOidcProvider, OidcProvider, Role, Roles};
+use foo_cloud::{ErrorKind, NewOidcProvider, Roles};
 use foo_cloud_adapter::{AwsCloud, AwsSettings, Proxy, Timeouts};
+use foo_model::eks::{InstanceProfile, OidcProvider, Role};
 use foo_simulator::{AccessKey, Fault, FaultRule, Handle, SimCloud, Simulator, SimulatorConfig};
 use serde_json::json;
 
@@ -64,13 +65,14 @@ async fn roles_are_read_with_their_path_and_whom_they_trust() {
     world.put_role(json!({"name": "control-plane", "path": "/x/", "services": services}));
     let role = world.role("control-plane").await.unwrap();
     assert_eq!(role.arn, "arn:aws:iam::123456789012:role/x/control-plane");
-    assert_eq!((role.name.as_str(), role.path.as_str()), ("control-plane", "/x/"));
-    assert!(role.services.into_iter().eq(["ec2.amazonaws.com", "eks.amazonaws.com"]));
+    assert!(role.trusted_services.into_iter().eq(["ec2.amazonaws.com", "eks.amazonaws.com"]));
     assert!(role.unique_id.starts_with("AROA"), "{}", role.unique_id);
     world.server.simulator().remove_role("control-plane");
     assert_eq!(world.role("control-plane").await, None);
     world.put_role(json!({"name": "control-plane", "path": "/x/"}));
-    assert_ne!(world.role("control-plane").await.unwrap().unique_id, role.unique_id);
+    let again = world.role("control-plane").await.unwrap();
+    assert_ne!(again.unique_id, role.unique_id);
+    assert!(again.created >= role.created, "{again:?} {:?}", role.created);
 }
 
 #[tokio::test]
@@ -79,12 +81,12 @@ async fn instance_profiles_are_read_with_their_role() {
     assert_eq!(world.profile("nodes").await, None);
     world.put_profile(json!({"name": "nodes", "role": null}));
     let empty = world.profile("nodes").await.unwrap();
-    assert_eq!((empty.name.as_str(), empty.roles.len()), ("nodes", 0));
+    assert_eq!(empty.role, None);
     assert_eq!(empty.arn, "arn:aws:iam::123456789012:instance-profile/nodes");
     world.put_role(json!({"name": "of-nodes", "services": ["ec2.amazonaws.com"]}));
     world.put_profile(json!({"name": "nodes", "role": "of-nodes"}));
     let profile = world.profile("nodes").await.unwrap();
-    assert_eq!(profile.roles, [world.role("of-nodes").await.unwrap()]);
+    assert_eq!(profile.role, world.role("of-nodes").await);
 }
 
 #[tokio::test]
@@ -99,7 +101,7 @@ async fn issuers_of_tokens_are_created_once_and_deleted() {
     assert_eq!(arn, "arn:aws:iam::123456789012:oidc-provider/oidc.eks.eu-central-1.amazonaws.com/id/1");
     let found = world.provider(&arn).await.unwrap();
     assert_eq!(found.url, "oidc.eks.eu-central-1.amazonaws.com/id/1");
-    assert_eq!((&found.arn, &found.clients, &found.tags), (&arn, &new.clients, &new.tags));
+    assert_eq!((&found.arn, &found.client_ids, &found.tags), (&arn, &new.clients, &new.tags));
     let clouds: [&dyn Roles; 2] = [&world.wire, &world.direct];
     for cloud in clouds {
         assert_eq!(cloud.create_oidc_provider(&new).await.unwrap_err().kind, ErrorKind::AlreadyExists);

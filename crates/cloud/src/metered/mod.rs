@@ -17,12 +17,12 @@ use crate::metrics::{Code, Metrics};
 use crate::operation::Operation;
 use crate::queue::{Message, Queue, Receipt};
 use crate::{
-    ClusterToken, Clusters, Compute, Described, Ended, Groups, ImageInfo, ImageQuery, InstanceProfile,
-    InstanceTypeInfo, Looked, Made, NetworkQuery, Networks, NewOidcProvider, OidcProvider, Result, Role,
-    Roles, SecurityGroupInfo, SubnetInfo, TemplateSummary, VcpuQuota, VersionCopy, VolumeInfo,
+    ClusterToken, Clusters, Compute, Described, Ended, Groups, ImageInfo, ImageQuery, InstanceTypeInfo,
+    Looked, Made, NetworkQuery, Networks, NewOidcProvider, Result, Roles, SecurityGroupInfo, SubnetInfo,
+    TemplateSummary, VcpuQuota, VersionCopy, VolumeInfo,
 };
 use async_trait::async_trait;
-use foo_model::eks::{self, Answer, Changed, Question};
+use foo_model::eks::{self, Answer, Changed, InstanceProfile, OidcProvider, Question, Role};
 use foo_model::hook::HookConfig;
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{

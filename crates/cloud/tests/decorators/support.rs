@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use foo_cloud::*;
-use foo_model::eks::{self, Answer, Changed, Question};
+use foo_model::eks::{self, Answer, Changed, InstanceProfile, OidcProvider, Question, Role};
 use foo_model::hook::HookConfig;
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::*;

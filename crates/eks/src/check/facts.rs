@@ -1,7 +1,8 @@
 //! What the answers and the memory say, read without the planner's help.
 
 use crate::{Desired, Memory, Observed, Recorded};
-use foo_model::eks::{Answer, Change, Cluster, ClusterStatus, Question, UpdateStatus};
+use foo_model::Timestamp;
+use foo_model::eks::{Answer, Change, Cluster, ClusterStatus, PodIdentity, Question, UpdateStatus};
 use foo_model::names::{TAG_CONTROL_PLANE, TAG_INSTALLATION};
 use foo_model::network::Tags;
 
@@ -41,10 +42,8 @@ impl<'a> Facts<'a> {
     /// The cluster as the newest look shows it, or as our creation of it was answered.
     pub(super) fn cluster(&self) -> Option<&'a Cluster> {
         let mut created = self.memory.effects.iter().filter_map(|effect| effect.changed.cluster.as_deref());
-        match self.answer(&Question::Cluster(self.desired.name.clone())) {
-            Some(Answer::Cluster(Some(cluster))) => Some(cluster),
-            _ => created.next_back(),
-        }
+        let shown = self.answer(&Question::Cluster(self.desired.name.clone()));
+        if let Some(Answer::Cluster(Some(cluster))) = shown { Some(cluster) } else { created.next_back() }
     }
 
     /// The tags of the cluster after our calls.
@@ -98,10 +97,8 @@ impl<'a> Facts<'a> {
     fn is_over(&self, id: &str) -> bool {
         let question =
             Question::Update { cluster: self.desired.name.clone(), id: id.to_owned(), addon: None };
-        match self.answer(&question) {
-            Some(Answer::Update(Some(update))) => update.status != UpdateStatus::InProgress,
-            _ => false,
-        }
+        let Some(Answer::Update(Some(update))) = self.answer(&question) else { return false };
+        update.status != UpdateStatus::InProgress
     }
 
     pub(super) fn shows_addon(&self, name: &str) -> bool {
@@ -134,18 +131,15 @@ impl<'a> Facts<'a> {
     }
 
     pub(super) fn is_our_addon(&self, name: &str) -> bool {
-        let shown = match self.answer(&self.addon(name)) {
-            Some(Answer::Addon(Some(addon))) => has_our_id(self.desired, &addon.tags),
-            _ => false,
-        };
+        let answer = self.answer(&self.addon(name));
+        let shown = matches!(answer, Some(Answer::Addon(Some(it))) if has_our_id(self.desired, &it.tags));
         shown || self.done().any(|it| matches!(it, Change::CreateAddon { addon, .. } if addon.name == name))
     }
 
     pub(super) fn is_our_entry(&self, principal: &str) -> bool {
-        let shown = match self.answer(&self.entry(principal)) {
-            Some(Answer::AccessEntry(Some(entry))) => has_our_id(self.desired, &entry.tags),
-            _ => false,
-        };
+        let answer = self.answer(&self.entry(principal));
+        let shown =
+            matches!(answer, Some(Answer::AccessEntry(Some(it))) if has_our_id(self.desired, &it.tags));
         shown
             || self.done().any(
                 |it| matches!(it, Change::CreateAccessEntry { principal: created, .. } if created == principal),
@@ -154,31 +148,39 @@ impl<'a> Facts<'a> {
 
     pub(super) fn is_our_identity(&self, id: &str) -> bool {
         let question = Question::PodIdentity { cluster: self.desired.name.clone(), id: id.to_owned() };
-        let shown = match self.answer(&question) {
-            Some(Answer::PodIdentities(one)) => one.iter().any(|it| has_our_id(self.desired, &it.tags)),
-            _ => false,
-        };
+        let is_ours = |one: &Vec<PodIdentity>| one.iter().any(|it| has_our_id(self.desired, &it.tags));
+        let shown = matches!(self.answer(&question), Some(Answer::PodIdentities(one)) if is_ours(one));
         shown || self.memory.effects.iter().any(|effect| effect.changed.id.as_deref() == Some(id))
     }
 
     pub(super) fn is_our_provider(&self, arn: &str) -> bool {
-        let shown = match self.answer(&Question::OidcProvider(arn.to_owned())) {
-            Some(Answer::OidcProvider(Some(provider))) => has_our_id(self.desired, &provider.tags),
-            _ => false,
-        };
+        let answer = self.answer(&Question::OidcProvider(arn.to_owned()));
+        let shown =
+            matches!(answer, Some(Answer::OidcProvider(Some(it))) if has_our_id(self.desired, &it.tags));
         shown || self.memory.effects.iter().any(|effect| effect.changed.id.as_deref() == Some(arn))
     }
 
     /// Whether a role of that ARN exists that is another one than the entry was created for.
     pub(super) fn is_bound_to_former_role(&self, principal: &str) -> bool {
-        let Some(bound) = self.recorded.entry_roles.get(principal) else { return false };
         let roles = self.observed.looks.values().filter_map(|look| match &look.answer {
             Answer::Role(role) => role.as_ref(),
             Answer::InstanceProfile(profile) => profile.as_ref().and_then(|it| it.role.as_ref()),
             _ => None,
         });
-        let mut ids = roles.filter(|role| role.arn == principal).map(|role| &role.unique_id).peekable();
-        ids.peek().is_some() && ids.any(|id| id != bound)
+        let mut roles = roles.filter(|role| role.arn == principal);
+        match self.recorded.entry_roles.get(principal) {
+            Some(bound) => roles.any(|role| role.unique_id != *bound),
+            None => {
+                let entry = self.entry_created(principal);
+                roles.any(|role| entry.is_some_and(|entry| entry < role.created))
+            }
+        }
+    }
+
+    /// When EKS made the entry, by the newest look at it.
+    fn entry_created(&self, principal: &str) -> Option<Timestamp> {
+        let Some(Answer::AccessEntry(Some(entry))) = self.answer(&self.entry(principal)) else { return None };
+        entry.created
     }
 }
 

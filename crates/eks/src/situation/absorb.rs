@@ -112,12 +112,10 @@ fn concerns(change: &Change) -> impl Iterator<Item = Question> {
 
 /// Add-ons bring pod identity associations of their own, of which the answer says nothing.
 fn binds_pods(change: &Change) -> bool {
-    match change {
-        Change::CreateAddon { addon, .. } | Change::UpdateAddon { addon, .. } => {
-            addon.pod_identities.is_some()
-        }
-        _ => false,
-    }
+    let (Change::CreateAddon { addon, .. } | Change::UpdateAddon { addon, .. }) = change else {
+        return false;
+    };
+    addon.pod_identities.is_some()
 }
 
 /// What a newer list does not have is gone.

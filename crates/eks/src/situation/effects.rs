@@ -142,10 +142,8 @@ impl Overlay<'_> {
     }
 
     fn addon(&mut self, about: Question, at: Timestamp, change: &Change) -> bool {
-        let former = match self.shown.get(&about) {
-            Some(Answer::Addon(addon)) => addon.clone(),
-            _ => None,
-        };
+        let former = self.shown.get(&about);
+        let former = if let Some(Answer::Addon(addon)) = former { addon.clone() } else { None };
         let list = about.cluster().map(|cluster| Question::Addons(cluster.to_owned()));
         match change {
             Change::CreateAddon { addon, .. } => {
@@ -179,7 +177,8 @@ impl Overlay<'_> {
                     username: username.clone().unwrap_or_default(),
                     groups: groups.clone(),
                     tags: tags.clone(),
-                    created: Some(at),
+                    // Our clock is not EKS's.
+                    created: None,
                 };
                 let policies =
                     Question::AccessPolicies { cluster: cluster.clone(), principal: principal.clone() };

@@ -30,10 +30,8 @@ impl Situation<'_> {
     /// The cluster of that name, whosever it is. `None` if it is not known whether there is one.
     #[expect(clippy::option_option, reason = "that nothing is known is not that there is none")]
     pub(crate) fn cluster(&self) -> Option<Option<&Cluster>> {
-        match self.shown.get(&self.question()) {
-            Some(Answer::Cluster(cluster)) => Some(cluster.as_deref()),
-            _ => None,
-        }
+        let Some(Answer::Cluster(cluster)) = self.shown.get(&self.question()) else { return None };
+        Some(cluster.as_deref())
     }
 
     /// When the newest look began that got an answer.

@@ -6,8 +6,9 @@ use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::steps::config::Entries;
 use crate::steps::principals::{Identity, Wanted};
-use foo_model::Reason;
+use crate::timing::SKEW;
 use foo_model::eks::{AccessEntry, AccessPolicy, Answer, Change, Question};
+use foo_model::{Reason, Timestamp};
 use std::collections::BTreeSet;
 
 const KIND: ConditionKind = ConditionKind::AccessReady;
@@ -36,7 +37,7 @@ pub(crate) fn ensure(
 fn create(situation: &Situation<'_>, draft: &mut Draft, principal: &str, wanted: &Wanted) -> Entries {
     let unique_id = match &wanted.identity {
         Identity::Unknown | Identity::Missing => return Entries::Incomplete,
-        Identity::Role(id) => Some(id.clone()),
+        Identity::Role { unique_id, .. } => Some(unique_id.clone()),
         Identity::Elsewhere => None,
     };
     let change = Change::CreateAccessEntry {
@@ -65,16 +66,16 @@ fn send(situation: &Situation<'_>, draft: &mut Draft, change: &Change, why: Stri
 fn keep(situation: &Situation<'_>, draft: &mut Draft, shown: &AccessEntry, wanted: &Wanted) -> Entries {
     let principal = &shown.principal;
     let cluster = situation.desired.name.clone();
-    if let Identity::Role(id) = &wanted.identity {
+    if let Identity::Role { unique_id, created } = &wanted.identity {
         let bound = draft.record.entry_roles.get(principal);
-        if bound.is_some_and(|bound| bound != id) {
+        if bound.map_or_else(|| is_older(shown, *created), |bound| bound != unique_id) {
             let change = Change::DeleteAccessEntry { cluster, principal: principal.clone() };
             let why =
                 format!("the role {principal} was created again, and its entry is bound to the former one");
             send(situation, draft, &change, why);
             return Entries::Incomplete;
         }
-        draft.record.entry_roles.insert(principal.clone(), id.clone());
+        draft.record.entry_roles.insert(principal.clone(), unique_id.clone());
     }
     if shown.kind != wanted.kind {
         other_kind(situation, draft, shown, wanted);
@@ -99,6 +100,12 @@ fn keep(situation: &Situation<'_>, draft: &mut Draft, shown: &AccessEntry, wante
         Some(policies) => ensure_policies(situation, draft, principal, policies, wanted.only_these),
         None => Entries::Complete,
     }
+}
+
+/// Whether the entry was there before the role: then it is bound to a former one. That tells what a lost record does not
+/// (clusterctl move). IAM and EKS have clocks of their own.
+fn is_older(shown: &AccessEntry, role_created: Timestamp) -> bool {
+    shown.created.is_some_and(|entry| entry.plus(SKEW) < role_created)
 }
 
 /// EKS never changes the type.

@@ -38,10 +38,8 @@ fn list<'s>(
     kind: ConditionKind,
 ) -> Option<&'s [PodIdentity]> {
     let question = Question::PodIdentities(situation.desired.name.clone());
-    match draft.read(situation, kind, &question) {
-        Some(Answer::PodIdentities(all)) => Some(all),
-        _ => None,
-    }
+    let Some(Answer::PodIdentities(all)) = draft.read(situation, kind, &question) else { return None };
+    Some(all)
 }
 
 fn question(situation: &Situation<'_>, id: &str) -> Question {
@@ -56,10 +54,9 @@ fn one<'s>(
     kind: ConditionKind,
     id: &str,
 ) -> Option<Option<&'s PodIdentity>> {
-    match draft.read(situation, kind, &question(situation, id)) {
-        Some(Answer::PodIdentities(one)) => Some(one.first()),
-        _ => None,
-    }
+    let answer = draft.read(situation, kind, &question(situation, id));
+    let Some(Answer::PodIdentities(one)) = answer else { return None };
+    Some(one.first())
 }
 
 fn send(situation: &Situation<'_>, draft: &mut Draft, change: &Change, why: String) {

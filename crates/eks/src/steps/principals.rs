@@ -4,8 +4,8 @@ use crate::draft::{Draft, Weight};
 use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::timing::MISSING;
-use foo_model::Reason;
-use foo_model::eks::{AccessPolicy, AccessScope, Answer, EntryKind, Question};
+use foo_model::eks::{AccessPolicy, AccessScope, Answer, EntryKind, Question, Role};
+use foo_model::{Reason, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 
 const KIND: ConditionKind = ConditionKind::AccessReady;
@@ -30,10 +30,16 @@ pub(crate) enum Identity {
     Unknown,
     /// A role that does not exist.
     Missing,
-    /// A role, by its unique id.
-    Role(String),
+    /// A role: its unique id, and when it was created.
+    Role { unique_id: String, created: Timestamp },
     /// A user, or a role of another account: IAM cannot be asked.
     Elsewhere,
+}
+
+impl Identity {
+    fn of(role: &Role) -> Self {
+        Self::Role { unique_id: role.unique_id.clone(), created: role.created }
+    }
 }
 
 /// Who is to be let in, and whether that list is complete.
@@ -90,7 +96,7 @@ fn nodes(situation: &Situation<'_>, draft: &mut Draft, wanted: &mut BTreeMap<Str
         };
         match answer.as_ref().map(|profile| &profile.role) {
             Some(Some(role)) => {
-                let identity = Identity::Role(role.unique_id.clone());
+                let identity = Identity::of(role);
                 wanted.entry(role.arn.clone()).or_insert_with(|| plain(EntryKind::Ec2Linux, identity));
             }
             other => {
@@ -115,7 +121,7 @@ fn identity(situation: &Situation<'_>, draft: &mut Draft, principal: &str) -> Id
     }
     match draft.read(situation, KIND, &question) {
         // IAM's names are unique whatever their case, and the path is part of the ARN.
-        Some(Answer::Role(Some(role))) if role.arn == principal => Identity::Role(role.unique_id.clone()),
+        Some(Answer::Role(Some(role))) if role.arn == principal => Identity::of(role),
         Some(Answer::Role(_)) => {
             missing(situation, draft, &question, format!("the role {principal} does not exist"));
             Identity::Missing

@@ -65,10 +65,8 @@ fn releases<'s>(
     name: &str,
 ) -> Option<&'s [AddonRelease]> {
     let question = question(cluster, name);
-    match draft.read(situation, KIND, &question) {
-        Some(Answer::AddonReleases(releases)) => Some(releases),
-        _ => None,
-    }
+    let Some(Answer::AddonReleases(releases)) = draft.read(situation, KIND, &question) else { return None };
+    Some(releases)
 }
 
 fn question(cluster: &Cluster, name: &str) -> Question {

@@ -129,9 +129,10 @@ pub(crate) fn all<'s>(
         let question = question(situation, id);
         let answer = draft.read(situation, kind, &question);
         draft.read.remove(&question);
-        match answer {
-            Some(Answer::Update(update)) => shown.extend(update.as_ref()),
-            _ => complete = false,
+        if let Some(Answer::Update(update)) = answer {
+            shown.extend(update.as_ref());
+        } else {
+            complete = false;
         }
     }
     complete.then_some(shown)

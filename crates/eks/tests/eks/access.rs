@@ -19,6 +19,34 @@ fn entries_are_bound_to_the_unique_id_of_their_role() {
     }
 }
 
+/// The status says for which role an entry was made; the moment at which EKS made it tells that, too.
+#[test]
+fn an_entry_of_a_former_role_is_recognised_after_a_move() {
+    for role in ["people", "manager", "nodes"] {
+        let mut world = World::settled(desired());
+        world.run_for(Duration::from_mins(10));
+        world.aws.make_role(role);
+        world.moved();
+        world.run_for(Duration::from_hours(8));
+        world.assert_complete();
+        assert_eq!(world.count("DeleteAccessEntry"), 1, "{role}");
+    }
+}
+
+#[test]
+fn entries_stay_after_a_move_and_when_clocks_differ() {
+    let mut world = World::settled(desired());
+    world.aws.by_hand(|it| {
+        // IAM's clock is ahead of EKS's.
+        let made = it.entries.values().filter_map(|it| it.shown.created).max().unwrap();
+        it.roles.values_mut().for_each(|role| role.created = made.plus(Duration::from_mins(1)));
+    });
+    world.moved();
+    world.run_for(Duration::from_hours(8));
+    world.assert_complete();
+    assert_eq!(world.count("DeleteAccessEntry"), 0);
+}
+
 #[test]
 fn generated_user_names_are_never_rewritten() {
     let mut world = World::settled(desired());

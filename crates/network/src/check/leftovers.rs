@@ -15,23 +15,34 @@ struct Left<'a> {
 impl Facts<'_> {
     /// Whether controllers of the workload cluster tagged it, and of two clusters with one name it is ours.
     pub(super) fn is_leftover(&self, id: &str) -> bool {
+        if self.desired.kubernetes_cluster.is_none() {
+            return false;
+        }
         if looks(self.observed).any(|parts| self.is_of_our_control_plane(parts, id)) {
             return true;
         }
         let Some(left) = looks(self.observed).find_map(|parts| find(parts, id)) else { return false };
-        self.names_the_cluster(left.tags)
+        self.names_the_cluster(left.tags, left.vpc)
             && (!self.is_shared(left.vpc) || self.memory.linked.contains(id) || self.has_to_do_with_ours(id))
     }
 
-    fn names_the_cluster(&self, tags: &Tags) -> bool {
-        let name = &self.desired.kubernetes_cluster;
-        let is = |key: &str, value: &str| tags.get(key).is_some_and(|it| it == value);
+    fn names_the_cluster(&self, tags: &Tags, vpc: &VpcId) -> bool {
         let of_others = tags.keys().any(|key| key == NETWORK || key.starts_with("aws:eks:"));
         !of_others
-            && (is(&format!("kubernetes.io/cluster/{name}"), "owned")
-                || is("elbv2.k8s.aws/cluster", name)
-                || is("cluster.k8s.amazonaws.com/name", name)
-                || tags.contains_key("service.k8s.aws/stack"))
+            && tags.iter().any(|(key, value)| match key.strip_prefix("kubernetes.io/cluster/") {
+                Some(name) => value == "owned" && self.is_its_name(name, vpc),
+                None if key == "elbv2.k8s.aws/cluster" || key == "cluster.k8s.amazonaws.com/name" => {
+                    self.is_its_name(value, vpc)
+                }
+                None => key == "service.k8s.aws/stack",
+            })
+    }
+
+    /// Whether the cluster's controllers have this name for it, or, in a VPC of ours alone, the Cluster has it.
+    fn is_its_name(&self, name: &str, vpc: &VpcId) -> bool {
+        let of_cluster =
+            self.desired.cluster.split_once('/').is_some_and(|(_, of_cluster)| of_cluster == name);
+        self.desired.kubernetes_cluster.as_deref() == Some(name) || (of_cluster && !self.is_shared(vpc))
     }
 
     /// Whether EKS made the group for the control plane of this cluster, in a VPC of ours alone.
@@ -39,7 +50,7 @@ impl Facts<'_> {
         parts.security_groups.get(&id.into()).is_some_and(|it| {
             let cluster = it.tags.get("aws:eks:cluster-name");
             it.name.starts_with("eks-cluster-sg-")
-                && cluster == Some(&self.desired.kubernetes_cluster)
+                && cluster.is_some_and(|name| self.desired.kubernetes_cluster.as_ref() == Some(name))
                 && !it.tags.contains_key(NETWORK)
                 && !self.is_shared(&it.vpc)
         })

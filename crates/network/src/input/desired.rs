@@ -24,8 +24,10 @@ pub struct Desired {
     pub begun_before: bool,
     /// `<namespace>/<name>` of the Cluster: value of the tag `infrastructure.foo.com/cluster`.
     pub cluster: String,
-    /// Name of the Cluster as the ecosystem's tags have it (`kubernetes.io/cluster/<name>`, `elbv2.k8s.aws/cluster`).
-    pub kubernetes_cluster: String,
+    /// Name by which controllers in the workload cluster tag what they create and find what is theirs (`kubernetes.io/cluster/<name>`,
+    /// `elbv2.k8s.aws/cluster`): of an EKS cluster its name at EKS, otherwise the name of the Cluster. `None`: not known yet. Then nothing
+    /// gets such a tag, and nothing is taken for a left-over.
+    pub kubernetes_cluster: Option<String>,
     /// Id of this management cluster: value of the tag `infrastructure.foo.com/installation`.
     pub installation: String,
     /// Id of the management cluster that gave the network up to this one (annotation `adopt-from`).
@@ -58,6 +60,13 @@ pub struct Desired {
     pub being_deleted: bool,
     /// Whether nothing is to be created, changed or deleted.
     pub paused: bool,
+}
+
+impl Desired {
+    /// The name of the Cluster, without its namespace.
+    pub(crate) fn cluster_name(&self) -> &str {
+        self.cluster.rsplit('/').next().unwrap_or_default()
+    }
 }
 
 /// The VPC.

@@ -135,6 +135,8 @@ fn addresses(way: &Way<'_>, draft: &mut Draft) {
         } else if let Some(interface) = way.interfaces().find(|it| address.interface.as_ref() == Some(&it.id))
         {
             way.waits(draft, id.as_str(), format!("{id} is used by {}", interface.id));
+        } else if address.interface.is_some() && !way.looked {
+            way.waits(draft, id.as_str(), format!("AWS is asked what uses {id}"));
         } else {
             way.delete(draft, id.as_str(), Change::ReleaseAddress { allocation: id.clone() });
         }

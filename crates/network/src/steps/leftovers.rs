@@ -2,6 +2,9 @@
 //!
 //! Controllers tag what they create with the name of the cluster, which another cluster in the same VPC may have as well. So in a
 //! VPC that others use too, tags are not enough: the planner deletes only what has to do with subnets or security groups of ours.
+//!
+//! That name is the one at EKS, if there is an EKS cluster. In our own VPC the name of the Cluster counts as well: former versions of
+//! the provider tagged parts of the network with it, and controllers may have been given it.
 
 use super::links;
 use crate::desired::{Desired, DesiredVpc, Leftovers};
@@ -24,7 +27,9 @@ const TAG_EKS_CLUSTER: &str = "aws:eks:cluster-name";
 const WHY: &str = "the workload cluster left it behind";
 
 pub(crate) fn delete(situation: &Situation<'_>, draft: &mut Draft, vpc: &VpcId) {
-    if situation.desired.leftovers != Leftovers::Delete {
+    let desired = situation.desired;
+    // Without the name nothing tells the cluster's from what others have.
+    if desired.leftovers != Leftovers::Delete || desired.kubernetes_cluster.is_none() {
         return;
     }
     let takes = Takes::new(situation, vpc);
@@ -57,18 +62,37 @@ struct Takes<'a> {
     linked: BTreeSet<String>,
     /// Whether the tags are not enough, because others use the VPC as well.
     is_shared: bool,
+    /// The names that count as the cluster's.
+    names: BTreeSet<&'a str>,
 }
 
 impl<'a> Takes<'a> {
     fn new(situation: &'a Situation<'a>, vpc: &'a VpcId) -> Self {
         let mut linked = links::linked(situation);
         linked.extend(situation.memory.linked.iter().cloned());
-        Self { situation, vpc, linked, is_shared: is_shared(situation, vpc) }
+        let is_shared = is_shared(situation, vpc);
+        Self { situation, vpc, linked, is_shared, names: names(situation.desired, is_shared) }
     }
 
     fn may_be(&self, vpc: &VpcId, tags: &Tags, id: &str) -> bool {
         let linked = !self.is_shared || self.linked.contains(id);
-        vpc == self.vpc && linked && names_the_cluster(self.situation.desired, tags)
+        vpc == self.vpc && linked && self.names_the_cluster(tags)
+    }
+
+    /// Whether controllers of a cluster with the name of ours created it, rather than this provider, for another network, or EKS.
+    fn names_the_cluster(&self, tags: &Tags) -> bool {
+        if tags.contains_key(TAG_NETWORK) || tags.keys().any(|key| key.starts_with(EKS)) {
+            return false;
+        }
+        // The tag of a stack does not say of which cluster; in our own VPC it can be of no other.
+        let stack = is_managed(self.situation.desired) && tags.contains_key("service.k8s.aws/stack");
+        let is = |key: &str, value: &str| tags.get(key).is_some_and(|it| it == value);
+        stack
+            || self.names.iter().any(|name| {
+                is(&kubernetes_tag(name), "owned")
+                    || is("elbv2.k8s.aws/cluster", name)
+                    || is("cluster.k8s.amazonaws.com/name", name)
+            })
     }
 
     fn load_balancer(&self, it: &LoadBalancer) -> bool {
@@ -95,23 +119,18 @@ impl<'a> Takes<'a> {
     /// another control plane, and keeps nothing of ours from being deleted.
     fn of_control_plane(&self, it: &SecurityGroup) -> bool {
         let desired = self.situation.desired;
-        let ours = it.tags.get(TAG_EKS_CLUSTER) == Some(&desired.kubernetes_cluster);
+        // That tag is EKS's own: it has no other name than the cluster's at EKS.
+        let ours =
+            it.tags.get(TAG_EKS_CLUSTER).is_some_and(|of| desired.kubernetes_cluster.as_ref() == Some(of));
         let alone = is_managed(desired) && !self.is_shared && it.vpc == *self.vpc;
         alone && ours && it.name.starts_with("eks-cluster-sg-") && !it.tags.contains_key(TAG_NETWORK)
     }
 }
 
-/// Whether controllers of a cluster with the name of ours created it, rather than this provider, for another network, or EKS.
-fn names_the_cluster(desired: &Desired, tags: &Tags) -> bool {
-    let is = |key: &str, value: &str| tags.get(key).is_some_and(|it| it == value);
-    if tags.contains_key(TAG_NETWORK) || tags.keys().any(|key| key.starts_with(EKS)) {
-        return false;
-    }
-    let name = &desired.kubernetes_cluster;
-    // The tag of a stack does not say of which cluster; in our own VPC it can be of no other.
-    let stack = is_managed(desired) && tags.contains_key("service.k8s.aws/stack");
-    let owned = is(&kubernetes_tag(desired), "owned");
-    owned || is("elbv2.k8s.aws/cluster", name) || is("cluster.k8s.amazonaws.com/name", name) || stack
+/// The names that count as the cluster's. In a VPC that others use too it is only the one that its controllers use.
+fn names(desired: &Desired, is_shared: bool) -> BTreeSet<&str> {
+    let of_cluster = (!is_shared).then(|| desired.cluster_name());
+    desired.kubernetes_cluster.as_deref().into_iter().chain(of_cluster).collect()
 }
 
 fn is_managed(desired: &Desired) -> bool {

@@ -132,7 +132,13 @@ fn gateways(situation: &Situation<'_>, vpc: &VpcId) -> Vec<Stranger> {
     for it in parts.nat_gateways.values().filter(|it| it.vpc == *vpc && it.state != NatState::Deleted) {
         let public = !it.allocations.is_empty() && has_our_internet_gateway(situation, vpc);
         let in_ours = situation.ours.subnets.contains_key(&it.subnet);
-        if managed || public || in_ours || holds_by(situation, |of| is_made_for(of, it.id.as_str())) {
+        let with_ours = it.allocations.iter().any(|id| situation.ours.addresses.contains_key(id));
+        if managed
+            || public
+            || in_ours
+            || with_ours
+            || holds_by(situation, |of| is_made_for(of, it.id.as_str()))
+        {
             found.push(stranger(Kind::NatGateway, &it.id, with_service("", &it.tags)));
         }
     }
@@ -158,11 +164,19 @@ fn holds_by(situation: &Situation<'_>, is_of_it: impl Fn(&Interface) -> bool) ->
     situation.others.interfaces.values().any(|it| is_of_it(it) && holds(situation, it))
 }
 
-/// Whether an interface is in a subnet of ours, has a group of ours, or has a public address, which keeps an internet gateway of ours
-/// attached. In a VPC of ours every one counts.
+/// Whether an interface is in a subnet of ours, has a group of ours or an address of ours, or has a public address, which keeps an
+/// internet gateway of ours attached. In a VPC of ours every one counts.
 fn holds(situation: &Situation<'_>, interface: &Interface) -> bool {
     let public = interface.public_ip.is_some() && has_our_internet_gateway(situation, &interface.vpc);
-    is_managed(situation) || public || links::interface(situation, interface)
+    is_managed(situation)
+        || public
+        || has_our_address(situation, interface)
+        || links::interface(situation, interface)
+}
+
+/// Whether somebody associated an Elastic IP address of ours with it.
+fn has_our_address(situation: &Situation<'_>, interface: &Interface) -> bool {
+    situation.ours.addresses.values().any(|it| it.interface.as_ref() == Some(&interface.id))
 }
 
 fn has_our_internet_gateway(situation: &Situation<'_>, vpc: &VpcId) -> bool {

@@ -229,3 +229,27 @@ fn an_endpoint_of_another_type_in_our_subnets_is_named() {
     world.delete();
     assert!(world.aws.parts.endpoints.contains_key(&elsewhere));
 }
+
+/// In a VPC of the user's, whose internet gateway is not ours: nothing but the address has to do with us.
+#[test]
+fn who_uses_an_address_of_ours_is_named() {
+    let (mut world, theirs) = brought();
+    let interface = world.aws.interface(&theirs, "somebody's bastion");
+    world.aws.by_hand(|parts| {
+        parts.nat_gateways.clear();
+        parts.addresses.values_mut().for_each(|it| it.interface = None);
+        parts.addresses.values_mut().next().unwrap().interface = Some(interface.clone());
+    });
+    world.desired.being_deleted = true;
+    let later = world.aws.now.plus(Duration::from_mins(30));
+    world.run_until("later", |it| it.aws.now > later);
+    let condition = world.condition(ConditionKind::Deleting);
+    assert_eq!(condition.reason, Reason::ForeignResourcesInVpc, "{}", condition.message);
+    assert!(condition.message.contains("(somebody's bastion)"), "{}", condition.message);
+    world.aws.by_hand(|parts| {
+        parts.interfaces.remove(&interface);
+        parts.addresses.values_mut().for_each(|it| it.interface = None);
+    });
+    world.delete();
+    assert!(world.aws.parts.addresses.is_empty(), "{}", world.story());
+}

@@ -274,3 +274,103 @@ fn groups_of_eks_of_others_or_without_the_policy_are_named() {
         );
     }
 }
+
+/// A Cluster `prod` whose EKS cluster is called `team_prod`.
+fn on_eks() -> Desired {
+    let kubernetes_cluster = Some("team_prod".to_owned());
+    Desired { kubernetes_cluster, leftovers: Leftovers::Delete, ..desired("a") }
+}
+
+/// Gives what is left of a Service to the cluster of this name.
+fn rename(world: &mut World, to: &str) {
+    let key = "elbv2.k8s.aws/cluster";
+    world.aws.by_hand(|parts| {
+        let balancers = parts.load_balancers.values_mut().map(|it| &mut it.tags);
+        let groups = parts.security_groups.values_mut().map(|it| &mut it.tags);
+        let targets = parts.target_groups.values_mut().map(|it| &mut it.tags);
+        for tags in balancers.chain(groups).chain(targets).filter(|tags| tags.contains_key(key)) {
+            tags.insert(key.to_owned(), to.to_owned());
+            tags.remove("service.k8s.aws/stack");
+        }
+    });
+}
+
+#[test]
+fn what_controllers_of_an_eks_cluster_left_is_found_by_the_name_at_eks() {
+    for name in ["team_prod", "prod"] {
+        let mut world = settled(on_eks());
+        service(&mut world.aws, "elbv2.k8s.aws/cluster");
+        rename(&mut world, name);
+        group_of_eks(&mut world, "team_prod");
+        world.delete();
+        assert_gone(&world);
+        assert!(world.aws.parts.load_balancers.is_empty(), "{name}: {}", world.story());
+    }
+}
+
+/// A group that EKS made for a cluster that has the Cluster's name at EKS, which ours has not.
+#[test]
+fn the_group_of_another_eks_cluster_with_the_name_of_the_cluster_stays() {
+    let mut world = settled(on_eks());
+    let group = group_of_eks(&mut world, "prod");
+    world.desired.being_deleted = true;
+    let later = world.aws.now.plus(Duration::from_mins(30));
+    world.run_until("later", |it| it.aws.now > later);
+    assert!(world.aws.parts.security_groups.contains_key(&group), "{}", world.story());
+}
+
+#[test]
+fn in_a_brought_vpc_only_the_name_at_eks_counts() {
+    let (mut world, theirs) = brought();
+    world.desired.kubernetes_cluster = Some("team_prod".to_owned());
+    let ours = world.aws.parts.subnets.keys().find(|it| **it != theirs).unwrap().clone();
+    service_in(&mut world.aws, &ours, "elbv2.k8s.aws/cluster", "ours");
+    rename(&mut world, "team_prod");
+    service_in(&mut world.aws, &ours, "elbv2.k8s.aws/cluster", "of-prod");
+    world.desired.being_deleted = true;
+    let later = world.aws.now.plus(Duration::from_mins(30));
+    world.run_until("later", |it| it.aws.now > later);
+    assert_eq!(balancers(&world), ["of-prod"], "{}", world.story());
+}
+
+#[test]
+fn nothing_is_a_left_over_of_a_cluster_whose_name_is_not_known() {
+    let mut world = settled(Desired { kubernetes_cluster: None, ..on_eks() });
+    service(&mut world.aws, "elbv2.k8s.aws/cluster");
+    let group = group_of_eks(&mut world, "team_prod");
+    world.desired.being_deleted = true;
+    let later = world.aws.now.plus(Duration::from_mins(30));
+    world.run_until("later", |it| it.aws.now > later);
+    assert_eq!(balancers(&world), ["web"], "{}", world.story());
+    assert!(world.aws.parts.security_groups.contains_key(&group));
+    let message = world.condition(ConditionKind::Deleting).message;
+    assert!(message.contains("load balancer web"), "{message}");
+    world.desired.kubernetes_cluster = Some("team_prod".to_owned());
+    world.delete();
+    assert_gone(&world);
+}
+
+/// The name becomes known when the control plane's object exists; a former version of the provider tagged with the Cluster's.
+#[test]
+fn the_tag_of_the_name_is_added_when_it_is_known_and_nothing_else_changes() {
+    for (former, drift) in [(None, DriftPolicy::Warn), (Some("prod".to_owned()), DriftPolicy::Enforce)] {
+        let mut world = settled(Desired { kubernetes_cluster: former.clone(), drift, ..on_eks() });
+        let tagged = |world: &World, key: &str| -> usize {
+            let parts = &world.aws.parts;
+            let subnets = parts.subnets.values().map(|it| &it.tags);
+            let groups = parts.security_groups.values().map(|it| &it.tags);
+            subnets.chain(groups).filter(|tags| tags.get(key).is_some_and(|it| it == "owned")).count()
+        };
+        let before = usize::from(former.is_some()) * 3;
+        assert_eq!(tagged(&world, "kubernetes.io/cluster/prod"), before);
+        let sent = world.sent;
+        world.desired.kubernetes_cluster = Some("team_prod".to_owned());
+        world.rest();
+        let later = world.aws.now.plus(Duration::from_hours(2));
+        world.run_until("later", |it| it.aws.now > later);
+        assert_eq!(tagged(&world, "kubernetes.io/cluster/team_prod"), 3, "{}", world.story());
+        assert_eq!(tagged(&world, "kubernetes.io/cluster/prod"), before);
+        // One call for the subnets, one for the group, or both in one.
+        assert!((1..=3).contains(&(world.sent - sent)), "{} calls\n{}", world.sent - sent, world.story());
+    }
+}

@@ -103,7 +103,7 @@ pub fn desired(zones: &str) -> Desired {
         uid: "11111111-2222-3333-4444-555555555555".to_owned(),
         begun_before: false,
         cluster: "team/prod".to_owned(),
-        kubernetes_cluster: "prod".to_owned(),
+        kubernetes_cluster: Some("prod".to_owned()),
         installation: "here".to_owned(),
         adopt_from: None,
         account: Some("123456789012".to_owned()),

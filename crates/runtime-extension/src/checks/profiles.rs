@@ -13,7 +13,7 @@ pub(super) async fn look(aws: &Connected, topology: &Topology, report: &mut Repo
         let what = format!("{}: instance profile {name}", pools(names));
         match report.answer(&what, answer) {
             Some(None) => report.finds(format!("{what} does not exist")),
-            Some(Some(profile)) if profile.roles.is_empty() => report.finds(format!("{what} has no role")),
+            Some(Some(profile)) if profile.role.is_none() => report.finds(format!("{what} has no role")),
             Some(Some(_)) | None => {}
         }
     }

@@ -205,6 +205,25 @@ async fn a_load_balancer_of_the_cluster_holds_its_deletion_if_it_is_annotated() 
     assert_eq!(delete(annotated).await, None);
 }
 
+/// The FooControlPlane may give the EKS cluster any name; the provider tags the Cluster's groups with it.
+#[tokio::test]
+async fn what_is_left_is_found_by_the_name_at_eks() {
+    let world = World::new();
+    let region = world.aws.region(DEFAULT_REGION);
+    let tags: Tags = [("kubernetes.io/cluster/at-eks".to_owned(), "owned".to_owned())].into();
+    let volume = region.put_volume(WorkloadVolume { size_gib: 1, attached: None, tags }).unwrap();
+    let delete = async || {
+        let annotated = request("leftovers", |request| {
+            request["cluster"]["metadata"]["annotations"][WAIT_FOR_LEFTOVERS_ANNOTATION] = json!("");
+        });
+        held(before_cluster_delete(&world.clouds, &annotated).await)
+    };
+    assert_eq!(delete().await, None, "nobody knows that name");
+    world.runs("p", 1).await;
+    let why = delete().await.unwrap();
+    assert!(why.contains(&format!("volumes {volume}")), "{why}");
+}
+
 /// Volumes are found by the cluster's name alone, load balancers in the VPC that has the network's tag.
 #[tokio::test]
 async fn leftovers_of_a_managed_network_and_volumes_are_found() {

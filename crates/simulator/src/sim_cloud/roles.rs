@@ -6,7 +6,9 @@ use crate::core::error::AwsResult;
 use crate::iam::directory::{InstanceProfile as Profile, Provider, no_entity};
 use crate::world::Inner;
 use async_trait::async_trait;
-use foo_cloud::{ErrorKind, InstanceProfile, NewOidcProvider, OidcProvider, Operation, Result, Role, Roles};
+use foo_cloud::{ErrorKind, NewOidcProvider, Operation, Result, Roles};
+use foo_model::Timestamp;
+use foo_model::eks::{InstanceProfile, OidcProvider, Role};
 
 #[async_trait]
 impl Roles for SimCloud {
@@ -17,7 +19,7 @@ impl Roles for SimCloud {
                 let profile = profile(inner, name)?;
                 let role = profile.role.as_deref().and_then(|name| role(inner, &account, name).ok());
                 let arn = format!("arn:aws:iam::{account}:instance-profile/{name}");
-                Ok(InstanceProfile { name: name.to_owned(), arn, roles: role.into_iter().collect() })
+                Ok(InstanceProfile { arn, role })
             })
             .await;
         there(found)
@@ -33,7 +35,7 @@ impl Roles for SimCloud {
             .call_of_account(Operation::GetOpenIDConnectProvider, arn, |inner| {
                 let found = inner.keys.directory.provider(arn)?.clone();
                 let Provider { url, clients, tags, .. } = found;
-                Ok(OidcProvider { arn: arn.to_owned(), url, clients, tags })
+                Ok(OidcProvider { arn: arn.to_owned(), url, client_ids: clients, tags })
             })
             .await;
         there(found)
@@ -67,12 +69,13 @@ fn role(inner: &Inner, account: &str, name: &str) -> AwsResult<Role> {
     let absent = || no_entity(format!("The role with name {name} cannot be found."));
     let role = inner.keys.role(name).ok_or_else(absent)?;
     let principal = inner.keys.principals(account).role(&role.arn(account)).ok_or_else(absent)?;
+    let created = inner.keys.directory.created(name).unwrap_or(Timestamp(0));
     Ok(Role {
-        name: name.to_owned(),
         arn: principal.arn,
         unique_id: principal.unique_id,
-        path: role.path,
-        services: role.services.into_iter().collect(),
+        // As the wire has it: whole seconds.
+        created: Timestamp(created.0.div_euclid(1000).saturating_mul(1000)),
+        trusted_services: role.services.into_iter().collect(),
     })
 }
 

@@ -10,6 +10,7 @@ mod looks;
 mod record;
 pub(super) mod shown;
 pub(super) mod state;
+mod workload;
 
 use super::clusters::{Clusters, Goal, LOOK_AGAIN};
 use super::status::{Found, Said};
@@ -131,6 +132,9 @@ impl Clusters {
             }
             Err(_) => {}
         }
+        if let Err(blocked) = self.learn_name(&pass, &mut state).await {
+            return self.is_blocked(api, cluster, goal, blocked).await;
+        }
         self.plan_and_act(pass, &mut state).await
     }
 
@@ -229,6 +233,7 @@ impl Clusters {
             uid: cluster.metadata.uid.as_deref().unwrap_or_default(),
             begun_before: state.begun_before,
             cluster: (&namespace, &name),
+            kubernetes_cluster: state.kubernetes_cluster.as_deref(),
             region: &cluster.spec.region,
             installation: &self.installation,
             adopt_from: cluster.annotations().get(ADOPT_FROM_ANNOTATION).map(String::as_str),
@@ -366,7 +371,8 @@ impl Clusters {
         };
         let rest = (!plan.actions.is_empty() || is_cut_short(pass, plan, now)).then_some(GO_ON);
         let again = plan.report.again_at.map(|at| now.until(at));
-        let timers = [again, looks::next(&plan.report, now), looks, rest];
+        let name = state.kubernetes_cluster.is_none().then_some(workload::ASK_AGAIN);
+        let timers = [again, looks::next(&plan.report, now), looks, rest, name];
         let after = timers.into_iter().flatten().fold(self.context.settings.sync_period, Ord::min);
         Ended { worked: pass.worked, after: after.max(SHORTEST), gone }
     }

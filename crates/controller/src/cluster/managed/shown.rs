@@ -53,6 +53,7 @@ pub(super) fn shown(view: &View<'_>, trouble: Option<CloudError>) -> Shown {
         resources: record::resources(&plan.record, &plan.report.resources),
         intents: record::intents(&plan.record),
         tag_keys: plan.record.tag_keys.iter().cloned().collect(),
+        kubernetes_cluster: desired.kubernetes_cluster.clone(),
     };
     let of = |kind: ConditionKind| plan.report.conditions.iter().find(move |it| it.kind == kind);
     let mut ready = of(ConditionKind::NetworkReady).map_or_else(not_yet, condition);

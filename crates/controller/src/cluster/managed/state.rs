@@ -34,6 +34,10 @@ pub(super) struct NetworkState {
     pub(super) kinds: BTreeSet<Kind>,
     pub(super) zones: BTreeMap<Zone, ZoneInfo>,
     pub(super) quotas: Option<Quotas>,
+    /// The name that the workload cluster has in AWS, as far as known.
+    pub(super) kubernetes_cluster: Option<String>,
+    /// Whether that name was read by this process, which is done once.
+    pub(super) kubernetes_cluster_is_read: bool,
     /// Failures that were told of in events, and since when.
     pub(super) told: BTreeMap<String, Timestamp>,
 }

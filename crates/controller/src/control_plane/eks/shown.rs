@@ -45,6 +45,13 @@ pub(super) fn status(
     record: &Recorded,
     now: Timestamp,
 ) -> FooControlPlaneStatus {
+    if facts.paused && facts.plan.is_none() {
+        // Nothing was found out: what was published stays, also the absence of what nobody published after a move.
+        let initialized = old.initialized.unwrap_or_default();
+        let wanted = wanted(old, facts, initialized);
+        let conditions = conditions::merge(&old.conditions, &wanted, control_plane.metadata.generation, now);
+        return FooControlPlaneStatus { conditions, ..old.clone() };
+    }
     let cluster = facts.plan.and_then(|plan| plan.report.cluster.as_deref());
     let answered = facts.api_server.as_ref().and_then(|answer| answer.as_ref().ok());
     let version = version(&control_plane.spec.version, old.version.as_deref(), cluster, answered);

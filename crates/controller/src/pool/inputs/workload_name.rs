@@ -2,17 +2,13 @@
 
 use super::gather::Gathered;
 use crate::pool::reads::Reads;
-use foo_api::FooControlPlane;
-use foo_api::names::CONTROL_PLANE_GROUP;
+use crate::workload_name::{self, control_plane_of};
 use foo_model::Reason;
-use foo_model::names::eks_cluster_name;
 use foo_planner::desired::Blocked;
-use kube::{Api, Client};
+use kube::Client;
 
-/// The name of the EKS cluster, if the Cluster's control plane is a FooControlPlane in mode `eks`; otherwise that of the Cluster.
-///
-/// Read once: mode and name are immutable. As long as it cannot be read nothing is launched, because other tags on instances are
-/// another content of the launch template.
+/// That name. As long as it cannot be read nothing is launched, because other tags on instances are another content of the launch
+/// template.
 ///
 /// # Errors
 ///
@@ -23,29 +19,22 @@ pub(in crate::pool) async fn workload_name(
     cluster: &str,
     reads: &mut Reads,
 ) -> Result<String, Blocked> {
-    let reference = gathered.cluster.as_ref().and_then(|cluster| cluster.spec.control_plane_ref.as_ref());
-    let is_ours = |group: &str, kind: &str| group == CONTROL_PLANE_GROUP && kind == "FooControlPlane";
-    let Some(reference) = reference.filter(|it| is_ours(&it.api_group, &it.kind)) else {
-        return Ok(cluster.to_owned());
-    };
+    let with_control_plane =
+        gathered.cluster.as_deref().and_then(|it| Some((it, control_plane_of(it)?.name.as_str())));
+    let Some((object, control_plane)) = with_control_plane else { return Ok(cluster.to_owned()) };
     if let Some(known) = &reads.workload_name {
         return Ok(known.clone());
     }
-    let namespace = gathered.namespace();
-    let objects: Api<FooControlPlane> = Api::namespaced(client.clone(), &namespace);
     let blocked = |why: &str| {
-        let message = format!("FooControlPlane {} {why}", reference.name);
+        let message = format!("FooControlPlane {control_plane} {why}");
         Blocked::new(Reason::WaitingForControlPlane, message)
     };
-    let object = objects.get_opt(&reference.name).await.map_err(|error| {
-        tracing::warn!(%error, namespace, name = reference.name, "could not read the FooControlPlane");
+    let name = workload_name::workload_name(client, object).await.map_err(|error| {
+        let namespace = gathered.namespace();
+        tracing::warn!(%error, namespace, name = control_plane, "could not read the FooControlPlane");
         blocked("cannot be read")
     })?;
-    let spec = object.ok_or_else(|| blocked("does not exist yet"))?.spec;
-    let name = match spec.eks {
-        Some(eks) => eks.name.unwrap_or_else(|| eks_cluster_name(&namespace, cluster)),
-        None => cluster.to_owned(),
-    };
+    let name = name.ok_or_else(|| blocked("does not exist yet"))?;
     reads.workload_name = Some(name.clone());
     Ok(name)
 }

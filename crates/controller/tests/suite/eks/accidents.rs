@@ -1,11 +1,12 @@
 //! What others do, and what is not as it must be.
 
 use super::{NAME, control_plane, refers};
-use crate::support::{CLUSTER, World, objects};
+use crate::support::{CLUSTER, NS, World, objects};
+use foo_api::FooControlPlane;
 use foo_api::names::CLUSTER_NAME_LABEL;
 use foo_model::names::CONTROL_PLANE_ID_ANNOTATION;
 use kube::ResourceExt;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Another Cluster with a FooControlPlane that names an EKS cluster.
@@ -100,22 +101,52 @@ async fn an_identity_that_the_namespace_may_not_use_makes_nothing() {
     assert_eq!(told.len(), 2, "once of the FooCluster, once of the control plane: {told:?}");
 }
 
-/// The role behind a pool's instance profile is let in, and no longer when no pool has it.
-#[tokio::test(start_paused = true)]
-async fn the_nodes_of_pools_are_let_in() {
+/// The role of nodes.
+const NODES: &str = "arn:aws:iam::123456789012:role/nodes";
+
+fn role_of_nodes() -> foo_simulator::Role {
+    serde_json::from_value(json!({ "name": "nodes" })).unwrap()
+}
+
+/// A cluster with a pool whose nodes have that role, which is let in.
+async fn with_nodes() -> World {
     let world = World::of_eks(json!({})).await;
-    let role: foo_simulator::Role = serde_json::from_value(json!({ "name": "nodes" })).unwrap();
-    world.aws.put_role(role);
+    world.aws.put_role(role_of_nodes());
     let profile = json!({ "name": "nodes", "role": "nodes" });
     world.aws.put_instance_profile(serde_json::from_value(profile).unwrap());
     let mut pool = objects::foo_machine_pool("p", objects::pool_spec());
     pool.spec.iam_instance_profile = Some("nodes".to_owned());
     pool.labels_mut().insert(CLUSTER_NAME_LABEL.to_owned(), CLUSTER.to_owned());
     world.has(&pool);
-    let arn = "arn:aws:iam::123456789012:role/nodes";
-    let entered = || world.eks_cluster().entries.contains_key(arn);
-    world.until("the role is let in", entered).await;
+    world.until("the role is let in", || world.eks_cluster().entries.contains_key(NODES)).await;
+    world
+}
+
+/// clusterctl move loses for which role the entry was made; that it is older than the role tells it.
+#[tokio::test(start_paused = true)]
+async fn a_role_that_was_made_anew_before_a_move_is_let_in_again() {
+    let mut world = with_nodes().await;
     world.eks_is_ready().await;
-    world.server.delete::<foo_api::FooMachinePool>(crate::support::NS, "p").unwrap();
+    let entry = |world: &World| world.eks_cluster().entries.get(NODES).map(|it| it.arn.clone());
+    let former = entry(&world);
+    world.kills_the_manager();
+    world.waits(Duration::from_mins(10)).await;
+    world.aws.remove_role("nodes");
+    world.aws.put_role(role_of_nodes());
+    let lose = |object: &mut Value| drop(object.as_object_mut().unwrap().remove("status"));
+    world.server.spoil::<FooControlPlane>(NS, CLUSTER, lose).unwrap();
+    world.starts_the_manager();
+    let again = || entry(&world).is_some_and(|entry| former.as_ref() != Some(&entry));
+    world.until("there is another entry", again).await;
+    world.eks_is_ready().await;
+}
+
+/// The role behind a pool's instance profile is let in, and no longer when no pool has it.
+#[tokio::test(start_paused = true)]
+async fn the_nodes_of_pools_are_let_in() {
+    let world = with_nodes().await;
+    let entered = || world.eks_cluster().entries.contains_key(NODES);
+    world.eks_is_ready().await;
+    world.server.delete::<foo_api::FooMachinePool>(NS, "p").unwrap();
     world.until("the role is let in no more", || !entered()).await;
 }

@@ -153,11 +153,21 @@ async fn nothing_happens_while_it_is_paused() {
     world.has(&control_plane(CLUSTER, "v1.34.0", json!({})));
     world.waits(Duration::from_mins(3)).await;
     assert!(world.region.clusters().is_empty());
+    let status = world.eks_object().status.unwrap();
+    assert_eq!((status.eks, status.initialization), (None, None), "nothing was found out");
     world.pauses_eks(false);
     world.eks_is_ready().await;
+    // EKS is asked for the last time.
+    world.waits(Duration::from_mins(10)).await;
+    let before = world.eks_object().status.unwrap();
     world.pauses_eks(true);
     world.waits(Duration::from_secs(5)).await;
     assert_eq!(world.eks_says("Paused"), "True Paused");
+    let after = world.eks_object();
+    let status = after.status.clone().unwrap();
+    assert_eq!((status.eks, status.version, status.ready), (before.eks, before.version, before.ready));
+    world.waits(Duration::from_hours(1)).await;
+    assert_eq!(world.eks_object().resource_version(), after.resource_version(), "written once");
     world.edits_eks(|eks| eks.zonal_shift = true);
     world.forgets();
     world.waits(Duration::from_mins(3)).await;

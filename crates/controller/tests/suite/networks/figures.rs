@@ -124,7 +124,8 @@ async fn creation_and_deletion_take_few_calls_and_little_time_of_our_own() {
         let (late_creation, late_deletion, same_parts) = costs(*zones, *nat, World::answers_late).await;
         assert_eq!(parts, same_parts);
         let resources: usize = parts.values().sum();
-        println!("{zones} zones, NAT {nat:?}, {resources} resources");
+        let plural = if *zones == 1 { "" } else { "s" };
+        println!("{zones} zone{plural}, NAT {nat:?}, {resources} resources");
         println!("  create {}: {}", creation.beside(&late_creation), creation.looks());
         println!("  delete {}: {}", deletion.beside(&late_deletion), deletion.looks());
         for cost in [creation, deletion, late_creation, late_deletion] {

@@ -129,7 +129,8 @@ impl Aws {
     /// Creates a role, or creates it again.
     pub fn make_role(&mut self, name: &str) {
         let unique_id = self.id("AROA");
-        let role = Role { arn: role_arn(name), unique_id, trusted_services: BTreeSet::new() };
+        let role =
+            Role { arn: role_arn(name), unique_id, created: self.now, trusted_services: BTreeSet::new() };
         self.state.roles.insert(name.to_owned(), role);
     }
 

@@ -66,15 +66,13 @@ impl SimCloud {
     /// The answer to a question that IAM answers.
     async fn ask_iam(&self, question: &Question) -> Option<Result<Answer>> {
         if let Question::Role(name) = question {
-            return Some(self.role(name).await.map(|it| Answer::Role(it.map(Into::into))));
+            return Some(self.role(name).await.map(Answer::Role));
         }
         if let Question::InstanceProfile(name) = question {
-            let found = self.instance_profile(name).await;
-            return Some(found.map(|it| Answer::InstanceProfile(it.map(Into::into))));
+            return Some(self.instance_profile(name).await.map(Answer::InstanceProfile));
         }
         if let Question::OidcProvider(arn) = question {
-            let found = self.oidc_provider(arn).await;
-            return Some(found.map(|it| Answer::OidcProvider(it.map(Into::into))));
+            return Some(self.oidc_provider(arn).await.map(Answer::OidcProvider));
         }
         None
     }

@@ -16,6 +16,8 @@ pub(in crate::cluster::managed) struct Known<'a> {
     pub(in crate::cluster::managed) begun_before: bool,
     /// Namespace and name of the Cluster.
     pub(in crate::cluster::managed) cluster: (&'a str, &'a str),
+    /// The name that the workload cluster has in AWS, if it is known.
+    pub(in crate::cluster::managed) kubernetes_cluster: Option<&'a str>,
     /// AWS region.
     pub(in crate::cluster::managed) region: &'a str,
     /// Id of this management cluster.

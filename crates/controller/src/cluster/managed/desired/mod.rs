@@ -76,7 +76,7 @@ fn assembled(spec: &api::ManagedNetwork, known: &Known<'_>, parts: DesiredParts)
         uid: known.uid.to_owned(),
         begun_before: known.begun_before,
         cluster: format!("{namespace}/{name}"),
-        kubernetes_cluster: name.to_owned(),
+        kubernetes_cluster: known.kubernetes_cluster.map(str::to_owned),
         installation: known.installation.to_owned(),
         adopt_from: known.adopt_from.map(str::to_owned),
         account: known.account.map(str::to_owned),

@@ -41,6 +41,7 @@ impl Region {
             uid: ID,
             begun_before: false,
             cluster: ("team-a", "prod"),
+            kubernetes_cluster: Some("team-a_prod"),
             region: self.name.unwrap_or(REGION),
             installation: "here",
             adopt_from: None,
@@ -130,7 +131,8 @@ fn an_empty_spec_is_three_zones_with_a_nat_gateway_each() {
     }
     assert_eq!((desired.nat, desired.ipv6), (NatMode::PerZone, false));
     assert_eq!((desired.drift, desired.leftovers), (DriftPolicy::Enforce, Leftovers::Wait));
-    assert_eq!((desired.cluster.as_str(), desired.kubernetes_cluster.as_str()), ("team-a/prod", "prod"));
+    let names = (desired.cluster.as_str(), desired.kubernetes_cluster.as_deref());
+    assert_eq!(names, ("team-a/prod", Some("team-a_prod")));
     assert!(desired.endpoints.is_empty());
 }
 

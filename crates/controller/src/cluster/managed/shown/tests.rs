@@ -12,6 +12,7 @@ fn begun(being_deleted: bool) -> (Desired, Observed, Plan) {
         uid: "uid-1",
         begun_before: true,
         cluster: ("team-a", "prod"),
+        kubernetes_cluster: None,
         region: "eu-central-1",
         installation: "here",
         adopt_from: None,
