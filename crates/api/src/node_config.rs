@@ -57,6 +57,8 @@ use std::collections::BTreeMap;
     validation = without_for("Bottlerocket", "containerd", "Bottlerocket writes containerd's configuration; set settings.container-runtime in extra"),
     validation = without_for("CloudInit", "containerd", "for the family CloudInit the image has containerd's configuration: write that file with files"),
     validation = without_for("CloudInit", "registryMirrors", "for the family CloudInit the image decides where containerd reads mirrors from: write that file with files"),
+    validation = Rule::new("self.family != 'Bottlerocket' || self.storage != 'S3'")
+        .message("storage: Bottlerocket fetches no user data; EC2 accepts 16384 bytes of it"),
     validation = without_flag("shutdownGracePeriod"),
     validation = without_flag("shutdownGracePeriodCriticalPods")
 )]
@@ -114,6 +116,10 @@ pub struct FooNodeConfigSpec {
     /// How the user data is packed; EC2 takes at most 16384 bytes. All families unpack it. Default: `None`.
     #[serde(default)]
     pub compression: Compression,
+    /// Where instances get the user data from, which decides how long it may be: 16384 bytes in the launch template, 524288 in
+    /// S3. With `S3` the FooMachinePool must have `userDataStorage`. Not for Bottlerocket. Default: `LaunchTemplate`.
+    #[serde(default)]
+    pub storage: NodeStorage,
 }
 
 /// A rule: nodes of this family cannot have this field.
@@ -240,6 +246,16 @@ pub enum Compression {
     None,
     /// With gzip.
     Gzip,
+}
+
+/// Where instances get their user data from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum NodeStorage {
+    /// From the launch template.
+    #[default]
+    LaunchTemplate,
+    /// From S3, where the FooMachinePool keeps it (`userDataStorage`).
+    S3,
 }
 
 /// Whether the user data is there.

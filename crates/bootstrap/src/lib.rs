@@ -10,6 +10,7 @@
 //! * [`input`]: what is known and what the user wrote; [`refusal`]: what is wrong with it;
 //! * `syntax`, `json`, `merge`, `mime`, `packed`: small texts, documents, and how they are packed;
 //! * `kubelet`, `common`, `shell`: what families share;
+//! * `stored`: what instances get whose user data is an object in S3;
 //! * `al2023`, `bottlerocket`, `cloud_init`: one folder for each family, with the two directions side by side.
 
 mod al2023;
@@ -25,18 +26,21 @@ mod packed;
 pub mod refusal;
 mod seen;
 mod shell;
+mod stored;
 mod syntax;
 
 pub use common::{Effect, Taint};
-pub use input::{ClusterInput, Compression, Family, NodeInput};
-pub use packed::LIMIT;
+pub use input::{ClusterInput, Compression, Family, NodeInput, Storage};
+pub use packed::{LIMIT, STORED_LIMIT};
 pub use refusal::{Refusal, RefusalKind};
 pub use seen::{Seen, Unreadable};
+pub use stored::{NotStorable, Stored, fetched, store, stored};
 
 use common::Common;
 use refusal::Refusals;
 
-/// The user data for nodes of this cluster, as EC2 hands it out: at most [`LIMIT`] bytes, not in base64.
+/// The user data for nodes of this cluster, not in base64: at most [`LIMIT`] bytes, as EC2 hands it out, or, with [`Storage::S3`],
+/// as many as a Secret holds.
 ///
 /// # Errors
 /// Everything that is wrong with the input.
@@ -48,7 +52,7 @@ pub fn render(cluster: &ClusterInput, node: &NodeInput) -> Result<Vec<u8>, Vec<R
         Family::CloudInit => cloud_init::render(&common, node, &mut refusals),
     });
     let document = refusals.or(document)?;
-    packed::pack(&document, node.compression).map_err(|refusal| vec![refusal])
+    packed::pack(&document, node.compression, node.storage).map_err(|refusal| vec![refusal])
 }
 
 /// What an instance of this family takes from its user data.

@@ -24,6 +24,11 @@ pub(crate) fn write(parts: &[(&str, String)]) -> String {
     )
 }
 
+/// Whether a body has a line that would end its part.
+pub(crate) fn ends_early(body: &str) -> bool {
+    body.lines().any(|line| line.strip_prefix("--").is_some_and(|rest| rest.starts_with(BOUNDARY)))
+}
+
 /// The parts, or nothing if this is no multipart document.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! User data as EC2 stores it: as it is, or with gzip.
 
-use crate::input::Compression;
+use crate::input::{Compression, Storage};
 use crate::refusal::{Refusal, RefusalKind};
 use flate2::bufread::GzDecoder;
 use flate2::{Compression as Level, GzBuilder};
@@ -9,29 +9,40 @@ use std::io::{Read as _, Write as _};
 /// Most bytes of user data before EC2 puts it into base64 (Amazon EC2 User Guide, "Run commands when you launch an EC2 instance").
 pub const LIMIT: usize = 16 * 1024;
 
+/// Most bytes of user data that is an object in S3: half of what the Secret of it may have in base64, so that its metadata fit
+/// (Kubernetes, "Secrets").
+pub const STORED_LIMIT: usize = 512 * 1024;
+
 /// Most bytes that packed user data may unpack to when it is read: more is not user data of ours.
 const UNPACKED_LIMIT: u64 = 16 * 1024 * 1024;
 
-/// The bytes, if EC2 accepts as many.
-pub(crate) fn pack(document: &str, compression: Compression) -> Result<Vec<u8>, Refusal> {
+/// The bytes, if EC2, or S3, takes this many.
+pub(crate) fn pack(document: &str, compression: Compression, storage: Storage) -> Result<Vec<u8>, Refusal> {
     let bytes = match compression {
         Compression::None => document.as_bytes().to_vec(),
         Compression::Gzip => gzip(document.as_bytes()),
     };
-    if bytes.len() <= LIMIT {
+    let (limit, field) = match storage {
+        Storage::LaunchTemplate => (LIMIT, "compression"),
+        Storage::S3 => (STORED_LIMIT, "storage"),
+    };
+    if bytes.len() <= limit {
         return Ok(bytes);
     }
-    let instead = match compression {
-        Compression::None => "set compression to Gzip, or make files and commands shorter",
-        Compression::Gzip => {
-            "make files and commands shorter, for example by fetching large files when the node starts"
+    let instead = match (compression, storage) {
+        (Compression::None, Storage::LaunchTemplate) => {
+            "EC2 accepts 16384: set compression to Gzip, store it in S3, or make files and commands shorter"
+        }
+        (Compression::Gzip, Storage::LaunchTemplate) => {
+            "EC2 accepts 16384: store it in S3, or make files and commands shorter, for example by fetching large files when \
+             the node starts"
+        }
+        (Compression::None | Compression::Gzip, Storage::S3) => {
+            "at most 524288 are stored: fetch large files when the node starts"
         }
     };
-    Err(Refusal {
-        field: "compression".into(),
-        kind: RefusalKind::TooLong,
-        message: format!("the user data has {} bytes, and EC2 accepts {LIMIT}: {instead}", bytes.len()),
-    })
+    let message = format!("the user data has {} bytes, and {instead}", bytes.len());
+    Err(Refusal { field: field.into(), kind: RefusalKind::TooLong, message })
 }
 
 /// Without a time, a name and the name of an operating system, which would make each process write other bytes.
