@@ -1,5 +1,5 @@
-//! Which actions on which resources a call of IAM asks for (Service Authorization Reference, "AWS Identity and Access
-//! Management").
+//! Which actions on which resources a call of IAM asks for (Service Authorization Reference, "Actions, resources, and condition keys
+//! for AWS Identity and Access Management (IAM)", its tables of June 2026).
 
 use super::ask::{ask, tags_of};
 use super::directory::Directory;
@@ -20,8 +20,9 @@ pub(crate) fn on_provider(asks: Vec<Ask>, tags: &Tags) -> Vec<Ask> {
 }
 
 /// What must be allowed before the call is carried out. Paths of roles are not known before: IAM looks them up by name, and asks
-/// for the ARN without one **(A)**.
-pub(super) fn of_call(account: &str, action: &str, params: &Params) -> Ask {
+/// for the ARN without one **(A)**. Creation with tags needs the right to tag as well (IAM User Guide, "Tag OpenID Connect (OIDC)
+/// identity providers").
+pub(super) fn of_call(account: &str, action: &str, params: &Params) -> Vec<Ask> {
     let named = |kind: &str, name: &str| format!("arn:aws:iam::{account}:{kind}/{name}");
     let text = |name: &str| params.text(name).unwrap_or("*");
     let resource = match action {
@@ -30,9 +31,12 @@ pub(super) fn of_call(account: &str, action: &str, params: &Params) -> Ask {
         "CreateOpenIDConnectProvider" => {
             named("oidc-provider", text("Url").strip_prefix("https://").unwrap_or("*"))
         }
-        "ListOpenIDConnectProviders" => named("oidc-provider", "*"),
+        "ListOpenIDConnectProviders" => "*".to_owned(),
         _ => text("OpenIDConnectProviderArn").to_owned(),
     };
     let tags = tags_of(params.list("Tags"));
-    ask(format!("iam:{action}"), resource).with_tags("aws:RequestTag", &tags)
+    let tagging = (action == "CreateOpenIDConnectProvider" && !tags.is_empty())
+        .then(|| ask("iam:TagOpenIDConnectProvider".to_owned(), resource.clone()));
+    let main = ask(format!("iam:{action}"), resource);
+    std::iter::once(main).chain(tagging).map(|it| it.with_tags("aws:RequestTag", &tags)).collect()
 }

@@ -26,7 +26,7 @@ pub(crate) fn of_call(region: &Region, service: Service, action: &str, params: &
         // STS API Reference, GetCallerIdentity: no permissions are required. `wire::json` checks the services that
         // speak JSON.
         Service::ElasticLoadBalancing => networks::of_load_balancing(region, action, params),
-        Service::Iam => vec![account::of_call(&region.account, action, params)],
+        Service::Iam => account::of_call(&region.account, action, params),
         Service::Sts | Service::Sqs | Service::Ssm | Service::ServiceQuotas | Service::Eks => Vec::new(),
     }
 }

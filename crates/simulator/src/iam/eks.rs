@@ -1,5 +1,9 @@
-//! Which actions on which resources a call of EKS asks for (Service Authorization Reference, "Amazon Elastic Kubernetes
-//! Service"). Roles that EKS is to use are passed: `iam:PassRole` (EKS User Guide, "Identity-based policies").
+//! Which actions on which resources a call of EKS asks for.
+//!
+//! Resources and condition keys: Service Authorization Reference, "Actions, resources, and condition keys for Amazon Elastic
+//! Kubernetes Service" (its tables of June 2026). Creations and look-ups of parts are about the part, or, where it has no name yet,
+//! about the cluster. Condition keys of EKS itself (`eks:…`) are not given. Roles that EKS is to use are passed: `iam:PassRole` (EKS
+//! User Guide, "Identity-based policies", and the pages that say "must have `iam:PassRole`").
 
 use super::ask::{ask, knows_tags};
 use super::policy::{Ask, VALUES_END};
@@ -27,12 +31,50 @@ pub(crate) fn of_call(region: &Region, action: &str, call: &Call<'_>) -> Vec<Ask
             main.with_tags("aws:RequestTag", &tags).with("aws:TagKeys", keys.join(&VALUES_END.to_string()));
     }
     let mut asks = vec![main];
+    asks.extend(tagging(region, action, call, &tags));
+    asks.extend(identities_of_addon(region, action, call));
     asks.extend(passed(action, call));
     asks
 }
 
 fn given_tags(call: &Call<'_>) -> Tags {
     call.field("tags").and_then(|tags| serde_json::from_value(tags.clone()).ok()).unwrap_or_default()
+}
+
+/// Creation with tags needs the right to tag what is new. The reference does not list it; callers without it are refused
+/// (aws/aws-cdk, issue 7163).
+fn tagging(region: &Region, action: &str, call: &Call<'_>, tags: &Tags) -> Option<Ask> {
+    if tags.is_empty() || !action.starts_with("Create") {
+        return None;
+    }
+    let (of, last) = match action {
+        "CreateCluster" => ("cluster", ""),
+        "CreateAddon" => ("addon", "/*"),
+        "CreateAccessEntry" => ("access-entry", "/*"),
+        "CreatePodIdentityAssociation" => ("podidentityassociation", "/*"),
+        _ => return None,
+    };
+    let name = call.field("name").and_then(Value::as_str).filter(|_| of == "cluster");
+    let name = name.unwrap_or_else(|| call.path("name"));
+    let arn = format!("arn:aws:eks:{}:{}:{of}/{name}{last}", region.name, region.account);
+    Some(ask("eks:TagResource".to_owned(), arn).with_tags("aws:RequestTag", tags))
+}
+
+/// Pod identity associations that come and go with an add-on are a resource of the same action.
+fn identities_of_addon(region: &Region, action: &str, call: &Call<'_>) -> Option<Ask> {
+    let (name, addon) = (call.path("name"), call.path("addonName"));
+    let has_some = match action {
+        "CreateAddon" | "UpdateAddon" => {
+            call.field("podIdentityAssociations").is_some_and(|it| !it.is_null())
+        }
+        "DeleteAddon" => {
+            let cluster = region.eks.cluster(name);
+            cluster.and_then(|it| it.addons.get(addon)).is_some_and(|it| !it.spec.pod_identities.is_empty())
+        }
+        _ => false,
+    };
+    let arn = || format!("arn:aws:eks:{}:{}:podidentityassociation/{name}/*", region.name, region.account);
+    has_some.then(|| ask(format!("eks:{action}"), arn()))
 }
 
 /// The ARN of what a call is about, with its age and tags if it is there.
@@ -103,8 +145,11 @@ fn passed(action: &str, call: &Call<'_>) -> Vec<Ask> {
         "CreatePodIdentityAssociation" | "UpdatePodIdentityAssociation" => {
             asks.extend(field("roleArn").map(|role| pass(role, "pods.eks.amazonaws.com")));
         }
-        // EKS User Guide, "Create access entries": entries for nodes pass the nodes' role.
-        "CreateAccessEntry" if field("type").is_some_and(|kind| kind.starts_with("EC2")) => {
+        // EKS User Guide, "Create access entries": whoever makes an entry of one of these two types must have `iam:PassRole`. Which
+        // service the role is passed to is not said **(A)**.
+        "CreateAccessEntry"
+            if field("type").is_some_and(|kind| ["EC2_LINUX", "EC2_WINDOWS"].contains(&kind)) =>
+        {
             asks.extend(field("principalArn").map(|role| pass(role, "ec2.amazonaws.com")));
         }
         _ => {}

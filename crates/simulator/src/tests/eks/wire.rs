@@ -188,8 +188,12 @@ async fn rights_are_asked_for_by_resource_and_roles_are_passed() {
         judged(Method::POST, "/clusters", new_cluster(json!({ "name": "x", "tags": { "k": "v" } }))).await;
     assert_eq!(created[0].1, "arn:aws:eks:eu-central-1:123456789012:cluster/x");
     assert_eq!(created[0].2["aws:RequestTag/k"], "v");
-    assert_eq!((created[1].0.as_str(), created[1].1.as_str()), ("iam:PassRole", ROLE));
-    assert_eq!(created[1].2["iam:PassedToService"], "eks.amazonaws.com");
+    assert_eq!((created[1].0.as_str(), created[1].1.as_str()), ("eks:TagResource", created[0].1.as_str()));
+    assert_eq!(created[1].2["aws:RequestTag/k"], "v");
+    assert_eq!((created[2].0.as_str(), created[2].1.as_str()), ("iam:PassRole", ROLE));
+    assert_eq!(created[2].2["iam:PassedToService"], "eks.amazonaws.com");
+    let untagged = judged(Method::POST, "/clusters", new_cluster(json!({ "name": "x" }))).await;
+    assert!(untagged.iter().all(|it| it.0 != "eks:TagResource"), "{untagged:?}");
     let described = judged(Method::GET, "/clusters/main", json!({})).await;
     assert_eq!(described[0].2["aws:ResourceTag/team"], "a");
     let listed = judged(Method::GET, "/clusters", json!({})).await;
@@ -200,6 +204,15 @@ async fn rights_are_asked_for_by_resource_and_roles_are_passed() {
         (entered[0].1.as_str(), entered[1].1.as_str()),
         ("arn:aws:eks:eu-central-1:123456789012:cluster/main", NODES)
     );
+    let auto = json!({ "principalArn": NODES, "type": "EC2" });
+    let entered = judged(Method::POST, "/clusters/main/access-entries", auto).await;
+    assert_eq!(entered.len(), 1, "{entered:?}");
+    let pods = json!({ "addonName": "vpc-cni", "podIdentityAssociations": [{ "serviceAccount": "aws-node", "roleArn": NODES }] });
+    let with_pods = judged(Method::POST, "/clusters/main/addons", pods).await;
+    let of_addon: Vec<_> =
+        with_pods.iter().filter(|it| it.0 == "eks:CreateAddon").map(|it| it.1.as_str()).collect();
+    let arn = |rest: &str| format!("arn:aws:eks:eu-central-1:123456789012:{rest}");
+    assert_eq!(of_addon, [arn("cluster/main"), arn("podidentityassociation/main/*")]);
     let absent = judged(Method::GET, "/clusters/main/addons/coredns", json!({})).await;
     assert_eq!(absent[0].1, "arn:aws:eks:eu-central-1:123456789012:addon/main/*");
 }

@@ -1,17 +1,18 @@
 //! The policy for control planes on EKS: clusters with what belongs to them, and what they need of IAM.
 //!
 //! Facts about resources and condition keys: Service Authorization Reference, "Actions, resources, and condition keys for Amazon
-//! Elastic Kubernetes Service" and "… for AWS Identity and Access Management (IAM)".
+//! Elastic Kubernetes Service" and "… for AWS Identity and Access Management (IAM)", compared with their tables of June 2026.
 
 use super::guards::Guard;
+use super::pools::NODE_ROLES;
 use super::statement::{Statement, allow, is_owned};
 use foo_cloud::Operation;
 use serde_json::{Value, json};
 
 const CLUSTERS: &str = "arn:*:eks:*:*:cluster/*";
 /// Their ARNs contain the name of the cluster.
-const PARTS: [&str; 3] =
-    ["arn:*:eks:*:*:addon/*", "arn:*:eks:*:*:access-entry/*", "arn:*:eks:*:*:podidentityassociation/*"];
+const PARTS: [&str; 3] = ["arn:*:eks:*:*:addon/*", "arn:*:eks:*:*:access-entry/*", PODS];
+const PODS: &str = "arn:*:eks:*:*:podidentityassociation/*";
 /// Roles that EKS may get, and that pods may get through add-ons and pod identity associations. Whoever may make a control plane
 /// chooses both the role and the service account, and so gets the rights of every role with such a name.
 pub(super) const CLUSTER_ROLES: &str = "arn:*:iam::*:role/*.eks.infrastructure.foo.com";
@@ -97,14 +98,25 @@ fn of_clusters() -> Vec<Statement> {
 }
 
 fn of_parts() -> Vec<Statement> {
-    vec![allow(
-        "ChangeOwnPartsOfClusters",
-        Guard::PartOfCluster.actions(),
-        &PARTS,
-        Some(is_owned("aws:ResourceTag")),
-        "Add-ons, access entries and pod identity associations without the ownership tag cannot be changed or deleted: tag those of a \
-         cluster that you let the provider adopt, as far as it is to change them.",
-    )]
+    let of_addons = [Operation::CreateAddon, Operation::UpdateAddon, Operation::DeleteAddon];
+    vec![
+        allow(
+            "ChangeOwnPartsOfClusters",
+            Guard::PartOfCluster.actions(),
+            &PARTS,
+            Some(is_owned("aws:ResourceTag")),
+            "Add-ons, access entries and pod identity associations without the ownership tag cannot be changed or deleted: tag those of a \
+             cluster that you let the provider adopt, as far as it is to change them.",
+        ),
+        allow(
+            "ChangeIdentitiesOfAddons",
+            of_addons.map(Operation::iam_action).to_vec(),
+            &[PODS],
+            None,
+            "Pod identity associations that EKS makes and deletes together with an add-on, and does not tag. AWS requires these actions for \
+             the cluster or the add-on as well, so that this statement alone allows nothing.",
+        ),
+    ]
 }
 
 fn of_roles() -> Vec<Statement> {
@@ -126,6 +138,13 @@ fn of_roles() -> Vec<Statement> {
             json!(["eks.amazonaws.com", "pods.eks.amazonaws.com"]),
             "Roles of add-ons and of pod identity associations: those whose names end in `.pods.infrastructure.foo.com`. Never extend it \
              to all roles: a user who may make a control plane chooses the service account that gets the role.",
+        ),
+        pass(
+            "LetNodesIn",
+            NODE_ROLES,
+            json!("eks.amazonaws.com"),
+            "AWS requires iam:PassRole for access entries of type `EC2_LINUX`, which let nodes in (Amazon EKS User Guide, \"Create access \
+             entries\"), and does not say to which service the role is passed. GiveNodesTheirRole allows EC2.",
         ),
         allow(
             "FirstUseOfEks",
