@@ -2,7 +2,7 @@
 
 use foo_model::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// 2026-01-01T00:00:00Z: where a stepped clock starts, so that runs can be compared.
 pub const STEPPED_START: Timestamp = Timestamp(1_767_225_600_000);
@@ -26,11 +26,13 @@ pub(crate) struct Clock {
     pace: Pace,
     base: Timestamp,
     since: Instant,
+    /// How much time passed at once for callers, too.
+    passed: Duration,
 }
 
 impl Clock {
     pub(crate) fn new(pace: Pace, start: Timestamp) -> Self {
-        Self { pace, base: start, since: Instant::now() }
+        Self { pace, base: start, since: Instant::now(), passed: Duration::ZERO }
     }
 
     /// Virtual time.
@@ -45,9 +47,21 @@ impl Clock {
         self.pace
     }
 
+    /// What AWS dates its answers with, and judges signatures by: the time that callers have, however virtual time passes.
+    pub(crate) fn real(&self) -> Timestamp {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)).plus(self.passed)
+    }
+
     /// Advances virtual time.
     pub(crate) fn step(&mut self, by: Duration) {
         self.base = self.base.plus(by);
+    }
+
+    /// Advances virtual time and that of callers.
+    pub(crate) fn pass(&mut self, by: Duration) {
+        self.step(by);
+        self.passed = self.passed.saturating_add(by);
     }
 
     /// Stops the clock at the present moment, so that a copy can continue from it later.
@@ -92,5 +106,16 @@ mod tests {
         assert!(clock.now() >= STEPPED_START.plus(Duration::from_secs(5)));
         clock.step(Duration::from_hours(1));
         assert!(clock.now() >= STEPPED_START.plus(Duration::from_hours(1)));
+    }
+
+    #[test]
+    fn callers_have_real_time_whatever_virtual_time_does_until_theirs_passes_too() {
+        let mut clock = Clock::new(Pace::Stepped, STEPPED_START);
+        let before = clock.real();
+        clock.step(Duration::from_hours(5));
+        assert!((0..60_000).contains(&(clock.real().0 - before.0)));
+        clock.pass(Duration::from_hours(1));
+        assert!((3_600_000..3_660_000).contains(&(clock.real().0 - before.0)));
+        assert_eq!(clock.now(), STEPPED_START.plus(Duration::from_hours(6)));
     }
 }

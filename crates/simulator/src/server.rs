@@ -7,7 +7,7 @@ use crate::wire::sigv4::SignedRequest;
 use crate::wire::{self, WireAnswer};
 use bytes::Bytes;
 use foo_model::Timestamp;
-use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
@@ -16,7 +16,6 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use std::error::Error as _;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -102,14 +101,13 @@ async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Res
         let answer = control::answer(simulator, &head.method, head.uri.path(), &body);
         return Ok(plain(answer.status, "application/json", answer.body));
     }
-    let real = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let request = SignedRequest {
         method: &head.method,
         path: head.uri.path(),
         query,
         headers: &head.headers,
         body: &body,
-        received: Timestamp(i64::try_from(real.as_millis()).unwrap_or(i64::MAX)),
+        received: simulator.real_time(),
     };
     let target = head.headers.get(wire::json::TARGET).and_then(|value| value.to_str().ok());
     let answer = match target {
@@ -117,6 +115,20 @@ async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Res
         None if wire::rest::is_rest(&request) => wire::rest::answer(&simulator.world, request).await,
         None => wire::answer_verified(&simulator.world, request).await,
     };
+    let mut response = response_of(answer)?;
+    if let Some(date) = date(simulator.real_time()) {
+        response.headers_mut().insert(DATE, date);
+    }
+    Ok(response)
+}
+
+/// When an answer was sent, as HTTP writes it (RFC 9110, section 5.6.7): callers sign tokens by it.
+fn date(at: Timestamp) -> Option<HeaderValue> {
+    let at = jiff::Timestamp::from_millisecond(at.0).ok()?;
+    HeaderValue::from_str(&at.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()).ok()
+}
+
+fn response_of(answer: WireAnswer) -> Result<Response<AnswerBody>, Dropped> {
     match answer {
         WireAnswer::Dropped => Err(Dropped),
         WireAnswer::Truncated { status, body, content_type } => {

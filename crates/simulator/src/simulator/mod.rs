@@ -56,9 +56,19 @@ impl Simulator {
         self.world.lock().clock.now()
     }
 
+    /// The time that callers have, by which signatures are judged and answers dated: real time, and what [`Self::pass`] added.
+    pub fn real_time(&self) -> Timestamp {
+        self.world.lock().clock.real()
+    }
+
     /// Advances virtual time. Each region carries out what became due when it is used next.
     pub fn step(&self, by: Duration) {
         self.world.lock().clock.step(by);
+    }
+
+    /// Advances virtual time, and that by which answers are dated and signatures judged: callers have to move their clocks as much.
+    pub fn pass(&self, by: Duration) {
+        self.world.lock().clock.pass(by);
     }
 
     /// How virtual time passes.

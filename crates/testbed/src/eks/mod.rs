@@ -7,7 +7,8 @@
 //!
 //! What is as on EKS, and what is not:
 //! * The version is that of the test bed's kube-apiserver, whatever the version of the cluster, also after its update.
-//! * Tokens are reviewed by the simulator ([`webhook`]), and no review is remembered: what changes holds at once.
+//! * Tokens are reviewed by the simulator ([`webhook`]), and no review is remembered but by kube-apiserver itself: for ten seconds,
+//!   if the token was good.
 //! * Access policies become bindings to the roles of RBAC that they are modelled after ([`rights`]). What aws-auth holds is not
 //!   read.
 //! * Instances whose user data names a cluster join it with the credentials of their own role, over its endpoint ([`nodes`]).
@@ -24,7 +25,7 @@ pub use server::ClusterServer;
 pub(crate) use user_data::UserDataCache;
 
 use crate::kubelets::KubeletOptions;
-use crate::{ApiServer, Probe, Tools, lock, wait_until};
+use crate::{ApiServer, PodDeath, Probe, Tools, lock, wait_until};
 use anyhow::{Context as _, Result};
 use foo_simulator::core::eks::cluster::{Cluster, ClusterStatus};
 use shared::Shared;
@@ -104,6 +105,11 @@ impl ClusterServers {
             Ok(self.api(cluster).map_or_else(|| Probe::NotYet("it does not run".to_owned()), Probe::Done))
         })
         .await
+    }
+
+    /// The pods on all of them that were lost with their instance although a drain would have moved them.
+    pub fn undrained(&self) -> Vec<PodDeath> {
+        lock(&self.servers).values().flat_map(|server| server.kubelets().undrained()).collect()
     }
 
     /// Why the tokens were refused that clients of a cluster showed, oldest first.

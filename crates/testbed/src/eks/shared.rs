@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Refusals that are kept, the latest ones.
 const REFUSALS: usize = 200;
@@ -35,11 +34,9 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// The time by which signatures are judged: real time, as clients have it, unless a test moved it.
+    /// The time by which signatures are judged: AWS's, unless a test moved that of the authenticators alone.
     pub(super) fn now(&self) -> Timestamp {
-        let real = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let millis = i64::try_from(real.as_millis()).unwrap_or(i64::MAX);
-        Timestamp(millis.saturating_add(self.ahead.load(Ordering::Relaxed)))
+        Timestamp(self.simulator.real_time().0.saturating_add(self.ahead.load(Ordering::Relaxed)))
     }
 
     pub(super) fn refuse_token(&self, cluster: &str, why: String) {

@@ -1,12 +1,15 @@
-//! A wall clock that a test sets: that of one process, by a few lines of C which are loaded into it before libc (Linux).
+//! A clock that a test sets: that of one process, by a few lines of C which are loaded into it before libc (Linux).
 //!
 //! Nothing in the product knows of it: what moves is what `clock_gettime` tells the whole process, libraries included.
 
 use crate::commands::run;
+use crate::lock;
 use anyhow::{Context as _, Result};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
 
 const SOURCE: &str = include_str!("clock.c");
 
@@ -26,6 +29,8 @@ pub(super) struct MovedClock {
     library: PathBuf,
     file: PathBuf,
     moved_by: File,
+    /// Seconds by which all of its time was moved on.
+    ahead: Mutex<i64>,
 }
 
 impl MovedClock {
@@ -36,14 +41,27 @@ impl MovedClock {
         let arguments = ["-shared", "-fPIC", "-O1", "-x", "c", "-o", &target, "-"];
         run(Path::new("cc"), arguments, &[], SOURCE).await.context("compiling the clock")?;
         let moved_by = File::create(&file).with_context(|| format!("creating {}", file.display()))?;
-        let clock = Self { library, file, moved_by };
+        let clock = Self { library, file, moved_by, ahead: Mutex::new(0) };
+        clock.write(1, 0)?;
         clock.set(0)?;
         Ok(clock)
     }
 
-    /// From now on it differs by so many seconds from the machine's.
+    /// From now on its wall clock differs by so many seconds from the machine's: somebody set it.
     pub(super) fn set(&self, seconds: i64) -> Result<()> {
-        self.moved_by.write_all_at(&seconds.to_ne_bytes(), 0).context("moving a clock")
+        self.write(0, seconds)
+    }
+
+    /// Whole seconds pass for it, by all its clocks.
+    pub(super) fn advance(&self, by: Duration) -> Result<()> {
+        let mut ahead = lock(&self.ahead);
+        *ahead = ahead.saturating_add(i64::try_from(by.as_secs())?);
+        self.write(1, *ahead)
+    }
+
+    /// The order is that of the struct in `clock.c`.
+    fn write(&self, place: u64, seconds: i64) -> Result<()> {
+        self.moved_by.write_all_at(&seconds.to_ne_bytes(), place * 8).context("moving a clock")
     }
 
     /// The environment of a process that has it.
@@ -79,5 +97,9 @@ mod tests {
             let seen = difference(&clock).await;
             assert!((seen - seconds).abs() < 60, "{seen} instead of {seconds}");
         }
+        clock.set(-60).unwrap();
+        clock.advance(Duration::from_hours(1)).unwrap();
+        let seen = difference(&clock).await;
+        assert!((seen - 3_540).abs() < 60, "{seen}");
     }
 }

@@ -33,6 +33,8 @@ pub enum Kind {
     FooMachinePool,
     /// Our FooMachine.
     FooMachine,
+    /// Our FooNodeConfig.
+    FooNodeConfig,
     /// A Secret.
     Secret,
     /// A Node.
@@ -49,6 +51,7 @@ impl Kind {
             Self::FooControlPlane => ("controlplane.foo.com", "v1alpha1", "FooControlPlane"),
             Self::FooMachinePool => ("infrastructure.foo.com", "v1alpha1", "FooMachinePool"),
             Self::FooMachine => ("infrastructure.foo.com", "v1alpha1", "FooMachine"),
+            Self::FooNodeConfig => ("bootstrap.foo.com", "v1alpha1", "FooNodeConfig"),
             Self::Secret => ("", "v1", "Secret"),
             Self::Node => ("", "v1", "Node"),
         };

@@ -273,6 +273,17 @@ impl World {
         self.clock.as_ref().context("the manager has the machine's clock")?.set(seconds)
     }
 
+    /// So much time passes at once for AWS, for the authenticators of EKS's clusters and for the infrastructure manager; Kubernetes
+    /// and Cluster API keep the machine's clock. The manager finds out when something wakes it; one that is
+    /// elected leader may have to end, because it could not renew its Lease. An error unless the world was started with [`ManagerClock::Movable`].
+    pub fn passes(&self, time: Duration) -> Result<()> {
+        let clock = self.clock.as_ref().context("the manager has the machine's clock")?;
+        // In this order: a manager that is ahead of AWS for a moment signs tokens that are older, not ones that AWS does not know yet.
+        clock.advance(time)?;
+        self.aws.simulator().pass(time);
+        Ok(())
+    }
+
     /// The kubelets on the management cluster's own API server.
     pub fn kubelets(&self) -> &Kubelets {
         &self.kubelets
@@ -284,10 +295,11 @@ impl World {
     }
 
     /// The pods that were lost with their instance although a drain would have moved them: empty, whatever happens.
-    /// Not among them: those on instances that [`Aws::kill_instance`] ended.
+    /// Not among them: those on instances that [`Aws::kill_instance`] ended, and those of clusters in the simulated EKS that are gone.
     pub fn undrained(&self) -> Vec<PodDeath> {
         let killed = self.aws.killed();
         let mut deaths = self.kubelets.undrained();
+        deaths.extend(self.cluster_servers.undrained());
         deaths.retain(|death| {
             let instance = death.provider_id.as_deref().and_then(|id| id.rsplit('/').next());
             !instance.is_some_and(|id| killed.contains(id))

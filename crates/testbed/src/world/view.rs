@@ -137,6 +137,15 @@ impl PoolView {
         condition(self.foo_pool.as_ref()?, kind)
     }
 
+    /// Type, status, reason and message of all conditions of the FooMachinePool.
+    pub fn conditions(&self) -> impl Iterator<Item = (&str, &str, &str, &str)> {
+        let all = self.foo_pool.as_ref().and_then(|pool| pool.pointer("/status/conditions")?.as_array());
+        let part = |it, name| text(it, name);
+        all.into_iter().flatten().map(move |it| {
+            (part(it, "/type"), part(it, "/status"), part(it, "/reason"), part(it, "/message"))
+        })
+    }
+
     /// Whether everything agrees on a number of machines, and nothing is on its way up or down.
     pub fn is_settled_at(&self, wanted: usize) -> bool {
         let (Some(machine_pool), Some(foo_pool), Some(group)) =
