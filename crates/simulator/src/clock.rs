@@ -26,13 +26,13 @@ pub(crate) struct Clock {
     pace: Pace,
     base: Timestamp,
     since: Instant,
-    /// By how much it was moved by hand while it ran.
-    moved: Duration,
+    /// How much time passed at once for callers, too.
+    passed: Duration,
 }
 
 impl Clock {
     pub(crate) fn new(pace: Pace, start: Timestamp) -> Self {
-        Self { pace, base: start, since: Instant::now(), moved: Duration::ZERO }
+        Self { pace, base: start, since: Instant::now(), passed: Duration::ZERO }
     }
 
     /// Virtual time.
@@ -47,20 +47,21 @@ impl Clock {
         self.pace
     }
 
-    /// What AWS dates its answers with, and judges signatures by: the time that callers have, in whatever pace virtual time passes.
-    /// A clock that runs can be moved; then callers are expected to have moved theirs.
+    /// What AWS dates its answers with, and judges signatures by: the time that callers have, however virtual time passes.
     pub(crate) fn real(&self) -> Timestamp {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)).plus(self.moved)
+        Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)).plus(self.passed)
     }
 
     /// Advances virtual time.
     pub(crate) fn step(&mut self, by: Duration) {
         self.base = self.base.plus(by);
-        match self.pace {
-            Pace::Scaled { .. } => self.moved = self.moved.saturating_add(by),
-            Pace::Stepped => {}
-        }
+    }
+
+    /// Advances virtual time and that of callers.
+    pub(crate) fn pass(&mut self, by: Duration) {
+        self.step(by);
+        self.passed = self.passed.saturating_add(by);
     }
 
     /// Stops the clock at the present moment, so that a copy can continue from it later.
@@ -108,17 +109,13 @@ mod tests {
     }
 
     #[test]
-    fn callers_have_real_time_until_a_clock_that_runs_is_moved() {
-        let (mut stepped, mut scaled) = (
-            Clock::new(Pace::Stepped, STEPPED_START),
-            Clock::new(Pace::Scaled { factor: 1.0 }, STEPPED_START),
-        );
-        let before = scaled.real();
-        for clock in [&mut stepped, &mut scaled] {
-            clock.step(Duration::from_hours(1));
-        }
-        let apart = |clock: &Clock| clock.real().0 - before.0;
-        assert!((0..60_000).contains(&apart(&stepped)));
-        assert!((3_600_000..3_660_000).contains(&apart(&scaled)));
+    fn callers_have_real_time_whatever_virtual_time_does_until_theirs_passes_too() {
+        let mut clock = Clock::new(Pace::Stepped, STEPPED_START);
+        let before = clock.real();
+        clock.step(Duration::from_hours(5));
+        assert!((0..60_000).contains(&(clock.real().0 - before.0)));
+        clock.pass(Duration::from_hours(1));
+        assert!((3_600_000..3_660_000).contains(&(clock.real().0 - before.0)));
+        assert_eq!(clock.now(), STEPPED_START.plus(Duration::from_hours(6)));
     }
 }

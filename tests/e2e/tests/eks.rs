@@ -4,7 +4,21 @@
 
 #[path = "eks/autoscaler.rs"]
 mod autoscaler;
+#[path = "eks/adoption.rs"]
+mod adoption;
+#[path = "eks/clock.rs"]
+mod clock;
+#[path = "eks/days.rs"]
+mod days;
+#[path = "eks/drains.rs"]
+mod drains;
+#[path = "eks/input.rs"]
+mod input;
 #[path = "eks/life.rs"]
 mod life;
 #[path = "eks/parts.rs"]
 mod parts;
+#[path = "eks/tokens.rs"]
+mod tokens;
+#[path = "eks/trouble.rs"]
+mod trouble;

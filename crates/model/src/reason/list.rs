@@ -853,7 +853,7 @@ reasons! {
 
     AddonConfigurationInvalid NeedsUser [AddonsReady False]
     "the configuration of an add-on does not fit its schema; the message says where"
-    "`spec.eks.addons[].configuration`"
+    "`spec.eks.addons[].values`"
 
     AccessAsRequested Good [AccessReady True]
     "access entries, pod identity associations and the OIDC provider are as requested"

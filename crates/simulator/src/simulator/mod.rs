@@ -56,8 +56,7 @@ impl Simulator {
         self.world.lock().clock.now()
     }
 
-    /// The time that callers have, by which signatures are judged and answers dated: real time, moved by what virtual time was
-    /// advanced while it ran.
+    /// The time that callers have, by which signatures are judged and answers dated: real time, and what [`Self::pass`] added.
     pub fn real_time(&self) -> Timestamp {
         self.world.lock().clock.real()
     }
@@ -65,6 +64,11 @@ impl Simulator {
     /// Advances virtual time. Each region carries out what became due when it is used next.
     pub fn step(&self, by: Duration) {
         self.world.lock().clock.step(by);
+    }
+
+    /// Advances virtual time, and that by which answers are dated and signatures judged: callers have to move their clocks as much.
+    pub fn pass(&self, by: Duration) {
+        self.world.lock().clock.pass(by);
     }
 
     /// How virtual time passes.

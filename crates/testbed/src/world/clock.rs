@@ -1,4 +1,4 @@
-//! A wall clock that a test sets: that of one process, by a few lines of C which are loaded into it before libc (Linux).
+//! A clock that a test sets: that of one process, by a few lines of C which are loaded into it before libc (Linux).
 //!
 //! Nothing in the product knows of it: what moves is what `clock_gettime` tells the whole process, libraries included.
 
@@ -29,7 +29,7 @@ pub(super) struct MovedClock {
     library: PathBuf,
     file: PathBuf,
     moved_by: File,
-    /// Seconds.
+    /// Seconds by which all of its time was moved on.
     ahead: Mutex<i64>,
 }
 
@@ -42,25 +42,26 @@ impl MovedClock {
         run(Path::new("cc"), arguments, &[], SOURCE).await.context("compiling the clock")?;
         let moved_by = File::create(&file).with_context(|| format!("creating {}", file.display()))?;
         let clock = Self { library, file, moved_by, ahead: Mutex::new(0) };
+        clock.write(1, 0)?;
         clock.set(0)?;
         Ok(clock)
     }
 
-    /// From now on it differs by so many seconds from the machine's.
+    /// From now on its wall clock differs by so many seconds from the machine's: somebody set it.
     pub(super) fn set(&self, seconds: i64) -> Result<()> {
-        self.write(&mut lock(&self.ahead), seconds)
+        self.write(0, seconds)
     }
 
-    /// It goes on by whole seconds.
+    /// Whole seconds pass for it, by all its clocks.
     pub(super) fn advance(&self, by: Duration) -> Result<()> {
         let mut ahead = lock(&self.ahead);
-        let seconds = ahead.saturating_add(i64::try_from(by.as_secs())?);
-        self.write(&mut ahead, seconds)
+        *ahead = ahead.saturating_add(i64::try_from(by.as_secs())?);
+        self.write(1, *ahead)
     }
 
-    fn write(&self, ahead: &mut i64, seconds: i64) -> Result<()> {
-        *ahead = seconds;
-        self.moved_by.write_all_at(&seconds.to_ne_bytes(), 0).context("moving a clock")
+    /// The order is that of the struct in `clock.c`.
+    fn write(&self, place: u64, seconds: i64) -> Result<()> {
+        self.moved_by.write_all_at(&seconds.to_ne_bytes(), place * 8).context("moving a clock")
     }
 
     /// The environment of a process that has it.

@@ -274,13 +274,13 @@ impl World {
     }
 
     /// So much time passes at once for AWS, for the authenticators of EKS's clusters and for the infrastructure manager; Kubernetes
-    /// and Cluster API keep the machine's clock. The manager sees it at its next reconcile: what it sleeps for does not pass. An error
-    /// unless the world was started with [`ManagerClock::Movable`].
+    /// and Cluster API keep the machine's clock. The manager finds out when something wakes it; one that is
+    /// elected leader may have to end, because it could not renew its Lease. An error unless the world was started with [`ManagerClock::Movable`].
     pub fn passes(&self, time: Duration) -> Result<()> {
         let clock = self.clock.as_ref().context("the manager has the machine's clock")?;
         // In this order: a manager that is ahead of AWS for a moment signs tokens that are older, not ones that AWS does not know yet.
         clock.advance(time)?;
-        self.aws.simulator().step(time);
+        self.aws.simulator().pass(time);
         Ok(())
     }
 

@@ -1,16 +1,17 @@
 //! A cluster from nothing to Nodes that are Ready, through an upgrade, and back to nothing.
 
-use crate::parts::{MADE, cluster, goes, has_its_server, play, pool, runs, says, simulated};
+use crate::parts::{
+    MADE, cluster, goes, has_its_server, kubeconfig, lets_in, play, pool, runs, says, simulated,
+};
 use anyhow::{Context as _, Result, ensure};
 use foo_testbed::world::Cluster;
 use foo_testbed::world::kinds::{Kind, condition, text};
 use foo_testbed::{Probe, wait_until};
-use kube::Client;
-use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::config::Kubeconfig;
 use serde_json::{Value, json};
 
 /// Waits until a pool has Nodes that are Ready, as many as requested.
-async fn has_nodes(cluster: &Cluster<'_>, name: &str, count: usize) -> Result<Vec<Value>> {
+pub(crate) async fn has_nodes(cluster: &Cluster<'_>, name: &str, count: usize) -> Result<Vec<Value>> {
     let pool = cluster.existing_pool(name);
     let view = pool.settles_within(count, MADE).await.with_context(|| {
         format!("refused by the API server: {:?}", cluster.world().cluster_servers().refused_nodes())
@@ -68,26 +69,13 @@ fn the_kubeconfig_works_and_is_repaired() {
         has_its_server(&cluster).await?;
         runs(&cluster, "v1.36.0").await?;
         says(&cluster, "AccessReady", "access to be ready", |(status, ..)| status == "True").await?;
-        let read = async || -> Result<String> {
-            let name = "kubeconfig-kubeconfig";
-            let secret =
-                foo_testbed::world::kinds::read(world.client(), Kind::Secret, "kubeconfig", name).await?;
-            let secret = secret.context("no Secret")?;
-            let value = text(&secret, "/data/value").to_owned();
-            let bytes = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, value)?;
-            Ok(String::from_utf8(bytes)?)
-        };
-        let kubeconfig = Kubeconfig::from_yaml(&read().await?)?;
-        let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
-        let namespaces: kube::Api<k8s_openapi::api::core::v1::Namespace> =
-            kube::Api::all(Client::try_from(config)?);
-        ensure!(namespaces.get_opt("kube-system").await?.is_some());
+        lets_in(&cluster).await?;
 
         let spoiled = json!({"data": {"value": "bm9uc2Vuc2U="}});
         let name = "kubeconfig-kubeconfig";
         foo_testbed::world::kinds::patch(world.client(), Kind::Secret, "kubeconfig", name, &spoiled).await?;
         wait_until("the Secret to be repaired", MADE, async || {
-            let text = read().await?;
+            let text = kubeconfig(&cluster).await?;
             Ok(Probe::when(Kubeconfig::from_yaml(&text).is_ok(), || text))
         })
         .await?;

@@ -1,6 +1,7 @@
 //! What the tests of EKS share.
 
 use anyhow::{Context as _, Result, ensure};
+use base64::Engine as _;
 use foo_cloud::Clusters as _;
 use foo_e2e::Stages;
 use foo_model::eks::{
@@ -9,9 +10,10 @@ use foo_model::eks::{
 use foo_model::network::Tags;
 use foo_simulator::core::eks::cluster::Cluster as Simulated;
 use foo_simulator::{InstanceProfile, Role};
-use foo_testbed::world::kinds::{Kind, condition};
+use foo_testbed::world::kinds::{Kind, condition, read, text};
 use foo_testbed::world::{Cluster, Pool, REGION, SUBNETS, WorldOptions, manifests};
 use foo_testbed::{Probe, World, wait_until};
+use kube::config::{KubeConfigOptions, Kubeconfig};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -28,18 +30,18 @@ pub(crate) fn play(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
 pub(crate) const MADE: Duration = Duration::from_mins(5);
 
 /// The role of control planes.
-const CONTROL_PLANE_ROLE: &str = "eks-control-plane";
+pub(crate) const CONTROL_PLANE_ROLE: &str = "eks-control-plane";
 /// The role of nodes; its instance profile has the same name.
 pub(crate) const NODE_ROLE: &str = "eks-nodes";
 
 /// ARN of a role in the simulated account.
-fn role_arn(role: &str) -> String {
+pub(crate) fn role_arn(role: &str) -> String {
     format!("arn:aws:iam::{}:role/{role}", foo_simulator::DEFAULT_ACCOUNT)
 }
 
-/// What an administrator of the account prepares: the role of control planes, and the role and instance profile of nodes.
-pub(crate) fn prepare_iam(world: &World) {
-    let role = |name: &str, service: &str| Role {
+/// A role that a service may assume.
+pub(crate) fn role(name: &str, service: &str) -> Role {
+    Role {
         name: name.to_owned(),
         policy: None,
         path: "/".to_owned(),
@@ -49,7 +51,11 @@ pub(crate) fn prepare_iam(world: &World) {
         web_identity: None,
         max_session_seconds: 3_600,
         session_seconds: None,
-    };
+    }
+}
+
+/// What an administrator of the account prepares: the role of control planes, and the role and instance profile of nodes.
+fn prepare_iam(world: &World) {
     let simulator = world.aws().simulator();
     simulator.put_role(role(CONTROL_PLANE_ROLE, "eks.amazonaws.com"));
     simulator.put_role(role(NODE_ROLE, "ec2.amazonaws.com"));
@@ -71,13 +77,33 @@ pub(crate) async fn cluster_with<'w>(
     version: &str,
     change: impl FnOnce(&mut Value),
 ) -> Result<Cluster<'w>> {
+    apply(world, name, version, &foo_cluster(name), change).await
+}
+
+/// The same in the network that is there.
+pub(crate) async fn cluster_in_existing_network<'w>(
+    world: &'w World,
+    name: &str,
+    version: &str,
+    change: impl FnOnce(&mut Value),
+) -> Result<Cluster<'w>> {
+    apply(world, name, version, &manifests::foo_cluster(name, name), change).await
+}
+
+async fn apply<'w>(
+    world: &'w World,
+    name: &str,
+    version: &str,
+    foo_cluster: &Value,
+    change: impl FnOnce(&mut Value),
+) -> Result<Cluster<'w>> {
     prepare_iam(world);
     let cluster = world.no_cluster(name).await?;
     world.apply(&manifests::cluster(name, name)).await?;
     let mut control_plane = control_plane(name, version);
     change(&mut control_plane);
     world.apply(&control_plane).await?;
-    world.apply(&foo_cluster(name)).await?;
+    world.apply(foo_cluster).await?;
     Ok(cluster)
 }
 
@@ -112,9 +138,23 @@ pub(crate) async fn pool<'w>(
     replicas: u32,
     node_config: Value,
 ) -> Result<Pool<'w>> {
+    pool_with(cluster, name, version, (replicas, node_config), |_| {}).await
+}
+
+/// The same with changes to the spec of the FooMachinePool.
+pub(crate) async fn pool_with<'w>(
+    cluster: &Cluster<'w>,
+    name: &str,
+    version: &str,
+    (replicas, node_config): (u32, Value),
+    change: impl FnOnce(&mut Value),
+) -> Result<Pool<'w>> {
+    let [machine_pool, mut foo_machine_pool, config] =
+        pool_objects(cluster, name, version, replicas, node_config)?;
+    change(foo_machine_pool.pointer_mut("/spec").context("no spec")?);
     // Users apply a file in any order.
-    for object in pool_objects(cluster, name, version, replicas, node_config)? {
-        cluster.world().apply(&object).await?;
+    for object in [&machine_pool, &foo_machine_pool, &config] {
+        cluster.world().apply(object).await?;
     }
     Ok(cluster.existing_pool(name))
 }
@@ -146,6 +186,12 @@ pub(crate) fn pool_objects(
 
 /// A cluster in EKS that somebody made by hand, with the default name of a Cluster; and that Cluster.
 pub(crate) async fn stranger<'w>(world: &'w World, name: &str) -> Result<Cluster<'w>> {
+    make_by_hand(world, name).await?;
+    cluster(world, name, "v1.34.0").await
+}
+
+/// A cluster in EKS that somebody made by hand, with the default name of a Cluster.
+pub(crate) async fn make_by_hand(world: &World, name: &str) -> Result<()> {
     prepare_iam(world);
     let new = NewCluster {
         name: format!("{name}_{name}"),
@@ -170,7 +216,7 @@ pub(crate) async fn stranger<'w>(world: &'w World, name: &str) -> Result<Cluster
     };
     let change = Change::CreateCluster { cluster: Box::new(new), token: format!("by hand {name}") };
     world.aws().simulator().cloud(REGION, "somebody").change_eks(&change).await?;
-    cluster(world, name, "v1.34.0").await
+    Ok(())
 }
 
 /// The cluster in the simulated EKS, which has the default name.
@@ -222,6 +268,33 @@ pub(crate) async fn runs(cluster: &Cluster<'_>, version: &str) -> Result<Value> 
         })
     })
     .await
+}
+
+/// The kubeconfig that Cluster API reads.
+pub(crate) async fn kubeconfig(cluster: &Cluster<'_>) -> Result<String> {
+    let (secret, _) = kubeconfig_secret(cluster).await?;
+    let bytes = base64::engine::general_purpose::STANDARD.decode(text(&secret, "/data/value"))?;
+    Ok(String::from_utf8(bytes)?)
+}
+
+/// The Secret that it is in, and when the token in it ends.
+pub(crate) async fn kubeconfig_secret(cluster: &Cluster<'_>) -> Result<(Value, jiff::Timestamp)> {
+    let name = format!("{}-kubeconfig", cluster.name());
+    let found = read(cluster.world().client(), Kind::Secret, cluster.namespace(), &name).await?;
+    let secret = found.with_context(|| format!("no Secret {name}"))?;
+    let annotations = secret.pointer("/metadata/annotations").context("no annotations")?;
+    let ends = annotations.get("infrastructure.foo.com/token-expires").and_then(Value::as_str);
+    let ends = ends.context("it does not say when its token ends")?.parse()?;
+    Ok((secret, ends))
+}
+
+/// Asks the API server something that only an administrator may, with the kubeconfig that Cluster API reads.
+pub(crate) async fn lets_in(cluster: &Cluster<'_>) -> Result<()> {
+    let kubeconfig = Kubeconfig::from_yaml(&kubeconfig(cluster).await?)?;
+    let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+    let nodes: kube::Api<k8s_openapi::api::core::v1::Node> = kube::Api::all(kube::Client::try_from(config)?);
+    nodes.list(&kube::api::ListParams::default()).await?;
+    Ok(())
 }
 
 /// Deletes the Cluster and waits until nothing is left of it, here and in AWS.

@@ -1,0 +1,80 @@
+//! A cluster that somebody made by hand: it is taken over as it is, upgraded, and left when its objects go.
+
+use crate::clock::{WAITING, play, says_in_time};
+use crate::drains;
+use crate::parts::{
+    MADE, cluster_in_existing_network, eks_name, has_its_server, make_by_hand, pool_with, runs, simulated,
+};
+use anyhow::{Context as _, Result, ensure};
+use foo_model::eks::Change;
+use foo_simulator::core::eks::cluster::{Cluster as Simulated, ClusterStatus};
+use foo_testbed::world::{Cluster, REGION};
+use foo_testbed::{Probe, World, wait_until};
+use serde_json::json;
+
+/// Our tags.
+const PREFIX: &str = "infrastructure.foo.com/";
+
+#[test]
+fn an_adopted_cluster_is_upgraded_around_a_budget_and_stays_when_its_objects_go() {
+    play(async |world| {
+        make_by_hand(world, "adopted").await?;
+        drains::images_are_published(world)?;
+        let made = is_active(world, "adopted_adopted").await?;
+        let cluster = cluster_in_existing_network(world, "adopted", "v1.34.0", |object| {
+            object["spec"]["eks"]["adopt"] = json!(true);
+            object["spec"]["eks"]["deletionPolicy"] = json!("Retain");
+        })
+        .await?;
+        let recommended = json!({"recommended": {"family": "AL2023"}});
+        let workers = (1, json!({"family": "AL2023"}));
+        let pool =
+            pool_with(&cluster, "workers", "v1.34.0", workers, |spec| spec["ami"] = recommended).await?;
+        has_its_server(&cluster).await?;
+        runs(&cluster, "v1.34.0").await?;
+        for kind in ["ClusterReady", "AccessReady", "AddonsReady"] {
+            says_in_time(&cluster, WAITING, kind, "it to be ready", |(status, ..)| status == "True").await?;
+        }
+        is_taken_over(&cluster, &made)?;
+        drains::an_upgrade_waits_for_a_budget(world, &cluster, &pool).await?;
+        cluster.delete().await?;
+        cluster.is_gone(MADE).await?;
+        is_left(&cluster, &made)?;
+        let change = Change::DeleteCluster { cluster: made.name };
+        let somebody = world.aws().simulator().cloud(REGION, "somebody");
+        foo_cloud::Clusters::change_eks(&somebody, &change).await?;
+        Ok(())
+    });
+}
+
+/// The cluster in the simulated EKS, once it is ACTIVE.
+async fn is_active(world: &World, name: &str) -> Result<Simulated> {
+    wait_until("the cluster to be ACTIVE", MADE, async || {
+        let cluster = world.aws().region().cluster(name).context("no cluster")?;
+        let active = cluster.status == ClusterStatus::Active;
+        Ok(if active { Probe::Done(cluster) } else { Probe::NotYet(format!("{:?}", cluster.status)) })
+    })
+    .await
+}
+
+/// It is the same cluster, configured as it was, with our tags and with what was requested beside it.
+fn is_taken_over(cluster: &Cluster<'_>, made: &Simulated) -> Result<()> {
+    let now = simulated(cluster).with_context(|| eks_name(cluster))?;
+    ensure!((&now.arn, now.created) == (&made.arn, made.created), "another cluster: {now:#?}");
+    ensure!(now.updates.is_empty(), "it was changed: {:?}", now.updates);
+    ensure!(now.tags.keys().any(|key| key.starts_with(PREFIX)), "it is not ours: {:?}", now.tags);
+    let kept = made.entries.iter().all(|(principal, entry)| now.entries.get(principal) == Some(entry));
+    ensure!(kept && now.entries.len() == made.entries.len() + 2, "{:#?}", now.entries);
+    ensure!(now.addons.len() == 3, "{:#?}", now.addons);
+    Ok(())
+}
+
+/// Nobody else manages it, and it is as it was last.
+fn is_left(cluster: &Cluster<'_>, made: &Simulated) -> Result<()> {
+    let now = simulated(cluster).context("it was deleted")?;
+    ensure!((&now.arn, now.status) == (&made.arn, ClusterStatus::Active), "{now:#?}");
+    ensure!(now.version.to_string() == "1.36" && now.addons.len() == 3, "{now:#?}");
+    let ours: Vec<&String> = now.tags.keys().filter(|key| key.starts_with(PREFIX)).collect();
+    ensure!(ours.is_empty(), "it can be adopted again only without our tags: {ours:?}");
+    Ok(())
+}

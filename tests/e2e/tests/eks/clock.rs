@@ -1,0 +1,90 @@
+//! A world in which time passes for AWS and for the manager when a test wants it to: what is looked at once in five minutes needs no
+//! patience.
+
+use crate::parts::MADE;
+use anyhow::{Context as _, Result};
+use foo_e2e::Stages;
+use foo_simulator::Service;
+use foo_testbed::world::kinds::{Kind, condition};
+use foo_testbed::world::{Cluster, ManagerClock, WorldOptions};
+use foo_testbed::{Probe, World, wait_until};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// Kubernetes keeps its own time: what is old for the manager may be new there. So this world is not that of other tests.
+static STAGE: Stages<1> = Stages::new();
+
+/// Runs a test in a world that nobody else uses meanwhile, in which it may let time pass.
+pub(crate) fn play(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
+    let mut options = WorldOptions { clock: ManagerClock::Movable, ..WorldOptions::default() };
+    // A leader could not renew its Lease while an hour passes at once.
+    options.manager_args.push("--leader-elect=false".to_owned());
+    STAGE.play(options, test);
+}
+
+/// Between the looks of a cluster that nothing happens to (`REST` in foo-eks).
+pub(crate) const REST: Duration = Duration::from_mins(5);
+/// Between looks at what EKS works on (`WAITING` there).
+pub(crate) const WAITING: Duration = Duration::from_secs(30);
+/// The least real time for a piece of the other: EKS's work takes real seconds.
+const SHORTEST: Duration = Duration::from_millis(500);
+/// The longest: the manager may have nothing to ask AWS for.
+const LONGEST: Duration = Duration::from_secs(3);
+
+/// So much time passes, and the manager finds out: somebody writes an annotation.
+pub(crate) async fn passes(cluster: &Cluster<'_>, time: Duration) -> Result<()> {
+    let world = cluster.world();
+    world.passes(time)?;
+    let now = world.aws().simulator().now().0.to_string();
+    let change = json!({"metadata": {"annotations": {"example.com/clock": now}}});
+    cluster.patch(Kind::FooControlPlane, &change).await
+}
+
+/// Calls of EKS and IAM so far.
+pub(crate) fn calls(world: &World) -> u64 {
+    let counts = world.aws().simulator().call_counts().into_iter();
+    let of_eks = counts.filter(|((service, _), _)| matches!(service, Service::Eks | Service::Iam));
+    of_eks.map(|(_, count)| count.calls).sum()
+}
+
+/// Waits, and lets as much time pass at a time as the manager waits between two looks.
+pub(crate) async fn in_time<T>(
+    cluster: &Cluster<'_>,
+    step: Duration,
+    what: &str,
+    mut probe: impl AsyncFnMut() -> Result<Probe<T>>,
+) -> Result<T> {
+    let mut last = (Instant::now(), calls(cluster.world()));
+    wait_until(what, MADE, async || {
+        let found = probe().await?;
+        if matches!(found, Probe::Done(_)) {
+            return Ok(found);
+        }
+        let (waited, asked) = (last.0.elapsed(), calls(cluster.world()) > last.1);
+        if waited > LONGEST || (asked && waited > SHORTEST) {
+            last = (Instant::now(), calls(cluster.world()));
+            passes(cluster, step).await?;
+        }
+        Ok(found)
+    })
+    .await
+}
+
+/// The same until a condition of the FooControlPlane says something.
+pub(crate) async fn says_in_time(
+    cluster: &Cluster<'_>,
+    step: Duration,
+    kind: &str,
+    what: &str,
+    is_so: impl Fn((&str, &str, &str)) -> bool,
+) -> Result<Value> {
+    in_time(cluster, step, what, async || {
+        let object = cluster.read(Kind::FooControlPlane).await?.context("no FooControlPlane")?;
+        if condition(&object, kind).is_some_and(&is_so) {
+            return Ok(Probe::Done(object));
+        }
+        let all = object.pointer("/status/conditions").map_or_else(String::new, Value::to_string);
+        Ok(Probe::NotYet(all))
+    })
+    .await
+}
