@@ -1,14 +1,14 @@
 //! What the parts of the clusters' servers have in common.
 
-use super::user_data::UserDataCache;
+use super::user_data::{UserData, UserDataCache};
 use crate::kubelets::KubeletOptions;
 use crate::{Tools, lock};
 use foo_model::Timestamp;
-use foo_simulator::{RegionHandle, Simulator};
+use foo_simulator::{NodeInstance, RegionHandle, Simulator};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Refusals that are kept, the latest ones.
@@ -40,6 +40,11 @@ impl Shared {
         let real = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let millis = i64::try_from(real.as_millis()).unwrap_or(i64::MAX);
         Timestamp(millis.saturating_add(self.ahead.load(Ordering::Relaxed)))
+    }
+
+    /// What the user data of an instance says.
+    pub(super) fn user_data_of(&self, instance: &NodeInstance) -> Arc<UserData> {
+        self.user_data.of(instance, &self.region)
     }
 
     pub(super) fn refuse_token(&self, cluster: &str, why: String) {
