@@ -29,6 +29,11 @@ pub const INSTANCE_TYPE: &str = r"^[a-z0-9.-]+$";
 pub const INSTANCE_PROFILE: &str = r"^[A-Za-z0-9_+=,.@-]+$";
 /// The same, in which `*` stands for any text.
 pub const INSTANCE_PROFILE_OR_PREFIX: &str = r"^[A-Za-z0-9_+=,.@-]*\*?$";
+/// Name of a bucket without dots, with which a certificate of S3 would not be valid (Amazon S3 User Guide, "General purpose bucket
+/// naming rules").
+pub const BUCKET: &str = r"^[a-z0-9][a-z0-9-]*[a-z0-9]$";
+/// What keys of objects begin with.
+pub const KEY_PREFIX: &str = r"^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$";
 /// Name of an EKS cluster (Amazon EKS API Reference, CreateCluster): it becomes part of what a node signs.
 pub const EKS_CLUSTER: &str = r"^[0-9A-Za-z][A-Za-z0-9_-]*$";
 /// Characters of an IPv4 or IPv6 address; what it means is read later.

@@ -12,7 +12,7 @@ pub use image::{
 };
 pub use launch::{
     DataVolume, HttpTokens, MetadataOptions, MixedInstances, MixedInstancesOverride, Spot, SpotStrategy,
-    Volume, VolumeType,
+    UserDataBucket, UserDataStorage, Volume, VolumeType,
 };
 pub use replace::{Remediation, Rollout, RolloutFailurePolicy, RolloutStrategy, ScaleIn, VictimPolicy};
 pub use status::{
@@ -78,7 +78,9 @@ use std::collections::BTreeMap;
     validation = Rule::new("!has(self.autoscaling) || !has(self.maxSize) || self.autoscaling.maxSize <= self.maxSize")
         .message("autoscaling.maxSize must not exceed maxSize"),
     validation = Rule::new("!has(self.rootVolume) || !(self.rootVolume.type in ['st1', 'sc1'])")
-        .message("st1 and sc1 cannot be root volumes")
+        .message("st1 and sc1 cannot be root volumes"),
+    validation = Rule::new("!has(self.userDataStorage) || has(self.iamInstanceProfile)")
+        .message("userDataStorage needs iamInstanceProfile, whose role reads the user data")
 )]
 pub struct FooMachinePoolSpec {
     /// ARN of the Auto Scaling group. Leave it empty: the provider writes it when it has created the group,
@@ -148,6 +150,12 @@ pub struct FooMachinePoolSpec {
     /// change replaces the instances (`rollout`).
     #[serde(default)]
     pub metadata_options: MetadataOptions,
+    /// Where the bootstrap data is kept. By default it is in the launch template: EC2 takes at most 16384 bytes, and everybody
+    /// who may describe launch templates can read it. In S3 it may have 524288 bytes, and only the role of `iamInstanceProfile`
+    /// reads it. For instances with cloud-init, Amazon Linux 2023 among them; not for Bottlerocket and Ignition. A change
+    /// replaces no instances.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_data_storage: Option<UserDataStorage>,
     /// Launches all instances as spot instances. `spot: {}` sets no price limit. Default: on-demand
     /// instances. Not allowed with `mixedInstances`, which has its own settings for spot. A change replaces
     /// the instances (`rollout`).

@@ -13,6 +13,8 @@ pub struct AwsCloud {
     pub(crate) balancers: Clients<aws_sdk_elasticloadbalancingv2::Client>,
     pub(crate) eks: Clients<aws_sdk_eks::Client>,
     pub(crate) iam: Clients<aws_sdk_iam::Client>,
+    /// Its changes may be repeated: they have the same effect once and twice.
+    pub(crate) s3: aws_sdk_s3::Client,
     pub(crate) quotas: aws_sdk_servicequotas::Client,
     pub(crate) ssm: aws_sdk_ssm::Client,
     pub(crate) sts: aws_sdk_sts::Client,

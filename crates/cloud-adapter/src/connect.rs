@@ -2,6 +2,7 @@
 
 use crate::clients::{AwsCloud, Clients};
 use crate::eks::{Signer, Skew};
+use crate::objects;
 use crate::sessions::{AssumedRole, Sessions, with_roles};
 use aws_config::{AppName, BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
@@ -184,6 +185,9 @@ pub(crate) async fn connect(settings: AwsSettings) -> Result<AwsCloud, ConnectEr
         balancers: clients!(aws_sdk_elasticloadbalancingv2),
         eks: clients!(aws_sdk_eks),
         iam: clients!(aws_sdk_iam),
+        s3: objects::client(&config, |config| {
+            config.interceptor(sessions.clone()).interceptor(skew.clone()).retry_config(repeating())
+        }),
         quotas: client!(aws_sdk_servicequotas, repeating()),
         ssm: client!(aws_sdk_ssm, repeating()),
         sts: client!(aws_sdk_sts, repeating()),

@@ -153,6 +153,8 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "ExpiredToken"
         | "ExpiredTokenException"
         | "IncompleteSignature"
+        // S3's for the next.
+        | "InvalidAccessKeyId"
         | "InvalidClientTokenId"
         | "InvalidIdentityToken"
         | "InvalidIdentityTokenException"
@@ -161,6 +163,7 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "MissingAuthenticationToken"
         | "MissingAuthenticationTokenException"
         | "RequestExpired"
+        | "RequestTimeTooSkewed"
         | "SignatureDoesNotMatch"
         | "UnrecognizedClientException" => ErrorKind::Credentials,
         // IAM's, about two changes of one entity.
@@ -168,6 +171,8 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "DependencyViolation"
         // About a gateway that was attached a moment ago.
         | "Gateway.NotAttached"
+        // S3's: another write or a deletion of the object came between.
+        | "ConditionalRequestConflict"
         | "IncorrectInstanceState"
         | "IncorrectState"
         | "IdempotentCallInProgress"
@@ -199,6 +204,8 @@ fn kind_of(operation: Operation, code: &str, status: u16) -> ErrorKind {
         | "AWS.SimpleQueueService.NonExistentQueue"
         // IAM's.
         | "NoSuchEntity"
+        // S3's. An object that does not exist is no error in the calls of this crate.
+        | "NoSuchBucket"
         | "NoSuchResourceException" => ErrorKind::NotFound,
         // Another subnet has the range, perhaps the same subnet from an earlier attempt.
         "InvalidSubnet.Conflict" | "Resource.AlreadyAssociated" => ErrorKind::AlreadyExists,
@@ -228,7 +235,9 @@ fn kind_during(operation: Operation, code: &str) -> Option<ErrorKind> {
             | Operation::CreateAccessEntry
             | Operation::CreatePodIdentityAssociation,
             "ResourceInUseException",
-        ) => Some(ErrorKind::AlreadyExists),
+        )
+        // There is an object with the key.
+        | (Operation::PutObject, "PreconditionFailed") => Some(ErrorKind::AlreadyExists),
         // EC2 has other codes for a known type in a wrong place; here the only input is the type's name.
         (Operation::DescribeInstanceTypes, "InvalidInstanceType")
         // The resource to detach is not attached.
@@ -325,6 +334,10 @@ mod tests {
             ("IdempotentCallInProgress", InUse),
             ("OverLimit", Throttled),
             ("KmsThrottled", Throttled),
+            ("SlowDown", Throttled),
+            ("NoSuchBucket", NotFound),
+            ("PermanentRedirect", Invalid),
+            ("ConditionalRequestConflict", InUse),
         ] {
             assert_eq!(kind_of(Operation::CreateAutoScalingGroup, code, 400), kind, "{code}");
         }

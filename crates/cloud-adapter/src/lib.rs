@@ -1,4 +1,4 @@
-//! AWS Auto Scaling, EC2, Elastic Load Balancing, Service Quotas, Systems Manager, EKS, IAM and SQS behind the traits of `foo-cloud`.
+//! AWS Auto Scaling, EC2, Elastic Load Balancing, Service Quotas, Systems Manager, EKS, IAM, S3 and SQS behind the traits of `foo-cloud`.
 //!
 //! The only crate that links the AWS SDK: aws-sdk-ec2 takes minutes and gigabytes to compile, so nothing else
 //! may depend on this crate except where the manager is put together. It makes no decisions and has no caches
@@ -11,6 +11,7 @@
 //! * `images`: images, and the parameters that name them;
 //! * `networks`: VPCs and the resources in them;
 //! * `eks`: EKS clusters, and their tokens;
+//! * `objects`: S3;
 //! * `queue`: one SQS queue;
 //! * `roles`: IAM;
 //! * `sessions`: sessions of roles, and the cache of credentials;
@@ -28,6 +29,7 @@ mod instances;
 mod lookups;
 mod networks;
 mod numbers;
+mod objects;
 mod queue;
 mod roles;
 mod sessions;

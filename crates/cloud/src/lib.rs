@@ -2,6 +2,7 @@
 //!
 //! * [`Groups`], [`Compute`], [`Networks`] and [`Clusters`]: traits in the nouns of `foo-model`.
 //! * [`roles`]: the trait of IAM, with its nouns.
+//! * [`objects`]: the trait of S3, with its nouns.
 //! * [`queue`]: messages that AWS sends.
 //! * [`error`]: failures, classified by what to do about them.
 //! * decorators: [`metered`] adds token buckets and one metric per call and outcome to any cloud.
@@ -21,6 +22,7 @@ pub mod lookups;
 pub mod metered;
 pub mod metrics;
 pub mod networks;
+pub mod objects;
 pub mod observer;
 mod observers;
 pub mod operation;
@@ -39,6 +41,7 @@ pub use lookups::{Asking, Lookups};
 pub use metered::{Limits, Metered, Permit};
 pub use metrics::Metrics;
 pub use networks::NetworkLooks;
+pub use objects::{BucketOf, NewObject, ObjectInfo, Objects, Written};
 pub use observer::{Observation, Observer, Pace, Seen, Word};
 pub use observers::Observers;
 pub use operation::Operation;
@@ -211,5 +214,5 @@ pub trait Clusters: Send + Sync {
 }
 
 /// A whole cloud.
-pub trait Cloud: Groups + Compute + Networks + Clusters + Roles {}
-impl<T: Groups + Compute + Networks + Clusters + Roles + ?Sized> Cloud for T {}
+pub trait Cloud: Groups + Compute + Networks + Clusters + Roles + Objects {}
+impl<T: Groups + Compute + Networks + Clusters + Roles + Objects + ?Sized> Cloud for T {}

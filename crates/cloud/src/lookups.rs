@@ -1,5 +1,5 @@
 //! Facts that rarely change, looked up once: images, SSM parameters that name them, instance types, subnets,
-//! security groups.
+//! security groups, instance profiles.
 //!
 //! A pool at rest costs no call: answers are kept for a day while they are in use. Only a caller whose
 //! question is new ([`Asking::New`]: the spec changed, a group is about to be created) gets an answer that
@@ -10,7 +10,8 @@
 use crate::error::{CloudError, ErrorKind};
 use crate::operation::Operation;
 use crate::{
-    Cloud, ImageInfo, ImageQuery, InstanceTypeInfo, NetworkQuery, Result, SecurityGroupInfo, SubnetInfo,
+    Cloud, ImageInfo, ImageQuery, InstanceProfile, InstanceTypeInfo, NetworkQuery, Result, SecurityGroupInfo,
+    SubnetInfo,
 };
 use foo_model::{ImageId, InstanceType, Timestamp};
 use std::collections::HashMap;
@@ -45,6 +46,7 @@ pub struct Lookups {
     images: Answers<ImageId, ImageInfo>,
     newest_images: Answers<ImageQuery, Option<ImageInfo>>,
     parameters: Answers<String, Option<String>>,
+    profiles: Answers<String, Option<InstanceProfile>>,
     types: Answers<InstanceType, InstanceTypeInfo>,
     subnets: Answers<NetworkQuery, Vec<SubnetInfo>>,
     security_groups: Answers<NetworkQuery, Vec<SecurityGroupInfo>>,
@@ -58,6 +60,10 @@ impl Lookups {
             images: Answers::new(|_| false),
             newest_images: Answers::new(Option::is_none),
             parameters: Answers::new(Option::is_none),
+            // A profile without a role is as good as none: its role is added in another call of IAM.
+            profiles: Answers::new(|profile: &Option<InstanceProfile>| {
+                profile.as_ref().is_none_or(|profile| profile.roles.is_empty())
+            }),
             types: Answers::new(|_| false),
             subnets: Answers::new(Vec::is_empty),
             security_groups: Answers::new(Vec::is_empty),
@@ -89,6 +95,12 @@ impl Lookups {
     pub async fn parameter(&self, name: &str, asking: Asking) -> Result<Option<String>> {
         let name = name.to_owned();
         self.parameters.get(&name, asking, async || self.cloud.parameter(&name).await).await
+    }
+
+    /// The instance profile of this name, with its role. That there is none, or that it has no role, is valid for a minute.
+    pub async fn instance_profile(&self, name: &str, asking: Asking) -> Result<Option<InstanceProfile>> {
+        let name = name.to_owned();
+        self.profiles.get(&name, asking, async || self.cloud.instance_profile(&name).await).await
     }
 
     /// Facts about an instance type.

@@ -12,7 +12,7 @@ use strum::{EnumIter, IntoStaticStr};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
 #[expect(
     missing_docs,
-    reason = "the names are AWS's own (API references of Amazon EC2 Auto Scaling, Amazon EC2, Amazon EKS, IAM and Amazon SQS)"
+    reason = "the names are AWS's own (API references of Amazon EC2 Auto Scaling, Amazon EC2, Amazon EKS, IAM, Amazon S3 and Amazon SQS)"
 )]
 pub enum Operation {
     DescribeAutoScalingGroups,
@@ -105,6 +105,9 @@ pub enum Operation {
     CreateOpenIDConnectProvider,
     DeleteOpenIDConnectProvider,
     GetCallerIdentity,
+    PutObject,
+    ListObjectsV2,
+    DeleteObject,
     ReceiveMessage,
     DeleteMessageBatch,
     ChangeMessageVisibility,

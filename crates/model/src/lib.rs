@@ -14,6 +14,7 @@ pub mod ids;
 pub mod machine;
 pub mod names;
 pub mod network;
+pub mod object;
 pub mod reason;
 pub mod signal;
 pub mod template;
@@ -33,11 +34,12 @@ pub use ids::{
 };
 pub use machine::{Deletion, DeletionStage, DeletionTimeouts, FooMachine, Machine, NodeState, RemovalMark};
 pub use names::machine_name;
+pub use object::{ObjectPlace, Storage};
 pub use reason::Reason;
 pub use signal::{Signal, SignalKind};
 pub use template::{
-    InstancesMix, LaunchTemplate, MetadataOptions, MixOverride, SpotOptions, SpotStrategy, TemplateContent,
-    TemplateHashes, TemplateRecord, UserData, Volume, VolumeType,
+    InstancesMix, LaunchTemplate, MetadataOptions, MixOverride, SpotOptions, SpotStrategy, StoredUserData,
+    TemplateContent, TemplateHashes, TemplateRecord, UserData, Volume, VolumeType,
 };
 pub use time::{Seconds, Timestamp};
 

@@ -1,6 +1,7 @@
 //! Launch templates: what new instances are made of.
 
 use super::ids::{ImageId, InstanceType, LaunchTemplateId, SecurityGroupId, SpecHash, TemplateVersion};
+use super::object::ObjectPlace;
 use super::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -43,6 +44,17 @@ impl std::fmt::Debug for UserData {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "UserData({} bytes)", self.0.len())
     }
+}
+
+/// User data to keep in S3.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredUserData {
+    /// Where.
+    pub place: ObjectPlace,
+    /// Its content.
+    pub user_data: UserData,
+    /// ARN of the role that may read it.
+    pub reader: String,
 }
 
 /// One EBS volume.
@@ -189,6 +201,8 @@ pub struct TemplateRecord {
     pub data_hash: Option<SpecHash>,
     /// Hash of the name of the Secret that its user data came from; `None` if that was not recorded.
     pub source_hash: Option<SpecHash>,
+    /// The object that its user data fetches, if it does.
+    pub object: Option<ObjectPlace>,
     /// Whether it is the template's default version, which cannot be deleted.
     pub is_default: bool,
     /// When it was made.
@@ -204,16 +218,19 @@ pub struct TemplateHashes {
     pub data: SpecHash,
     /// Of the name of the Secret that the user data came from.
     pub source: Option<SpecHash>,
+    /// The object that the user data fetches, if it does.
+    pub object: Option<ObjectPlace>,
 }
 
 impl TemplateHashes {
-    /// The description that carries them: `foo spec=<hash> data=<hash> source=<hash>`.
+    /// The description that carries them: `foo spec=<hash> data=<hash> source=<hash> object=<bucket>/<prefix>/<name>`, at most 255
+    /// characters (EC2 API Reference, CreateLaunchTemplateVersion), since a prefix has at most 32.
     pub fn describe(&self) -> String {
-        let Self { spec, data, source } = self;
-        match source {
-            Some(source) => format!("foo spec={spec} data={data} source={source}"),
-            None => format!("foo spec={spec} data={data}"),
-        }
+        let Self { spec, data, source, object } = self;
+        let mut text = format!("foo spec={spec} data={data}");
+        text.extend(source.iter().map(|source| format!(" source={source}")));
+        text.extend(object.iter().map(|object| format!(" object={object}")));
+        text
     }
 
     /// The hashes in a description that [`Self::describe`] wrote. Words that are not known yet are passed over.
@@ -221,7 +238,10 @@ impl TemplateHashes {
         let mut words = text.strip_prefix("foo ")?.split(' ');
         let spec = SpecHash::new(words.next()?.strip_prefix("spec=")?);
         let data = SpecHash::new(words.next()?.strip_prefix("data=")?);
-        let source = words.find_map(|word| word.strip_prefix("source=")).map(SpecHash::new);
-        Some(Self { spec, data, source })
+        let words: Vec<&str> = words.collect();
+        let named = |name: &str| words.iter().find_map(|word| word.strip_prefix(name));
+        let source = named("source=").map(SpecHash::new);
+        let object = named("object=").and_then(|place| place.parse().ok());
+        Some(Self { spec, data, source, object })
     }
 }

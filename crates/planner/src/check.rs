@@ -6,7 +6,8 @@
 
 use crate::Plan;
 use crate::action::{
-    Action, GroupAction, HookAction, InstanceAction, MachineAction, PoolAction, Precondition, TemplateAction,
+    Action, GroupAction, HookAction, InstanceAction, MachineAction, ObjectAction, PoolAction, Precondition,
+    TemplateAction,
 };
 use crate::desired::{Desired, Goal};
 use crate::memory::Memory;
@@ -84,6 +85,11 @@ fn own_only(facts: &Facts<'_>, found: &mut Found) {
         found.check(!acts || !facts.is_to_be_adopted() || facts.adopts(action), || {
             Violation::NotAdoptedYet { action: action.kind() }
         });
+        if matches!(action, Action::Object(_)) {
+            let theirs = facts.group.is_some_and(|group| !identity.may_manage(&group.tags));
+            let fits = !theirs && !facts.is_another_installations();
+            found.check(fits, || Violation::ForeignTemplate { action: action.kind() });
+        }
         if action.changes_template() {
             found.check(!facts.is_another_installations(), || Violation::AnotherInstallationsTemplate {
                 action: action.kind(),
@@ -106,6 +112,7 @@ fn finalizer_first(facts: &Facts<'_>, found: &mut Found) {
         let makes = matches!(
             action,
             Action::Group(GroupAction::CreateGroup(_))
+                | Action::Object(ObjectAction::StoreUserData { .. })
                 | Action::Template(
                     TemplateAction::CreateTemplate { .. } | TemplateAction::CreateTemplateVersion { .. }
                 )

@@ -123,6 +123,12 @@ struct RootVolumeChange {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct BucketChange {
+    reader_tag: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct ParameterChange {
     name: String,
     value: String,
@@ -334,6 +340,10 @@ fn of_region(region: &RegionHandle, method: &Method, path: &[&str], body: &[u8])
         ("PUT", ["vcpu-quotas"]) => {
             let change: QuotaChange = parse(body)?;
             done(region.set_vcpu_quota(change.class, change.vcpus))
+        }
+        ("PUT", ["buckets", name]) => {
+            let change: BucketChange = parse(body)?;
+            done(region.with(|region| region.create_bucket(name).reader_tag = change.reader_tag))
         }
         ("PUT", ["images"]) => done(region.put_image(parse(body)?)),
         ("PUT", ["types"]) => done(region.put_instance_type(type_of(body)?)),

@@ -242,7 +242,8 @@ pub(crate) fn denied(call: &CallHead<'_>, account: &str) -> AwsError {
         | Service::ElasticLoadBalancing
         | Service::ServiceQuotas
         | Service::Eks
-        | Service::Iam => AwsError::new(
+        | Service::Iam
+        | Service::S3 => AwsError::new(
             if matches!(call.service, Service::ServiceQuotas | Service::Eks) {
                 "AccessDeniedException"
             } else {
@@ -264,6 +265,7 @@ pub(crate) fn throttled(service: Service) -> AwsError {
         Service::AutoScaling | Service::Sts | Service::ElasticLoadBalancing | Service::Iam => {
             AwsError::new("Throttling", "Rate exceeded")
         }
+        Service::S3 => AwsError::new("SlowDown", "Please reduce your request rate.").status(503),
         Service::Sqs => AwsError::new("RequestThrottled", "Request is throttled.").status(403),
         Service::Ssm => AwsError::new("ThrottlingException", "Rate exceeded"),
         Service::Eks => AwsError::new("ThrottlingException", "Rate exceeded").status(429),

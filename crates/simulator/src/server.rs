@@ -112,6 +112,7 @@ async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Res
     let target = head.headers.get(wire::json::TARGET).and_then(|value| value.to_str().ok());
     let answer = match target {
         Some(target) => wire::json::answer(&simulator.world, request, target).await,
+        None if wire::s3::is_s3(&request) => wire::s3::answer(&simulator.world, request).await,
         None if wire::rest::is_rest(&request) => wire::rest::answer(&simulator.world, request).await,
         None => wire::answer_verified(&simulator.world, request).await,
     };
@@ -135,6 +136,11 @@ fn response_of(answer: WireAnswer) -> Result<Response<AnswerBody>, Dropped> {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
             let mut response = plain(status, content_type, body);
             response.body_mut().truncate();
+            Ok(response)
+        }
+        WireAnswer::Object { status, body, request_id } => {
+            let mut response = identified(status, wire::XML, String::new(), &request_id);
+            *response.body_mut() = AnswerBody::from(Bytes::from(body));
             Ok(response)
         }
         WireAnswer::Xml { status, body, request_id } => Ok(identified(status, wire::XML, body, &request_id)),
@@ -201,7 +207,12 @@ impl AnswerBody {
 
 impl From<String> for AnswerBody {
     fn from(text: String) -> Self {
-        let rest = Bytes::from(text);
+        Self::from(Bytes::from(text))
+    }
+}
+
+impl From<Bytes> for AnswerBody {
+    fn from(rest: Bytes) -> Self {
         Self { length: u64::try_from(rest.len()).unwrap_or(u64::MAX), rest, end: End::Whole }
     }
 }

@@ -25,6 +25,8 @@ pub enum Service {
     Eks,
     /// AWS Identity and Access Management.
     Iam,
+    /// Amazon S3.
+    S3,
 }
 
 impl Service {
@@ -40,6 +42,7 @@ impl Service {
             Self::ServiceQuotas => "servicequotas",
             Self::Eks => "eks",
             Self::Iam => "iam",
+            Self::S3 => "s3",
         }
     }
 

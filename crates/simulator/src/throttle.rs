@@ -80,7 +80,7 @@ impl Buckets {
             Service::ElasticLoadBalancing | Service::ServiceQuotas | Service::Eks | Service::Iam => {
                 (service.name().to_owned(), rules.rare)
             }
-            Service::Ec2 | Service::Sts | Service::Sqs | Service::Ssm => return true,
+            Service::Ec2 | Service::Sts | Service::Sqs | Service::Ssm | Service::S3 => return true,
         };
         let Some(size) = size else { return true };
         let (level, last) = self.levels.entry((region.to_owned(), key)).or_insert((size.burst, now));

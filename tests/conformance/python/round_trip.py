@@ -6,11 +6,14 @@ Two judges: botocore encodes the requests and parses the answers; `Strict` holds
 """
 
 import base64
+import hashlib
 import json
 import sys
 import traceback
 import urllib.error
+import urllib.parse
 import urllib.request
+from pathlib import Path
 
 import boto3
 from botocore.config import Config
@@ -22,6 +25,8 @@ ENDPOINT = sys.argv[1]
 SUBNETS = [f"subnet-0a00000000000000{letter}" for letter in "abc"]
 IMAGE = "ami-0a000000000000001"
 SECURITY_GROUP = "sg-0a000000000000001"
+# What instances run whose user data is in S3.
+HANDLER = Path(__file__).parents[3] / "crates/bootstrap/src/stored/fetch.py"
 
 
 STRICT = Strict()
@@ -36,7 +41,7 @@ def client(service, region="eu-central-1", key="AKIDEXAMPLE", secret="secret", t
             aws_access_key_id=key,
             aws_secret_access_key=secret,
             aws_session_token=token,
-            config=Config(retries={"mode": "standard", "total_max_attempts": 2}),
+            config=Config(retries={"mode": "standard", "total_max_attempts": 2}, s3={"addressing_style": "path"}),
         )
     )
 
@@ -55,6 +60,7 @@ SQS, SSM = client("sqs"), client("ssm")
 BALANCING = client("elb"), client("elbv2")
 QUOTAS = client("service-quotas")
 EKS, IAM = client("eks"), client("iam")
+S3 = client("s3")
 
 
 def control(method, path, body=None):
@@ -411,6 +417,82 @@ def test_roles_profiles_and_identity_providers():
     assert only(IAM.list_open_id_connect_providers(), "OpenIDConnectProviderList")["Arn"] == made["OpenIDConnectProviderArn"]
     IAM.delete_open_id_connect_provider(**arn)
     refused("NoSuchEntity", IAM.get_open_id_connect_provider, **arn)
+
+
+def test_user_data_in_s3():
+    account = STS.get_caller_identity()["Account"]
+    where = {"Bucket": "nodes", "Key": "a/foo-user-data/g(1)/0f"}
+    refused("NoSuchBucket", S3.put_object, **where, Body=b"x")
+    control("PUT", "regions/eu-central-1/buckets/nodes", {"reader_tag": "foo-node-role"})
+    reader = f"arn:aws:iam::{account}:role/nodes"
+    tags = urllib.parse.urlencode({"foo-node-role": reader})
+    S3.put_object(**where, Body=b"\xff", Tagging=tags, IfNoneMatch="*", ExpectedBucketOwner=account)
+    refused("PreconditionFailed", S3.put_object, **where, Body=b"other", IfNoneMatch="*")
+    refused("AccessDenied", S3.delete_object, **where, ExpectedBucketOwner="999999999999")
+    found = only(S3.list_objects_v2(Bucket="nodes", Prefix="a/foo-user-data/"), "Contents")
+    assert (found["Key"], found["Size"]) == (where["Key"], 1)
+    assert S3.list_objects_v2(Bucket="nodes", Prefix="b")["KeyCount"] == 0
+    # The named role reads it, and nobody else.
+    for role, reads in (("nodes", True), ("others", False)):
+        control("PUT", "roles", {"name": role, "trusts": ["*"]})
+        credentials = STS.assume_role(RoleArn=f"arn:aws:iam::{account}:role/{role}", RoleSessionName="i-1")["Credentials"]
+        bucket = session(credentials, "s3")
+        if reads:
+            assert bucket.get_object(**where)["Body"].read() == b"\xff"
+            assert fetched_by_an_instance(where, credentials) == b"\xff"
+        else:
+            refused("AccessDenied", bucket.get_object, **where)
+    refused("AccessDenied", S3.get_object, **where)
+    S3.delete_object(**where)
+    S3.delete_object(**where)
+    assert S3.list_objects_v2(Bucket="nodes")["KeyCount"] == 0
+
+
+def fetched_by_an_instance(where, credentials):
+    """What the part handler of the provider hands to cloud-init, with a metadata service that gives these credentials."""
+    import http.server
+    import threading
+    from types import SimpleNamespace
+
+    keys = {"AccessKeyId": "AccessKeyId", "SecretAccessKey": "SecretAccessKey", "SessionToken": "Token"}
+    answers = {
+        "/latest/api/token": "token",
+        "/latest/meta-data/iam/security-credentials/": "nodes",
+        "/latest/meta-data/iam/security-credentials/nodes": json.dumps({keys[k]: credentials[k] for k in keys}),
+    }
+
+    class Metadata(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            allowed = self.command == "PUT" or self.headers.get("X-aws-ec2-metadata-token") == "token"
+            self.send_response(200 if allowed and self.path in answers else 401)
+            self.end_headers()
+            self.wfile.write(answers.get(self.path, "").encode())
+
+        do_PUT = do_GET
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Metadata)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    handler = {"__name__": "part_handler"}
+    exec(compile(HANDLER.read_text(), str(HANDLER), "exec"), handler)
+    handler["METADATA"][:] = ["http://127.0.0.1:1/latest/", f"http://127.0.0.1:{server.server_port}/latest/"]
+    handler["PAUSE"], handler["ATTEMPTS"] = 0, 3
+    body = hashlib.sha256(b"\xff").hexdigest()
+    place = {"url": f"{ENDPOINT}/nodes/a/foo-user-data/g%281%29/0f", "region": "eu-central-1", "sha256": body}
+    cloud = SimpleNamespace(datasource=SimpleNamespace(vendordata_raw=None, vendordata="before"))
+    assert handler["list_types"]() == ["text/x-foo-user-data"]
+    handler["handle_part"](cloud, "__begin__", None, None)
+    handler["handle_part"](cloud, "text/x-foo-user-data", "part", json.dumps(place))
+    assert cloud.datasource.vendordata is None
+    try:
+        handler["handle_part"](cloud, "text/x-foo-user-data", "part", json.dumps({**place, "sha256": "00"}))
+        raise AssertionError("another object was taken")
+    except OSError as error:
+        assert "another SHA-256" in str(error)
+    server.shutdown()
+    return cloud.datasource.vendordata_raw
 
 
 def test_load_balancers_and_quotas():

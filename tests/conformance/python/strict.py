@@ -47,7 +47,13 @@ class Strict:
         if protocol in ("json", "rest-json"):
             self.json(model.name, json.loads(http_response.content or b"{}"), shape)
             return
+        if protocol == "rest-xml" and (shape is None or "payload" in shape.serialization or not http_response.content):
+            # Objects are no XML, and most other answers of S3 are empty.
+            return
         root = ElementTree.fromstring(http_response.content)
+        if protocol == "rest-xml":
+            self.flat(model.name, root, shape)
+            return
         if protocol == "query":
             self.none(model.name, {name(child) for child in root} - {model.name + "Result", "ResponseMetadata"})
             if shape is not None:
@@ -57,6 +63,15 @@ class Strict:
             self.xml(model.name, root, shape, EC2_EXTRA)
 
     # XML
+
+    def flat(self, where, root, shape):
+        """S3's lists have no element around their items."""
+        for child in root:
+            member = shape.members.get(name(child))
+            if member is None:
+                self.note(f"{where}/{name(child)} unknown")
+            else:
+                self.xml(f"{where}/{name(child)}", child, member.member if member.type_name == "list" else member)
 
     def xml(self, where, element, shape, also=frozenset()):
         if shape is None:

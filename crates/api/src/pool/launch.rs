@@ -5,6 +5,29 @@ use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Where user data is kept, if not in the launch template.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UserDataStorage {
+    /// A bucket in S3.
+    pub s3: UserDataBucket,
+}
+
+/// A bucket in S3. It belongs to the account of the pool, is in its region, and has the policy of
+/// `deploy/aws/user-data-bucket.yaml`, which lets only the role of the pool's instance profile read its user data.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UserDataBucket {
+    /// Name of the bucket, 3 to 63 lower-case letters, digits and `-`.
+    #[schemars(length(min = 3, max = 63), regex(pattern = patterns::BUCKET))]
+    pub bucket: String,
+    /// What the keys of the objects begin with: words of letters, digits, `.`, `_` and `-` with `/` between them, up to 32
+    /// characters. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 32), regex(pattern = patterns::KEY_PREFIX))]
+    pub prefix: Option<String>,
+}
+
 /// Several instance types, and on-demand and spot instances in one Auto Scaling group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]

@@ -127,7 +127,8 @@ pub(super) fn record(version: &aws::LaunchTemplateVersion) -> Result<TemplateRec
         version: version.version_number().map(TemplateVersion).ok_or(Gap("VersionNumber"))?,
         spec_hash: hashes.as_ref().map(|hashes| hashes.spec.clone()),
         data_hash: hashes.as_ref().map(|hashes| hashes.data.clone()),
-        source_hash: hashes.and_then(|hashes| hashes.source),
+        source_hash: hashes.as_ref().and_then(|hashes| hashes.source.clone()),
+        object: hashes.and_then(|hashes| hashes.object),
         is_default: version.default_version() == Some(true),
         created: Timestamp(created),
     })

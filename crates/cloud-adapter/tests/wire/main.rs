@@ -12,6 +12,7 @@ mod eks;
 mod errors;
 mod identities;
 mod networks;
+mod objects;
 mod proxy;
 mod queue;
 mod roles;

@@ -100,6 +100,7 @@ fn description(number: u32) -> String {
         spec: format!("v1-{number}").into(),
         data: "v1-data".into(),
         source: Some("v1-secret".into()),
+        object: None,
     }
     .describe()
 }

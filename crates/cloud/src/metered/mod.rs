@@ -14,6 +14,7 @@ pub use bucket::Rate;
 
 use crate::error::{CloudError, ErrorKind};
 use crate::metrics::{Code, Metrics};
+use crate::objects::{BucketOf, NewObject, ObjectInfo, Objects, Written};
 use crate::operation::Operation;
 use crate::queue::{Message, Queue, Receipt};
 use crate::{
@@ -337,6 +338,19 @@ impl<C: Clusters + ?Sized> Clusters for Metered<C> {
     /// Neither limited nor counted: no call is sent.
     async fn cluster_token(&self, cluster: &str) -> Result<ClusterToken> {
         self.inner.cluster_token(cluster).await
+    }
+}
+
+#[async_trait]
+impl<C: Objects + ?Sized> Objects for Metered<C> {
+    async fn put_object(&self, bucket: BucketOf<'_>, object: NewObject<'_>) -> Result<Written> {
+        self.around(Operation::PutObject, self.inner.put_object(bucket, object)).await
+    }
+    async fn list_objects(&self, bucket: BucketOf<'_>, prefix: &str) -> Result<Vec<ObjectInfo>> {
+        self.around(Operation::ListObjectsV2, self.inner.list_objects(bucket, prefix)).await
+    }
+    async fn delete_object(&self, bucket: BucketOf<'_>, key: &str) -> Result<()> {
+        self.around(Operation::DeleteObject, self.inner.delete_object(bucket, key)).await
     }
 }
 

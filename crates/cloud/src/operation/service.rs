@@ -25,6 +25,8 @@ pub enum Service {
     Eks,
     /// AWS IAM.
     Iam,
+    /// Amazon S3.
+    S3,
 }
 
 /// Which token bucket an operation uses.
@@ -44,7 +46,8 @@ pub enum Bucket {
     /// costs.
     Sqs,
     /// Calls of Elastic Load Balancing and Service Quotas, whose limits are unpublished, sent when a network is
-    /// created or deleted; and those of Systems Manager, which limits an account to 40 per second.
+    /// created or deleted; those of Systems Manager, which limits an account to 40 per second; and those of S3, which takes
+    /// thousands per second, sent when user data changes.
     Rare,
     /// EKS calls that only read.
     EksDescribe,
@@ -144,6 +147,7 @@ impl Operation {
             | Self::DescribeTags
             | Self::DeleteLoadBalancer
             | Self::DeleteTargetGroup => Service::ElasticLoadBalancing,
+            Self::PutObject | Self::ListObjectsV2 | Self::DeleteObject => Service::S3,
             Self::GetServiceQuota => Service::ServiceQuotas,
             Self::GetParameter => Service::Ssm,
             Self::GetCallerIdentity => Service::Sts,
@@ -200,7 +204,9 @@ impl Operation {
             (Service::Ec2, false) | (Service::Sts, _) => Bucket::Ec2Describe,
             (Service::Ec2, true) => Bucket::Ec2Mutate,
             (Service::Sqs, _) => Bucket::Sqs,
-            (Service::ElasticLoadBalancing | Service::ServiceQuotas | Service::Ssm, _) => Bucket::Rare,
+            (Service::ElasticLoadBalancing | Service::ServiceQuotas | Service::Ssm | Service::S3, _) => {
+                Bucket::Rare
+            }
             (Service::Eks, false) => Bucket::EksDescribe,
             (Service::Eks, true) => Bucket::EksMutate,
             (Service::Iam, _) => Bucket::Iam,
@@ -212,7 +218,11 @@ impl Operation {
         let service: &'static str = self.service().into();
         // Batches are allowed by the action for one message (Service Authorization Reference, "Actions, resources, and
         // condition keys for Amazon SQS").
-        let name = self.name();
+        let name = match self {
+            // Its right has the name of its first version.
+            Self::ListObjectsV2 => "ListBucket",
+            other => other.name(),
+        };
         format!("{service}:{}", name.strip_suffix("Batch").unwrap_or(name))
     }
 }

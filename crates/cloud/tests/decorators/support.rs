@@ -356,3 +356,16 @@ impl Roles for Scripted {
         unreachable!()
     }
 }
+
+#[async_trait]
+impl Objects for Scripted {
+    async fn put_object(&self, _: BucketOf<'_>, _: NewObject<'_>) -> Result<Written> {
+        unreachable!()
+    }
+    async fn list_objects(&self, _: BucketOf<'_>, _: &str) -> Result<Vec<ObjectInfo>> {
+        unreachable!()
+    }
+    async fn delete_object(&self, _: BucketOf<'_>, _: &str) -> Result<()> {
+        unreachable!()
+    }
+}

@@ -64,6 +64,11 @@ pub(super) fn hex(bytes: &[u8], digits: usize) -> String {
     nibbles.take(digits).filter_map(|nibble| char::from_digit(u32::from(nibble), 16)).collect()
 }
 
+/// SHA-256, in hexadecimal digits.
+pub(super) fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes), 64)
+}
+
 /// The account in the ARN of an Auto Scaling group.
 pub(super) fn account_of_arn(arn: &str) -> Option<&str> {
     arn.split(':').nth(4).filter(|account| !account.is_empty())

@@ -105,6 +105,8 @@ fn plan(inputs: &Inputs<'_>, state: &mut PoolState) -> Plan {
         }
         // Only the release of a pool that created nothing.
         Aws::Unknown | Aws::Unusable(_) => {
+            // It stored nothing either: that needs AWS.
+            plan.actions.retain(|action| !matches!(action, Action::Object(_)));
             if plan.actions != [Action::Pool(PoolAction::RemoveFinalizer)] {
                 plan.actions.clear();
             }

@@ -49,3 +49,4 @@ mod taken;
 mod templates;
 mod tenants;
 mod upkeep;
+mod user_data;

@@ -259,8 +259,16 @@ reasons! {
     "remove it from `spec.tags`"
 
     UserDataTooLarge NeedsUser [LaunchTemplateReady False, NodeConfigReady False, DataSecretAvailable False]
-    "the user data is larger than 16,384 bytes, EC2's limit"
-    "shorter user data; of a FooNodeConfig also `compression: Gzip`"
+    "the user data is larger than 16,384 bytes, EC2's limit, or, in S3, larger than 524,288 bytes"
+    "shorter user data; of a FooNodeConfig also `compression: Gzip`; `userDataStorage` of the FooMachinePool, with `storage: S3` of a FooNodeConfig ([nodes](../nodes.md#user-data-in-s3))"
+
+    UserDataNotStorable NeedsUser [LaunchTemplateReady False]
+    "the pool keeps user data in S3 (`spec.userDataStorage`), and what reads this user data on the instance does not fetch it: Bottlerocket, Ignition, or a form that is not known"
+    "remove `spec.userDataStorage`, or use an image with cloud-init"
+
+    NodeRoleUnusable NeedsUser [LaunchTemplateReady False]
+    "the pool keeps user data in S3 (`spec.userDataStorage`), and there is no role of its instance profile that could be allowed to read it: the profile does not exist or has no role, or the role's ARN cannot be the value of a tag"
+    "the message says which; names of roles with a comma cannot be used. A profile or role that appears is found within a minute"
 
     WaitingForControlPlane NeedsUser [LaunchTemplateReady False]
     "the control plane runs an older Kubernetes version than the pool requests; no instance of that version is launched before"

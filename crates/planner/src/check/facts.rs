@@ -252,6 +252,7 @@ pub(super) fn depends_on_size(action: &Action) -> bool {
         | Action::Read(_)
         | Action::Template(_)
         | Action::Hook(_)
+        | Action::Object(_)
         | Action::Node(_) => false,
     }
 }
@@ -283,6 +284,7 @@ pub(super) fn desired_after(action: &Action, desired: u32) -> u32 {
         | Action::Template(_)
         | Action::Hook(_)
         | Action::Machine(_)
+        | Action::Object(_)
         | Action::Node(_) => desired,
     }
 }

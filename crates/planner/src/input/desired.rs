@@ -3,8 +3,8 @@
 
 use foo_model::names::{TAG_CLUSTER, TAG_INSTALLATION, TAG_POOL};
 use foo_model::{
-    DeletionTimeouts, GroupName, InstancesMix, Reason, Seconds, SpecHash, SubnetId, TemplateContent,
-    TemplateHashes,
+    DeletionTimeouts, GroupName, InstancesMix, Reason, Seconds, SpecHash, Storage, StoredUserData, SubnetId,
+    TemplateContent, TemplateHashes,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -134,6 +134,8 @@ pub struct Template {
     /// Hash of the name of the Secret with the user data. Content with another spec hash can use user data of
     /// the same Secret.
     pub source_hash: SpecHash,
+    /// What the user data fetches from S3: it has to be there before a version with this content.
+    pub object: Option<Box<StoredUserData>>,
 }
 
 /// Desired settings of the group.
@@ -145,6 +147,8 @@ pub struct GroupConfig {
     pub mix: Option<InstancesMix>,
     /// Tags beside the ownership tags.
     pub tags: BTreeMap<String, String>,
+    /// Where the pool keeps its user data, if not in the launch template.
+    pub storage: Option<Storage>,
 }
 
 /// Scale-in settings.
@@ -290,6 +294,7 @@ impl Template {
             spec: self.spec_hash.clone(),
             data: self.data_hash.clone(),
             source: Some(self.source_hash.clone()),
+            object: self.object.as_ref().map(|object| object.place.clone()),
         }
     }
 }

@@ -262,6 +262,7 @@ impl Memory {
             }
             Action::Pool(_)
             | Action::Read(_)
+            | Action::Object(_)
             | Action::Template(_)
             | Action::Group(_)
             | Action::Instance(_)
@@ -276,7 +277,8 @@ impl Memory {
             Action::Instance(action) => self.expect_of_instances(action, now),
             Action::Hook(action) => self.expect_of_hook(action, now),
             Action::Machine(action) => self.expect_of_machine(action, now),
-            Action::Pool(_) | Action::Read(_) | Action::Template(_) | Action::Node(_) => {}
+            Action::Pool(_) | Action::Read(_) | Action::Object(_) | Action::Template(_) | Action::Node(_) => {
+            }
         }
     }
 
@@ -427,6 +429,8 @@ fn leaves_traces(action: &Action) -> bool {
         | Action::Pool(_)
         | Action::Read(_)
         | Action::Machine(_)
+        // A repetition changes nothing.
+        | Action::Object(_)
         | Action::Node(_) => false,
     }
 }

@@ -5,7 +5,8 @@ use crate::observed::Quarantine;
 use foo_model::hook::HookConfig;
 use foo_model::{
     Decrement, DeletionTimeouts, GroupChange, GroupName, InstanceId, LaunchTemplateId, MachineName, NewGroup,
-    Process, SpecHash, TemplateContent, TemplateHashes, TemplateVersion, Uid, UserData, Zone,
+    Process, SpecHash, Storage, StoredUserData, TemplateContent, TemplateHashes, TemplateVersion, Timestamp,
+    Uid, UserData, Zone,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +23,8 @@ pub enum Action {
     Pool(PoolAction),
     /// Reads, whose results are inputs of the next plan.
     Read(ReadAction),
+    /// Changes of the user data that is in S3.
+    Object(ObjectAction),
     /// Changes of the launch template.
     Template(TemplateAction),
     /// Changes of the group itself.
@@ -82,6 +85,25 @@ pub enum ReadAction {
     DescribeLifecycleHook {
         /// Group.
         group: GroupName,
+    },
+}
+
+/// Changes of the user data that is in S3, below the pool's own folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
+pub enum ObjectAction {
+    /// Write user data that is not there yet.
+    StoreUserData {
+        /// What to write.
+        object: Box<StoredUserData>,
+    },
+    /// Delete the pool's objects in this place, except these.
+    DeleteUserData {
+        /// Where.
+        storage: Storage,
+        /// Names of objects that stay.
+        keep: BTreeSet<String>,
+        /// Objects that were written later stay, too.
+        before: Option<Timestamp>,
     },
 }
 
@@ -343,6 +365,7 @@ impl Action {
         ActionKind(match self {
             Self::Pool(action) => action.into(),
             Self::Read(action) => action.into(),
+            Self::Object(action) => action.into(),
             Self::Template(action) => action.into(),
             Self::Group(action) => action.into(),
             Self::Instance(action) => action.into(),
@@ -363,6 +386,7 @@ impl Action {
             | Self::Pool(_)
             | Self::Template(_)
             | Self::Machine(_)
+            | Self::Object(_)
             | Self::Node(_) => None,
         }
     }
@@ -377,6 +401,7 @@ impl Action {
             | Self::Group(_)
             | Self::Instance(_)
             | Self::Hook(_)
+            | Self::Object(_)
             | Self::Node(_) => None,
         }
     }
@@ -402,6 +427,7 @@ impl Action {
             | Self::Read(_)
             | Self::Template(_)
             | Self::Group(_)
+            | Self::Object(_)
             | Self::Node(_) => None,
         }
     }
@@ -417,6 +443,7 @@ impl Action {
             | Self::Template(_)
             | Self::Hook(_)
             | Self::Machine(_)
+            | Self::Object(_)
             | Self::Node(_) => false,
         }
     }
@@ -431,6 +458,7 @@ impl Action {
             | Self::Instance(_)
             | Self::Hook(_)
             | Self::Machine(_)
+            | Self::Object(_)
             | Self::Node(_) => false,
         }
     }
@@ -498,6 +526,7 @@ macro_rules! families {
 families!(
     Pool(PoolAction),
     Read(ReadAction),
+    Object(ObjectAction),
     Template(TemplateAction),
     Group(GroupAction),
     Instance(InstanceAction),
@@ -515,6 +544,7 @@ mod tests {
         let families = [
             PoolAction::VARIANTS,
             ReadAction::VARIANTS,
+            ObjectAction::VARIANTS,
             TemplateAction::VARIANTS,
             GroupAction::VARIANTS,
             InstanceAction::VARIANTS,
@@ -537,6 +567,8 @@ mod tests {
                 "DescribeLaunchTemplate",
                 "DescribeInstances",
                 "DescribeLifecycleHook",
+                "StoreUserData",
+                "DeleteUserData",
                 "CreateTemplate",
                 "CreateTemplateVersion",
                 "CopyTemplateVersion",

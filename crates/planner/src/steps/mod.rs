@@ -7,6 +7,7 @@ pub(crate) mod group;
 pub(crate) mod hooks;
 pub(crate) mod interrupt;
 pub(crate) mod machines;
+pub(crate) mod objects;
 pub(crate) mod own;
 pub(crate) mod remediate;
 pub(crate) mod remove;

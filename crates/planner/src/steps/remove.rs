@@ -10,7 +10,7 @@ use crate::situation::{MachineState, Member, Situation, View, claim, group_is_go
 use crate::steps::delete::delete_machine;
 use crate::steps::ends::{end, is_released};
 use crate::steps::group::protect;
-use crate::steps::machines;
+use crate::steps::{machines, objects};
 use foo_model::group::GroupStatus;
 use foo_model::{DeletionProtection, FooMachine, Group, LifecycleState, MachineName};
 use std::collections::BTreeSet;
@@ -157,9 +157,10 @@ fn release_from_foreign_group(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// Deletes the template, then removes our finalizer. The template of another management cluster's group
+/// Deletes what the pool stored in S3 and the template, then removes our finalizer. The template of another management cluster's group
 /// stays.
 fn finish(situation: &Situation<'_>, draft: &mut Draft) {
+    let mut stored = false;
     match &situation.observed.template {
         _ if situation.other_installation().is_some() => {}
         Look::Unknown | Look::Failed { .. } => {
@@ -167,13 +168,19 @@ fn finish(situation: &Situation<'_>, draft: &mut Draft) {
             return;
         }
         Look::At { seen: Some(template), .. } if situation.desired.identity.owns(&template.tags) => {
+            objects::remove(situation, Some(template), draft);
             draft.act(Stage::Finish, TemplateAction::DeleteTemplate { id: template.id.clone() });
             return;
         }
-        // Deleted, or not ours.
-        Look::At { .. } => {}
+        // Not ours, nor is what is stored under the group's name.
+        Look::At { seen: Some(_), .. } => {}
+        Look::At { seen: None, .. } => stored = situation.desired.group.storage.is_some(),
     }
     if situation.observed.foo_machines.is_empty() && situation.observed.finalizer == Finalizer::Present {
+        if stored {
+            // A crash between an object and the first version of the template leaves an object.
+            objects::remove(situation, None, draft);
+        }
         draft.act(Stage::Finish, PoolAction::RemoveFinalizer);
     }
 }

@@ -8,6 +8,7 @@ use crate::draft::{Draft, Stage};
 use crate::memory::RAISE_WAITS;
 use crate::report::EventTrigger;
 use crate::situation::{Situation, TemplateState, View, template_state};
+use crate::steps::objects;
 use crate::steps::own::may_create;
 use foo_model::group::TemplateChoice;
 use foo_model::{EventReason, LaunchTemplate, SpecHash, TemplateHashes, TemplateRecord, TemplateVersion};
@@ -62,7 +63,10 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
         | TemplateState::VersionMissing(..)
         | TemplateState::UserDataOutdated(..)
             if !seen => {}
-        TemplateState::Absent(wanted) => draft.act(Stage::Template, create(situation, wanted)),
+        TemplateState::Absent(wanted) => {
+            objects::store(wanted, draft);
+            draft.act(Stage::Template, create(situation, wanted));
+        }
         TemplateState::VersionMissing(template, wanted) => add_version(template, wanted, draft),
         TemplateState::UserDataOutdated(template, from, hashes) => {
             copy_version(situation, template, from, hashes, draft);
@@ -114,6 +118,7 @@ fn add_version(template: &LaunchTemplate, wanted: &Template, draft: &mut Draft) 
         EventReason::LaunchTemplateVersionCreated,
         format!("Creating a launch template version: {why}"),
     );
+    objects::store(wanted, draft);
     draft.act(
         Stage::Template,
         TemplateAction::CreateTemplateVersion {
@@ -137,6 +142,7 @@ fn copy_version(
         EventReason::LaunchTemplateVersionCreated,
         format!("Creating a launch template version: version {from} with the current user data"),
     );
+    objects::store(wanted, draft);
     draft.act(
         Stage::Template,
         TemplateAction::CopyTemplateVersion {
@@ -195,7 +201,8 @@ pub(crate) fn prune(situation: &Situation<'_>, draft: &mut Draft) {
         .filter(|version| !kept.contains(version))
         .collect();
     if prunable.len() > PRUNE_ABOVE {
-        let versions = prunable.into_iter().take(PRUNE_AT_ONCE).collect();
+        let versions: Vec<TemplateVersion> = prunable.into_iter().take(PRUNE_AT_ONCE).collect();
+        objects::prune(situation, template, &versions, draft);
         draft.act(
             Stage::Template,
             TemplateAction::DeleteTemplateVersions { id: template.id.clone(), versions },

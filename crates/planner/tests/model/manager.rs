@@ -289,6 +289,7 @@ fn template(versions: u8) -> LaunchTemplate {
         spec_hash: Some(Scenario::hash(version)),
         data_hash: Some(Scenario::data()),
         source_hash: Some(Scenario::data()),
+        object: None,
         is_default: version == 1,
         created: NOW,
     };

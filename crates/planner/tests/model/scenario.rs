@@ -409,6 +409,7 @@ impl Scenario {
                 subnets: Wanted::Ready(std::iter::empty::<SubnetId>().collect()),
                 mix: None,
                 tags: BTreeMap::new(),
+                storage: None,
             },
             scale_in: ScaleIn {
                 policy: VictimPolicy::Oldest,
@@ -456,6 +457,7 @@ fn content(number: u8) -> Template {
         spec_hash: Scenario::hash(number),
         data_hash: Scenario::data(),
         source_hash: Scenario::data(),
+        object: None,
     }
 }
 

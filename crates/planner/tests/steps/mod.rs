@@ -4,6 +4,7 @@ mod group;
 mod interrupt;
 mod machines;
 mod memory;
+mod objects;
 mod own;
 mod remove;
 mod report;

@@ -78,6 +78,7 @@ fn with_versions(world: &mut World, count: i64) {
             spec_hash: Some(SpecHash::new(if number % 2 == 0 { "odd" } else { "even" })),
             data_hash: Some(SpecHash::new(format!("d{number}"))),
             source_hash: None,
+            object: None,
             is_default: false,
             created: world.now,
         });

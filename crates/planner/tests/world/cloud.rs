@@ -5,8 +5,8 @@ use foo_model::hook::HookConfig;
 use foo_model::names::{TAG_CLUSTER, TAG_POOL};
 use foo_model::{
     Decrement, DeletionProtection, Group, GroupChange, GroupName, Health, Instance, InstanceId, InstanceType,
-    LaunchTemplate, LaunchTemplateId, LifecycleState, NewGroup, Process, Protection, Sizes, TemplateChoice,
-    TemplateHashes, TemplateRecord, TemplateVersion, Timestamp, Zone,
+    LaunchTemplate, LaunchTemplateId, LifecycleState, NewGroup, ObjectPlace, Process, Protection, Sizes,
+    TemplateChoice, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp, Zone,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,6 +27,8 @@ pub(crate) struct Cloud {
     pub(crate) group: Option<Group>,
     pub(crate) template: Option<LaunchTemplate>,
     pub(crate) launches: Launches,
+    /// User data in S3, and when it was written.
+    pub(crate) objects: BTreeMap<ObjectPlace, Timestamp>,
     /// Our terminating hook.
     pub(crate) hook: Option<HookConfig>,
     /// Instances outside the group that live: detached.
@@ -53,6 +55,7 @@ impl Cloud {
             group: None,
             template: None,
             launches: Launches::Work,
+            objects: BTreeMap::new(),
             hook: None,
             detached: BTreeSet::new(),
             dead: BTreeSet::new(),
@@ -387,6 +390,7 @@ impl Cloud {
             spec_hash: Some(hashes.spec.clone()),
             data_hash: Some(hashes.data.clone()),
             source_hash: hashes.source.clone(),
+            object: hashes.object.clone(),
             is_default: last == 0,
             created: now,
         });

@@ -7,8 +7,8 @@ use foo_model::{
     Timestamp,
 };
 use foo_planner::action::{
-    GroupAction, HookAction, InstanceAction, MachineAction, NodeAction, PoolAction, Precondition, ReadAction,
-    TemplateAction,
+    GroupAction, HookAction, InstanceAction, MachineAction, NodeAction, ObjectAction, PoolAction,
+    Precondition, ReadAction, TemplateAction,
 };
 use foo_planner::desired::Size;
 use foo_planner::observed::{Ec2State, Finalizer, MoveBlock, Quarantine, Verdict};
@@ -326,9 +326,28 @@ impl World {
                 }
                 Ok(())
             }
+            Action::Object(action) => {
+                self.change_stored(action);
+                Ok(())
+            }
             action if action.changes_group() => self.change_group(action),
             action if action.changes_template() => self.change_template(action),
             action => self.change_objects(action),
+        }
+    }
+
+    fn change_stored(&mut self, action: &ObjectAction) {
+        self.cloud.writes += 1;
+        match action {
+            ObjectAction::StoreUserData { object } => {
+                self.cloud.objects.insert(object.place.clone(), self.now);
+            }
+            ObjectAction::DeleteUserData { storage, keep, before } => {
+                self.cloud.objects.retain(|place, written| {
+                    let young = before.is_some_and(|before| *written >= before);
+                    place.storage != *storage || keep.contains(&place.name) || young
+                });
+            }
         }
     }
 
@@ -471,6 +490,11 @@ pub(crate) fn short(action: &Action) -> String {
                 format!("{}{verdict}: {}", it.hash, it.message)
             };
             format!("quarantine {}", records.iter().map(record).collect::<Vec<_>>().join(", "))
+        }
+        Action::Object(ObjectAction::StoreUserData { object }) => format!("store {}", object.place),
+        Action::Object(ObjectAction::DeleteUserData { storage, keep, before }) => {
+            let young = before.map_or("", |_| ", the young");
+            format!("delete objects in {} but {} of them{young}", storage.bucket, keep.len())
         }
         Action::Template(TemplateAction::CopyTemplateVersion { from, hashes, .. }) => {
             format!("copy template version {from} spec={} data={}", hashes.spec, hashes.data)

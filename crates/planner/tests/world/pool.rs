@@ -38,6 +38,7 @@ pub(crate) fn pool() -> Pool {
             subnets: Wanted::Ready(BTreeSet::from([SubnetId::new("subnet-a")])),
             mix: None,
             tags: BTreeMap::from([("team".to_owned(), "blue".to_owned())]),
+            storage: None,
         },
         scale_in: ScaleIn {
             policy: VictimPolicy::Oldest,
@@ -83,6 +84,7 @@ pub(crate) fn content(spec: &str, data: &str) -> Template {
         spec_hash: SpecHash::new(spec),
         data_hash: SpecHash::new(data),
         source_hash: SpecHash::new("secret"),
+        object: None,
     }
 }
 

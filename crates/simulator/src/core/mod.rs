@@ -16,6 +16,7 @@ pub mod group;
 pub(crate) mod lookup;
 pub mod mishaps;
 pub mod network;
+pub mod objects;
 mod reads;
 pub mod region;
 pub mod settings;

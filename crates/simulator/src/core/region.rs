@@ -13,6 +13,7 @@ use super::group::launch_instances::LaunchTokens;
 use super::group::model::Group;
 use super::mishaps::Mishaps;
 use super::network::Network;
+use super::objects::Buckets;
 use super::settings::Settings;
 use super::sqs::Queues;
 use super::sqs::delivery::EventRule;
@@ -43,6 +44,8 @@ pub struct Region {
     pub templates: Templates,
     /// Volumes that workloads made, by id.
     pub volumes: BTreeMap<String, WorkloadVolume>,
+    /// Buckets of S3.
+    pub buckets: Buckets,
     /// Capacity of a zone for a type, in instances; no entry means unlimited.
     pub(crate) limits: BTreeMap<(Zone, InstanceType), u32>,
     /// Instances of a type in a zone that are not terminated.
@@ -82,6 +85,7 @@ impl Region {
             types: catalogue::default_types(),
             templates: Templates::new(lag),
             volumes: BTreeMap::new(),
+            buckets: Buckets::new(),
             limits: BTreeMap::new(),
             alive: BTreeMap::new(),
             mishaps: Mishaps::default(),

@@ -27,7 +27,9 @@ pub(crate) fn of_call(region: &Region, service: Service, action: &str, params: &
         // speak JSON.
         Service::ElasticLoadBalancing => networks::of_load_balancing(region, action, params),
         Service::Iam => account::of_call(&region.account, action, params),
-        Service::Sts | Service::Sqs | Service::Ssm | Service::ServiceQuotas | Service::Eks => Vec::new(),
+        Service::Sts | Service::Sqs | Service::Ssm | Service::ServiceQuotas | Service::Eks | Service::S3 => {
+            Vec::new()
+        }
     }
 }
 

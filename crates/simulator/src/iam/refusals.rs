@@ -35,6 +35,7 @@ pub(crate) fn session_over(service: Service) -> AwsError {
         Service::AutoScaling | Service::Sts | Service::Sqs | Service::ElasticLoadBalancing | Service::Iam => {
             AwsError::new("ExpiredToken", text).status(403)
         }
+        Service::S3 => AwsError::new("ExpiredToken", "The provided token has expired."),
         Service::Ssm | Service::ServiceQuotas => AwsError::new("ExpiredTokenException", text),
         Service::Eks => AwsError::new("ExpiredTokenException", text).status(403),
     }
@@ -55,9 +56,12 @@ pub(crate) fn denied(ask: &Ask, verdict: Verdict, service: Service, caller_arn: 
             "UnauthorizedOperation",
             format!("You are not authorized to perform this operation. {text}"),
         ),
-        Service::AutoScaling | Service::Sts | Service::Sqs | Service::ElasticLoadBalancing | Service::Iam => {
-            AwsError::new("AccessDenied", text)
-        }
+        Service::AutoScaling
+        | Service::Sts
+        | Service::Sqs
+        | Service::ElasticLoadBalancing
+        | Service::Iam
+        | Service::S3 => AwsError::new("AccessDenied", text),
         Service::Ssm | Service::ServiceQuotas => return AwsError::new("AccessDeniedException", text),
         Service::Eks => AwsError::new("AccessDeniedException", text),
     }
@@ -75,6 +79,11 @@ pub(crate) fn unknown_key(service: Service) -> AwsError {
             AwsError::new("InvalidClientTokenId", "The security token included in the request is invalid.")
                 .status(403)
         }
+        Service::S3 => AwsError::new(
+            "InvalidAccessKeyId",
+            "The AWS Access Key Id you provided does not exist in our records.",
+        )
+        .status(403),
         Service::Ssm | Service::ServiceQuotas => AwsError::new(
             "UnrecognizedClientException",
             "The security token included in the request is invalid.",
@@ -99,7 +108,8 @@ pub(crate) fn wrong_signature(service: Service) -> AwsError {
         | Service::ElasticLoadBalancing
         | Service::ServiceQuotas
         | Service::Eks
-        | Service::Iam => AwsError::new(
+        | Service::Iam
+        | Service::S3 => AwsError::new(
             signature_code(service),
             "The request signature we calculated does not match the signature you provided. Check your AWS Secret \
              Access Key and signing method. Consult the service documentation for details.",
@@ -112,6 +122,11 @@ pub(crate) fn wrong_signature(service: Service) -> AwsError {
 pub(crate) fn expired(service: Service, signed: &str) -> AwsError {
     match service {
         Service::Ec2 => AwsError::new("RequestExpired", "Request has expired."),
+        Service::S3 => AwsError::new(
+            "RequestTimeTooSkewed",
+            "The difference between the request time and the current time is too large.",
+        )
+        .status(403),
         Service::AutoScaling
         | Service::Sts
         | Service::Sqs

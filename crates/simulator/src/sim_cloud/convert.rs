@@ -203,7 +203,8 @@ pub(super) fn template_of(template: &Template) -> LaunchTemplate {
             version: version.number,
             spec_hash: hashes.as_ref().map(|hashes| hashes.spec.clone()),
             data_hash: hashes.as_ref().map(|hashes| hashes.data.clone()),
-            source_hash: hashes.and_then(|hashes| hashes.source),
+            source_hash: hashes.as_ref().and_then(|hashes| hashes.source.clone()),
+            object: hashes.and_then(|hashes| hashes.object),
             is_default: version.number == template.default,
             created: version.created,
         }

@@ -46,7 +46,7 @@ fn kind(operation: Operation, error: &AwsError) -> ErrorKind {
         code if code.ends_with("AlreadyExists") || code.ends_with("AlreadyExistsException") => {
             ErrorKind::AlreadyExists
         }
-        "QueueDoesNotExist" | "NoSuchEntity" => ErrorKind::NotFound,
+        "QueueDoesNotExist" | "NoSuchEntity" | "NoSuchBucket" => ErrorKind::NotFound,
         code if code.ends_with("NotFound") || code.ends_with("NotFoundException") => ErrorKind::NotFound,
         code if code.ends_with(".Duplicate") => ErrorKind::AlreadyExists,
         code if code.ends_with(".InUse") => ErrorKind::InUse,
@@ -69,7 +69,8 @@ fn kind_during(operation: Operation, code: &str) -> Option<ErrorKind> {
             | Operation::CreateAccessEntry
             | Operation::CreatePodIdentityAssociation,
             "ResourceInUseException",
-        ) => Some(ErrorKind::AlreadyExists),
+        )
+        | (Operation::PutObject, "PreconditionFailed") => Some(ErrorKind::AlreadyExists),
         (Operation::ReleaseAddress, "AuthFailure")
         // An interface that is in use; nothing else about one id can be wrong.
         | (Operation::DeleteNetworkInterface, "InvalidParameterValue") => Some(ErrorKind::InUse),

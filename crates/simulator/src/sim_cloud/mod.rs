@@ -6,6 +6,7 @@ mod convert;
 mod errors;
 mod groups;
 mod networks;
+mod objects;
 mod queue;
 mod roles;
 
@@ -168,6 +169,7 @@ fn service_of(operation: Operation) -> Service {
         operation::Service::Ssm => Service::Ssm,
         operation::Service::Eks => Service::Eks,
         operation::Service::Iam => Service::Iam,
+        operation::Service::S3 => Service::S3,
     }
 }
 

@@ -76,6 +76,21 @@ impl RegionHandle {
         self.world.in_region(&self.name, work)
     }
 
+    /// An object as this instance gets it, as the role in its instance profile.
+    ///
+    /// # Errors
+    /// Those of GetObject.
+    pub fn object_for_instance(&self, id: &InstanceId, bucket: &str, key: &str) -> AwsResult<Vec<u8>> {
+        let profile = self.instance(id).and_then(|instance| instance.instance_profile).unwrap_or_default();
+        let name = profile.rsplit('/').next().unwrap_or_default();
+        let role = {
+            let inner = self.world.lock();
+            let found = inner.keys.instance_profile(name).and_then(|profile| inner.keys.role(&profile.role?));
+            found.map(|role| role.arn(self.world.account()))
+        };
+        self.with(|region| region.object_for(bucket, key, role.as_deref()))?
+    }
+
     fn read<T: Default>(&self, work: impl FnOnce(&mut Region) -> T) -> T {
         self.with(work).unwrap_or_default()
     }

@@ -20,6 +20,7 @@ mod mishaps;
 mod mixed;
 mod network;
 mod networking;
+mod objects;
 mod properties;
 mod refreshes;
 mod replacing;

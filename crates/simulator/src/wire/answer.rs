@@ -19,6 +19,8 @@ pub(crate) enum WireAnswer {
         /// The header `x-amzn-errortype`: what the error is called where the body does not say.
         error_type: Option<String>,
     },
+    /// An answer of S3: the content of an object, XML or nothing.
+    Object { status: u16, body: Vec<u8>, request_id: String },
     /// The beginning of an answer; then the connection ends.
     Truncated { status: u16, body: String, content_type: &'static str },
     /// Nothing: the connection is reset.

@@ -19,6 +19,7 @@ mod paging;
 pub(crate) mod params;
 mod quotas;
 pub(crate) mod rest;
+pub(crate) mod s3;
 pub(crate) mod signature;
 pub(crate) mod sigv4;
 mod sqs;
@@ -227,8 +228,8 @@ fn find(service: Service, form: &[u8]) -> AwsResult<(Params, String, Subject)> {
         Service::Sts => named(&sts::ACTIONS, &action).map(Subject::Account),
         Service::Iam => named(&iam::ACTIONS, &action).map(Subject::Account),
         Service::ElasticLoadBalancing => named(&elb::ACTIONS, &action).map(Subject::Region),
-        // These services support only their JSON protocol.
-        Service::Sqs | Service::Ssm | Service::ServiceQuotas | Service::Eks => None,
+        // These services have protocols of their own.
+        Service::Sqs | Service::Ssm | Service::ServiceQuotas | Service::Eks | Service::S3 => None,
     };
     let shown: String = action.chars().take(64).collect();
     let operation = operation.ok_or_else(|| {
@@ -251,6 +252,7 @@ pub(crate) fn all_actions() -> Vec<(Service, &'static str)> {
         names(Service::Sts, &sts::ACTIONS),
         names(Service::Iam, &iam::ACTIONS),
         eks::ROUTES.iter().map(|(name, ..)| (Service::Eks, *name)).collect(),
+        s3::ACTIONS.iter().map(|name| (Service::S3, *name)).collect(),
         names(Service::Sqs, &sqs::ACTIONS),
         names(Service::Ssm, &ssm::ACTIONS),
     ]
@@ -300,6 +302,7 @@ fn namespace(service: Service, version: Option<&str>) -> &'static str {
         Service::ServiceQuotas => "http://servicequotas.amazonaws.com/doc/2019-06-24/",
         Service::Eks => "http://eks.amazonaws.com/doc/2017-11-01/",
         Service::Iam => "https://iam.amazonaws.com/doc/2010-05-08/",
+        Service::S3 => s3::NAMESPACE,
     }
 }
 
@@ -313,7 +316,8 @@ fn success(service: Service, action: &str, version: Option<&str>, inside: &str, 
         | Service::ElasticLoadBalancing
         | Service::ServiceQuotas
         | Service::Eks
-        | Service::Iam => format!(
+        | Service::Iam
+        | Service::S3 => format!(
             "<{action}Result>{inside}</{action}Result><ResponseMetadata><RequestId>{request_id}</RequestId>\
              </ResponseMetadata>"
         ),
@@ -341,7 +345,8 @@ fn refuse(service: Service, error: &AwsError, request_id: String) -> WireAnswer 
         | Service::ElasticLoadBalancing
         | Service::ServiceQuotas
         | Service::Eks
-        | Service::Iam => {
+        | Service::Iam
+        | Service::S3 => {
             xml.within("Error", |xml| {
                 xml.text("Type", if error.status < 500 { "Sender" } else { "Receiver" });
                 xml.text("Code", &error.code);

@@ -75,7 +75,13 @@ pub(crate) fn signature(
 ) -> String {
     let date = signed_at.get(..8).unwrap_or_default();
     let credential_scope = format!("{date}/{}/{}/aws4_request", scope.region, scope.service);
-    let canonical = canonical_request(request, signed_headers);
+    // S3 alone takes the path as it was sent (IAM User Guide, "Create a signed AWS API request", canonical URI).
+    let path = if scope.service == Service::S3.name() {
+        request.path.to_owned()
+    } else {
+        encode(request.path, true)
+    };
+    let canonical = canonical_request(request, &path, signed_headers);
     let to_sign = format!(
         "AWS4-HMAC-SHA256\n{signed_at}\n{credential_scope}\n{}",
         hex(&Sha256::digest(canonical.as_bytes()))
@@ -122,7 +128,7 @@ fn parts(request: &SignedRequest<'_>) -> Option<Parts> {
     })
 }
 
-fn canonical_request(request: &SignedRequest<'_>, signed_headers: &str) -> String {
+fn canonical_request(request: &SignedRequest<'_>, path: &str, signed_headers: &str) -> String {
     let mut query: Vec<(String, String)> = request
         .query
         .split('&')
@@ -133,7 +139,7 @@ fn canonical_request(request: &SignedRequest<'_>, signed_headers: &str) -> Strin
         .collect();
     query.sort();
     let query: Vec<String> = query.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
-    let mut out = format!("{}\n{}\n{}\n", request.method, encode(request.path, true), query.join("&"));
+    let mut out = format!("{}\n{}\n{}\n", request.method, path, query.join("&"));
     for name in signed_headers.split(';') {
         let values: Vec<String> = request
             .headers

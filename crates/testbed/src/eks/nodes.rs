@@ -55,7 +55,7 @@ impl Instances for ClusterNodes {
         let instances = self.shared.region.in_service_instances();
         let boots = instances.iter().filter(|instance| instance.boots == Boot::Succeeds);
         let mine = boots.filter_map(|instance| {
-            let data = self.shared.user_data.of(instance);
+            let data = self.shared.user_data_of(instance);
             let is_mine = matches!(&*data, UserData::Node(seen) if seen.cluster == self.cluster);
             is_mine.then(|| self.node_of(instance.clone(), data))
         });
@@ -153,7 +153,7 @@ pub(super) fn note_hopeless(shared: &Shared) {
     let mut refused = lock(&shared.refused_nodes);
     refused.retain(|id, _| instances.iter().any(|instance| instance.id.as_str() == id));
     for instance in instances.iter().filter(|instance| instance.boots == Boot::Succeeds) {
-        let why = match &*shared.user_data.of(instance) {
+        let why = match &*shared.user_data_of(instance) {
             UserData::Other => continue,
             UserData::Broken(why) => why.clone(),
             UserData::Node(seen) if clusters.contains(&seen.cluster) => continue,

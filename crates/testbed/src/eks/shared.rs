@@ -1,14 +1,14 @@
 //! What the parts of the clusters' servers have in common.
 
-use super::user_data::UserDataCache;
+use super::user_data::{UserData, UserDataCache};
 use crate::kubelets::KubeletOptions;
 use crate::{Tools, lock};
 use foo_model::Timestamp;
-use foo_simulator::{RegionHandle, Simulator};
+use foo_simulator::{NodeInstance, RegionHandle, Simulator};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Refusals that are kept, the latest ones.
 const REFUSALS: usize = 200;
@@ -37,6 +37,11 @@ impl Shared {
     /// The time by which signatures are judged: AWS's, unless a test moved that of the authenticators alone.
     pub(super) fn now(&self) -> Timestamp {
         Timestamp(self.simulator.real_time().0.saturating_add(self.ahead.load(Ordering::Relaxed)))
+    }
+
+    /// What the user data of an instance says.
+    pub(super) fn user_data_of(&self, instance: &NodeInstance) -> Arc<UserData> {
+        self.user_data.of(instance, &self.region)
     }
 
     pub(super) fn refuse_token(&self, cluster: &str, why: String) {

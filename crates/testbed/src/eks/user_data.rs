@@ -6,9 +6,10 @@
 use crate::lock;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use foo_bootstrap::{Family, Seen};
+use foo_bootstrap::{Family, Seen, Stored};
 use foo_model::InstanceId;
-use foo_simulator::NodeInstance;
+use foo_simulator::{NodeInstance, RegionHandle};
+use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -24,10 +25,27 @@ pub(crate) enum UserData {
 }
 
 impl UserData {
-    /// What an instance with this user data, in base64, would do.
-    pub(super) fn read(encoded: Option<&str>) -> Self {
-        let Some(bytes) = encoded.and_then(|text| BASE64.decode(text).ok()) else { return Self::Other };
-        let text = String::from_utf8_lossy(&bytes);
+    /// What an instance with this user data, in base64, would do. What it does not have itself, it fetches; nothing as long as
+    /// that fails, since an instance tries again.
+    pub(super) fn read(
+        encoded: Option<&str>,
+        fetch: impl FnOnce(&Stored) -> Result<Vec<u8>, String>,
+    ) -> Result<Self, String> {
+        let Some(bytes) = encoded.and_then(|text| BASE64.decode(text).ok()) else { return Ok(Self::Other) };
+        let stored = match foo_bootstrap::stored(&bytes) {
+            Ok(stored) => stored,
+            Err(error) => return Ok(Self::Broken(error.to_string())),
+        };
+        let Some(stored) = stored else { return Ok(Self::of(&bytes)) };
+        let object = fetch(&stored)?;
+        Ok(match foo_bootstrap::fetched(&bytes, &object) {
+            Ok(whole) => Self::of(&whole),
+            Err(error) => Self::Broken(error.to_string()),
+        })
+    }
+
+    fn of(bytes: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(bytes);
         let marked = if text.contains("node.eks.aws") {
             Some(Family::AL2023)
         } else if text.contains("settings.kubernetes") {
@@ -42,7 +60,7 @@ impl UserData {
         };
         let mut refusal = None;
         for family in families {
-            match foo_bootstrap::read(*family, &bytes) {
+            match foo_bootstrap::read(*family, bytes) {
                 Ok(seen) => return Self::Node(Box::new(seen)),
                 Err(error) => refusal = refusal.or(Some(error)),
             }
@@ -59,19 +77,46 @@ impl UserData {
 pub(crate) struct UserDataCache(Mutex<BTreeMap<InstanceId, Arc<UserData>>>);
 
 impl UserDataCache {
-    pub(crate) fn of(&self, instance: &NodeInstance) -> Arc<UserData> {
-        let mut known = lock(&self.0);
-        let read = || Arc::new(UserData::read(instance.user_data.as_deref()));
-        Arc::clone(known.entry(instance.id.clone()).or_insert_with(read))
+    /// What the user data of an instance of this region says.
+    pub(crate) fn of(&self, instance: &NodeInstance, region: &RegionHandle) -> Arc<UserData> {
+        if let Some(known) = lock(&self.0).get(&instance.id) {
+            return Arc::clone(known);
+        }
+        let fetch = |stored: &Stored| fetch(region, instance, stored);
+        match UserData::read(instance.user_data.as_deref(), fetch) {
+            Ok(read) => {
+                Arc::clone(lock(&self.0).entry(instance.id.clone()).or_insert_with(|| Arc::new(read)))
+            }
+            Err(why) => Arc::new(UserData::Broken(why)),
+        }
     }
 
     /// Whether an instance is meant for a cluster of EKS, so that it joins no other.
-    pub(crate) fn is_for_eks(&self, instance: &NodeInstance) -> bool {
-        match *self.of(instance) {
+    pub(crate) fn is_for_eks(&self, instance: &NodeInstance, region: &RegionHandle) -> bool {
+        match *self.of(instance, region) {
             UserData::Other => false,
             UserData::Broken(_) | UserData::Node(_) => true,
         }
     }
+}
+
+/// The object, as the role of the instance gets it, if it is the one that the user data names.
+fn fetch(region: &RegionHandle, instance: &NodeInstance, stored: &Stored) -> Result<Vec<u8>, String> {
+    let (bucket, key) = bucket_and_key(&stored.url).ok_or_else(|| format!("{}: no URL of S3", stored.url))?;
+    let object = region.object_for_instance(&instance.id, &bucket, &key);
+    let object = object.map_err(|error| format!("{}: {error}", stored.url))?;
+    let digest = Sha256::digest(&object);
+    let digits = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    let hash: String = digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect();
+    if hash == stored.sha256 { Ok(object) } else { Err("the object has another SHA-256".to_owned()) }
+}
+
+/// Of a URL whose host names the bucket.
+fn bucket_and_key(url: &str) -> Option<(String, String)> {
+    let url = url::Url::parse(url).ok()?;
+    let (bucket, rest) = url.host_str()?.split_once('.')?;
+    let key = url.path().trim_start_matches('/').replace("%28", "(").replace("%29", ")");
+    rest.starts_with("s3.").then(|| (bucket.to_owned(), key))
 }
 
 #[cfg(test)]
@@ -79,7 +124,28 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> UserData {
-        UserData::read(Some(&BASE64.encode(text)))
+        UserData::read(Some(&BASE64.encode(text)), |_| Err("nothing to fetch".to_owned())).unwrap()
+    }
+
+    #[test]
+    fn what_is_kept_in_s3_is_fetched_before_it_says_anything() {
+        let whole = "[settings]\n";
+        let stored = Stored {
+            url: "https://nodes.s3.eu-central-1.amazonaws.com/a/foo-user-data/ns_%281%29/0f".into(),
+            region: "eu-central-1".into(),
+            sha256: String::new(),
+        };
+        let small = BASE64.encode(foo_bootstrap::store(b"#cloud-config\n", &stored).unwrap());
+        let failed = UserData::read(Some(&small), |_| Err("AccessDenied".to_owned()));
+        assert_eq!(failed.unwrap_err(), "AccessDenied");
+        let got = UserData::read(Some(&small), |stored| {
+            assert_eq!(
+                bucket_and_key(&stored.url),
+                Some(("nodes".to_owned(), "a/foo-user-data/ns_(1)/0f".to_owned()))
+            );
+            Ok(whole.as_bytes().to_vec())
+        });
+        assert!(matches!(got, Ok(UserData::Other)));
     }
 
     #[test]
@@ -93,6 +159,6 @@ mod tests {
         let broken = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {cluster: 5}\n";
         assert!(matches!(read(broken), UserData::Broken(_)));
         assert!(matches!(read("#!/bin/sh\n/etc/eks/bootstrap.sh\n"), UserData::Other));
-        assert!(matches!(UserData::read(None), UserData::Other));
+        assert!(matches!(UserData::read(None, |_| Ok(Vec::new())), Ok(UserData::Other)));
     }
 }

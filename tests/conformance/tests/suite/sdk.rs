@@ -136,8 +136,13 @@ impl World {
 
     async fn templates(&mut self) -> Result<LaunchTemplateId> {
         let description = |number: u32| {
-            TemplateHashes { spec: format!("v1-{number}").into(), data: "v1-data".into(), source: None }
-                .describe()
+            TemplateHashes {
+                spec: format!("v1-{number}").into(),
+                data: "v1-data".into(),
+                source: None,
+                object: None,
+            }
+            .describe()
         };
         let (content, tags) = (self.content(), tags());
         let made = self.cloud.create_template("pool", &content, &description(1), &tags, "first").await;

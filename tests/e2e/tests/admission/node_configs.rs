@@ -58,6 +58,8 @@ fn each_family_has_its_fields() {
             ("Bottlerocket", with(common(), json!({"registryMirrors": mirrors}))),
             ("Bottlerocket", shutdown),
             ("CloudInit", with(common(), shell)),
+            ("CloudInit", json!({"storage": "S3"})),
+            ("AL2023", json!({"storage": "S3"})),
             ("CloudInit", json!({})),
         ] {
             let spec = of(family, fields);
@@ -82,6 +84,7 @@ fn what_a_family_cannot_have_is_refused() {
                 json!({"containerd": "a"}),
                 "containerd: Bottlerocket writes containerd's configuration",
             ),
+            ("Bottlerocket", json!({"storage": "S3"}), "storage: Bottlerocket fetches no user data"),
             ("CloudInit", json!({"containerd": "a"}), "containerd: for the family CloudInit"),
             ("CloudInit", json!({"registryMirrors": mirror}), "registryMirrors: for the family CloudInit"),
             (

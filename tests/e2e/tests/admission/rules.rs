@@ -193,6 +193,34 @@ fn a_pool_has_either_one_type_or_a_mix() {
 }
 
 #[test]
+fn user_data_in_s3_need_a_role_and_a_bucket_that_can_be_one() {
+    on_server(async |server| {
+        let of = |bucket: &str, prefix: &str| {
+            let s3 = json!({"bucket": bucket, "prefix": prefix});
+            with(pool(), json!({"iamInstanceProfile": "workers", "userDataStorage": {"s3": s3}}))
+        };
+        for prefix in ["a", "clusters/team-a/0.1_b", &"a".repeat(32)] {
+            server.accepts(Kind::MachinePool, &of("my-user-data-1", prefix)).await?;
+        }
+        let without = with(of("nodes", "a"), json!({"iamInstanceProfile": null}));
+        server.refuses(Kind::MachinePool, without, "userDataStorage needs iamInstanceProfile").await?;
+        for (bucket, prefix, message) in [
+            ("with.dots", "a", "should match"),
+            ("Upper", "a", "should match"),
+            ("no", "a", "should be at least 3"),
+            ("nodes", "/a", "should match"),
+            ("nodes", "a/", "should match"),
+            ("nodes", "../a", "should match"),
+            ("nodes", "a b", "should match"),
+            ("nodes", "abcdefghijklmnopqrstuvwxyz0123456", "may not be more than 32"),
+        ] {
+            server.refuses(Kind::MachinePool, of(bucket, prefix), message).await?;
+        }
+        server.accepts_change(Kind::MachinePool, pool(), of("nodes", "a")).await
+    });
+}
+
+#[test]
 fn a_pool_names_its_image_in_exactly_one_way() {
     on_server(async |server| {
         let one = "set exactly one of id, ssmParameter, lookup and recommended";

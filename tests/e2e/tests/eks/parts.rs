@@ -55,7 +55,7 @@ pub(crate) fn role(name: &str, service: &str) -> Role {
 }
 
 /// What an administrator of the account prepares: the role of control planes, and the role and instance profile of nodes.
-fn prepare_iam(world: &World) {
+pub(crate) fn prepare_iam(world: &World) {
     let simulator = world.aws().simulator();
     simulator.put_role(role(CONTROL_PLANE_ROLE, "eks.amazonaws.com"));
     simulator.put_role(role(NODE_ROLE, "ec2.amazonaws.com"));

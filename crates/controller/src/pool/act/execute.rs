@@ -5,6 +5,7 @@
 //! longer holds, the action is refused and the next pass plans again.
 
 use super::cordon::{self, Cordon};
+use super::objects;
 use crate::client::Workloads;
 use crate::pool::foo_machine_metadata;
 use crate::pool::inputs::{content, observe};
@@ -144,6 +145,10 @@ impl Executor<'_> {
         match action {
             Action::Pool(action) => self.write_pool(action).await,
             Action::Read(action) => Ok(self.read(action, now).await?),
+            Action::Object(action) => {
+                objects::change(self.cloud, self.identity, action).await?;
+                Ok(Done::Carried)
+            }
             Action::Template(action) => Ok(self.change_template(action, now).await?),
             Action::Group(action) => Ok(self.change_group(action).await?),
             Action::Instance(action) => self.change_instances(action).await,

@@ -99,6 +99,7 @@ impl Skips {
             | Action::Read(_)
             | Action::Template(_)
             | Action::Hook(_)
+            | Action::Object(_)
             | Action::Node(_) => None,
         };
         // Actions in the workload cluster depend on nothing.
@@ -155,6 +156,8 @@ impl Skips {
                 | PoolAction::RecordArn { .. },
             )
             | Action::Read(ReadAction::DescribeLaunchTemplate)
+            // A version never precedes what it fetches, and says where it is until that is gone.
+            | Action::Object(_)
             | Action::Template(
                 TemplateAction::CreateTemplate { .. }
                 | TemplateAction::CreateTemplateVersion { .. }
@@ -204,6 +207,7 @@ fn calls_aws(action: &Action) -> bool {
     match action {
         Action::Group(_)
         | Action::Instance(_)
+        | Action::Object(_)
         | Action::Template(_)
         | Action::Hook(_)
         | Action::Read(ReadAction::DescribeLaunchTemplate | ReadAction::DescribeLifecycleHook { .. }) => true,

@@ -3,6 +3,7 @@
 mod cordon;
 pub(super) mod execute;
 mod failure_scope;
+mod objects;
 pub(super) mod recently_created;
 pub(super) mod repeats;
 pub(super) mod terminate_together;
@@ -341,6 +342,7 @@ impl Pools {
             | Action::Instance(_)
             | Action::Hook(_)
             | Action::Machine(_)
+            | Action::Object(_)
             | Action::Node(_) => {}
         }
     }

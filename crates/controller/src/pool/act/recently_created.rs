@@ -123,6 +123,7 @@ fn rests_on_tags(action: &Action) -> bool {
         | Action::Read(ReadAction::DescribeLaunchTemplate | ReadAction::DescribeInstances { .. })
         | Action::Pool(_)
         | Action::Machine(_)
+        | Action::Object(_)
         | Action::Node(_) => false,
     }
 }
@@ -147,6 +148,7 @@ fn record(
         spec_hash: Some(hashes.spec.clone()),
         data_hash: Some(hashes.data.clone()),
         source_hash: hashes.source.clone(),
+        object: hashes.object.clone(),
         is_default,
         created: now,
     }
@@ -175,7 +177,7 @@ mod tests {
     }
 
     fn hashes(spec: &str) -> TemplateHashes {
-        TemplateHashes { spec: spec.into(), data: "d".into(), source: None }
+        TemplateHashes { spec: spec.into(), data: "d".into(), source: None, object: None }
     }
 
     fn made() -> (Made, LaunchTemplate) {

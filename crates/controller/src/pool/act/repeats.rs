@@ -51,6 +51,7 @@ fn writes(action: &Action) -> bool {
         Action::Read(_) | Action::Hook(HookAction::RecordHeartbeat { .. }) => false,
         Action::Hook(HookAction::PutLifecycleHook { .. } | HookAction::CompleteLifecycleAction { .. })
         | Action::Pool(_)
+        | Action::Object(_)
         | Action::Template(_)
         | Action::Group(_)
         | Action::Instance(_)

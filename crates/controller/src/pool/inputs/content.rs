@@ -3,6 +3,7 @@
 //! The spec hash covers a struct of its own, [`Rolls`], with a frozen serialised form: another one, or another [`SCHEME`], would replace
 //! every Node when the manager is upgraded. A new field is an `Option` that is left out of it while it is not set.
 
+use super::stored::{self, Keeping};
 use crate::pool::names::hex;
 use foo_api::capi::ContractReference;
 use foo_api::names::BOOTSTRAP_GROUP;
@@ -36,6 +37,8 @@ pub(in crate::pool) struct Facts {
     pub(in crate::pool) new_data: NewData,
     /// Kubernetes version of the MachinePool.
     pub(in crate::pool) version: Option<String>,
+    /// Where the bootstrap data is kept, if not in the launch template.
+    pub(in crate::pool) keeping: Option<Keeping>,
     /// Tags of instances and volumes.
     pub(in crate::pool) tags: BTreeMap<String, String>,
 }
@@ -60,16 +63,18 @@ impl NewData {
 
 /// The desired template.
 pub(in crate::pool) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Result<Template, Blocked> {
-    if facts.user_data.len() > USER_DATA_LIMIT {
-        return Err(Blocked::new(
-            Reason::UserDataTooLarge,
-            format!(
-                "the bootstrap data in Secret {} has {} bytes, EC2 takes at most {USER_DATA_LIMIT}",
-                facts.data_secret_name,
-                facts.user_data.len()
-            ),
-        ));
-    }
+    let user_data = match facts.new_data {
+        NewData::ForNewInstances => None,
+        // Of the user data itself: where it is kept replaces nothing.
+        NewData::ReplacesInstances => Some(hash(&facts.user_data)),
+    };
+    let (sent, object) = match &facts.keeping {
+        None => (within_limit(facts.user_data, &facts.data_secret_name)?, None),
+        Some(keeping) => {
+            let (sent, object) = stored::kept(keeping, facts.user_data, &facts.data_secret_name)?;
+            (sent, Some(Box::new(object)))
+        }
+    };
     let content = TemplateContent {
         image: facts.image,
         instance_type: first_type(spec),
@@ -82,17 +87,26 @@ pub(in crate::pool) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Resu
             hop_limit: unsigned(spec.metadata_options.http_put_response_hop_limit),
         },
         spot: spec.spot.as_ref().map(|spot| SpotOptions { max_price: spot.max_price.clone() }),
-        user_data: UserData(facts.user_data),
+        user_data: sent,
         tags: facts.tags,
-    };
-    let user_data = match facts.new_data {
-        NewData::ForNewInstances => None,
-        NewData::ReplacesInstances => Some(hash(&content.user_data.0)),
     };
     let spec_hash = rolls_hash(&content, &facts.data_secret_name, facts.version.as_deref(), user_data);
     let data_hash = follows_hash(&content);
     let source_hash = source_hash(&facts.data_secret_name);
-    Ok(Template { content, spec_hash, data_hash, source_hash })
+    Ok(Template { content, spec_hash, data_hash, source_hash, object })
+}
+
+/// User data for the launch template itself.
+fn within_limit(user_data: Vec<u8>, secret: &str) -> Result<UserData, Blocked> {
+    if user_data.len() <= USER_DATA_LIMIT {
+        return Ok(UserData(user_data));
+    }
+    let message = format!(
+        "the bootstrap data in Secret {secret} has {} bytes, EC2 takes at most {USER_DATA_LIMIT}: keep it in S3 \
+         (spec.userDataStorage), or make it shorter",
+        user_data.len()
+    );
+    Err(Blocked::new(Reason::UserDataTooLarge, message))
 }
 
 /// The mix of types, if the pool has one.
@@ -246,8 +260,39 @@ mod tests {
             data_secret_name: "boot".into(),
             new_data: NewData::ForNewInstances,
             version: Some("v1.36.3".into()),
+            keeping: None,
             tags: BTreeMap::new(),
         }
+    }
+
+    fn in_s3() -> Facts {
+        let keeping = Keeping {
+            storage: foo_model::Storage { bucket: "nodes".into(), prefix: String::new() },
+            region: "eu-central-1".into(),
+            group: "g".into(),
+            reader: "arn:aws:iam::1:role/r".into(),
+        };
+        Facts { keeping: Some(keeping), ..facts() }
+    }
+
+    #[test]
+    fn where_user_data_is_kept_replaces_nothing() {
+        for new_data in [NewData::ForNewInstances, NewData::ReplacesInstances] {
+            let (there, here) = (Facts { new_data, ..in_s3() }, Facts { new_data, ..facts() });
+            let (there, here) = (hashes(&spec(), there), hashes(&spec(), here));
+            assert_eq!(there.0, here.0);
+            assert_ne!(there.1, here.1, "another launch template version");
+        }
+    }
+
+    #[test]
+    fn large_user_data_is_an_object_that_a_small_one_names() {
+        let large = [b"#cloud-config\n".to_vec(), vec![b'#'; 100_000]].concat();
+        let template = template(&spec(), Facts { user_data: large.clone(), ..in_s3() }).unwrap();
+        assert_eq!(template.object.as_ref().unwrap().user_data.0, large);
+        assert!(template.content.user_data.0.len() < USER_DATA_LIMIT / 2);
+        let place = template.object.as_ref().map(|object| object.place.clone());
+        assert_eq!(template.hashes().object, place);
     }
 
     fn hashes(spec: &FooMachinePoolSpec, facts: Facts) -> (SpecHash, SpecHash) {

@@ -9,6 +9,7 @@ use super::identity;
 use super::image::{Image, usable};
 use super::replacement_rules;
 use super::rival_machine_pools;
+use super::stored;
 use crate::identities::Limits;
 use crate::lookup;
 use foo_api::{capi, names, pool as api};
@@ -48,6 +49,8 @@ pub(in crate::pool) struct LookedUp<'a> {
     pub(in crate::pool) image: &'a Image,
     /// The name that the workload cluster has in AWS, if it is known.
     pub(in crate::pool) workload_name: Option<&'a str>,
+    /// The pool's region.
+    pub(in crate::pool) region: &'a str,
 }
 
 /// The desired state of a pool that can use AWS.
@@ -151,7 +154,12 @@ fn assembled(gathered: &Gathered, identity: &Identity, parts: Parts) -> Desired 
         missing: parts.missing,
         size: parts.size,
         template: parts.template,
-        group: GroupConfig { subnets: parts.subnets, mix, tags: parts.tags },
+        group: GroupConfig {
+            subnets: parts.subnets,
+            mix,
+            tags: parts.tags,
+            storage: stored::storage(&gathered.pool.spec),
+        },
         scale_in: scale_in(gathered),
         rollout: replacement_rules::rollout(gathered),
         remediation: replacement_rules::remediation(gathered),
@@ -407,6 +415,7 @@ async fn template(
                 .unwrap_or_default(),
             new_data: NewData::of(bootstrap.and_then(|spec| spec.bootstrap.config_ref.as_ref())),
             version: bootstrap.and_then(|spec| spec.version.clone()),
+            keeping: stored::keeping(spec, (known.region, &identity.group), lookups, asking).await?,
             tags,
         },
     )

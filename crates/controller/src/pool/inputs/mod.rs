@@ -17,6 +17,7 @@ pub(super) mod launch_failures;
 pub(super) mod observe;
 pub(super) mod replacement_rules;
 pub(super) mod rival_machine_pools;
+pub(super) mod stored;
 pub(super) mod termination_causes;
 pub(super) mod version_skew;
 mod workload_name;
@@ -105,7 +106,12 @@ impl Pools {
         let mut control_plane = ControlPlane::default();
         let (desired, account_mismatch, messages) = match &aws {
             Aws::Usable(region, identity) => {
-                let known = LookedUp { types: &instance_types, image: &image, workload_name: None };
+                let known = LookedUp {
+                    types: &instance_types,
+                    image: &image,
+                    workload_name: None,
+                    region: &region.key.region,
+                };
                 let mut desired = self.desired(key, gathered, region, identity, known, state).await;
                 self.watch_if_begun(key, gathered, &desired, region, state);
                 let mismatch = account::mismatch(gathered, region, &identity.group).await;

@@ -118,7 +118,7 @@ pub(in crate::pool) fn refused(plan: &mut Plan, violations: &[Violation], metric
 
 fn concerned(action: &Action) -> Option<ConditionKind> {
     match action {
-        Action::Template(_) | Action::Read(ReadAction::DescribeLaunchTemplate) => {
+        Action::Object(_) | Action::Template(_) | Action::Read(ReadAction::DescribeLaunchTemplate) => {
             Some(ConditionKind::LaunchTemplateReady)
         }
         Action::Group(_)

@@ -193,7 +193,8 @@ fn resources_of(service: Service, region: &Region, action: &str, body: &Value) -
         | Service::Sts
         | Service::ElasticLoadBalancing
         | Service::Eks
-        | Service::Iam => vec!["*".to_owned()],
+        | Service::Iam
+        | Service::S3 => vec!["*".to_owned()],
     }
 }
 

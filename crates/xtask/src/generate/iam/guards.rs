@@ -21,6 +21,12 @@ pub(super) enum Guard {
     OwnTemplate,
     /// Reads and empties a queue that carries our tag.
     TaggedQueue,
+    /// Writes an object into a folder of ours; the request must carry the tag that says who may read it.
+    NewObject,
+    /// Deletes an object in a folder of ours.
+    OwnObject,
+    /// It only reads the names of objects in folders of ours.
+    ReadsObjects,
     /// Reads an SSM parameter.
     Parameter,
     /// It only reads, and only managed networks need it.
@@ -118,6 +124,9 @@ pub(super) fn guard(operation: Operation) -> Guard {
         | Operation::DescribeTargetGroups
         | Operation::DescribeTags
         | Operation::GetServiceQuota => Guard::ReadsNetworks,
+        Operation::PutObject => Guard::NewObject,
+        Operation::DeleteObject => Guard::OwnObject,
+        Operation::ListObjectsV2 => Guard::ReadsObjects,
         Operation::GetParameter => Guard::Parameter,
         Operation::DescribeVolumes | Operation::GetInstanceProfile => Guard::ReadsOfExtension,
         Operation::DescribeClusterVersions

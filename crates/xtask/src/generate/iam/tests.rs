@@ -4,18 +4,19 @@ use super::files;
 use super::guards::{Guard, guard};
 use super::pools::{GROUPS, NODE_ROLES};
 use super::statement::{Effect, Statement};
-use super::{control_planes, extension, leftovers, networks, pools};
+use super::{control_planes, extension, leftovers, networks, pools, user_data};
 use foo_cloud::Operation;
 use foo_model::names::{TAG_CLUSTER, TAG_NETWORK};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use strum::IntoEnumIterator as _;
 
-const POLICIES: [(&str, &str); 4] = [
+const POLICIES: [(&str, &str); 5] = [
     ("Policy", "docs/reference/iam-policy.json"),
     ("NetworkPolicy", "docs/reference/iam-network-policy.json"),
     ("LeftoversPolicy", "docs/reference/iam-leftovers-policy.json"),
     ("ControlPlanePolicy", "docs/reference/iam-control-plane-policy.json"),
+    ("UserDataPolicy", "docs/reference/iam-user-data-policy.json"),
 ];
 
 fn text(path: &str) -> String {
@@ -24,7 +25,8 @@ fn text(path: &str) -> String {
 
 fn statements() -> Vec<Statement> {
     let of_networks = networks::statements().into_iter().chain(leftovers::statements());
-    pools::statements().into_iter().chain(of_networks).chain(control_planes::statements()).collect()
+    let others = of_networks.chain(control_planes::statements()).chain(user_data::statements());
+    pools::statements().into_iter().chain(others).collect()
 }
 
 fn allowing() -> Vec<Statement> {
@@ -48,6 +50,9 @@ fn sid(guard: Guard) -> Option<&'static str> {
         Guard::OwnIssuer => "DeleteOwnIssuers",
         Guard::ReadOnly => "Describe",
         Guard::Parameter => "ReadImageParameters",
+        Guard::NewObject => "StoreUserData",
+        Guard::OwnObject => "DeleteStoredUserData",
+        Guard::ReadsObjects => "FindStoredUserData",
         Guard::GroupWithOurTag => "CreateGroups",
         Guard::OwnGroup => "ChangeOwnGroups",
         Guard::TemplateWithOurTag => "CreateTemplates",
@@ -82,7 +87,7 @@ fn further(operation: Operation) -> &'static [&'static str] {
         | Operation::RevokeSecurityGroupEgress
         | Operation::RevokeSecurityGroupIngress => &["DeleteLeftSecurityGroups", "DeleteLeftGroupsOfEks"],
         Operation::DeleteLoadBalancer | Operation::DeleteTargetGroup => &["DeleteLeftServices"],
-        Operation::GetInstanceProfile => &["ReadRoles"],
+        Operation::GetInstanceProfile => &["ReadRoles", "FindNodeRoles"],
         // With the ownership tag in the request, or on the resource.
         Operation::TagResource => &["UntagOwnClusters"],
         Operation::CreateAddon | Operation::UpdateAddon | Operation::DeleteAddon => {
@@ -139,7 +144,8 @@ fn the_stack_is_the_policies_with_parameters() {
     let parameters = stack["Parameters"].as_object().unwrap();
     let mut documents =
         POLICIES.map(|(name, _)| stack["Resources"][name]["Properties"]["PolicyDocument"].to_string());
-    let narrowing = |name: &str| !matches!(name, "PolicyName" | "Networks" | "Leftovers" | "ControlPlanes");
+    let narrowing =
+        |name: &str| !matches!(name, "PolicyName" | "Networks" | "Leftovers" | "ControlPlanes" | "UserData");
     for (name, parameter) in parameters.iter().filter(|(name, _)| narrowing(name)) {
         let placeholder = format!("${{{name}}}");
         assert!(documents.concat().contains(&placeholder), "{name} is not used");
@@ -180,9 +186,10 @@ fn everything_that_changes_something_has_a_condition() {
         let reads_only = statement.actions.iter().all(|action| {
             Operation::iter().any(|known| known.iam_action() == *action && !known.is_mutation())
         });
-        // Of use only together with a statement that has one.
-        let is_free = reads_only || statement.sid == "ChangeIdentitiesOfAddons";
-        assert_eq!(statement.condition.is_none(), is_free, "{}", statement.sid);
+        // Of use only together with a statement that has one; of objects in S3 the folder in the resource says whose they are: AWS has no
+        // condition for their deletion.
+        let needs_none = ["ChangeIdentitiesOfAddons", "FindStoredUserData", "DeleteStoredUserData"].contains(&statement.sid);
+        assert!(needs_none || statement.condition.is_none() == reads_only, "{}", statement.sid);
         assert!(statement.actions.iter().all(|action| !action.contains('*')), "{}", statement.sid);
     }
 }
@@ -200,6 +207,7 @@ fn operations_that_change_something_are_guarded_as_such() {
                 | Guard::ReadsClusters
                 | Guard::ReadsRoles
                 | Guard::ReadsIssuers
+                | Guard::ReadsObjects
         );
         assert_eq!(reads, !operation.is_mutation(), "{operation:?}");
     }
@@ -253,6 +261,9 @@ fn those_who_bring_their_networks_need_no_rights_to_networks() {
             | Guard::NewConnection
             | Guard::TagsOfOwnPart
             | Guard::LeftLoadBalancer
+            | Guard::NewObject
+            | Guard::OwnObject
+            | Guard::ReadsObjects
             | Guard::LeftInterface => true,
             // Tags are put on templates and instances, too, when they are made.
             Guard::OwnPart => operation != Operation::CreateTags,
@@ -340,6 +351,32 @@ fn each_fits_with_long_parameters() {
         let length = filled.chars().filter(|c| !c.is_whitespace()).count();
         assert!(length <= 6144, "{name}: {length}");
     }
+}
+
+/// Whatever the bucket and its prefix, nothing outside the provider's folder is written or deleted, and nothing is read.
+#[test]
+fn only_the_own_folder_of_buckets_is_touched() {
+    for statement in user_data::statements().iter().filter(|it| it.sid != "FindNodeRoles") {
+        let folder = format!("/{}/", foo_model::object::OBJECTS_FOLDER);
+        let named = |text: &str| text.contains(&folder) || text.contains(&folder[1..]);
+        let condition = statement.condition.as_ref().map(ToString::to_string).unwrap_or_default();
+        assert!(statement.resources.iter().all(|it| named(it)) || named(&condition), "{}", statement.sid);
+        assert!(!statement.actions.iter().any(|it| it.starts_with("s3:Get")), "{}", statement.sid);
+    }
+}
+
+/// The variable is IAM's, and reaches it as it is: CloudFormation replaces only what is in `Fn::Sub`.
+#[test]
+fn the_bucket_gives_each_role_its_own_objects() {
+    let stack = crate::yaml::parse(&text("deploy/aws/user-data-bucket.yaml")).unwrap().remove(0);
+    let policy = &stack["Resources"]["BucketPolicy"]["Properties"]["PolicyDocument"];
+    assert_eq!(*policy, user_data::bucket_policy());
+    let statement = &policy["Statement"][0];
+    assert_eq!((&statement["Effect"], &statement["Principal"]), (&json!("Deny"), &json!("*")));
+    assert_eq!(
+        statement["Condition"]["StringNotEquals"]["s3:ExistingObjectTag/foo-node-role"],
+        "${aws:PrincipalArn}"
+    );
 }
 
 #[test]

@@ -1,0 +1,175 @@
+//! User data in S3: written before the version that fetches it, read by the pool's role alone, deleted with what fetches it.
+
+use crate::support::{Pool, World};
+use foo_api::FooMachinePoolSpec;
+use foo_api::pool::{UserDataBucket, UserDataStorage};
+use foo_model::object::TAG_READER;
+use foo_simulator::core::objects::Object;
+use foo_simulator::{Fault, FaultRule, Service};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const BUCKET: &str = "nodes";
+const ROLE: &str = "workers.nodes.infrastructure.foo.com";
+
+fn in_s3(spec: &mut FooMachinePoolSpec) {
+    spec.iam_instance_profile = Some(ROLE.to_owned());
+    spec.user_data_storage = Some(UserDataStorage {
+        s3: UserDataBucket { bucket: BUCKET.to_owned(), prefix: Some("clusters".to_owned()) },
+    });
+}
+
+fn large(token: u32) -> Vec<u8> {
+    format!("#cloud-config\nwrite_files:\n- path: /token\n  content: {token}\n#{}\n", "x".repeat(100_000))
+        .into_bytes()
+}
+
+async fn world() -> World {
+    let world = World::new().await;
+    world
+        .region
+        .with(|region| region.create_bucket(BUCKET).reader_tag = Some(TAG_READER.to_owned()))
+        .unwrap();
+    world
+}
+
+fn objects(world: &World) -> BTreeMap<String, Object> {
+    world.region.with(|region| region.create_bucket(BUCKET).objects.clone()).unwrap()
+}
+
+/// Calls of S3 since the counts were forgotten.
+fn calls(world: &World) -> usize {
+    world.aws.call_counts().keys().filter(|(service, _)| *service == Service::S3).count()
+}
+
+/// A pool whose bootstrap data are too long for EC2.
+async fn running(world: &World) -> Pool<'_> {
+    let pool = world.pool("p").with(in_s3).begins_with(0);
+    pool.bootstraps_with(&large(1));
+    pool.scales_to(2);
+    world.settles().await;
+    pool
+}
+
+/// What an instance of the pool would fetch, as the role of its profile.
+fn fetched(world: &World, role: &str) -> Vec<Vec<u8>> {
+    let account = world.region.with(|region| region.account.clone()).unwrap();
+    let arn = format!("arn:aws:iam::{account}:role/{role}");
+    let keys: Vec<String> = objects(world).into_keys().collect();
+    let fetch =
+        |key: &String| world.region.with(|region| region.object_for(BUCKET, key, Some(&arn))).unwrap();
+    keys.iter().filter_map(|key| fetch(key).ok()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn instances_fetch_what_is_too_long_for_ec2_and_only_their_role_may() {
+    let world = world().await;
+    let pool = running(&world).await;
+    pool.is_of(2);
+    assert!(fetched(&world, ROLE).contains(&large(1)));
+    assert_eq!(fetched(&world, "others"), Vec::<Vec<u8>>::new());
+    let folder = format!("clusters/foo-user-data/{}/", pool.group_name());
+    assert!(objects(&world).keys().all(|key| key.starts_with(&folder)), "{:?}", objects(&world).keys());
+    world.forgets();
+    world.waits(Duration::from_mins(30)).await;
+    assert_eq!(calls(&world), 0, "at rest nothing is asked of S3");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_token_is_a_new_object_and_replaces_nothing() {
+    let world = world().await;
+    let pool = running(&world).await;
+    let (before, stored) = (pool.instances(), objects(&world).len());
+    pool.bootstraps_with(&large(2));
+    world.settles().await;
+    assert_eq!((pool.instances(), objects(&world).len()), (before, stored + 1));
+    assert!(fetched(&world, ROLE).contains(&large(1)), "a rollback finds it");
+    pool.edits(|spec| spec.user_data_storage = None);
+    pool.bootstraps_with(b"#cloud-config\n");
+    world.settles().await;
+    pool.is_of(2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deleted_pool_leaves_no_object_and_others_stay() {
+    let world = world().await;
+    let (first, second) = (running(&world).await, world.pool("p-2").with(in_s3).of(1).await);
+    let folder = format!("clusters/foo-user-data/{}/", second.group_name());
+    let others: Vec<String> = objects(&world).into_keys().filter(|key| key.starts_with(&folder)).collect();
+    assert!(!others.is_empty() && others.len() < objects(&world).len());
+    first.is_deleted();
+    world.settles().await;
+    first.left_nothing();
+    assert_eq!(objects(&world).into_keys().collect::<Vec<_>>(), others);
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_bucket_the_pool_says_so_and_goes_on_when_there_is_one() {
+    let world = World::new().await;
+    let pool = world.pool("p").with(in_s3).begins_with(1);
+    world.waits(Duration::from_mins(5)).await;
+    assert_eq!(pool.says("LaunchTemplateReady"), "False NotFound");
+    assert!(pool.condition("LaunchTemplateReady").message.contains("NoSuchBucket"));
+    world.region.with(|region| region.create_bucket(BUCKET).objects.len()).unwrap();
+    world.waits(Duration::from_mins(7)).await;
+    world.settles().await;
+    pool.is_of(1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_denied_write_names_the_action_and_a_lost_answer_is_no_trouble() {
+    let world = world().await;
+    let denied = world.aws.add_fault(FaultRule::on("PutObject", Fault::Denied));
+    let pool = world.pool("p").with(in_s3).begins_with(1);
+    world.waits(Duration::from_mins(5)).await;
+    assert!(pool.condition("Ready").message.contains("the IAM action s3:PutObject is missing"));
+    assert!(pool.instances().is_empty());
+    world.aws.remove_fault(denied);
+    world.aws.add_fault(FaultRule::on("PutObject", Fault::DroppedAfter).times(1));
+    world.waits(Duration::from_mins(7)).await;
+    world.settles().await;
+    pool.is_of(1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deletion_waits_until_the_objects_can_be_deleted() {
+    let world = world().await;
+    let pool = running(&world).await;
+    let denied = world.aws.add_fault(FaultRule::on("DeleteObject", Fault::Denied));
+    pool.is_deleted();
+    world.waits(Duration::from_mins(10)).await;
+    assert!(pool.condition("Ready").message.contains("s3:DeleteObject"), "{}", world.in_words());
+    assert!(!objects(&world).is_empty());
+    world.aws.remove_fault(denied);
+    world.waits(Duration::from_mins(7)).await;
+    world.settles().await;
+    pool.left_nothing();
+    assert!(objects(&world).is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kill_between_object_and_version_leaves_nothing_behind() {
+    let mut world = world().await;
+    world.aws.add_fault(FaultRule::on("CreateLaunchTemplate", Fault::Denied));
+    let pool = world.pool("p").with(in_s3).begins_with(1);
+    let name = pool.group_name();
+    world.waits(Duration::from_mins(2)).await;
+    assert_eq!(objects(&world).len(), 1);
+    pool.is_deleted();
+    world.kills_the_manager();
+    world.starts_the_manager();
+    world.settles().await;
+    assert!(objects(&world).is_empty(), "{name}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_does_not_fetch_is_told() {
+    let world = world().await;
+    let pool = world.pool("p").with(in_s3).begins_with(1);
+    pool.bootstraps_with(b"[settings.kubernetes]\n");
+    world.settles().await;
+    assert_eq!(pool.says("LaunchTemplateReady"), "False UserDataNotStorable");
+    pool.edits(|spec| spec.iam_instance_profile = None);
+    world.settles().await;
+    assert_eq!(pool.says("LaunchTemplateReady"), "False NodeRoleUnusable");
+}

@@ -1,0 +1,137 @@
+//! User data in S3.
+
+use super::NOTHING;
+use crate::world::{World, content, pool};
+use foo_model::{ObjectPlace, Storage, StoredUserData, UserData};
+use foo_planner::desired::{Template, Wanted};
+
+fn storage(bucket: &str) -> Storage {
+    Storage { bucket: bucket.to_owned(), prefix: String::new() }
+}
+
+fn place(bucket: &str, data: &str) -> ObjectPlace {
+    ObjectPlace { storage: storage(bucket), name: data.repeat(32) }
+}
+
+/// Content whose user data is an object; `data` has two digits.
+fn stored(bucket: &str, spec: &str, data: &str) -> Template {
+    let object = StoredUserData {
+        place: place(bucket, data),
+        user_data: UserData(data.as_bytes().to_vec()),
+        reader: "arn:aws:iam::1:role/r".to_owned(),
+    };
+    Template { object: Some(Box::new(object)), ..content(spec, data) }
+}
+
+fn wants(world: &mut World, bucket: &str, spec: &str, data: &str) {
+    world.desired.group.storage = Some(storage(bucket));
+    world.desired.template = Wanted::Ready(stored(bucket, spec, data));
+}
+
+fn new_world() -> World {
+    let mut world = pool().of(1).new_world();
+    wants(&mut world, "nodes", "v1", "01");
+    world
+}
+
+fn there(world: &World) -> Vec<ObjectPlace> {
+    world.cloud.objects.keys().cloned().collect()
+}
+
+#[test]
+fn an_object_precedes_the_version_that_fetches_it() {
+    let mut world = new_world();
+    world.look_and_pass();
+    let store = format!("store {}", place("nodes", "01"));
+    assert_eq!(
+        world.wants(),
+        ["add finalizer", "block move", store.as_str(), "create template spec=v1 data=01"]
+    );
+    world.settle();
+    assert_eq!(world.wants(), NOTHING, "at rest nothing is asked of S3");
+    let versions = &world.cloud.template.as_ref().unwrap().versions;
+    assert_eq!(versions[0].object, Some(place("nodes", "01")));
+    wants(&mut world, "nodes", "v1", "02");
+    let store = format!("store {}", place("nodes", "02"));
+    assert_eq!(world.wants(), [store.as_str(), "create template version spec=v1 data=02"]);
+    world.settle();
+    assert_eq!(there(&world).len(), 2, "a rollback finds the first one");
+}
+
+#[test]
+fn objects_go_with_the_versions_that_fetch_them() {
+    let mut world = new_world();
+    world.settle();
+    for number in 2..=14 {
+        wants(&mut world, "nodes", "v1", &format!("{number:02}"));
+        world.settle();
+    }
+    wants(&mut world, "nodes", "v2", "02");
+    world.settle();
+    assert_eq!(there(&world).len(), 14);
+    world.wait(16 * 60);
+    assert!(world.wants()[0].starts_with("delete objects in nodes but"), "{:?}", world.wants());
+    assert!(world.wants()[1].starts_with("delete template versions"), "{:?}", world.wants());
+    world.settle();
+    let template = world.cloud.template.clone().unwrap();
+    let mut fetched: Vec<ObjectPlace> =
+        template.versions.iter().filter_map(|version| version.object.clone()).collect();
+    fetched.sort();
+    fetched.dedup();
+    assert_eq!(there(&world), fetched, "02 stays: another version fetches it");
+    assert!(fetched.contains(&place("nodes", "02")));
+}
+
+#[test]
+fn what_nobody_knows_of_is_deleted_when_it_is_old() {
+    let mut world = new_world();
+    world.settle();
+    let (old, now) = (place("nodes", "aa"), world.now);
+    world.cloud.objects.insert(old.clone(), now);
+    for number in 2..=14 {
+        wants(&mut world, "nodes", "v1", &format!("{number:02}"));
+        world.settle();
+    }
+    world.wait(16 * 60);
+    let (young, now) = (place("nodes", "bb"), world.now);
+    world.cloud.objects.insert(young.clone(), now);
+    world.settle();
+    assert!(!there(&world).contains(&old) && there(&world).contains(&young));
+}
+
+#[test]
+fn a_deleted_pool_leaves_no_object_in_any_bucket() {
+    let mut world = new_world();
+    world.settle();
+    wants(&mut world, "others", "v2", "02");
+    world.settle();
+    assert_eq!(there(&world).len(), 2);
+    world.delete_pool();
+    world.settle();
+    assert_eq!(there(&world), []);
+    assert!(world.cloud.template.is_none());
+}
+
+#[test]
+fn an_object_without_any_version_goes_with_the_pool() {
+    let mut world = new_world();
+    world.look_and_pass();
+    let now = world.now;
+    world.cloud.objects.insert(place("nodes", "01"), now);
+    world.kube.finalizer = foo_planner::observed::Finalizer::Present;
+    world.delete_pool();
+    world.settle();
+    assert_eq!(there(&world), []);
+}
+
+#[test]
+fn a_pool_that_never_stored_anything_asks_nothing_of_s3() {
+    let mut world = pool().of(1).running();
+    world.delete_pool();
+    let mut asked = Vec::new();
+    for _ in 0..50 {
+        asked.extend(world.wants());
+        world.step();
+    }
+    assert!(!asked.iter().any(|action| action.contains("objects")), "{asked:?}");
+}
