@@ -27,6 +27,8 @@ pub(crate) struct Draft {
     pub(crate) waits: BTreeSet<Question>,
     /// What the plan read: at rest each is asked in turn.
     pub(crate) read: BTreeSet<Question>,
+    /// Of these what becomes as it should be without us: at rest it is asked more often.
+    pub(crate) awaited: BTreeSet<Question>,
     timers: Vec<Timestamp>,
 }
 
@@ -62,6 +64,7 @@ impl Draft {
             looks: BTreeMap::new(),
             waits: BTreeSet::new(),
             read: BTreeSet::new(),
+            awaited: BTreeSet::new(),
             timers: Vec::new(),
         }
     }

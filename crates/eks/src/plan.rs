@@ -49,15 +49,14 @@ fn configure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
     identities::ensure(situation, draft);
     oidc::ensure(situation, draft, cluster);
     tags::ensure(situation, draft, cluster);
-    if is_free && !config::ensure(situation, draft, cluster, entries) {
+    let configures = is_free && config::ensure(situation, draft, cluster, entries);
+    addons::ensure(situation, draft, cluster, if is_free { Updates::Allowed } else { Updates::AfterUpgrade });
+    if is_free && !configures {
         version::ensure(situation, draft, cluster);
     }
     if was_upgrading && draft.upgrading.is_none() {
         draft.upgrading = Some(format!("from {} to {}", cluster.version, cluster.version.next()));
     }
-    let changes_version = draft.record.update.as_ref().is_some_and(|it| it.kind == "version");
-    let follow = if is_free && !changes_version { Updates::Allowed } else { Updates::AfterUpgrade };
-    addons::ensure(situation, draft, cluster, follow);
 }
 
 fn finish(situation: &Situation<'_>, mut draft: Draft, deletion: Deletion) -> Plan {

@@ -13,7 +13,7 @@ pub(crate) fn is_no_change(refusal: &Refusal) -> bool {
 /// A role that was just created, or whose policy was just changed, is not known everywhere yet (messages that Terraform's provider
 /// retries).
 pub(crate) fn is_about_a_role(refusal: &Refusal) -> bool {
-    const MESSAGES: [&str; 8] = [
+    const MESSAGES: [&str; 7] = [
         "Error in role params",
         "Role could not be assumed because the trusted entity is not correct",
         "The provided role doesn't have the Amazon EKS Managed Policies associated with it",
@@ -21,8 +21,11 @@ pub(crate) fn is_about_a_role(refusal: &Refusal) -> bool {
         "invalid principal",
         "The specified principalArn could not be found",
         "Role provided in the request does not exist",
-        "does not exist",
     ];
-    refusal.reason != Reason::NotFound && MESSAGES.iter().any(|text| refusal.message.contains(text))
+    let message = refusal.message.to_lowercase();
+    // Subnets, groups and keys that do not exist are worded alike.
+    let is_missing_role = message.contains("does not exist") && message.contains("role");
+    refusal.reason != Reason::NotFound
+        && (is_missing_role || MESSAGES.iter().any(|text| refusal.message.contains(text)))
         || refusal.message.contains("The specified principalArn could not be found")
 }

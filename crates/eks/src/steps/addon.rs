@@ -106,7 +106,7 @@ fn new_addon(situation: &Situation<'_>, name: &str, version: String, wanted: &De
 /// EKS is at work on it. An add-on that only lacks nodes is not waited for.
 fn moving(draft: &mut Draft, asked: &Question, shown: &Addon) -> State {
     if waits_for_nodes(shown) {
-        say_waits_for_nodes(draft, shown);
+        say_waits_for_nodes(draft, asked, shown);
         return State::Changing;
     }
     let status: &str = shown.status.into();
@@ -121,17 +121,20 @@ fn moving(draft: &mut Draft, asked: &Question, shown: &Addon) -> State {
     State::Changing
 }
 
-fn waits_for_nodes(shown: &Addon) -> bool {
+/// Whether all that an add-on lacks is nodes: EKS may show it CREATING for as long as there are none.
+pub(crate) fn waits_for_nodes(shown: &Addon) -> bool {
     let only = |code: &str| code == "InsufficientNumberOfReplicas";
     !shown.issues.is_empty() && shown.issues.iter().all(|issue| only(&issue.code))
 }
 
-fn say_waits_for_nodes(draft: &mut Draft, shown: &Addon) {
+fn say_waits_for_nodes(draft: &mut Draft, asked: &Question, shown: &Addon) {
+    draft.awaited.insert(asked.clone());
     let message = format!("{} has fewer replicas than it needs", shown.name);
     draft.note(KIND, Weight::Idle, Reason::AddonWaitsForNodes, message);
 }
 
-/// It could not be created: EKS accepts no update of it, so it is deleted and created again.
+/// It could not be created: EKS accepts no update of it, so it is deleted and created again. What it met in the cluster stays: it is
+/// somebody else's.
 fn failed(situation: &Situation<'_>, draft: &mut Draft, shown: &Addon) -> State {
     let message = format!("{} could not be created: {}", shown.name, in_words(&shown.issues));
     draft.note(KIND, Weight::Failed, Reason::AddonFailed, message.clone());
@@ -141,7 +144,7 @@ fn failed(situation: &Situation<'_>, draft: &mut Draft, shown: &Addon) -> State 
     let change = Change::DeleteAddon {
         cluster: situation.desired.name.clone(),
         name: shown.name.clone(),
-        preserve: false,
+        preserve: shown.issues.iter().any(|issue| issue.code == "ConfigurationConflict"),
     };
     if draft.send(situation, KIND, &change, format!("the creation of {} failed", shown.name)) {
         draft.fails(situation.now, &key(&shown.name), "creation", message);
@@ -158,7 +161,7 @@ fn keep(
     wanted: &DesiredAddon,
     updates: Updates,
 ) -> State {
-    say_health(draft, shown);
+    say_health(draft, &question(situation, &shown.name), shown);
     let Some(version) = releases::version(situation, draft, cluster, &shown.name, wanted, Some(shown)) else {
         return State::Changing;
     };
@@ -179,9 +182,9 @@ fn keep(
     State::Changing
 }
 
-fn say_health(draft: &mut Draft, shown: &Addon) {
+fn say_health(draft: &mut Draft, asked: &Question, shown: &Addon) {
     if waits_for_nodes(shown) {
-        return say_waits_for_nodes(draft, shown);
+        return say_waits_for_nodes(draft, asked, shown);
     }
     let failed = matches!(shown.status, AddonStatus::UpdateFailed | AddonStatus::DeleteFailed);
     if failed || shown.status == AddonStatus::Degraded {
@@ -189,6 +192,7 @@ fn say_health(draft: &mut Draft, shown: &Addon) {
         let message = format!("{} is {status}: {}", shown.name, in_words(&shown.issues));
         let reason = if failed { Reason::AddonFailed } else { Reason::AddonDegraded };
         let weight = if failed { Weight::Failed } else { Weight::Idle };
+        draft.awaited.insert(asked.clone());
         draft.note(KIND, weight, reason, message);
     }
 }
@@ -206,7 +210,8 @@ fn update(
         return;
     }
     let mut new = new_addon(situation, name, version, wanted);
-    if new.configuration.is_none() && shown.configuration.is_some() {
+    if new.configuration.is_none() && shown.configuration.is_some() && has_our_configuration(situation, shown)
+    {
         new.configuration = Some("{}".to_owned());
     }
     let content = hash::content(&new);
@@ -233,6 +238,11 @@ fn update(
     }
 }
 
+/// Whether the spec is all that says how an add-on is configured. Somebody else's keeps its configuration until the spec has one.
+fn has_our_configuration(situation: &Situation<'_>, shown: &Addon) -> bool {
+    marks::are_ours(situation.desired, &shown.tags)
+}
+
 /// What differs from the request. `None`: not known yet.
 fn differences(
     situation: &Situation<'_>,
@@ -245,7 +255,10 @@ fn differences(
     if shown.version != version {
         differs.push("the version");
     }
-    if !releases::is_same_configuration(shown.configuration.as_deref(), wanted.configuration.as_deref()) {
+    let is_ours = wanted.configuration.is_some() || has_our_configuration(situation, shown);
+    if is_ours
+        && !releases::is_same_configuration(shown.configuration.as_deref(), wanted.configuration.as_deref())
+    {
         differs.push("the configuration");
     }
     if wanted.service_account_role.is_some() && wanted.service_account_role != shown.service_account_role {

@@ -7,7 +7,7 @@ use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::steps::addon::{self, Updates};
 use foo_model::Reason;
-use foo_model::eks::{Addon, Answer, Change, Cluster, Question};
+use foo_model::eks::{Addon, AddonStatus, Answer, Change, Cluster, Question};
 
 const KIND: ConditionKind = ConditionKind::AddonsReady;
 
@@ -37,6 +37,20 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
     remove(situation, draft);
 }
 
+/// Whether EKS works on add-ons, is asked to, or is asked about them. One that fails holds nothing up.
+pub(crate) fn are_under_way(draft: &Draft) -> bool {
+    let of_addons = || draft.notes.iter().filter(|note| note.kind == KIND);
+    let asks = of_addons().any(|note| note.reason == Reason::AskingEks);
+    let moves = draft.waits.iter().any(|question| matches!(question, Question::Addon { .. }));
+    let changes = draft.actions.iter().any(|action| {
+        matches!(
+            action.change,
+            Change::CreateAddon { .. } | Change::UpdateAddon { .. } | Change::DeleteAddon { .. }
+        )
+    });
+    (asks || moves || changes) && !of_addons().any(|note| note.weight == Weight::Failed)
+}
+
 /// Deletes add-ons that we created and nobody requests any more.
 fn remove(situation: &Situation<'_>, draft: &mut Draft) {
     let desired = situation.desired;
@@ -63,7 +77,8 @@ fn remove(situation: &Situation<'_>, draft: &mut Draft) {
 fn delete(situation: &Situation<'_>, draft: &mut Draft, shown: &Addon) {
     let message = format!("{} is no longer requested and is being deleted", shown.name);
     draft.note(KIND, Weight::Pending, Reason::ChangingAddons, message);
-    if shown.status.is_moving() {
+    let stands_still = addon::waits_for_nodes(shown) && shown.status != AddonStatus::Deleting;
+    if shown.status.is_moving() && !stands_still {
         return draft.wait(&addon::question(situation, &shown.name));
     }
     let preserve = draft.record.preserved_addons.contains(&shown.name);

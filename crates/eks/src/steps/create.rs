@@ -57,9 +57,15 @@ fn begin_again(draft: &mut Draft) {
 }
 
 fn placement(situation: &Situation<'_>, draft: &mut Draft) -> Option<Placement> {
-    let placement = situation.desired.placement.as_ref().filter(|it| it.subnets.len() >= 2);
+    let known = situation.desired.placement.as_ref();
+    let placement = known.filter(|it| it.subnets.len() >= 2);
     if placement.is_none() {
-        let message = "the control plane needs subnets in two zones, which the FooCluster does not have yet";
+        let there = known.and_then(|it| it.subnets.first());
+        let message = match there {
+            Some(only) => format!("the control plane needs subnets in two zones, and there is only {only}"),
+            None => "the control plane needs subnets in two zones, which the FooCluster does not have yet"
+                .to_owned(),
+        };
         draft.note(KIND, Weight::Pending, Reason::WaitingForSubnets, message);
     }
     placement.cloned()

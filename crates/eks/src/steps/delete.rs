@@ -82,7 +82,8 @@ fn is_protected(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster)
 
 /// A creation that was begun may still show up; after that there is no cluster.
 fn absent(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
-    let begun = situation.desired.begun_before || situation.record.creating_since.is_some();
+    let record = &situation.record;
+    let begun = situation.desired.begun_before || record.creating_since.is_some() || record.attempts > 0;
     let since = situation.record.creating_since.map(|since| since.plus(UNSEEN));
     let missing = &situation.memory.missing;
     let last = missing.last().copied().unwrap_or(situation.now);

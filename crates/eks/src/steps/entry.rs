@@ -77,6 +77,9 @@ fn keep(situation: &Situation<'_>, draft: &mut Draft, shown: &AccessEntry, wante
         }
         draft.record.entry_roles.insert(principal.clone(), unique_id.clone());
     }
+    if shown.kind != wanted.kind && wanted.contested {
+        return Entries::Incomplete;
+    }
     if shown.kind != wanted.kind {
         other_kind(situation, draft, shown, wanted);
         return Entries::Incomplete;

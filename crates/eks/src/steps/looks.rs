@@ -30,6 +30,8 @@ fn waiting(situation: &Situation<'_>, draft: &Draft) -> Option<(Question, Timest
 /// How a question is asked at rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
+    /// Every second time, if anything is awaited; the others have turns in between.
+    Awaited,
     /// Every second time.
     Cluster,
     /// Every fourth time one of these.
@@ -65,18 +67,24 @@ fn at_rest(situation: &Situation<'_>, draft: &Draft) -> Option<(Question, Timest
         .read
         .iter()
         .filter(|it| !draft.waits.contains(*it))
-        .filter_map(|it| Some((turn(it)?, it, situation.begun(it)?)))
+        .filter_map(|it| {
+            let turn = turn(it)?;
+            let turn = if draft.awaited.contains(it) { Turn::Awaited } else { turn };
+            Some((turn, it, situation.begun(it)?))
+        })
         .collect();
     let of = |turn: Turn| asked.iter().filter(move |it| it.0 == turn);
     let newest = |turn: Turn| of(turn).map(|it| it.2).max();
     let oldest = |turn: Turn| of(turn).min_by_key(|it| it.2).map(|it| it.1);
     let last = asked.iter().map(|it| it.2).max()?;
     let others = newest(Turn::List).max(newest(Turn::Item));
+    let awaited =
+        oldest(Turn::Awaited).filter(|_| newest(Turn::Awaited) <= newest(Turn::Cluster).max(others));
     let cluster = oldest(Turn::Cluster).filter(|_| newest(Turn::Cluster) <= others || others.is_none());
     let lists_first = newest(Turn::List) <= newest(Turn::Item);
     let list = oldest(Turn::List);
     let item = oldest(Turn::Item);
-    let next = cluster.or_else(|| if lists_first { list.or(item) } else { item.or(list) });
+    let next = awaited.or(cluster).or_else(|| if lists_first { list.or(item) } else { item.or(list) });
     Some((next?.clone(), place_after(last, &situation.desired.id)))
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct Wanted {
     pub(crate) policies: Option<BTreeSet<AccessPolicy>>,
     /// Whether other policies are taken off.
     pub(crate) only_these: bool,
+    /// Whether pools have this role, whose instances an entry of this type does not let in.
+    pub(crate) contested: bool,
     pub(crate) identity: Identity,
 }
 
@@ -55,13 +57,14 @@ pub(crate) fn principals(situation: &Situation<'_>, draft: &mut Draft) -> Princi
     for (principal, entry) in &desired.entries {
         let identity = identity(situation, draft, principal);
         let standard = entry.kind == EntryKind::Standard;
-        let policies = (standard || !entry.policies.is_empty()).then(|| entry.policies.clone());
+        let policies = (standard || !entry.policies.is_empty()).then(|| one_scope_each(&entry.policies));
         let entry = Wanted {
             kind: entry.kind,
             username: entry.username.clone(),
             groups: entry.groups.clone(),
             policies,
             only_these: true,
+            contested: false,
             identity,
         };
         wanted.insert(principal.clone(), entry);
@@ -69,14 +72,33 @@ pub(crate) fn principals(situation: &Situation<'_>, draft: &mut Draft) -> Princi
     if let Some(own) = &desired.own_principal {
         let identity = identity(situation, draft, own);
         let entry = wanted.entry(own.clone()).or_insert_with(|| plain(EntryKind::Standard, identity));
-        entry.policies.get_or_insert_default().insert(administrator(&desired.partition));
+        let policies = entry.policies.get_or_insert_default();
+        policies.insert(administrator(&desired.partition));
+        *policies = one_scope_each(policies);
     }
     let nodes_known = nodes(situation, draft, &mut wanted);
     Principals { wanted, nodes_known }
 }
 
 fn plain(kind: EntryKind, identity: Identity) -> Wanted {
-    Wanted { kind, username: None, groups: BTreeSet::new(), policies: None, only_these: false, identity }
+    let (groups, only_these) = (BTreeSet::new(), false);
+    Wanted { kind, username: None, groups, policies: None, only_these, contested: false, identity }
+}
+
+/// EKS keeps one scope of each policy (EKS API Reference, "AssociateAccessPolicy"): the widest, so that two are not rewritten in turn.
+fn one_scope_each(policies: &BTreeSet<AccessPolicy>) -> BTreeSet<AccessPolicy> {
+    let mut scopes: BTreeMap<&str, AccessScope> = BTreeMap::new();
+    for AccessPolicy { arn, scope } in policies {
+        let wider = match (scopes.remove(arn.as_str()), scope) {
+            (Some(AccessScope::Namespaces(some)), AccessScope::Namespaces(more)) => {
+                AccessScope::Namespaces(some.union(more).cloned().collect())
+            }
+            (Some(AccessScope::Cluster), _) | (_, AccessScope::Cluster) => AccessScope::Cluster,
+            (None, AccessScope::Namespaces(some)) => AccessScope::Namespaces(some.clone()),
+        };
+        scopes.insert(arn, wider);
+    }
+    scopes.into_iter().map(|(arn, scope)| AccessPolicy { arn: arn.to_owned(), scope }).collect()
 }
 
 /// The policy that lets us do everything in the cluster.
@@ -97,7 +119,13 @@ fn nodes(situation: &Situation<'_>, draft: &mut Draft, wanted: &mut BTreeMap<Str
         match answer.as_ref().map(|profile| &profile.role) {
             Some(Some(role)) => {
                 let identity = Identity::of(role);
-                wanted.entry(role.arn.clone()).or_insert_with(|| plain(EntryKind::Ec2Linux, identity));
+                let entry =
+                    wanted.entry(role.arn.clone()).or_insert_with(|| plain(EntryKind::Ec2Linux, identity));
+                if !lets_instances_in(entry.kind) {
+                    entry.contested = true;
+                    known = false;
+                    say_contested(draft, &role.arn, name, entry.kind);
+                }
             }
             other => {
                 known = false;
@@ -108,6 +136,25 @@ fn nodes(situation: &Situation<'_>, draft: &mut Draft, wanted: &mut BTreeMap<Str
         }
     }
     known
+}
+
+fn lets_instances_in(kind: EntryKind) -> bool {
+    match kind {
+        EntryKind::Ec2Linux | EntryKind::Ec2Windows | EntryKind::Ec2 => true,
+        EntryKind::Standard | EntryKind::FargateLinux | EntryKind::HybridLinux | EntryKind::HyperpodLinux => {
+            false
+        }
+    }
+}
+
+/// A role has one entry, of one type. The one that exists stays: without it either the nodes or the others would be locked out.
+fn say_contested(draft: &mut Draft, role: &str, profile: &str, kind: EntryKind) {
+    let kind: &str = kind.into();
+    let message = format!(
+        "the role {role} of the instance profile {profile} needs an entry of type EC2_LINUX, and is to have one of type \
+         {kind}: instances need a role of their own"
+    );
+    draft.note(KIND, Weight::Failed, Reason::AccessDiffers, message);
 }
 
 /// What IAM knows of a principal.

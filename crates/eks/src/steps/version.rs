@@ -3,7 +3,7 @@
 use crate::draft::{Draft, Weight};
 use crate::report::ConditionKind;
 use crate::situation::Situation;
-use crate::steps::{create, rollback};
+use crate::steps::{addons, create, rollback};
 use crate::timing::INSIGHTS;
 use foo_model::Reason;
 use foo_model::eks::{Answer, Change, Cluster, Insight, InsightStatus, Minor, Question};
@@ -25,6 +25,10 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
         return;
     }
     let next = cluster.version.next();
+    if addons::are_under_way(draft) {
+        let message = format!("the update to {next} waits for the add-ons, which follow each version");
+        return draft.note(KIND, Weight::Pending, Reason::ChangingAddons, message);
+    }
     if !may_update(situation, draft, next) {
         return;
     }

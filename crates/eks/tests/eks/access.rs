@@ -143,3 +143,57 @@ fn associations_follow_the_spec() {
     world.settle();
     assert!(of(&world).is_none() && world.aws.state.providers.is_empty());
 }
+
+#[test]
+fn a_policy_that_is_listed_with_two_scopes_is_not_rewritten_for_ever() {
+    let mut world = World::settled(desired());
+    let view = |scope| AccessPolicy { arn: "arn:aws:eks::aws:cluster-access-policy/View".to_owned(), scope };
+    let narrow = AccessScope::Namespaces(BTreeSet::from(["a".to_owned()]));
+    let people = role_arn("people");
+    world.desired.entries.get_mut(&people).unwrap().policies =
+        BTreeSet::from([view(AccessScope::Cluster), view(narrow)]);
+    let before = world.count("AssociateAccessPolicy");
+    world.settle();
+    world.run_for(Duration::from_hours(8));
+    assert_eq!(world.count("AssociateAccessPolicy") - before, 1, "{}", world.story());
+    assert_eq!(world.aws.state.entries[&people].policies, BTreeSet::from([view(AccessScope::Cluster)]));
+}
+
+#[test]
+fn our_own_right_holds_in_the_whole_cluster_whatever_the_spec_lists() {
+    let mut world = World::settled(desired());
+    let manager = role_arn("manager");
+    let own = world.aws.state.entries[&manager].policies.clone();
+    let admin = own.iter().next().unwrap().arn.clone();
+    let narrow = AccessScope::Namespaces(BTreeSet::from(["a".to_owned()]));
+    let listed = foo_eks::desired::DesiredEntry {
+        policies: BTreeSet::from([AccessPolicy { arn: admin, scope: narrow }]),
+        ..entry()
+    };
+    world.desired.entries.insert(manager.clone(), listed);
+    let before = world.count("AssociateAccessPolicy");
+    world.settle();
+    world.run_for(Duration::from_hours(8));
+    assert_eq!(world.count("AssociateAccessPolicy"), before, "{}", world.story());
+    assert_eq!(world.aws.state.entries[&manager].policies, own);
+}
+
+#[test]
+fn the_role_of_nodes_listed_as_another_type_is_named_and_nodes_are_not_locked_out() {
+    let mut world = World::settled(desired());
+    let nodes = role_arn("nodes");
+    world.desired.entries.insert(nodes.clone(), entry());
+    world.run_for(Duration::from_hours(2));
+    assert_eq!(world.aws.state.entries[&nodes].shown.kind, EntryKind::Ec2Linux);
+    assert_eq!(world.count("DeleteAccessEntry"), 0);
+    world.assert_says(AccessReady, Reason::AccessDiffers, "EC2_LINUX");
+    // The other way round: a pool comes whose role a person has.
+    let mut world = World::new(desired());
+    world.desired.node_profiles.clear();
+    world.desired.entries.insert(nodes.clone(), entry());
+    world.settle();
+    world.desired.node_profiles.insert("nodes".to_owned());
+    world.run_for(Duration::from_hours(2));
+    assert_eq!(world.aws.state.entries[&nodes].shown.kind, EntryKind::Standard);
+    world.assert_says(AccessReady, Reason::AccessDiffers, "EC2_LINUX");
+}

@@ -103,3 +103,46 @@ fn configuration_roles_and_associations_of_an_addon_are_kept_as_requested() {
     assert_eq!(world.aws.state.addons["vpc-cni"].configuration.as_deref(), Some("{}"));
     assert_eq!(world.count("UpdateAddon"), 2, "{}", world.story());
 }
+
+#[test]
+fn what_an_addon_in_conflict_found_in_the_cluster_stays_there() {
+    let mut world = World::new(desired());
+    let careful = DesiredAddon { conflicts: ResolveConflicts::None, ..addon() };
+    world.desired.addons.insert("kube-proxy".to_owned(), careful);
+    world.aws.addons_that_fail = BTreeMap::from([("kube-proxy".to_owned(), 2)]);
+    world.settle();
+    let preserved = world.aws.calls.iter().filter_map(|(_, it)| match it {
+        Change::DeleteAddon { preserve, .. } => Some(*preserve),
+        _ => None,
+    });
+    assert_eq!(preserved.collect::<Vec<bool>>(), [true, true], "somebody else's objects are not deleted");
+}
+
+#[test]
+fn an_addon_that_waits_for_nodes_goes_when_nobody_wants_it() {
+    let mut world = World::new(desired());
+    world.aws.nodes = false;
+    world.settle();
+    world.desired.addons.remove("coredns");
+    world.run_for(Duration::from_hours(1));
+    assert!(!world.aws.state.addons.contains_key("coredns"), "{}", world.story());
+}
+
+#[test]
+fn an_addon_that_waited_for_nodes_is_seen_to_be_active_soon_after_they_came() {
+    let mut world = World::new(desired());
+    world.aws.nodes = false;
+    world.settle();
+    world.run_for(Duration::from_hours(3));
+    world.aws.nodes = true;
+    world.aws.by_hand(|it| {
+        let coredns = it.addons.get_mut("coredns").unwrap();
+        coredns.status = AddonStatus::Active;
+        coredns.issues.clear();
+    });
+    let came = world.now();
+    let active = |it: &World| it.condition(AddonsReady).reason == Reason::AddonsAsRequested;
+    world.run_until("active", active);
+    let taken = came.until(world.now());
+    assert!(taken <= Duration::from_mins(11), "{taken:?}");
+}

@@ -167,9 +167,25 @@ fn nothing_happens_without_subnets_or_while_paused() {
     world.desired.placement = None;
     world.run_for(Duration::from_mins(20));
     world.assert_says(ClusterReady, Reason::WaitingForSubnets, "subnets");
+    world.desired.placement = Some(placement(&["subnet-a"]));
+    world.run_for(Duration::from_mins(20));
+    world.assert_says(ClusterReady, Reason::WaitingForSubnets, "only subnet-a");
     world.desired.placement = desired().placement;
     world.desired.paused = true;
     world.pass();
     let report = world.report.as_ref().unwrap();
     assert!(world.sent == 0 && report.conditions.is_empty() && report.looks.is_empty());
+}
+
+#[test]
+fn a_subnet_that_does_not_exist_is_not_taken_for_a_role() {
+    let said = |message: &str| {
+        let mut world = World::new(desired());
+        let refusal = crate::aws::invalid(message);
+        world.aws.refused.insert("CreateCluster", refusal);
+        world.run_for(Duration::from_mins(1));
+        world.condition(ClusterReady).reason
+    };
+    assert_eq!(said("The subnet ID 'subnet-a' does not exist"), Reason::RequestInvalid);
+    assert_eq!(said("The role arn:aws:iam::1:role/x does not exist"), Reason::RoleNotUsable);
 }

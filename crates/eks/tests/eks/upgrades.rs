@@ -21,6 +21,18 @@ fn three_minors_are_three_updates_and_addons_follow_each() {
     world.assert_complete();
     assert_eq!(world.count("UpdateClusterVersion"), 3);
     assert_eq!(world.aws.state.addons["vpc-cni"].version, "v1.36.1-eksbuild.1");
+    let in_order: Vec<String> = world
+        .aws
+        .calls
+        .iter()
+        .filter_map(|(_, it)| match it {
+            Change::UpdateClusterVersion { version, .. } => Some(version.to_string()),
+            Change::UpdateAddon { addon, .. } if addon.name == "kube-proxy" => Some(addon.version.clone()),
+            _ => None,
+        })
+        .collect();
+    let expected = ["1.34", "v1.34.1-eksbuild.1", "1.35", "v1.35.1-eksbuild.1", "1.36", "v1.36.1-eksbuild.1"];
+    assert_eq!(in_order, expected, "kube-proxy is never more than a version behind");
     let first = |name: &str| {
         world
             .aws

@@ -63,6 +63,8 @@ pub struct Aws {
     pub insights: Vec<Insight>,
     /// Operations that AWS denies.
     pub denied: BTreeSet<&'static str>,
+    /// Operations that AWS refuses with these words.
+    pub refused: BTreeMap<&'static str, Refusal>,
 }
 
 #[derive(Clone, Debug)]
@@ -113,6 +115,7 @@ impl Aws {
             nodes: true,
             insights: Vec::new(),
             denied: BTreeSet::new(),
+            refused: BTreeMap::new(),
         };
         for name in ["manager", "cluster", "nodes", "app", "people"] {
             aws.make_role(name);
@@ -139,6 +142,9 @@ impl Aws {
         self.calls.push((self.now, change.clone()));
         if self.denied.contains(change.operation()) {
             return Err(refusal(Reason::AccessDenied, "AccessDeniedException", "not allowed"));
+        }
+        if let Some(refusal) = self.refused.get(change.operation()) {
+            return Err(refusal.clone());
         }
         let before = self.state.clone();
         let answer = self.with_token(change);
