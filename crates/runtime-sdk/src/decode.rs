@@ -1,7 +1,7 @@
 //! Reading structs that keep the fields they do not know, without the copy that serde's `flatten` makes.
 //!
 //! `flatten` holds a whole object in an intermediate form before it looks at the first field. Requests of the topology hooks
-//! are of megabytes, nearly all of it inside such objects: that copy was half the time and half the memory of reading one.
+//! have megabytes, nearly all of them inside such objects.
 
 use serde::de::{DeserializeOwned, DeserializeSeed, Error, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserializer, forward_to_deserialize_any};

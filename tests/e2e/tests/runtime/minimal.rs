@@ -5,8 +5,9 @@ use crate::served::{certify, register};
 use crate::stage::{CLUSTER, Kind, Stage, on_stage};
 use crate::topology;
 use anyhow::{Context as _, Result, ensure};
+use foo_testbed::world::SOON;
 use foo_testbed::world::kinds::text;
-use foo_testbed::{Probe, Process, free_port, wait_until};
+use foo_testbed::{Probe, Process, Signal, free_port, wait_until};
 use serde_json::{Value, json};
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -14,8 +15,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
-use tokio::io::copy_bidirectional;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_foo-minimal-extension");
@@ -47,26 +49,77 @@ impl Replica {
     }
 }
 
-/// A Service before some ports: connections go to them in turn, whether somebody is there or not, as they do until the
-/// dead one's readiness probe has failed.
-async fn service(ports: Vec<u16>) -> Result<(u16, JoinSet<()>)> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, free_port()?)).await?;
-    let port = listener.local_addr()?.port();
-    let turn = Arc::new(AtomicUsize::new(0));
-    let mut tasks = JoinSet::new();
-    tasks.spawn(async move {
-        let mut connections = JoinSet::new();
-        while let Ok((mut client, _from)) = listener.accept().await {
-            let next = turn.fetch_add(1, Ordering::Relaxed);
-            let Some(&port) = ports.get(next % ports.len()) else { return };
-            connections.spawn(async move {
-                if let Ok(mut server) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await {
-                    drop(copy_bidirectional(&mut client, &mut server).await);
-                }
-            });
+/// Which replicas a Service sends calls to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Route {
+    /// Each connection to the next one, whether somebody is there or not, as until the dead one's readiness probe has failed.
+    InTurn,
+    /// All to the first one; connections to others end.
+    First,
+}
+
+/// A Service before some ports.
+struct Service {
+    port: u16,
+    route: watch::Sender<Route>,
+    /// Bytes that the first one was sent.
+    to_first: Arc<AtomicUsize>,
+    _tasks: JoinSet<()>,
+}
+
+impl Service {
+    async fn start(ports: Vec<u16>) -> Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, free_port()?)).await?;
+        let port = listener.local_addr()?.port();
+        let (route, routes) = watch::channel(Route::InTurn);
+        let to_first = Arc::new(AtomicUsize::new(0));
+        let sent = Arc::clone(&to_first);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async move {
+            let mut open = JoinSet::new();
+            for turn in (0..ports.len()).cycle() {
+                let Ok((client, _from)) = listener.accept().await else { return };
+                let number = if *routes.borrow() == Route::First { 0 } else { turn };
+                let Some(&port) = ports.get(number) else { return };
+                let sent = (number == 0).then(|| Arc::clone(&sent));
+                let mut routes = routes.clone();
+                open.spawn(async move {
+                    let elsewhere = async {
+                        drop(routes.wait_for(|route| *route == Route::First && number != 0).await);
+                    };
+                    tokio::select! {
+                        _ended = relay(client, port, sent) => {}
+                        () = elsewhere => {}
+                    }
+                });
+            }
+        });
+        Ok(Self { port, route, to_first, _tasks: tasks })
+    }
+}
+
+/// A connection until one side ends it; counts what the client sends.
+async fn relay(mut client: TcpStream, port: u16, sent: Option<Arc<AtomicUsize>>) -> std::io::Result<()> {
+    let mut server = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
+    let (mut from_server, mut to_server) = server.split();
+    let (mut from_client, mut to_client) = client.split();
+    let requests = async {
+        let mut part = vec![0; 16 << 10];
+        loop {
+            let length = from_client.read(&mut part).await?;
+            if length == 0 {
+                return Ok(());
+            }
+            to_server.write_all(&part[..length]).await?;
+            if let Some(sent) = &sent {
+                sent.fetch_add(length, Ordering::SeqCst);
+            }
         }
-    });
-    Ok((port, tasks))
+    };
+    tokio::select! {
+        ended = requests => ended,
+        ended = tokio::io::copy(&mut from_server, &mut to_client) => ended.map(drop),
+    }
 }
 
 /// The class with a pool, whose template the example patches, and a Cluster of it that lacks its owner.
@@ -110,7 +163,7 @@ async fn ownerless_cluster(stage: &Stage, name: &str) -> Result<()> {
 async fn goes_on_with_an_owner(stage: &Stage, name: &str) -> Result<()> {
     let owner = json!({"metadata": {"annotations": {"example.com/owner": "team-a"}}});
     stage.patch(CLUSTER, name, name, &owner).await?;
-    wait_until("a tagged pool", foo_testbed::world::SOON, async || {
+    wait_until("a tagged pool", SOON, async || {
         let pools = stage.list(POOL, name).await?;
         let tags = pools.first().and_then(|pool| pool.pointer("/spec/tags")).unwrap_or(&Value::Null);
         let tagged = text(tags, "/example.com~1managed") == "true" && text(tags, "/team") == "a";
@@ -129,15 +182,28 @@ fn the_example_of_the_library_holds_a_cluster_and_patches_its_pools() {
     });
 }
 
+/// One of them dies while a call waits for its answer: it is frozen before, so that the call cannot end first.
 #[test]
-fn of_two_replicas_one_dies_and_no_cluster_is_lost() {
+fn of_two_replicas_one_dies_with_a_call_under_way_and_no_cluster_is_lost() {
     on_stage(async |stage| {
+        const NAME: &str = "replicas";
         let (first, second) = (Replica::start(stage).await?, Replica::start(stage).await?);
-        let (port, _service) = service(vec![first.port, second.port]).await?;
-        register(stage, "replicas", port).await?;
-        ownerless_cluster(stage, "replicas").await?;
+        let service = Service::start(vec![first.port, second.port]).await?;
+        register(stage, NAME, service.port).await?;
+        ownerless_cluster(stage, NAME).await?;
+        first.process.signal(Signal::Freeze)?;
+        service.route.send_replace(Route::First);
+        let before = service.to_first.load(Ordering::SeqCst);
+        // Core repeats the call that is held every 5 s.
+        wait_until("a call that nobody answers", SOON, async || {
+            let sent = service.to_first.load(Ordering::SeqCst) - before;
+            Ok(Probe::when(sent > 0, || format!("{sent} bytes")))
+        })
+        .await?;
         first.process.kill();
-        goes_on_with_an_owner(stage, "replicas").await?;
+        ensure!(!first.process.is_running(), "the first replica outlived its end");
+        service.route.send_replace(Route::InTurn);
+        goes_on_with_an_owner(stage, NAME).await?;
         second.process.check_running()
     });
 }
