@@ -5,7 +5,7 @@ use crate::settings::Settings;
 use crate::variables::images;
 use crate::variables::network::{self, Network};
 use crate::variables::{Object as Target, Presence, TABLE, Variable};
-use foo_api::names::{CONTROL_PLANE_GROUP, INFRASTRUCTURE_GROUP};
+use foo_api::names::{BOOTSTRAP_GROUP, CONTROL_PLANE_GROUP, INFRASTRUCTURE_GROUP};
 use foo_api::{FooClusterTemplate, FooControlPlaneTemplate, FooMachinePoolTemplate};
 use foo_runtime_sdk::hooks::{
     GeneratePatchesRequest, GeneratePatchesRequestItem, GeneratePatchesResponseItem,
@@ -35,6 +35,10 @@ pub(crate) fn generate(
     let _known: Settings = Settings::of(&request.settings)?;
     let mut patches = Vec::new();
     for item in request.items.iter().flatten() {
+        if !is_ours(&item.object) {
+            // Most of what is sent is of others, and is not copied.
+            continue;
+        }
         let variables = Variables::new(&item.variables, &request.variables);
         if let Some(wanted) = wanted(item, variables)? {
             patches.extend(patch::between_objects(&item.object, &wanted)?.map(|patch| item.patched(patch)));
@@ -43,12 +47,12 @@ pub(crate) fn generate(
     Ok(patches)
 }
 
+fn is_ours(object: &Object) -> bool {
+    [BOOTSTRAP_GROUP, CONTROL_PLANE_GROUP, INFRASTRUCTURE_GROUP].contains(&object.group())
+}
+
 /// The template with the values of the variables; `None` for those of others.
 fn wanted(item: &GeneratePatchesRequestItem, variables: Variables<'_>) -> Result<Option<Object>, Failure> {
-    // Those of others are most of what is sent, and are not copied.
-    if ![CLUSTERS, CONTROL_PLANES, POOLS].iter().any(|ours| ours.matches(&item.object)) {
-        return Ok(None);
-    }
     let mut object = item.object.clone();
     if CLUSTERS.matches(&object) {
         write(&mut object, &[Target::Cluster], variables)?;
@@ -59,7 +63,7 @@ fn wanted(item: &GeneratePatchesRequestItem, variables: Variables<'_>) -> Result
     } else if CONTROL_PLANES.matches(&object) {
         write(&mut object, &[Target::ControlPlane], variables)?;
         object.decode::<FooControlPlaneTemplate>()?;
-    } else {
+    } else if POOLS.matches(&object) {
         let types = if object.at("/spec/template/spec/mixedInstances").is_some() {
             Target::PoolOfSeveralTypes
         } else {
@@ -70,6 +74,8 @@ fn wanted(item: &GeneratePatchesRequestItem, variables: Variables<'_>) -> Result
             Failure::new(format!("pool {}: {}", pool_name(variables), failure.message()))
         })?;
         object.decode::<FooMachinePoolTemplate>()?;
+    } else {
+        return Ok(None);
     }
     Ok(Some(object))
 }
