@@ -23,6 +23,7 @@ pub mod patterns;
 pub mod pool;
 pub mod shared;
 pub mod templates;
+pub mod texts;
 
 pub use cluster::{FooCluster, FooClusterSpec, FooClusterStatus};
 pub use control_plane::{FooControlPlane, FooControlPlaneSpec, FooControlPlaneStatus};

@@ -2,6 +2,7 @@
 //! subject.
 
 mod image;
+pub mod image_source;
 mod launch;
 mod replace;
 mod status;

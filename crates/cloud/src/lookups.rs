@@ -10,9 +10,10 @@
 use crate::error::{CloudError, ErrorKind};
 use crate::operation::Operation;
 use crate::{
-    Cloud, ImageInfo, ImageQuery, InstanceProfile, InstanceTypeInfo, NetworkQuery, Result, SecurityGroupInfo,
+    Cloud, ImageInfo, ImageQuery, InstanceTypeInfo, NetworkQuery, Result, SecurityGroupInfo,
     SubnetInfo,
 };
+use foo_model::eks::InstanceProfile;
 use foo_model::{ImageId, InstanceType, Timestamp};
 use std::collections::HashMap;
 use std::fmt;
@@ -62,7 +63,7 @@ impl Lookups {
             parameters: Answers::new(Option::is_none),
             // A profile without a role is as good as none: its role is added in another call of IAM.
             profiles: Answers::new(|profile: &Option<InstanceProfile>| {
-                profile.as_ref().is_none_or(|profile| profile.roles.is_empty())
+                profile.as_ref().is_none_or(|profile| profile.role.is_none())
             }),
             types: Answers::new(|_| false),
             subnets: Answers::new(Vec::is_empty),

@@ -2,13 +2,14 @@
 //! ([`Lookups`]). Nothing here changes anything in AWS: a change is refused before it is sent.
 
 use crate::answers::Answers;
+use crate::seen::Seen;
 use crate::settings::Access;
 use async_trait::async_trait;
 use foo_cloud::{
-    Asking, Cloud, ImageInfo, InstanceTypeInfo, Limits, Lookups, Metered, Metrics, NetworkQuery, Operation,
-    SubnetInfo, VcpuQuota,
+    Asking, Clock as _, Cloud, CloudError, ErrorKind, ImageInfo, ImageQuery, InstanceTypeInfo, Limits, Lookups,
+    Metered, Metrics, NetworkQuery, Operation, SubnetInfo, SystemClock, VcpuQuota,
 };
-use foo_model::eks::InstanceProfile;
+use foo_model::eks::{Answer, InstanceProfile, Question, Role, VersionOffer};
 use foo_model::names::TAG_CLUSTER;
 use foo_model::network::{Kind, Quotas, Scope, ZoneInfo};
 use foo_model::{ImageId, InstanceType, Zone};
@@ -25,7 +26,7 @@ const MOST: usize = 64;
 const ONE_CALL: Duration = Duration::from_millis(1500);
 const MANY_CALLS: Duration = Duration::from_secs(3);
 
-/// How long zones, quotas of vCPUs and instance profiles are the answer: as long as the other look-ups of new questions.
+/// How long zones, quotas of vCPUs, versions of EKS and instance profiles are the answer: as long as the other look-ups of new questions.
 const RARELY_CHANGES: Duration = Duration::from_mins(10);
 /// How long the quotas of networks are: what is used of them is part of the answer, and who made room waits for it.
 const USED: Duration = Duration::from_mins(3);
@@ -47,13 +48,19 @@ pub trait Connect: Send + Sync {
 pub(crate) struct Connected {
     /// For questions without a cache.
     pub(crate) cloud: Arc<dyn Cloud>,
+    /// Images that are deprecated by now are not the newest.
+    clock: SystemClock,
     /// Facts that hardly ever change, kept as long as the manager keeps them.
     lookups: Lookups,
     images: Answers<ImageId, ImageInfo>,
     types: Answers<InstanceType, InstanceTypeInfo>,
+    parameters: Answers<String, Option<String>>,
+    newest_images: Answers<ImageQuery, Option<ImageInfo>>,
     subnets: Answers<NetworkQuery, Vec<SubnetInfo>>,
     profiles: Answers<String, Option<InstanceProfile>>,
+    roles: Answers<String, Option<Role>>,
     vcpus: Answers<VcpuQuota, Option<u32>>,
+    versions: Answers<(), Vec<VersionOffer>>,
     zones: Answers<(), BTreeMap<Zone, ZoneInfo>>,
     quotas: Answers<(), Quotas>,
     /// By cluster: whether something of its managed network exists.
@@ -68,14 +75,20 @@ impl Connected {
         Self {
             lookups,
             cloud,
+            clock: SystemClock::start(),
             images: Answers::of_cache(Operation::DescribeImages, ONE_CALL),
             types: Answers::of_cache(Operation::DescribeInstanceTypes, ONE_CALL),
+            parameters: Answers::of_cache(Operation::GetParameter, ONE_CALL),
+            newest_images: Answers::of_cache(Operation::DescribeImages, ONE_CALL),
             subnets: Answers::of_cache(Operation::DescribeSubnets, ONE_CALL),
             // One that lacks something may get it at any moment.
             profiles: Answers::new(Operation::GetInstanceProfile, ONE_CALL, |profile| match profile {
                 Some(profile) if !profile.roles.is_empty() => RARELY_CHANGES,
                 Some(_) | None => Duration::ZERO,
             }),
+            // One that is refused may be mended at any moment.
+            roles: Answers::new(Operation::GetRole, ONE_CALL, |_| Duration::ZERO),
+            versions: Answers::new(Operation::DescribeClusterVersions, ONE_CALL, |_| RARELY_CHANGES),
             vcpus: Answers::new(Operation::GetServiceQuota, ONE_CALL, |_| RARELY_CHANGES),
             zones: Answers::new(Operation::DescribeAvailabilityZones, ONE_CALL, |_| RARELY_CHANGES),
             quotas: Answers::new(Operation::GetServiceQuota, MANY_CALLS, |_| USED),
@@ -91,6 +104,17 @@ impl Connected {
         self.images.get(id, self.lookups.image(id, Asking::New)).await
     }
 
+    /// The value of an SSM parameter, at most ten minutes old; that there is none at most one.
+    pub(crate) async fn parameter(&self, name: &str) -> foo_cloud::Result<Option<String>> {
+        self.parameters.get(&name.to_owned(), self.lookups.parameter(name, Asking::New)).await
+    }
+
+    /// The newest image that a query selects, at most ten minutes old; that there is none at most one.
+    pub(crate) async fn newest_image(&self, query: &ImageQuery) -> foo_cloud::Result<Option<ImageInfo>> {
+        let ask = self.lookups.newest_image(query, self.clock.now(), Asking::New);
+        self.newest_images.get(query, ask).await
+    }
+
     /// An instance type, at most ten minutes old.
     pub(crate) async fn instance_type(&self, name: &InstanceType) -> foo_cloud::Result<InstanceTypeInfo> {
         self.types.get(name, self.lookups.instance_type(name, Asking::New)).await
@@ -104,6 +128,24 @@ impl Connected {
     /// An instance profile, if there is one; at most ten minutes old if it has a role.
     pub(crate) async fn instance_profile(&self, name: &str) -> foo_cloud::Result<Option<InstanceProfile>> {
         self.profiles.get(&name.to_owned(), self.cloud.instance_profile(name)).await
+    }
+
+    /// A role, if there is one; asked for each time.
+    pub(crate) async fn role(&self, name: &str) -> foo_cloud::Result<Option<Role>> {
+        self.roles.get(&name.to_owned(), self.cloud.role(name)).await
+    }
+
+    /// The Kubernetes versions that EKS offers in the region, at most ten minutes old.
+    pub(crate) async fn eks_versions(&self) -> foo_cloud::Result<Vec<VersionOffer>> {
+        let ask = async {
+            let question = Question::Versions;
+            let Answer::Versions(offers) = self.cloud.describe_eks(&question).await? else {
+                let why = "it is the answer to another question";
+                return Err(CloudError::new(Operation::from(&question), ErrorKind::Internal, None, why));
+            };
+            Ok(offers)
+        };
+        self.versions.get(&(), ask).await
     }
 
     /// How many vCPUs of a quota can run, at most ten minutes old; `None` if AWS does not tell.
@@ -137,12 +179,14 @@ impl Connected {
 pub struct Clouds {
     connect: Arc<dyn Connect>,
     open: Mutex<BTreeMap<(Access, String), Arc<Connected>>>,
+    /// What topologies were asked about.
+    pub(crate) seen: Seen,
 }
 
 impl Clouds {
     /// None yet.
     pub fn new(connect: Arc<dyn Connect>) -> Self {
-        Self { connect, open: Mutex::default() }
+        Self { connect, open: Mutex::default(), seen: Seen::default() }
     }
 
     /// The connection with these credentials in that region.

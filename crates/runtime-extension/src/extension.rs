@@ -35,7 +35,9 @@ pub fn extension(clouds: Clouds) -> anyhow::Result<Extension> {
             validation::validate(&clouds, &request).await
         })
         .failure_policy(FailurePolicy::Ignore),
-        Handler::new(GenerateUpgradePlan, "upgrade-plan", |request| ready(upgrade::plan(&request))),
+        asking(&clouds, GenerateUpgradePlan, "upgrade-plan", |clouds, request| async move {
+            upgrade::plan(&clouds, &request).await
+        }),
         asking(&clouds, BeforeClusterCreate, "preflight", |clouds, request| async move {
             hooks::before_cluster_create(&clouds, &request).await
         })

@@ -3,8 +3,9 @@
 use crate::checks::{self, DEADLINE};
 use crate::clouds::Clouds;
 use crate::leftovers::{self, Leftovers};
+use crate::seen::Template;
 use crate::settings::Settings;
-use crate::topology::Topology;
+use crate::topology::{LookedUp, Topology};
 use foo_api::names::{PAUSE_WORKERS_ANNOTATION, WAIT_FOR_LEFTOVERS_ANNOTATION};
 use foo_cloud::ErrorKind;
 use foo_runtime_sdk::hooks::{
@@ -19,8 +20,8 @@ const AWS_CHANGES: Duration = Duration::from_mins(1);
 /// The same about an annotation.
 const ANNOTATION_CHANGES: Duration = Duration::from_secs(15);
 
-/// Before anything of a Cluster exists: AWS accepts the credentials, and has what the Cluster's variables name: network, images and instance
-/// profiles.
+/// Before anything of a Cluster exists: AWS accepts the credentials, and has what the Cluster's variables name: network, images, instance
+/// profiles, and the role of a control plane on EKS.
 pub(crate) async fn before_cluster_create(
     clouds: &Clouds,
     request: &BeforeClusterCreateRequest,
@@ -50,7 +51,7 @@ async fn credentials_problem(clouds: &Clouds, settings: &Settings, topology: &To
     matches!(error.kind, ErrorKind::Denied | ErrorKind::Credentials).then(|| error.to_string())
 }
 
-/// Before the workers take a version: its images exist.
+/// Before the workers take a version: its images exist, those that variables name and those that pools look up.
 pub(crate) async fn before_workers_upgrade(
     clouds: &Clouds,
     request: &BeforeWorkersUpgradeRequest,
@@ -67,10 +68,26 @@ pub(crate) async fn before_workers_upgrade(
     // Nothing but images is waited for.
     topology.subnets.clear();
     topology.managed = None;
+    topology.eks = None;
+    let mut unseen = Vec::new();
     for pool in &mut topology.pools {
         (pool.replicas, pool.most) = (0, 0);
         pool.subnets.clear();
         pool.profile = None;
+        if pool.images.is_empty() {
+            match clouds.seen.template(&topology.cluster, &pool.name) {
+                Some(Template { ami, types }) => {
+                    let next = Some(request.to_kubernetes_version.clone());
+                    pool.types = types;
+                    pool.looked_up = Some(LookedUp { ami, now: None, next });
+                }
+                None => unseen.push(pool.name.as_str()),
+            }
+        }
+    }
+    if !unseen.is_empty() {
+        let pools = unseen.join(", ");
+        tracing::warn!(cluster = topology.cluster, pools, "which images pools boot from is not known");
     }
     let report = checks::look(clouds, &settings, &topology).await;
     if let Some(unanswered) = report.unanswered() {
@@ -129,7 +146,8 @@ pub(crate) async fn before_cluster_delete(
     Ok(Decision::Proceed)
 }
 
-fn without_pools(cluster: &Object) -> Object {
+/// The Cluster without its pools, for what does not depend on them.
+pub(crate) fn without_pools(cluster: &Object) -> Object {
     let mut cluster = cluster.clone();
     let topology = cluster.0.pointer_mut("/spec/topology").and_then(|topology| topology.as_object_mut());
     if let Some(topology) = topology {

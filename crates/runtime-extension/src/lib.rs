@@ -22,6 +22,7 @@ mod leftovers;
 mod patches;
 #[cfg(test)]
 mod rights;
+mod seen;
 pub mod settings;
 #[cfg(test)]
 mod testing;

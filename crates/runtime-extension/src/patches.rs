@@ -37,6 +37,10 @@ pub(crate) fn generate(
     let _known: Settings = Settings::of(&request.settings)?;
     let mut patches = Vec::new();
     for item in request.items.iter().flatten() {
+        if !is_ours(&item.object) {
+            // Most of what is sent is of others, and is not copied.
+            continue;
+        }
         let variables = Variables::new(&item.variables, &request.variables);
         if let Some(wanted) = wanted(item, variables)? {
             patches.extend(patch::between_objects(&item.object, &wanted)?.map(|patch| item.patched(patch)));
@@ -45,12 +49,12 @@ pub(crate) fn generate(
     Ok(patches)
 }
 
+fn is_ours(object: &Object) -> bool {
+    [BOOTSTRAP_GROUP, CONTROL_PLANE_GROUP, INFRASTRUCTURE_GROUP].contains(&object.group())
+}
+
 /// The template with the values of the variables; `None` for those of others.
 fn wanted(item: &GeneratePatchesRequestItem, variables: Variables<'_>) -> Result<Option<Object>, Failure> {
-    // Those of others are most of what is sent, and are not copied.
-    if ![CLUSTERS, CONTROL_PLANES, POOLS, NODES].iter().any(|ours| ours.matches(&item.object)) {
-        return Ok(None);
-    }
     let mut object = item.object.clone();
     if CLUSTERS.matches(&object) {
         write(&mut object, &[Target::Cluster], variables)?;
@@ -80,9 +84,11 @@ fn wanted(item: &GeneratePatchesRequestItem, variables: Variables<'_>) -> Result
             Failure::new(format!("pool {}: {}", pool_name(variables), failure.message()))
         })?;
         object.decode::<FooMachinePoolTemplate>()?;
-    } else {
+    } else if NODES.matches(&object) {
         write(&mut object, &[Target::Nodes], variables)?;
         object.decode::<FooNodeConfigTemplate>()?;
+    } else {
+        return Ok(None);
     }
     Ok(Some(object))
 }

@@ -54,6 +54,20 @@ async fn the_policy_allows_what_is_called_and_nothing_else() {
         before_cluster_create(&world.clouds, &about_cluster(&of_cluster)).await.unwrap();
         before_cluster_delete(&world.clouds, &about_cluster(&of_cluster)).await.unwrap();
     }
+    before_cluster_create(
+        &world.clouds,
+        &about_cluster(&json!([
+            {"name": "networkMode", "value": "Managed"},
+            {"name": "roleARN", "value": "arn:aws:iam::123456789012:role/eks"},
+        ])),
+    )
+    .await
+    .unwrap();
+    let looked_up = topology_request(|it| {
+        it["items"][1]["object"]["spec"]["template"]["spec"]["ami"] =
+            json!({"recommended": {"family": "AL2023"}});
+    });
+    validate(&world.clouds, &serde_json::from_value(looked_up).unwrap()).await.unwrap_err();
     let calls = world.aws.recent_calls().into_iter();
     let called: BTreeSet<String> =
         calls.map(|call| format!("{}:{}", call.service.name(), call.action)).collect();

@@ -1,18 +1,23 @@
 //! What a topology asks of AWS, in one value, whether it was read from patched templates or from a Cluster's variables.
 
-use crate::patches::{CLUSTERS, POOLS, pool_name};
+use crate::patches::{CLUSTERS, CONTROL_PLANES, POOLS, pool_name, pool_version};
 use crate::variables::network::{self, Network};
 use crate::variables::{SUBNETS, images};
 use foo_api::cluster::ManagedNetwork;
-use foo_api::pool::{MixedInstances, RolloutStrategy};
+use foo_api::pool::{Ami, MixedInstances, RolloutStrategy};
 use foo_api::shared::NetworkReference;
-use foo_api::{FooClusterTemplate, FooMachinePoolSpec, FooMachinePoolTemplate};
+use foo_api::{FooClusterTemplate, FooControlPlaneTemplate, FooMachinePoolSpec, FooMachinePoolTemplate};
 use foo_runtime_sdk::hooks::ValidateTopologyRequest;
 use foo_runtime_sdk::variables::{Variable, Variables};
 use foo_runtime_sdk::{Failure, Object};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use serde::Deserialize;
 use std::collections::BTreeSet;
+
+/// Variable with the role of a control plane on EKS.
+const ROLE: &str = "roleARN";
+/// Variable with its own subnets.
+const CONTROL_PLANE_SUBNETS: &str = "controlPlaneSubnets";
 
 /// The identity of a cluster that names none.
 const DEFAULT_IDENTITY: &str = "default";
@@ -32,8 +37,21 @@ pub(crate) struct Topology {
     pub(crate) subnets: Vec<NetworkReference>,
     /// The network that the provider creates for it.
     pub(crate) managed: Option<ManagedNetwork>,
+    /// Its control plane, if that is one on EKS.
+    pub(crate) eks: Option<Eks>,
     /// Its pools.
     pub(crate) pools: Vec<Pool>,
+}
+
+/// What a control plane on EKS asks of AWS.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Eks {
+    /// Kubernetes version that it is to have.
+    pub(crate) version: String,
+    /// ARN of its role, of a Cluster that does not exist yet: EKS cannot change the role of one that runs.
+    pub(crate) role: Option<String>,
+    /// Ids of its own subnets; all of the cluster's if there is none.
+    pub(crate) subnets: Vec<String>,
 }
 
 /// What a pool asks of AWS.
@@ -49,6 +67,8 @@ pub(crate) struct Pool {
     pub(crate) most: u32,
     /// Images its instances boot from, now or soon.
     pub(crate) images: BTreeSet<String>,
+    /// The image that is looked up, if none is named by its id.
+    pub(crate) looked_up: Option<LookedUp>,
     /// Instance types, if they are known.
     pub(crate) types: Vec<String>,
     /// How many of the replicas are spot instances.
@@ -57,6 +77,17 @@ pub(crate) struct Pool {
     pub(crate) profile: Option<String>,
     /// Its own subnets; all of the cluster's if there is none.
     pub(crate) subnets: Vec<NetworkReference>,
+}
+
+/// An image that the pool controller looks up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LookedUp {
+    /// What it follows from, together with a version and the instance types.
+    pub(crate) ami: Ami,
+    /// Kubernetes version that the pool has, or begins with. A pool that runs has a record of its image, and needs no look-up.
+    pub(crate) now: Option<String>,
+    /// Kubernetes version that it is to reach, if that is another one.
+    pub(crate) next: Option<String>,
 }
 
 impl Topology {
@@ -74,13 +105,18 @@ impl Topology {
         let builtin = |name: &str| {
             Variables::new(&[], &request.variables).find::<String>(&format!("builtin.cluster.{name}"))
         };
+        let control_plane = items.iter().find(|item| CONTROL_PLANES.matches(&item.object));
+        let control_plane = control_plane.map(|item| item.object.decode::<FooControlPlaneTemplate>());
+        let eks = control_plane.transpose()?.and_then(|found| found.spec.template.spec.eks);
+        let version = builtin("topology.version")?.unwrap_or_default();
         let mut pools = Vec::new();
         for item in items.iter().filter(|item| POOLS.matches(&item.object)) {
             let variables = Variables::new(&item.variables, &request.variables);
             let spec = item.object.decode::<FooMachinePoolTemplate>()?.spec.template.spec;
             let replicas = variables.find::<u32>("builtin.machinePool.replicas")?.unwrap_or_default();
             let object = variables.find("builtin.machinePool.infrastructureRef.name")?;
-            pools.push(Pool { object, ..Pool::of_spec(pool_name(variables), replicas, spec) });
+            let looked_up = looked_up(&spec.ami, pool_version(variables)?, &version);
+            pools.push(Pool { object, looked_up, ..Pool::of_spec(pool_name(variables), replicas, spec) });
         }
         Ok(Some(Self {
             cluster: format!(
@@ -93,6 +129,7 @@ impl Topology {
             vpc: network.vpc_id,
             subnets: network.subnets,
             managed,
+            eks: eks.map(|eks| Eks { version, role: None, subnets: eks.subnets }),
             pools,
         }))
     }
@@ -125,6 +162,14 @@ impl Topology {
         let text = |name: &str| -> Result<Option<String>, Failure> {
             Ok(variables.find::<String>(name)?.filter(|text| !text.is_empty()))
         };
+        let eks = match variables.find::<String>(ROLE)? {
+            None => None,
+            role => Some(Eks {
+                version: version.to_owned(),
+                role,
+                subnets: variables.find(CONTROL_PLANE_SUBNETS)?.unwrap_or_default(),
+            }),
+        };
         let mut pools = Vec::new();
         for pool in listed::<PoolTopology>(cluster, "/spec/topology/workers/machinePools")? {
             let variables = Variables::new(&pool.variables.overrides, &of_cluster);
@@ -147,6 +192,7 @@ impl Topology {
             vpc: text("vpcID")?,
             subnets,
             managed,
+            eks,
             pools,
         }))
     }
@@ -171,6 +217,7 @@ impl Pool {
             name,
             object: None,
             profile: None,
+            looked_up: None,
             replicas,
             most: if replicas == 0 { 0 } else { replicas.saturating_add(surge).min(limit) },
             images: spec.ami.id.into_iter().collect(),
@@ -179,6 +226,11 @@ impl Pool {
             subnets: spec.subnets,
         }
     }
+}
+
+fn looked_up(ami: &Ami, now: String, target: &str) -> Option<LookedUp> {
+    let next = (now != target && !target.is_empty()).then(|| target.to_owned());
+    ami.id.is_none().then(|| LookedUp { ami: ami.clone(), now: Some(now), next })
 }
 
 /// How many instances of a pool of several types are spot instances. Those on demand are rounded up (EC2 Auto Scaling API

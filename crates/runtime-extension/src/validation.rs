@@ -17,9 +17,12 @@ use foo_runtime_sdk::variables::Variables;
 /// What AWS would refuse; what it does not answer is logged and no error.
 pub(crate) async fn validate(clouds: &Clouds, request: &ValidateTopologyRequest) -> Result<(), Failure> {
     let settings = Settings::of(&request.settings)?;
-    let Some(topology) = Topology::of_templates(request)? else { return Ok(()) };
-    if !settings.wait_for_images {
-        // Otherwise BeforeWorkersUpgrade waits for it.
+    let Some(mut topology) = Topology::of_templates(request)? else { return Ok(()) };
+    clouds.seen.note(&topology);
+    if settings.wait_for_images {
+        // BeforeWorkersUpgrade waits for those of the next version.
+        topology.pools.iter_mut().filter_map(|pool| pool.looked_up.as_mut()).for_each(|it| it.next = None);
+    } else {
         versions_have_images(request)?;
     }
     if settings.checks == Checks::Off {

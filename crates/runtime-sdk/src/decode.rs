@@ -42,7 +42,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Sieve<'_, D> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        self.inner.deserialize_map(Fields { visitor, fields, unknown: self.unknown })
+        self.inner.deserialize_map(Fields { visitor, names: fields, unknown: self.unknown })
     }
 
     forward_to_deserialize_any! {
@@ -54,7 +54,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Sieve<'_, D> {
 /// The struct's visitor, and in front of it the sieve.
 struct Fields<'a, V> {
     visitor: V,
-    fields: &'static [&'static str],
+    names: &'static [&'static str],
     unknown: &'a mut Map<String, Value>,
 }
 
@@ -66,7 +66,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Fields<'_, V> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<V::Value, A::Error> {
-        self.visitor.visit_map(Known { map, fields: self.fields, unknown: self.unknown })
+        self.visitor.visit_map(Known { map, fields: self.names, unknown: self.unknown })
     }
 }
 

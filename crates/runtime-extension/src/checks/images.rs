@@ -1,64 +1,89 @@
-//! Images and instance types: they exist, and fit each other.
+//! Images and instance types: they exist, and fit each other. Images that pools look up are looked up as pools do.
 
+use super::looked_up::{self, Resolved};
 use super::report::{Report, by_what, pools};
 use crate::clouds::Connected;
-use crate::topology::Topology;
+use crate::topology::{Pool, Topology};
 use foo_cloud::{ImageInfo, InstanceTypeInfo};
 use foo_model::{ImageId, InstanceType};
 use futures::future::join_all;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// What is found, and the types that AWS has.
-pub(super) async fn look<'a>(
+/// What was found out.
+#[derive(Debug, Default)]
+pub(super) struct Found<'a> {
+    /// The types that AWS has.
+    pub(super) types: BTreeMap<&'a str, InstanceTypeInfo>,
+    /// What speaks against images that pools look up for the version that they have: sentences, each with its pool. Only pools that
+    /// are new need them.
+    pub(super) of_new_pools: Vec<(String, &'a str)>,
+}
+
+/// What is found.
+pub(super) async fn look<'a>(aws: &Connected, topology: &'a Topology, report: &mut Report) -> Found<'a> {
+    let types = types(aws, topology, report).await;
+    let Resolved { images, of_new_pools } = looked_up::look(aws, topology, &types, report).await;
+    let named = topology
+        .pools
+        .iter()
+        .flat_map(|pool| pool.images.iter().map(|image| (image.as_str(), pool.name.as_str())));
+    let known_images = known(aws, &topology.region, by_what(named), report).await;
+    let of_pools = topology.pools.iter().map(|pool| {
+        let looked_up = images.get(pool.name.as_str()).into_iter().flatten();
+        let named = pool.images.iter().filter_map(|id| known_images.get(id.as_str()));
+        (pool, looked_up.chain(named).collect::<Vec<_>>())
+    });
+    architectures(of_pools, &types, report);
+    Found { types, of_new_pools }
+}
+
+async fn types<'a>(
     aws: &Connected,
     topology: &'a Topology,
     report: &mut Report,
 ) -> BTreeMap<&'a str, InstanceTypeInfo> {
-    let region = &topology.region;
-    let images = by_what(
-        topology
-            .pools
-            .iter()
-            .flat_map(|pool| pool.images.iter().map(|image| (image.as_str(), pool.name.as_str()))),
-    );
-    let types = by_what(
-        topology
-            .pools
-            .iter()
-            .flat_map(|pool| pool.types.iter().map(|name| (name.as_str(), pool.name.as_str()))),
-    );
-    let (found_images, found_types) = tokio::join!(
-        join_all(images.keys().map(async |id| aws.image(&ImageId::new(*id)).await)),
-        join_all(types.keys().map(async |name| { aws.instance_type(&InstanceType::new(*name)).await })),
-    );
-    let mut known_images: BTreeMap<&str, ImageInfo> = BTreeMap::new();
-    for ((id, names), answer) in images.iter().zip(found_images) {
-        let Some(found) = report.answer(&format!("{}: image {id} in {region}", pools(names)), answer) else {
+    let named = topology
+        .pools
+        .iter()
+        .flat_map(|pool| pool.types.iter().map(|name| (name.as_str(), pool.name.as_str())));
+    let named = by_what(named);
+    let answers = named.keys().map(async |name| aws.instance_type(&InstanceType::new(*name)).await);
+    let mut known = BTreeMap::new();
+    for ((name, names), answer) in named.iter().zip(join_all(answers).await) {
+        let what = format!("{}: instance type {name} in {}", pools(names), topology.region);
+        known.extend(report.answer(&what, answer).map(|found| (*name, found)));
+    }
+    known
+}
+
+/// Images by their ids.
+async fn known<'a>(
+    aws: &Connected,
+    region: &str,
+    named: BTreeMap<&'a str, BTreeSet<&str>>,
+    report: &mut Report,
+) -> BTreeMap<&'a str, ImageInfo> {
+    let answers = join_all(named.keys().map(async |id| aws.image(&ImageId::new(*id)).await)).await;
+    let mut known = BTreeMap::new();
+    for ((id, names), answer) in named.into_iter().zip(answers) {
+        let Some(found) = report.answer(&format!("{}: image {id} in {region}", pools(&names)), answer) else {
             continue;
         };
         if !found.available {
-            report.finds(format!("{}: image {id} cannot be launched", pools(names)));
+            report.finds(format!("{}: image {id} cannot be launched", pools(&names)));
         }
-        known_images.insert(id, found);
+        known.insert(id, found);
     }
-    let mut known_types: BTreeMap<&str, InstanceTypeInfo> = BTreeMap::new();
-    for ((name, names), answer) in types.iter().zip(found_types) {
-        let what = format!("{}: instance type {name} in {region}", pools(names));
-        known_types.extend(report.answer(&what, answer).map(|found| (*name, found)));
-    }
-    architectures(topology, &known_images, &known_types, report);
-    known_types
+    known
 }
 
-fn architectures(
-    topology: &Topology,
-    images: &BTreeMap<&str, ImageInfo>,
+fn architectures<'a>(
+    of_pools: impl Iterator<Item = (&'a Pool, Vec<&'a ImageInfo>)>,
     types: &BTreeMap<&str, InstanceTypeInfo>,
     report: &mut Report,
 ) {
-    let pairs = topology.pools.iter().flat_map(|pool| {
-        let images = pool.images.iter().filter_map(|id| images.get(id.as_str()));
-        images.flat_map(|image| {
+    let pairs = of_pools.flat_map(|(pool, images)| {
+        images.into_iter().flat_map(move |image| {
             let types = pool.types.iter().filter_map(|name| types.get(name.as_str()));
             let others = types.filter(|one| one.architecture != image.architecture);
             others.map(|one| {

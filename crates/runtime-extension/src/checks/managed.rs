@@ -3,6 +3,7 @@
 //! Quotas and zones concern new networks only: one that has been begun holds its share already, and the manager says what else it
 //! lacks.
 
+use super::eks::too_few;
 use super::report::Report;
 use crate::clouds::Connected;
 use crate::topology::Topology;
@@ -22,6 +23,11 @@ pub(super) fn read(topology: &Topology, report: &mut Report) {
     if let Err(problem) = ranges_fit(network) {
         report.finds(format!("the managed network: {problem}"));
     }
+    if topology.eks.as_ref().is_some_and(|eks| eks.subnets.is_empty())
+        && let Some(zone) = only_zone(network)
+    {
+        report.finds(too_few_zones(zone));
+    }
     // Every name of a service is known in a region, or none is.
     if network.endpoints.iter().any(|endpoint| endpoint.name.is_some())
         && service_name(&topology.region, "s3").is_none()
@@ -30,6 +36,24 @@ pub(super) fn read(topology: &Topology, report: &mut Report) {
             "the managed network: the names of AWS's endpoints in region {} are not known: name services by their whole names",
             topology.region
         ));
+    }
+}
+
+/// The zone that all subnets of the network are in, if it has one zone: its name, or nothing where AWS names it.
+fn only_zone(network: &ManagedNetwork) -> Option<Option<&str>> {
+    if let Some(list) = listed(network) {
+        let zones: BTreeSet<&str> = list.iter().map(|subnet| subnet.zone.as_str()).collect();
+        return (zones.len() == 1).then(|| zones.first().copied());
+    }
+    let names = network.zones.as_ref().and_then(|zones| zones.names.as_ref());
+    (zone_count(network) == 1).then(|| names.and_then(|names| names.first()).map(String::as_str))
+}
+
+fn too_few_zones(zone: Option<&str>) -> String {
+    match zone {
+        Some(zone) => too_few(&Zone::new(zone)),
+        None => "the control plane: EKS needs subnets in two zones, and the managed network has one zone"
+            .to_owned(),
     }
 }
 

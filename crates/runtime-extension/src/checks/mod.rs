@@ -4,7 +4,9 @@
 //! requests. What AWS does not answer is no finding (docs/decisions/0017-extension-and-aws.md).
 
 mod addresses;
+pub(crate) mod eks;
 mod images;
+mod looked_up;
 mod managed;
 mod network;
 mod profiles;
@@ -15,6 +17,8 @@ use crate::clouds::{Clouds, Connected};
 use crate::settings::Settings;
 use crate::topology::{Pool, Topology};
 use foo_model::names::{TAG_CLUSTER, TAG_POOL};
+use images::Found;
+use network::Network;
 use report::Report;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -46,29 +50,31 @@ fn is_region(region: &str) -> bool {
 
 /// What is wrong with a topology by itself, and what AWS says of it within [`DEADLINE`].
 pub(crate) async fn look(clouds: &Clouds, settings: &Settings, topology: &Topology) -> Report {
-    let mut report = Report::default();
+    let (mut report, mut of_images) = (Report::default(), Report::default());
     match connection(clouds, settings, topology).await {
         Ok(aws) => {
-            let asked = tokio::time::timeout(DEADLINE, everything(&aws, topology, &mut report)).await;
+            let asked = everything(&aws, topology, &mut report, &mut of_images);
+            let asked = tokio::time::timeout(DEADLINE, asked).await;
             if asked.is_err() {
                 report.lacks(format!("AWS did not answer within {} s", DEADLINE.as_secs()));
             }
         }
         Err(why) => report.lacks(why),
     }
+    report.takes(of_images);
     managed::read(topology, &mut report);
     report
 }
 
-/// What is found so far stays in the report if this is cut off.
-async fn everything(aws: &Connected, topology: &Topology, report: &mut Report) {
-    let types = images::look(aws, topology, report).await;
-    let network = network::look(aws, topology, report).await;
-    profiles::look(aws, topology, report).await;
-    managed::look(aws, topology, report).await;
+/// What is found so far stays in the reports if this is cut off. Images take up to three calls, one after the other, in which the others
+/// do not wait.
+async fn everything(aws: &Connected, topology: &Topology, report: &mut Report, of_images: &mut Report) {
+    let (Found { types, of_new_pools }, network) =
+        tokio::join!(images::look(aws, topology, of_images), around(aws, topology, report));
     let vcpus = vcpus::look(aws, topology, &types, report).await;
     let demands = network.demands(topology);
-    if vcpus.is_empty() && addresses::shortages(&demands, &network.free, &[]).is_empty() {
+    let fits = vcpus.is_empty() && addresses::shortages(&demands, &network.free, &[]).is_empty();
+    if fits && of_new_pools.is_empty() {
         return;
     }
     // Only now is it worth a call: what runs already has its addresses and its vCPUs.
@@ -79,7 +85,18 @@ async fn everything(aws: &Connected, topology: &Topology, report: &mut Report) {
         for passed in vcpus.into_iter().filter(|passed| grow(topology, &passed.pools, &groups)) {
             report.finds(passed.finding);
         }
+        let new = |(_, name): &(String, &str)| !runs(topology, name, &groups);
+        looked_up::say(of_new_pools.into_iter().filter(new), report);
     }
+}
+
+/// What pools are in: network and control plane, and their instance profiles.
+async fn around(aws: &Connected, topology: &Topology, report: &mut Report) -> Network {
+    let network = network::look(aws, topology, report).await;
+    profiles::look(aws, topology, report).await;
+    managed::look(aws, topology, report).await;
+    eks::look(aws, topology, &network, report).await;
+    network
 }
 
 /// Whether these pools together are to have more instances than run in their groups. Where the request does not say which
@@ -93,6 +110,12 @@ fn grow(topology: &Topology, names: &BTreeSet<&str>, groups: &[addresses::Held])
     let there: usize = groups.iter().filter(theirs).map(|group| group.instances).sum();
     let wanted: u64 = pools.iter().map(|pool| u64::from(pool.replicas)).sum();
     wanted > u64::try_from(there).unwrap_or(u64::MAX)
+}
+
+/// Whether a pool has a group already. Where the request does not say which FooMachinePool it is, any group of the Cluster may be its.
+fn runs(topology: &Topology, name: &str, groups: &[addresses::Held]) -> bool {
+    let object = topology.pools.iter().find(|pool| pool.name == name).and_then(|pool| pool.object.as_deref());
+    groups.iter().any(|group| object.is_none() || group.pool.as_deref() == object)
 }
 
 /// The VPC of a Cluster, if AWS tells it: that of its subnets, or of the network that the provider created for it.

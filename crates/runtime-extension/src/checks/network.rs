@@ -6,6 +6,7 @@ use crate::clouds::Connected;
 use crate::topology::{Pool, Topology};
 use foo_api::shared::NetworkReference;
 use foo_cloud::{NetworkQuery, SubnetInfo};
+use foo_model::Zone;
 use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,6 +17,8 @@ pub(crate) struct Network {
     pub(crate) vpc: Option<String>,
     /// Free IPv4 addresses by subnet of the cluster.
     pub(super) free: BTreeMap<String, u32>,
+    /// Zones of the cluster's subnets, if all of these are known.
+    pub(super) zones: Option<BTreeSet<Zone>>,
     /// Subnets of each pool that has its own, by the pool's name.
     own: BTreeMap<String, BTreeSet<String>>,
     /// Whether every subnet is known and one of the cluster's: otherwise nothing can be said of free addresses.
@@ -63,6 +66,7 @@ pub(crate) async fn look(aws: &Connected, topology: &Topology, report: &mut Repo
     }
     network.vpc = one_vpc(topology, &found, report);
     network.free = found.iter().map(|(id, subnet)| (id.clone(), subnet.free_addresses)).collect();
+    network.zones = network.complete.then(|| found.values().map(|subnet| subnet.zone.clone()).collect());
     // Without all of the cluster's subnets, one that is missing among them says nothing.
     let known = network.complete;
     for ((query, names), answer) in own.iter().zip(own_answers) {

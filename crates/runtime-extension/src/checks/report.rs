@@ -31,6 +31,12 @@ impl Report {
         (!all.is_empty()).then(|| all.join("; "))
     }
 
+    /// Adds what another report has.
+    pub(super) fn takes(&mut self, other: Self) {
+        self.findings.extend(other.findings);
+        self.unanswered.extend(other.unanswered);
+    }
+
     pub(super) fn finds(&mut self, finding: impl Into<String>) {
         self.findings.insert(finding.into());
     }

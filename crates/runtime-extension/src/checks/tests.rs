@@ -425,3 +425,150 @@ fn regions_that_would_be_another_host_are_not_asked() {
         assert!(!is_region(bad), "{bad}");
     }
 }
+
+/// The control plane is on EKS, as a change says; the Cluster is to reach a version.
+async fn said_on_eks(world: &World, version: &str, change: impl FnOnce(&mut Value)) -> Result<(), String> {
+    said(world, |it| {
+        let spec = json!({"version": version, "eks": {"roleARN": "arn:aws:iam::123456789012:role/eks"}});
+        let template = json!({
+            "apiVersion": "controlplane.foo.com/v1alpha1", "kind": "FooControlPlaneTemplate",
+            "metadata": {"name": "c", "namespace": "n"}, "spec": {"template": {"spec": spec}},
+        });
+        it["items"].as_array_mut().unwrap().push(json!({"holderReference": {}, "object": template}));
+        it["variables"][0]["value"]["cluster"]["topology"]["version"] = json!(version);
+        change(it);
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_control_plane_on_eks_has_a_version_that_eks_offers() {
+    let world = World::new();
+    assert_eq!(said_on_eks(&world, "v1.35.0", |_| {}).await, Ok(()));
+    let why = said_on_eks(&world, "v1.99.1", |_| {}).await.unwrap_err();
+    assert!(why.starts_with("EKS does not offer Kubernetes 1.99 in eu-central-1; it offers 1."), "{why}");
+    let old = said_on_eks(&world, "v1.20.0", |_| {}).await;
+    assert_eq!(old, Ok(()), "clusters that run what EKS does not offer any more can still be changed");
+    let another = World::new();
+    another.aws.add_fault(FaultRule::on("DescribeClusterVersions", Fault::Denied));
+    assert_eq!(said_on_eks(&another, "v1.99.1", |_| {}).await, Ok(()), "what is not known refuses nothing");
+}
+
+#[tokio::test]
+async fn a_control_plane_on_eks_has_subnets_in_two_zones() {
+    const WHY: &str = "the control plane: EKS needs subnets in two zones, and ";
+    let world = World::new();
+    let existing = |it: &mut Value, ids: &[&str]| {
+        let subnets: Vec<Value> = ids.iter().map(|id| json!({"id": id})).collect();
+        cluster(it)["network"]["existing"]["subnets"] = json!(subnets);
+    };
+    let own = |it: &mut Value, ids: &[&str]| {
+        it["items"][2]["object"]["spec"]["template"]["spec"]["eks"]["subnets"] = json!(ids);
+    };
+    let (one_zone, two_zones) =
+        ([PRIVATE_SUBNETS[0], PUBLIC_SUBNETS[0]], [PRIVATE_SUBNETS[0], PRIVATE_SUBNETS[1]]);
+    let in_one = format!("{WHY}all of its subnets are in eu-central-1a");
+    let why = said_on_eks(&world, "v1.35.0", |it| existing(it, &one_zone)).await;
+    assert_eq!(why, Err(in_one.clone()));
+    assert_eq!(said_on_eks(&world, "v1.35.0", |it| existing(it, &two_zones)).await, Ok(()));
+    assert_eq!(said_on_eks(&world, "v1.35.0", |it| own(it, &one_zone)).await, Err(in_one.clone()));
+    let mixed = |it: &mut Value| {
+        existing(it, &one_zone);
+        own(it, &two_zones);
+    };
+    assert_eq!(said_on_eks(&world, "v1.35.0", mixed).await, Ok(()), "its own go first");
+    let why = said_on_eks(&world, "v1.35.0", |it| own(it, &["subnet-0ffffffffffffffff"])).await.unwrap_err();
+    assert_eq!(why, "the control plane: subnet subnet-0ffffffffffffffff in eu-central-1 does not exist");
+    // Without EKS one zone is enough.
+    assert_eq!(said(&world, |it| existing(it, &one_zone)).await, Ok(()));
+    for (managed, expected) in [
+        (json!({}), Ok(())),
+        (json!({"zones": {"count": 1}}), Err(format!("{WHY}the managed network has one zone"))),
+        (json!({"zones": {"names": ["eu-central-1a"]}}), Err(in_one)),
+    ] {
+        let network = |it: &mut Value| cluster(it)["network"] = json!({"managed": managed.clone()});
+        assert_eq!(said_on_eks(&world, "v1.35.0", network).await, expected, "{managed}");
+    }
+}
+
+/// The parameter of the image that is recommended for a minor version.
+fn recommended_for(minor: &str) -> String {
+    let name = format!(
+        "/aws/service/eks/optimized-ami/{minor}/amazon-linux-2023/x86_64/standard/recommended/image_id"
+    );
+    format!("SSM parameter {name}")
+}
+
+fn recommended(request: &mut Value) {
+    pool(request)["ami"] = json!({"recommended": {"family": "AL2023"}});
+}
+
+fn reaches(request: &mut Value, version: &str) {
+    request["variables"][0]["value"]["cluster"]["topology"]["version"] = json!(version);
+}
+
+#[tokio::test]
+async fn images_that_pools_look_up_exist_for_the_version_that_they_are_to_reach() {
+    let world = World::new();
+    assert_eq!(said(&world, recommended).await, Ok(()));
+    let arm = |it: &mut Value| {
+        recommended(it);
+        pool(it)["instanceType"] = json!("m7g.large");
+    };
+    assert_eq!(said(&world, arm).await, Ok(()), "it is looked up for the architecture of the types");
+    let next = |it: &mut Value| {
+        recommended(it);
+        reaches(it, "v1.99.0");
+    };
+    let none = format!("pool workers: {}: there is no such parameter", recommended_for("1.99"));
+    assert_eq!(said(&world, next).await, Err(none));
+    let waits = |it: &mut Value| {
+        next(it);
+        it["settings"]["waitForImages"] = json!("true");
+    };
+    assert_eq!(said(&world, waits).await, Ok(()), "the hook waits for it");
+    let lookup = |it: &mut Value| {
+        pool(it)["ami"] = json!({"lookup": {"owner": "self", "name": "node-{version}-*"}});
+        reaches(it, "v1.37.0");
+    };
+    let why = said(&world, lookup).await.unwrap_err();
+    let newest = "newest image of owner self with name \"node-1.37-*\" for x86_64: there is none";
+    assert!(why.contains(newest), "{why}");
+}
+
+#[tokio::test]
+async fn a_pool_that_runs_has_its_image_whatever_a_look_up_says() {
+    let world = World::new();
+    let has = |it: &mut Value| {
+        recommended(it);
+        reaches(it, "v1.99.0");
+        let builtin = &mut it["items"][1]["variables"][0]["value"]["machinePool"];
+        builtin["version"] = json!("v1.99.0");
+        builtin["infrastructureRef"] = json!({"name": "c-workers-1"});
+    };
+    let none = format!("pool workers: {}: there is no such parameter", recommended_for("1.99"));
+    assert_eq!(said(&world, has).await, Err(none.clone()), "it is new");
+    world.runs("c-others-1", 1).await;
+    assert_eq!(said(&world, has).await, Err(none), "another pool runs");
+    world.runs("c-workers-1", 1).await;
+    assert_eq!(said(&world, has).await, Ok(()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn look_ups_that_aws_does_not_answer_refuse_nothing() {
+    for fault in [Fault::Denied, Fault::Throttled, Fault::Unreachable, Fault::Hang] {
+        let world = World::new();
+        world.aws.add_fault(FaultRule::on("GetParameter", fault.clone()));
+        let next = |it: &mut Value| {
+            recommended(it);
+            reaches(it, "v1.99.0");
+        };
+        assert_eq!(said(&world, next).await, Ok(()), "{fault:?}");
+        let both = |it: &mut Value| {
+            next(it);
+            cluster(it)["network"]["existing"]["subnets"][0]["id"] = json!("subnet-0ffffffffffffffff");
+        };
+        let why = said(&world, both).await.unwrap_err();
+        assert!(why.contains("subnet-0ffffffffffffffff"), "{fault:?}: {why}");
+    }
+}

@@ -1,8 +1,9 @@
 //! Hooks, switched on and off, before a simulated AWS.
 
 use super::*;
-use crate::testing::World;
-use foo_cloud::Networks as _;
+use crate::testing::{World, topology_request};
+use crate::validation::validate;
+use foo_cloud::{Groups as _, Networks as _};
 use foo_model::names::TAG_CLUSTER;
 use foo_model::network::{Change, LoadBalancerKind, Tags};
 use foo_simulator::core::catalogue::IMAGE_X86_64;
@@ -98,6 +99,42 @@ async fn a_cluster_is_held_until_the_instance_profiles_of_its_pools_have_a_role(
     assert_eq!(world.aws.calls("GetInstanceProfile"), calls, "answered from the cache");
 }
 
+#[tokio::test]
+async fn a_cluster_is_held_until_eks_may_use_the_role_of_its_control_plane() {
+    let world = World::new();
+    with_profiles(&world, &[("nodes", Some("of-nodes"))]);
+    let trusting = |name: &str, services: &[&str]| {
+        let role = json!({"name": name, "path": "/teams/a/", "services": services});
+        world.aws.put_role(serde_json::from_value(role).unwrap());
+    };
+    let create = async |version: &str, arn: &str| {
+        let on_eks = |request: &mut Value| {
+            let topology = &mut request["cluster"]["spec"]["topology"];
+            topology["version"] = json!(version);
+            let variables = topology["variables"].as_array_mut().unwrap();
+            variables.retain(|one| !["images", "kubeconfigSecret"].contains(&one["name"].as_str().unwrap()));
+            variables.push(json!({"name": "roleARN", "value": arn}));
+        };
+        held(before_cluster_create(&world.clouds, &request("preflight", on_eks)).await)
+    };
+    let account = world.aws.cloud(DEFAULT_REGION, "own").account().await.unwrap();
+    let arn = format!("arn:aws:iam::{account}:role/teams/a/eks");
+    let why = create("v1.35.0", &arn).await.unwrap();
+    assert!(why.contains(&format!("the control plane: role {arn} does not exist")), "{why}");
+    trusting("eks", &["ec2.amazonaws.com"]);
+    let why = create("v1.35.0", &arn).await.unwrap();
+    assert!(why.contains(&format!("role {arn} does not trust eks.amazonaws.com")), "{why}");
+    trusting("eks", &["ec2.amazonaws.com", "eks.amazonaws.com"]);
+    assert_eq!(create("v1.35.0", &arn).await, None, "asked again at once");
+    let elsewhere = format!("arn:aws:iam::{account}:role/eks");
+    let why = create("v1.35.0", &elsewhere).await.unwrap();
+    assert!(why.contains(&format!("role {elsewhere} does not exist")), "{why}");
+    let why = create("v1.20.0", &arn).await.unwrap();
+    assert!(why.contains("EKS does not offer Kubernetes 1.20"), "new clusters cannot have it: {why}");
+    world.aws.add_fault(FaultRule::on("GetRole", Fault::Denied));
+    assert_eq!(create("v1.35.0", &elsewhere).await, None, "what is not known holds nothing");
+}
+
 #[tokio::test(start_paused = true)]
 async fn profiles_that_iam_does_not_tell_hold_nothing() {
     for fault in [Fault::Denied, Fault::Throttled, Fault::Unreachable, Fault::Hang] {
@@ -145,6 +182,32 @@ async fn workers_are_held_until_their_image_exists() {
     assert_eq!(upgrade("preflight", "v1.38.0").await, None, "it is not switched on");
     let others = world.aws.calls("DescribeSubnets") + world.aws.calls("GetInstanceProfile");
     assert_eq!(others, 0, "nothing but images");
+}
+
+/// The hook gets variables only; what the templates look up, ValidateTopology has shown before.
+#[tokio::test]
+async fn workers_are_held_until_the_image_that_they_look_up_exists() {
+    let world = World::new();
+    let upgrade = async |version: &str| {
+        let to = |request: &mut Value| {
+            request["toKubernetesVersion"] = json!(version);
+            let variables = &mut request["cluster"]["spec"]["topology"]["variables"];
+            variables.as_array_mut().unwrap().retain(|one| one["name"] != "images");
+        };
+        held(before_workers_upgrade(&world.clouds, &request("waitForImages", to)).await)
+    };
+    assert_eq!(upgrade("v1.99.0").await, None, "what was not seen holds nothing");
+    let shown = topology_request(|it| {
+        it["settings"]["waitForImages"] = json!("true");
+        let spec = &mut it["items"][1]["object"]["spec"]["template"]["spec"];
+        spec["ami"] = json!({"recommended": {"family": "AL2023"}});
+    });
+    validate(&world.clouds, &serde_json::from_value(shown).unwrap()).await.unwrap();
+    let why = upgrade("v1.99.0").await.unwrap();
+    let parameter =
+        "/aws/service/eks/optimized-ami/1.99/amazon-linux-2023/x86_64/standard/recommended/image_id";
+    assert!(why.contains(&format!("pool workers: SSM parameter {parameter}: there is no such")), "{why}");
+    assert_eq!(upgrade("v1.36.3").await, None);
 }
 
 #[test]

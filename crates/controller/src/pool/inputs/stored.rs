@@ -53,7 +53,7 @@ async fn reader(spec: &FooMachinePoolSpec, lookups: &Lookups, asking: Asking) ->
     let Some(profile) = found else {
         return Err(blocked(format!("instance profile {name} does not exist")));
     };
-    let Some(role) = profile.roles.into_iter().next() else {
+    let Some(role) = profile.role else {
         return Err(blocked(format!(
             "instance profile {name} has no role, which could read the user data in S3"
         )));

@@ -4,6 +4,7 @@
 //!
 //! Facts about resources: Service Authorization Reference, "Actions, resources, and condition keys for" each service.
 
+use super::pools::{PARAMETERS, PUBLIC_PARAMETERS};
 use super::statement::{Statement, allow};
 use anyhow::{Context as _, Result};
 use foo_cloud::Operation;
@@ -26,6 +27,14 @@ pub(super) fn statements() -> Vec<Statement> {
             "Every check: images, instance types, subnets with their free addresses, and quotas of vCPUs.",
         ),
         allow(
+            "CheckImageParameters",
+            names(&[Operation::GetParameter]),
+            &[PUBLIC_PARAMETERS, PARAMETERS],
+            None,
+            "Images that pools look up by SSM parameters. Narrow the second resource to where yours are, or remove it if pools use \
+             only public ones.",
+        ),
+        allow(
             "CheckManagedNetworks",
             names(&[
                 Operation::DescribeAddresses,
@@ -44,6 +53,20 @@ pub(super) fn statements() -> Vec<Statement> {
             &["arn:*:iam::*:instance-profile/*"],
             None,
             "The setting `preflight`: the pools' instance profiles exist and have a role.",
+        ),
+        allow(
+            "CheckControlPlanes",
+            names(&[Operation::DescribeClusterVersions]),
+            &["*"],
+            None,
+            "Control planes on EKS: the Kubernetes versions that EKS offers, for upgrade plans, too.",
+        ),
+        allow(
+            "CheckRolesOfControlPlanes",
+            names(&[Operation::GetRole]),
+            &["arn:*:iam::*:role/*"],
+            None,
+            "The setting `preflight`: the role of a control plane on EKS exists and trusts EKS.",
         ),
         allow(
             "FindLeftovers",

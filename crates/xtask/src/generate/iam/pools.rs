@@ -15,8 +15,8 @@ pub(super) const QUEUES: &str = "arn:*:sqs:*:*:*";
 /// instance, and so gets the permissions of every role with such a name.
 pub(super) const NODE_ROLES: &str = "arn:*:iam::*:role/*.nodes.infrastructure.foo.com";
 /// Parameters of AWS and of publishers such as Canonical; their ARNs have no account.
-const PUBLIC_PARAMETERS: &str = "arn:*:ssm:*::parameter/aws/service/*";
-const PARAMETERS: &str = "arn:*:ssm:*:*:parameter/*";
+pub(super) const PUBLIC_PARAMETERS: &str = "arn:*:ssm:*::parameter/aws/service/*";
+pub(super) const PARAMETERS: &str = "arn:*:ssm:*:*:parameter/*";
 const TEMPLATES: &str = "arn:*:ec2:*:*:launch-template/*";
 
 /// The resources of a launch besides the template.

@@ -1,0 +1,128 @@
+//! Images that pools look up (`ami.ssmParameter`, `lookup`, `recommended`): they exist for the version that the pool has, and for the
+//! one that it is to reach.
+
+use super::report::{Report, by_what, pools};
+use crate::clouds::Connected;
+use crate::topology::{LookedUp, Pool, Topology};
+use foo_api::pool::image_source::{NodeType, Nodes, Source, image_id};
+use foo_cloud::{CloudError, ErrorKind, ImageInfo, ImageQuery, InstanceTypeInfo};
+use foo_model::ImageId;
+use futures::future::join_all;
+use std::collections::BTreeMap;
+
+/// What look-ups led to.
+#[derive(Debug, Default)]
+pub(super) struct Resolved<'a> {
+    /// The images, by the name of the pool.
+    pub(super) images: BTreeMap<&'a str, Vec<ImageInfo>>,
+    /// What speaks against the version that a pool has, with the pool: one that runs has its image.
+    pub(super) of_new_pools: Vec<(String, &'a str)>,
+}
+
+/// Which of its versions a pool needs an image of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Needed {
+    /// The one that it has, if it is new.
+    Now,
+    /// The one that it is to reach.
+    Next,
+}
+
+/// Why there is no image.
+enum Missing {
+    /// AWS has none, or cannot have one: a sentence.
+    Surely(String),
+    /// AWS does not say.
+    Unknown(CloudError),
+}
+
+/// Looks up what the pools look up.
+pub(super) async fn look<'a>(
+    aws: &Connected,
+    topology: &'a Topology,
+    types: &BTreeMap<&str, InstanceTypeInfo>,
+    report: &mut Report,
+) -> Resolved<'a> {
+    let wanted: Vec<_> = topology.pools.iter().flat_map(wanted).collect();
+    // Where a type is not known, that is said already.
+    let answers = wanted.iter().map(async |(pool, ami, version, _needed)| {
+        let types =
+            pool.types.iter().map(|name| types.get(name.as_str()).map(node)).collect::<Option<Vec<_>>>()?;
+        Some(resolve(aws, Source::of(&ami.ami, Nodes { version: Some(version), types: &types })).await)
+    });
+    let answers = join_all(answers).await;
+    let (mut resolved, mut next) = (Resolved::default(), Vec::new());
+    for ((pool, _ami, _version, needed), answer) in wanted.iter().zip(answers) {
+        match (answer, needed) {
+            (None, _) => {}
+            (Some(Ok(image)), _) => resolved.images.entry(&pool.name).or_default().push(image),
+            (Some(Err(Missing::Unknown(error))), _) => report.lacks(error.to_string()),
+            (Some(Err(Missing::Surely(why))), Needed::Next) => next.push((why, pool.name.as_str())),
+            (Some(Err(Missing::Surely(why))), Needed::Now) => {
+                resolved.of_new_pools.push((why, pool.name.as_str()));
+            }
+        }
+    }
+    say(next, report);
+    resolved
+}
+
+/// Sentences about pools, those that are the same as one.
+pub(super) fn say<'a>(found: impl IntoIterator<Item = (String, &'a str)>, report: &mut Report) {
+    for (why, names) in by_what(found.into_iter()) {
+        report.finds(format!("{}: {why}", pools(&names)));
+    }
+}
+
+fn wanted(pool: &Pool) -> Vec<(&Pool, &LookedUp, &str, Needed)> {
+    let Some(it) = &pool.looked_up else { return Vec::new() };
+    let versions = [(&it.now, Needed::Now), (&it.next, Needed::Next)];
+    let known = versions.into_iter().filter_map(|(version, needed)| Some((version.as_deref()?, needed)));
+    known.map(|(version, needed)| (pool, it, version, needed)).collect()
+}
+
+fn node(info: &InstanceTypeInfo) -> NodeType<'_> {
+    NodeType {
+        name: info.instance_type.as_str(),
+        architecture: &info.architecture,
+        nvidia_gpus: info.nvidia_gpus,
+        neuron_devices: info.neuron_devices,
+    }
+}
+
+/// The image that a source names now, in the words of the pool controller.
+async fn resolve(
+    aws: &Connected,
+    source: Result<Source, foo_api::pool::image_source::NoSource>,
+) -> Result<ImageInfo, Missing> {
+    let source = source.map_err(|none| Missing::Surely(none.message))?;
+    let none = |what: &str| Missing::Surely(format!("{source}: {what}"));
+    let failed = |error: CloudError| match error.kind {
+        ErrorKind::NotFound | ErrorKind::Invalid => Missing::Surely(format!("{source} does not exist")),
+        ErrorKind::Throttled
+        | ErrorKind::Denied
+        | ErrorKind::Credentials
+        | ErrorKind::AlreadyExists
+        | ErrorKind::LimitExceeded
+        | ErrorKind::InUse
+        | ErrorKind::LostAnswer
+        | ErrorKind::Unreachable
+        | ErrorKind::Internal => Missing::Unknown(error),
+    };
+    let id = match &source {
+        Source::Spec(id) => id.clone(),
+        Source::Parameter(name) => {
+            let value = aws.parameter(name).await.map_err(failed)?;
+            let value = value.ok_or_else(|| none("there is no such parameter"))?;
+            // Users choose the parameter, and may not be allowed to read it: its value is not shown.
+            image_id(&value).ok_or_else(|| none("its value is not the id of an image"))?.to_owned()
+        }
+        Source::Newest { owner, name, architecture } => {
+            let [owner, name, architecture] = [owner, name, architecture].map(String::clone);
+            let newest = aws.newest_image(&ImageQuery { owner, name, architecture }).await.map_err(failed)?;
+            newest.ok_or_else(|| none("there is none"))?.id.as_str().to_owned()
+        }
+    };
+    let image = aws.image(&ImageId::new(id.as_str())).await.map_err(failed)?;
+    if image.available { Ok(image) } else { Err(none(&format!("image {id} cannot be launched"))) }
+}
