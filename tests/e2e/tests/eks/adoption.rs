@@ -42,6 +42,9 @@ fn an_adopted_cluster_is_upgraded_around_a_budget_and_stays_when_its_objects_go(
         .await?;
         is_taken_over(&cluster, &made)?;
         drains::an_upgrade_waits_for_a_budget(world, &cluster, &pool).await?;
+        // Cluster API drains no Machines of a Cluster that is being deleted, and this one's pods go on elsewhere.
+        pool.delete().await?;
+        pool.is_gone(MADE).await?;
         cluster.delete().await?;
         cluster.is_gone(MADE).await?;
         is_left(&cluster, &made)?;
