@@ -40,6 +40,13 @@ pub(crate) async fn passes(cluster: &Cluster<'_>, time: Duration) -> Result<()> 
     cluster.patch(Kind::FooControlPlane, &change).await
 }
 
+/// A manager that starts looks at all of EKS: what takes hours at rest is found at once, and no time passes. For tests in which Nodes
+/// join afterwards: their ages are Kubernetes' time.
+pub(crate) async fn starts_anew(world: &World) -> Result<()> {
+    world.manager().terminate().await?;
+    world.manager().start().await
+}
+
 /// Calls of EKS and IAM so far.
 pub(crate) fn calls(world: &World) -> u64 {
     let counts = world.aws().simulator().call_counts().into_iter();

@@ -1,10 +1,10 @@
 //! The days of a cluster that runs: what others do to it in EKS, what breaks there, and tokens.
 
-use crate::clock::{REST, in_time, play, says_in_time};
+use crate::clock::{REST, play, says_in_time, starts_anew};
 use crate::life::has_nodes;
 use crate::parts::{
-    NODE_ROLE, cluster_in_existing_network, eks_name, goes, has_its_server, lets_in, pool, role_arn, runs,
-    says, simulated,
+    MADE, NODE_ROLE, cluster_in_existing_network, eks_name, goes, has_its_server, lets_in, pool, role_arn,
+    runs, says, simulated,
 };
 use crate::tokens;
 use anyhow::{Context as _, Result, ensure};
@@ -79,7 +79,8 @@ async fn entries_that_somebody_deleted_come_back(
         Ok(Probe::when(lets_in(cluster).await.is_err(), || "it gets in".to_owned()))
     })
     .await?;
-    in_time(cluster, REST, "the entries to be there again", async || {
+    starts_anew(world).await?;
+    wait_until("the entries to be there again", MADE, async || {
         let now = entries(cluster)?;
         let are_back = before.iter().all(|(it, was)| now.get(it).map(gives) == Some(gives(was)));
         Ok(Probe::when(are_back, || format!("{now:#?}")))
@@ -107,7 +108,8 @@ async fn an_addon_is_degraded_and_holds_nothing_up(
         Issue { code: "AccessDenied".to_owned(), message: words.to_owned(), resource_ids: Vec::new() };
     let (region, name) = (world.aws().region(), eks_name(cluster));
     region.set_addon_health(&name, "vpc-cni", vec![issue])?;
-    let object = says_in_time(cluster, REST, "AddonsReady", "EKS's words", |(status, reason, message)| {
+    starts_anew(world).await?;
+    let object = says(cluster, "AddonsReady", "EKS's words", |(status, reason, message)| {
         status == "False"
             && reason == "AddonDegraded"
             && message.contains("vpc-cni")

@@ -128,7 +128,7 @@ async fn eks_is_away(
     lets_in(cluster).await?;
     let asked = calls(world) - before;
     println!("EKS away: {asked} calls");
-    ensure!(asked <= 60, "{asked} calls of EKS while it was away");
+    ensure!(asked <= 40, "{asked} calls of EKS while it was away");
     drop(away);
     is_ready(cluster, "ClusterReady").await?;
     ensure!(simulated(cluster).with_context(|| eks_name(cluster))?.zonal_shift);
@@ -151,6 +151,6 @@ async fn eks_throttles(world: &World, cluster: &Cluster<'_>) -> Result<()> {
     is_ready(cluster, "ClusterReady").await?;
     let asked = calls(world) - before;
     println!("EKS throttles: {asked} calls");
-    ensure!(asked <= 100, "{asked} calls of EKS while it throttled");
+    ensure!(asked <= 60, "{asked} calls of EKS while it throttled");
     Ok(())
 }
