@@ -6,5 +6,7 @@
 mod autoscaler;
 #[path = "eks/life.rs"]
 mod life;
+#[path = "eks/orders.rs"]
+mod orders;
 #[path = "eks/parts.rs"]
 mod parts;
