@@ -6,6 +6,8 @@
 mod autoscaler;
 #[path = "eks/life.rs"]
 mod life;
+#[path = "eks/moves.rs"]
+mod moves;
 #[path = "eks/orders.rs"]
 mod orders;
 #[path = "eks/parts.rs"]
