@@ -16,6 +16,10 @@ mod drains;
 mod input;
 #[path = "eks/life.rs"]
 mod life;
+#[path = "eks/moves.rs"]
+mod moves;
+#[path = "eks/orders.rs"]
+mod orders;
 #[path = "eks/parts.rs"]
 mod parts;
 #[path = "eks/tokens.rs"]
