@@ -35,8 +35,8 @@ timed = @echo "== $(1)"; start=$$SECONDS; $(2); echo "== $(1): $$((SECONDS - sta
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
 
-demo: tools build ## Play the main job on real components and a simulated AWS; ONCE=1 checks every step and ends
-	@$(bin)/foo-demo $(if $(ONCE),--once)
+demo: tools build ## Play the main job on real components and a simulated AWS (EKS=1: a cluster on EKS); ONCE=1 checks every step and ends
+	@$(bin)/foo-demo $(if $(ONCE),--once) $(if $(EKS),--eks)
 
 test: tools browser python build ## Every test, once; the last line is the total
 	@$(bin)/xtask test
@@ -74,6 +74,11 @@ bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--f
 	    --exact --nocapture --test-threads 1 \
 	    networks::figures::creation_and_deletion_take_few_calls_and_little_time_of_our_own \
 	    networks::many::networks_at_rest_share_their_looks)
+	$(call timed,EKS,FOO_FIGURES=whole cargo test --release --quiet -p foo-controller --no-default-features --test suite -- \
+	    --exact --nocapture --test-threads 1 \
+	    eks::figures::a_life_takes_few_calls_and_little_time_of_our_own \
+	    eks::figures::a_control_plane_at_rest_costs_one_look_in_five_minutes \
+	    eks::many::clusters_at_rest_are_asked_at_different_moments)
 	@$(bin)/foo-bench $(BENCH_ARGS)
 
 model: prerequisites ## The planner against every order of events of small worlds, deeper than the tests go (minutes)

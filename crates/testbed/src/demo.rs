@@ -1,9 +1,9 @@
-//! `foo-demo`: plays the main job on real components and a simulated AWS, and stays up to be played with.
+//! `foo-demo`: plays a story on real components and a simulated AWS, and stays up to be played with.
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use foo_testbed::World;
-use foo_testbed::story::{Narrator, Story, Summary, Voice, template_arguments};
+use foo_testbed::story::{Narrator, Plot, Story, Summary, Voice, exports, manifest_path, template_arguments};
 use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
@@ -17,6 +17,9 @@ struct Args {
     /// Verify every step, print one line per step, and exit: with status 0 only if every step succeeded.
     #[arg(long)]
     once: bool,
+    /// Play the life of a whole cluster on EKS, instead of that of a pool.
+    #[arg(long)]
+    eks: bool,
 }
 
 #[tokio::main]
@@ -39,7 +42,8 @@ async fn main() -> ExitCode {
 async fn run(args: Args) -> Result<ExitCode> {
     let mut interrupted = std::pin::pin!(interrupted()?);
     let voice: &'static dyn Voice = if args.once { &Summary } else { &Narrator };
-    let mut story = Story::new(voice);
+    let plot = if args.eks { Plot::Eks } else { Plot::Pools };
+    let mut story = Story::new(plot, voice);
     tokio::select! {
         played = story.play() => played?,
         () = &mut interrupted => return Ok(ExitCode::from(INTERRUPTED)),
@@ -47,7 +51,7 @@ async fn run(args: Args) -> Result<ExitCode> {
     if args.once {
         return Ok(ExitCode::SUCCESS);
     }
-    how_to_play(story.world().context("a story without a world")?)?;
+    how_to_play(plot, story.world().context("a story without a world")?)?;
     interrupted.await;
     println!("\nending everything");
     Ok(ExitCode::SUCCESS)
@@ -67,26 +71,33 @@ fn interrupted() -> Result<impl Future<Output = ()>> {
     })
 }
 
-fn how_to_play(world: &World) -> Result<()> {
-    let api = world.api();
-    let tools = api.tools().program("kubectl");
-    let tools = tools.parent().context("kubectl without folder")?;
-    let config = world.rig().capi()?.clusterctl_config();
+fn how_to_play(plot: Plot, world: &World) -> Result<()> {
     println!("\nEverything is up until Ctrl-C. In another terminal:\n");
-    println!("  export KUBECONFIG={}", api.kubeconfig_path().display());
-    println!("  export PATH={}:$PATH", tools.display());
-    println!(
-        "  export CLUSTERCTL_CONFIG={} CLUSTERCTL_DISABLE_VERSIONCHECK=true GOPROXY=off",
-        config.display()
-    );
-    println!("  export AWS_ENDPOINT_URL={}", world.aws().endpoint());
-    println!("\nA new pool in the cluster, and the simulated AWS behind it:\n");
-    println!(
-        "  clusterctl --config $CLUSTERCTL_CONFIG {} | kubectl apply -f -",
-        template_arguments().join(" ")
-    );
+    for line in exports(world)? {
+        println!("  {line}");
+    }
+    println!("\nA new {}, and the simulated AWS behind it:\n", what_can_be_made(plot));
+    println!("  {}", command(plot, world));
     println!("  kubectl get foomachinepools,foomachines,machines -A; kubectl get nodes");
+    println!("  kubectl foo explain -A");
     println!("  curl $AWS_ENDPOINT_URL/_sim/state");
     println!("\nLogs of the manager: {}", world.manager().log().display());
     Ok(())
+}
+
+fn what_can_be_made(plot: Plot) -> &'static str {
+    match plot {
+        Plot::Pools => "pool in the cluster",
+        Plot::Eks => "cluster on EKS, as before",
+    }
+}
+
+fn command(plot: Plot, world: &World) -> String {
+    match plot {
+        Plot::Pools => format!(
+            "clusterctl --config $CLUSTERCTL_CONFIG {} | kubectl apply -f -",
+            template_arguments().join(" ")
+        ),
+        Plot::Eks => format!("kubectl apply -f {}", manifest_path(world).display()),
+    }
 }

@@ -1,7 +1,7 @@
 //! The main job, end to end: what `make demo ONCE=1` plays, as a test, and what its world is good for afterwards.
 
 use anyhow::{Context as _, Result};
-use foo_testbed::story::{CLUSTER, Story, Summary, Voice};
+use foo_testbed::story::{CLUSTER, Plot, Story, Summary, Voice};
 use foo_testbed::world::SOON;
 use foo_testbed::{Probe, run, wait_until};
 use std::path::Path;
@@ -64,7 +64,7 @@ async fn a_manager_that_ends_is_started_again(story: &Story) -> Result<()> {
 #[test]
 fn a_machine_pool_becomes_instances_machines_and_nodes_and_shrinks_without_killing_anything_undrained() {
     foo_e2e::alone(async || {
-        let mut story = Story::new(&WITNESS);
+        let mut story = Story::new(Plot::Pools, &WITNESS);
         story.play().await?;
         a_manager_that_ends_is_started_again(&story).await
     });

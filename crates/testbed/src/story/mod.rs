@@ -1,43 +1,55 @@
-//! The main job, end to end, in seven steps: played on real components and a simulated AWS, narrated, and verified by
-//! looking at real objects. The demo and an end-to-end test are two ways to watch it.
+//! The main job, end to end: played on real components and a simulated AWS, narrated, and verified by looking at real objects.
+//! There are two stories: [`Plot::Pools`], a pool on an API server that exists, and [`Plot::Eks`], a whole cluster on EKS. The demo
+//! plays either; an end-to-end test plays the first.
 //!
 //! Every step fails with what was seen instead of what should have been. Steps build on each other.
 
-mod steps;
+mod eks;
+mod pools;
+mod scene;
+mod terminal;
 mod voice;
 
-pub use crate::world::manifests::DEMO as CLUSTER;
+pub use eks::manifest_path;
+pub use pools::{CLUSTER, POOL, template_arguments};
+pub use terminal::exports;
 pub use voice::{Narrator, Summary, Voice};
 
-use crate::world::{Cluster, Pool, PoolView, Restarts, Workload, World, WorldOptions, manifests};
+use crate::world::{Restarts, World, WorldOptions};
 use anyhow::{Context as _, Result};
-use std::time::{Duration, Instant};
+use scene::{Scene, Step, patiently};
+use std::time::Instant;
 
-/// Name of its pool, from the cluster template.
-pub const POOL: &str = "demo-workers";
+/// Which story is played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plot {
+    /// The life of a pool, on an API server that exists.
+    Pools,
+    /// The life of a cluster on EKS: network, control plane and two pools from one file, an upgrade, deletion.
+    Eks,
+}
 
-const TITLES: [&str; 7] = [
-    "clusterctl init, a Cluster, a MachinePool of 3",
-    "three instances, FooMachines, Machines and Nodes",
-    "scale 3 to 6; then 6 to 4 while a budget protects the workload",
-    "cluster-autoscaler's way: mark a Machine, then replicas - 1",
-    "a Machine deleted: drained and replaced; an instance killed behind our back: replaced",
-    "the manager killed in the middle of a scale-in and started again",
-    "the pool deleted: drained, and nothing left in AWS",
-];
-/// How often somebody who waits is told so.
-const PATIENCE: Duration = Duration::from_secs(5);
+impl Plot {
+    /// What its steps show, in order.
+    fn titles(self) -> &'static [&'static str] {
+        match self {
+            Self::Pools => &pools::TITLES,
+            Self::Eks => &eks::TITLES,
+        }
+    }
+}
 
 /// The story, as far as it has been told.
 pub struct Story {
+    plot: Plot,
     voice: &'static dyn Voice,
     world: Option<World>,
 }
 
 impl Story {
     /// Nothing has happened yet. The voice also tells of managers that end by themselves, as long as the world is there.
-    pub fn new(voice: &'static dyn Voice) -> Self {
-        Self { voice, world: None }
+    pub fn new(plot: Plot, voice: &'static dyn Voice) -> Self {
+        Self { plot, voice, world: None }
     }
 
     /// Plays all steps. After a failure the world is still there, and its logs will stay.
@@ -45,7 +57,7 @@ impl Story {
         let started = Instant::now();
         let played = self.steps().await;
         match &played {
-            Ok(()) => self.voice.all_held(TITLES.len(), started.elapsed()),
+            Ok(()) => self.voice.all_held(self.plot.titles().len(), started.elapsed()),
             Err(_) => {
                 if let Some(world) = &self.world {
                     world.rig().keep_folder();
@@ -61,113 +73,20 @@ impl Story {
     }
 
     async fn steps(&mut self) -> Result<()> {
-        let first = Step::begins(self.voice, 1);
-        let voice = self.voice;
+        let (plot, voice) = (self.plot, self.voice);
+        let first = Step::first(plot.titles(), voice);
         let restarts = Some(Restarts::told_to(|text| voice.warns(text)));
         let options = WorldOptions { restarts, ..WorldOptions::default() };
         let world = self.voiced("everything to start", World::start(options)).await;
         let world = &*self.world.insert(world.context("step 1")?);
-        let scene = Scene { world, voice: self.voice };
-        first.ends(scene.a_cluster_and_a_pool().await)?;
-
-        let step = Step::begins(self.voice, 2);
-        step.ends(scene.three_of_everything().await)?;
-        let step = Step::begins(self.voice, 3);
-        step.ends(scene.up_and_down_within_a_budget().await)?;
-        let step = Step::begins(self.voice, 4);
-        step.ends(scene.the_marked_machine_goes().await)?;
-        let step = Step::begins(self.voice, 5);
-        step.ends(scene.what_goes_is_replaced().await)?;
-        let step = Step::begins(self.voice, 6);
-        step.ends(scene.a_crash_in_the_middle().await)?;
-        let step = Step::begins(self.voice, 7);
-        step.ends(scene.nothing_is_left().await)
+        let scene = Scene { world, voice };
+        match plot {
+            Plot::Pools => pools::play(&scene, first).await,
+            Plot::Eks => eks::play(&scene, first).await,
+        }
     }
 
     async fn voiced<T>(&self, what: &str, waiting: impl Future<Output = T>) -> T {
         patiently(self.voice, what, waiting).await
     }
-}
-
-/// Waits, and says so now and then.
-async fn patiently<T>(voice: &dyn Voice, what: &str, waiting: impl Future<Output = T>) -> T {
-    let started = Instant::now();
-    let mut waiting = Box::pin(waiting);
-    loop {
-        match tokio::time::timeout(PATIENCE, &mut waiting).await {
-            Ok(done) => return done,
-            Err(_) => voice.waits(what, started.elapsed()),
-        }
-    }
-}
-
-/// A step that is being played.
-struct Step<'v> {
-    voice: &'v dyn Voice,
-    number: usize,
-    title: &'static str,
-    since: Instant,
-}
-
-impl<'v> Step<'v> {
-    fn begins(voice: &'v dyn Voice, number: usize) -> Self {
-        let title = number.checked_sub(1).and_then(|index| TITLES.get(index)).copied().unwrap_or_default();
-        voice.step_begins(number, title);
-        Self { voice, number, title, since: Instant::now() }
-    }
-
-    fn ends(self, played: Result<()>) -> Result<()> {
-        let Self { voice, number, title, since } = self;
-        played.with_context(|| {
-            format!("step {number} ({title}), after {:.0} s", since.elapsed().as_secs_f32())
-        })?;
-        voice.step_held(number, title, since.elapsed());
-        Ok(())
-    }
-}
-
-/// Where the steps take place.
-struct Scene<'s> {
-    world: &'s World,
-    voice: &'s dyn Voice,
-}
-
-impl Scene<'_> {
-    fn cluster(&self) -> Cluster<'_> {
-        self.world.existing_cluster(CLUSTER, CLUSTER)
-    }
-
-    fn pool(&self) -> Pool<'_> {
-        self.cluster().existing_pool(POOL)
-    }
-
-    fn workload(&self) -> Workload<'_> {
-        self.pool().workload("web")
-    }
-
-    fn says(&self, text: &str) {
-        self.voice.says(text);
-    }
-
-    async fn waits<T>(&self, what: &str, waiting: impl Future<Output = Result<T>>) -> Result<T> {
-        patiently(self.voice, what, waiting).await
-    }
-
-    async fn settles_at(&self, replicas: usize) -> Result<PoolView> {
-        self.pool().settles_within(replicas, crate::world::AFTER_DRAIN).await
-    }
-
-    async fn shows_pools(&self) -> Result<()> {
-        let table = self.world.api().kubectl(["get", "foomachinepools", "--namespace", CLUSTER]).await?;
-        self.voice.shows("kubectl get foomachinepools", &table);
-        Ok(())
-    }
-}
-
-/// The clusterctl variables of the story's cluster template, for a user who wants to try it afterwards.
-pub fn template_arguments() -> Vec<String> {
-    let version = format!("--kubernetes-version={}", manifests::VERSION);
-    let args = ["generate", "cluster", CLUSTER, "--infrastructure=foo", "--worker-machine-count=3"];
-    let target = format!("--target-namespace={CLUSTER}");
-    args.into_iter().map(str::to_owned).chain([version, target]).collect()
 }

@@ -1,18 +1,80 @@
-//! The seven steps.
+//! The story of a pool, in seven steps.
 
-use super::{CLUSTER, Scene, template_arguments};
+use super::scene::{Scene, Step};
 use crate::world::kinds::{Kind, is_deleting, text};
-use crate::world::{ACTIVE_PERIOD, AFTER_DRAIN, PoolView, QUIET_PERIOD, SOON, manifests};
+pub use crate::world::manifests::DEMO as CLUSTER;
+use crate::world::{
+    ACTIVE_PERIOD, AFTER_DRAIN, Cluster, Pool, PoolView, QUIET_PERIOD, SOON, Workload, manifests,
+};
 use crate::{PodEnd, watched_for};
 use anyhow::{Context as _, Result, ensure};
 use foo_simulator::core::group::model::Member;
 use std::collections::BTreeSet;
 
+/// Name of its pool, from the cluster template.
+pub const POOL: &str = "demo-workers";
 /// The AWS action that ends an instance of a group.
 const TERMINATE: &str = "TerminateInstanceInAutoScalingGroup";
 
-impl Scene<'_> {
-    pub(super) async fn a_cluster_and_a_pool(&self) -> Result<()> {
+pub(super) const TITLES: [&str; 7] = [
+    "clusterctl init, a Cluster, a MachinePool of 3",
+    "three instances, FooMachines, Machines and Nodes",
+    "scale 3 to 6; then 6 to 4 while a budget protects the workload",
+    "cluster-autoscaler's way: mark a Machine, then replicas - 1",
+    "a Machine deleted: drained and replaced; an instance killed behind our back: replaced",
+    "the manager killed in the middle of a scale-in and started again",
+    "the pool deleted: drained, and nothing left in AWS",
+];
+
+/// Plays all steps; the first has begun.
+pub(super) async fn play(scene: &Scene<'_>, first: Step<'_>) -> Result<()> {
+    let scene = PoolScene { scene };
+    let step = first.then(scene.a_cluster_and_a_pool().await)?;
+    let step = step.then(scene.three_of_everything().await)?;
+    let step = step.then(scene.up_and_down_within_a_budget().await)?;
+    let step = step.then(scene.the_marked_machine_goes().await)?;
+    let step = step.then(scene.what_goes_is_replaced().await)?;
+    let step = step.then(scene.a_crash_in_the_middle().await)?;
+    step.ends(scene.nothing_is_left().await)
+}
+
+/// The scene of this story.
+struct PoolScene<'s> {
+    scene: &'s Scene<'s>,
+}
+
+impl<'s> std::ops::Deref for PoolScene<'s> {
+    type Target = Scene<'s>;
+
+    fn deref(&self) -> &Scene<'s> {
+        self.scene
+    }
+}
+
+impl PoolScene<'_> {
+    fn cluster(&self) -> Cluster<'_> {
+        self.world.existing_cluster(CLUSTER, CLUSTER)
+    }
+
+    fn pool(&self) -> Pool<'_> {
+        self.cluster().existing_pool(POOL)
+    }
+
+    fn workload(&self) -> Workload<'_> {
+        self.pool().workload("web")
+    }
+
+    async fn settles_at(&self, replicas: usize) -> Result<PoolView> {
+        self.pool().settles_within(replicas, AFTER_DRAIN).await
+    }
+
+    async fn shows_pools(&self) -> Result<()> {
+        self.shows(CLUSTER, &["get", "foomachinepools"]).await
+    }
+}
+
+impl PoolScene<'_> {
+    async fn a_cluster_and_a_pool(&self) -> Result<()> {
         let pool = self.pool();
         let providers = ["get", "providers.clusterctl.cluster.x-k8s.io", "--all-namespaces"];
         self.voice.shows("clusterctl init: installed", &self.world.api().kubectl(providers).await?);
@@ -33,7 +95,7 @@ impl Scene<'_> {
         Ok(())
     }
 
-    pub(super) async fn three_of_everything(&self) -> Result<()> {
+    async fn three_of_everything(&self) -> Result<()> {
         let view = self.waits("three Machines to run", self.settles_at(3)).await?;
         let names: Vec<&str> = view.machines.iter().map(|machine| machine.name.as_str()).collect();
         let foo_names: Vec<&str> =
@@ -48,7 +110,7 @@ impl Scene<'_> {
         self.shows_pools().await
     }
 
-    pub(super) async fn up_and_down_within_a_budget(&self) -> Result<()> {
+    async fn up_and_down_within_a_budget(&self) -> Result<()> {
         let pool = self.pool();
         self.says("kubectl scale machinepool demo-workers --replicas=6");
         pool.scale(6).await?;
@@ -91,7 +153,7 @@ impl Scene<'_> {
         self.shows_pools().await
     }
 
-    pub(super) async fn the_marked_machine_goes(&self) -> Result<()> {
+    async fn the_marked_machine_goes(&self) -> Result<()> {
         let pool = self.pool();
         let four = pool.look().await?;
         let order: Vec<&Member> = by_age(&four);
@@ -112,7 +174,7 @@ impl Scene<'_> {
         Ok(())
     }
 
-    pub(super) async fn what_goes_is_replaced(&self) -> Result<()> {
+    async fn what_goes_is_replaced(&self) -> Result<()> {
         let pool = self.pool();
         let before = pool.look().await?;
         let victim = before.machines.first().context("no Machines")?;
@@ -138,7 +200,7 @@ impl Scene<'_> {
         self.world.check_nothing_undrained()
     }
 
-    pub(super) async fn a_crash_in_the_middle(&self) -> Result<()> {
+    async fn a_crash_in_the_middle(&self) -> Result<()> {
         let pool = self.pool();
         let three = pool.look().await?;
         // One round of evictions is enough here, wherever the pods are.
@@ -168,7 +230,7 @@ impl Scene<'_> {
         self.shows_pools().await
     }
 
-    pub(super) async fn nothing_is_left(&self) -> Result<()> {
+    async fn nothing_is_left(&self) -> Result<()> {
         let pool = self.pool();
         let before = pool.look().await?;
         let instances = in_service(&before);
@@ -245,4 +307,12 @@ fn deleting(view: &PoolView) -> BTreeSet<String> {
 
 fn first_line(text: &str) -> &str {
     text.lines().find(|line| line.contains("disruption budget")).unwrap_or(text).trim()
+}
+
+/// The clusterctl variables of the story's cluster template, for a user who wants to try it afterwards.
+pub fn template_arguments() -> Vec<String> {
+    let version = format!("--kubernetes-version={}", manifests::VERSION);
+    let args = ["generate", "cluster", CLUSTER, "--infrastructure=foo", "--worker-machine-count=3"];
+    let target = format!("--target-namespace={CLUSTER}");
+    args.into_iter().map(str::to_owned).chain([version, target]).collect()
 }

@@ -1,0 +1,97 @@
+//! The scene of this story, and what is looked at in it again and again.
+
+use super::manifest::CLUSTER;
+use crate::story::scene::Scene;
+use crate::world::Cluster;
+use crate::world::kinds::{self, Kind, condition, text};
+use crate::{ClusterServer, Probe, beside_us, wait_until};
+use anyhow::{Context as _, Result, ensure};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long anything may take here: EKS is asked once in 30 s, and some steps wait for it several times.
+pub(super) const MADE: Duration = Duration::from_mins(5);
+
+/// Where the steps take place.
+pub(super) struct EksScene<'s> {
+    pub(super) scene: &'s Scene<'s>,
+}
+
+impl<'s> EksScene<'s> {
+    pub(super) fn cluster(&self) -> Cluster<'s> {
+        self.scene.world.existing_cluster(CLUSTER, CLUSTER)
+    }
+
+    /// The EKS cluster, if there is one.
+    pub(super) fn eks(&self) -> Option<foo_simulator::core::eks::cluster::Cluster> {
+        self.scene.world.aws().region().cluster(CLUSTER)
+    }
+
+    pub(super) async fn server(&self) -> Result<Arc<ClusterServer>> {
+        self.scene.world.cluster_servers().wait_for(CLUSTER).await
+    }
+
+    pub(super) async fn object(&self) -> Result<Value> {
+        self.cluster().read(Kind::FooControlPlane).await?.context("no FooControlPlane")
+    }
+
+    /// Waits until the API server answers and runs a version.
+    pub(super) async fn runs(&self, version: &str) -> Result<()> {
+        wait_until(&format!("the control plane to run {version}"), MADE, async || {
+            let object = self.object().await?;
+            let available = condition(&object, "Available").is_some_and(|(status, ..)| status == "True");
+            let is_it = text(&object, "/status/version") == version;
+            Ok(Probe::when(available && is_it, || {
+                object.pointer("/status").map_or_else(String::new, Value::to_string)
+            }))
+        })
+        .await
+    }
+
+    /// Waits until a condition of the control plane is true.
+    pub(super) async fn says_true(&self, kind: &str) -> Result<()> {
+        wait_until(&format!("{kind} of the control plane"), MADE, async || {
+            let object = self.object().await?;
+            let said = condition(&object, kind);
+            Ok(Probe::when(said.is_some_and(|(status, ..)| status == "True"), || format!("{said:?}")))
+        })
+        .await
+    }
+
+    /// Prints what our plugin says of all objects of a kind.
+    pub(super) async fn explains(&self, kind: &str) -> Result<()> {
+        let plugin = beside_us("kubectl-foo")?;
+        let arguments = ["explain", "--namespace", CLUSTER, &format!("{kind}/{CLUSTER}")].map(str::to_owned);
+        let api = self.scene.world.api();
+        let printed = api.run(&plugin.display().to_string(), &arguments, &[], "").await?;
+        self.scene.voice.shows(&format!("kubectl foo {}", arguments.join(" ")), &printed.stdout);
+        ensure!(printed.stdout.contains(CLUSTER), "kubectl foo explain printed {}", printed.stdout);
+        Ok(())
+    }
+
+    /// Writes the kubeconfig that Cluster API reads into a file, as `clusterctl get kubeconfig` does.
+    pub(super) async fn write_kubeconfig(&self) -> Result<PathBuf> {
+        let name = format!("{CLUSTER}-kubeconfig");
+        let secret = kinds::read(self.scene.world.client(), Kind::Secret, CLUSTER, &name).await?;
+        let secret = secret.with_context(|| format!("no Secret {name}"))?;
+        let kubeconfig = BASE64.decode(text(&secret, "/data/value")).context("a kubeconfig in base64")?;
+        let path = self.kubeconfig_path();
+        crate::pki::write(&path, &String::from_utf8(kubeconfig)?)?;
+        Ok(path)
+    }
+
+    pub(super) fn kubeconfig_path(&self) -> PathBuf {
+        self.scene.world.rig().folder().join(format!("{CLUSTER}-eks.kubeconfig"))
+    }
+
+    /// What kubectl prints of the cluster on EKS, with the kubeconfig that was written last.
+    pub(super) async fn kubectl_there(&self, arguments: &[&str]) -> Result<String> {
+        let path = self.kubeconfig_path().display().to_string();
+        let all = ["--kubeconfig", path.as_str()].into_iter().chain(arguments.iter().copied());
+        self.scene.world.api().kubectl(all).await
+    }
+}
