@@ -245,3 +245,29 @@ impl TemplateHashes {
         Some(Self { spec, data, source, object })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::Storage;
+
+    #[test]
+    fn the_longest_description_is_accepted_and_reads_back() {
+        let hash = || SpecHash::new("v1-0123456789abcdef");
+        let storage = Storage { bucket: "b".repeat(63), prefix: "p".repeat(32) };
+        let object = ObjectPlace { storage, name: "0f".repeat(32) };
+        let hashes =
+            TemplateHashes { spec: hash(), data: hash(), source: Some(hash()), object: Some(object) };
+        let text = hashes.describe();
+        assert!(text.len() <= 255, "{} characters", text.len());
+        assert_eq!(TemplateHashes::parse(&text), Some(hashes));
+    }
+
+    #[test]
+    fn a_description_of_an_earlier_version_names_no_object() {
+        let read = TemplateHashes::parse("foo spec=v1-a data=v1-b source=v1-c").unwrap();
+        assert_eq!((read.source, read.object), (Some(SpecHash::new("v1-c")), None));
+        let read = TemplateHashes::parse("foo spec=v1-a data=v1-b object=nonsense").unwrap();
+        assert_eq!(read.object, None);
+    }
+}
