@@ -237,6 +237,7 @@ fn who_uses_an_address_of_ours_is_named() {
     let interface = world.aws.interface(&theirs, "somebody's bastion");
     world.aws.by_hand(|parts| {
         parts.nat_gateways.clear();
+        parts.interfaces.retain(|id, _| *id == interface);
         parts.addresses.values_mut().for_each(|it| it.interface = None);
         parts.addresses.values_mut().next().unwrap().interface = Some(interface.clone());
     });
