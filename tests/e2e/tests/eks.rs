@@ -2,6 +2,8 @@
 //!
 //! Each test has a world to itself while it runs.
 
+#[path = "eks/class.rs"]
+mod class;
 #[path = "eks/life.rs"]
 mod life;
 #[path = "eks/parts.rs"]
