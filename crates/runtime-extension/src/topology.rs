@@ -321,14 +321,14 @@ mod tests {
         }
     }
 
-    /// Images of its pools are looked up by the provider.
+    /// Images of its pools are looked up by the provider, and the class with inline patches has no `networkMode`.
     #[test]
     fn a_cluster_on_eks_is_ours_and_names_no_images() {
         let cluster = Object(json!({
             "metadata": {"name": "c", "namespace": "n"},
             "spec": {"topology": {
                 "variables": [
-                    {"name": "region", "value": "eu-central-1"}, {"name": "networkMode", "value": "Managed"},
+                    {"name": "region", "value": "eu-central-1"},
                     {"name": "managedNetwork", "value": {"nat": "Single"}}, {"name": "instanceProfile", "value": "nodes"},
                     {"name": "roleARN", "value": "arn:aws:iam::123456789012:role/eks"},
                 ],

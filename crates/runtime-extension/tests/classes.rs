@@ -236,12 +236,7 @@ async fn both_classes_make_the_same_objects_of_the_same_variables() {
 
 #[tokio::test]
 async fn both_eks_classes_make_the_same_objects_of_the_same_variables() {
-    let mut pair = pair("foo-eks");
-    // The class with inline patches knows no other mode; the other one writes this default into a Cluster.
-    let mode = json!({"name": "networkMode", "schema": {"openAPIV3Schema": {"default": "Managed"}}});
-    if let Some(variables) = pair.0.class["spec"]["variables"].as_array_mut() {
-        variables.push(mode);
-    }
+    let pair = pair("foo-eks");
     let role = "arn:aws:iam::123456789012:role/eks-control-plane";
     let least = json!({"region": "eu-central-1", "roleARN": role, "instanceProfile": "nodes"});
     let made = make_the_same(&pair, &least).await;

@@ -14,6 +14,8 @@ mod days;
 mod drains;
 #[path = "eks/input.rs"]
 mod input;
+#[path = "eks/class.rs"]
+mod class;
 #[path = "eks/life.rs"]
 mod life;
 #[path = "eks/moves.rs"]

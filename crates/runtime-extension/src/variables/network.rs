@@ -13,9 +13,8 @@ pub(crate) const MODE: &str = "networkMode";
 pub(crate) const MANAGED: &str = "managedNetwork";
 
 /// Values of [`MODE`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 enum Mode {
-    #[default]
     Existing,
     Managed,
 }
@@ -49,14 +48,16 @@ pub(super) fn managed_schema(schemas: &Schemas) -> Result<Value, SchemaError> {
     schemas.at(Object::Cluster, &["network", "managed"])
 }
 
-/// Which network the variables ask for.
+/// Which network the variables ask for. A class whose network is always created (`foo-eks`) has no variable for the mode.
 ///
 /// # Errors
 ///
 /// When `networkMode` has another value, or a network that exists has no subnets.
 pub(crate) fn network(variables: Variables<'_>) -> Result<Network<'_>, Failure> {
-    match variables.find::<Mode>(MODE)?.unwrap_or_default() {
-        Mode::Managed => Ok(Network::Managed(variables.value(MANAGED))),
+    let described = variables.value(MANAGED);
+    let without = if described.is_some() { Mode::Managed } else { Mode::Existing };
+    match variables.find::<Mode>(MODE)?.unwrap_or(without) {
+        Mode::Managed => Ok(Network::Managed(described)),
         Mode::Existing => {
             let subnets: Vec<Value> = variables.find(SUBNETS)?.unwrap_or_default();
             if subnets.is_empty() {

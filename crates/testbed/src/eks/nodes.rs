@@ -136,13 +136,19 @@ impl ClusterNodes {
     }
 }
 
-/// The version in the name of an image: `v1.34.0` in `foo-node-v1.34.0-x86_64`.
+/// The version in the name of an image, with the suffix of EKS's builds if it has one: `v1.34.0` in `foo-node-v1.34.0-x86_64`,
+/// `v1.34.2-eks-113cf36` in `foo-node-v1.34.2-eks-113cf36-x86_64`.
 fn version_in(image: &str) -> Option<String> {
-    let is_version = |part: &&str| {
+    let is_version = |part: &str| {
         let numbers: Vec<&str> = part.strip_prefix('v').unwrap_or_default().split('.').collect();
         numbers.len() == 3 && numbers.iter().all(|number| number.parse::<u32>().is_ok())
     };
-    image.split('-').find(is_version).map(str::to_owned)
+    let mut parts = image.split('-').skip_while(|part| !is_version(part));
+    let version = parts.next()?.to_owned();
+    match (parts.next(), parts.next()) {
+        (Some("eks"), Some(build)) => Some(format!("{version}-eks-{build}")),
+        (_, _) => Some(version),
+    }
 }
 
 /// Notes why instances are no nodes that no cluster could let in.
@@ -170,6 +176,8 @@ mod tests {
     #[test]
     fn the_version_of_a_kubelet_is_in_the_name_of_its_image() {
         assert_eq!(version_in("foo-node-v1.34.0-x86_64").as_deref(), Some("v1.34.0"));
+        let built = version_in("foo-node-v1.34.2-eks-113cf36-x86_64");
+        assert_eq!(built.as_deref(), Some("v1.34.2-eks-113cf36"));
         assert_eq!(version_in("al2023-ami-minimal"), None);
     }
 }

@@ -431,6 +431,10 @@ fn variables() -> Vec<(String, String)> {
         ("FOO_SECURITY_GROUPS", ids(&[SECURITY_GROUP])),
         ("FOO_AMI_ID", IMAGE.to_owned()),
         ("FOO_INSTANCE_PROFILE", "nodes.foo.com".to_owned()),
+        (
+            "FOO_CONTROL_PLANE_ROLE_ARN",
+            format!("arn:aws:iam::{}:role/eks-control-plane", foo_simulator::DEFAULT_ACCOUNT),
+        ),
         ("FOO_KUBECONFIG_SECRET", manifests::existing_kubeconfig(demo)),
         ("FOO_BOOTSTRAP_SECRET", format!("{demo}-bootstrap")),
     ]

@@ -10,7 +10,7 @@ use foo_model::eks::{
 use foo_model::network::Tags;
 use foo_simulator::core::eks::cluster::Cluster as Simulated;
 use foo_simulator::{InstanceProfile, Role};
-use foo_testbed::world::kinds::{Kind, condition, read, text};
+use foo_testbed::world::kinds::{self, Kind, condition, read, text};
 use foo_testbed::world::{Cluster, Pool, REGION, SUBNETS, WorldOptions, manifests};
 use foo_testbed::{Probe, World, wait_until};
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -237,6 +237,12 @@ pub(crate) async fn has_its_server(cluster: &Cluster<'_>) -> Result<()> {
     Ok(())
 }
 
+/// The only FooControlPlane of a Cluster's namespace: the topology controller gives it a name of its own.
+async fn control_plane_of(cluster: &Cluster<'_>) -> Result<Value> {
+    let found = kinds::list(cluster.world().client(), Kind::FooControlPlane, cluster.namespace(), "").await?;
+    found.into_iter().next().context("no FooControlPlane")
+}
+
 /// Waits until a condition of the FooControlPlane says something.
 pub(crate) async fn says(
     cluster: &Cluster<'_>,
@@ -245,7 +251,7 @@ pub(crate) async fn says(
     is_so: impl Fn((&str, &str, &str)) -> bool,
 ) -> Result<Value> {
     wait_until(what, MADE, async || {
-        let object = cluster.read(Kind::FooControlPlane).await?.context("no FooControlPlane")?;
+        let object = control_plane_of(cluster).await?;
         if condition(&object, kind).is_some_and(&is_so) {
             return Ok(Probe::Done(object));
         }
@@ -258,7 +264,7 @@ pub(crate) async fn says(
 /// Waits until the control plane answers and runs a version.
 pub(crate) async fn runs(cluster: &Cluster<'_>, version: &str) -> Result<Value> {
     wait_until(&format!("{} to run {version}", cluster.name()), MADE, async || {
-        let object = cluster.read(Kind::FooControlPlane).await?.context("no FooControlPlane")?;
+        let object = control_plane_of(cluster).await?;
         let available = condition(&object, "Available").is_some_and(|(status, ..)| status == "True");
         let is_it = object.pointer("/status/version").and_then(Value::as_str) == Some(version);
         Ok(if available && is_it {

@@ -10,11 +10,12 @@ use tokio::sync::OnceCell;
 static RIG: OnceCell<Result<(Rig, tempfile::TempDir), String>> = OnceCell::const_new();
 
 /// Only those that have no default.
-const VARIABLES: [(&str, &str); 6] = [
+const VARIABLES: [(&str, &str); 7] = [
     ("AWS_REGION", "eu-central-1"),
     ("FOO_SUBNETS", "[{id: subnet-0a}, {tags: {tier: private}}]"),
     ("FOO_AMI_ID", "ami-0a"),
     ("FOO_INSTANCE_PROFILE", "nodes"),
+    ("FOO_CONTROL_PLANE_ROLE_ARN", "arn:aws:iam::123456789012:role/eks-control-plane"),
     ("FOO_KUBECONFIG_SECRET", "c1-existing"),
     ("FOO_BOOTSTRAP_SECRET", "c1-bootstrap"),
 ];

@@ -1,4 +1,4 @@
-//! Both of our ClusterClasses, as they are released, on the real core; and a topology that AWS would refuse.
+//! Our ClusterClasses, as they are released, on the real core, each pair beside the other; and a topology that AWS would refuse.
 
 use crate::ours::Ours;
 use crate::provider::GROUP_VERSION;
@@ -17,11 +17,12 @@ use std::collections::BTreeMap;
 const FOO_CLUSTER: Kind = Kind("infrastructure.foo.com", "v1alpha1", "FooCluster");
 const FOO_CONTROL_PLANE: Kind = Kind("controlplane.foo.com", "v1alpha1", "FooControlPlane");
 const FOO_MACHINE_POOL: Kind = Kind("infrastructure.foo.com", "v1alpha1", "FooMachinePool");
+const FOO_NODE_CONFIG: Kind = Kind("bootstrap.foo.com", "v1alpha1", "FooNodeConfig");
 const LABEL: &str = "/metadata/labels/cluster.x-k8s.io~1cluster-name";
 const POOL_LABEL: &str = "/metadata/labels/topology.cluster.x-k8s.io~1pool-name";
 
 /// Applies a released class in a namespace, its handlers those of the ExtensionConfig of that name, its bootstrap
-/// configuration that of the stand-in provider (kubeadm's is not here).
+/// configuration that of the stand-in provider where it is kubeadm's, which is not here.
 async fn released_class(stage: &Stage, namespace: &str, file: &str) -> Result<()> {
     let text_of = xtask::root().join("deploy/clusterctl").join(file);
     let objects: Vec<Value> = serde_saphyr::from_multiple(&std::fs::read_to_string(text_of)?)?;
@@ -37,12 +38,43 @@ async fn released_class(stage: &Stage, namespace: &str, file: &str) -> Result<()
     let mut class = classes.into_iter().next().context("no class")?;
     class["metadata"]["namespace"] = json!(namespace);
     for pool in class["spec"]["workers"]["machinePools"].as_array_mut().into_iter().flatten() {
-        pool["bootstrap"]["templateRef"] =
-            json!({"apiVersion": GROUP_VERSION, "kind": "TestConfigTemplate", "name": "foo"});
+        let template = &mut pool["bootstrap"]["templateRef"];
+        if template["kind"] == "KubeadmConfigTemplate" {
+            *template = json!({"apiVersion": GROUP_VERSION, "kind": "TestConfigTemplate", "name": "foo"});
+        }
     }
     let class: Value =
         serde_json::from_str(&class.to_string().replace(".foo\"", &format!(".{namespace}\"")))?;
     stage.apply(&class).await
+}
+
+/// Names and values, as Cluster API lists them.
+fn listed(values: &Value) -> Vec<Value> {
+    let named = |(name, value): (&String, &Value)| json!({"name": name, "value": value});
+    values.as_object().into_iter().flatten().map(named).collect()
+}
+
+/// A Cluster on EKS with one pool of each kind, and with a value for each kind of field.
+fn eks_cluster(namespace: &str, class: &str) -> Value {
+    let variables = json!({
+        "region": "eu-central-1", "roleARN": "arn:aws:iam::123456789012:role/eks", "instanceProfile": "nodes",
+        "managedNetwork": {"zones": {"count": 2}, "egress": "None"},
+        "endpointAccess": {"publicCIDRs": ["192.0.2.0/24"]}, "logging": ["Audit"],
+        "addons": [{"name": "vpc-cni", "values": {"env": {"ENABLE_PREFIX_DELEGATION": "true"}}}],
+        "accessEntries": [{
+            "principalARN": "arn:aws:iam::123456789012:role/developers",
+            "policies": [{"name": "AmazonEKSViewPolicy", "namespaces": ["team-*"]}],
+        }],
+        "nodeLabels": {"team": "a"}, "imagePolicy": "Latest",
+    });
+    cluster(namespace, class, |cluster| {
+        cluster["spec"]["topology"]["variables"] = json!(listed(&variables));
+        let pools = &mut cluster["spec"]["topology"]["workers"]["machinePools"];
+        pools[0]["variables"]["overrides"] = json!(listed(&json!({"amiID": IMAGE_X86_64})));
+        let taints = json!([{"key": "dedicated", "value": "a", "effect": "NoSchedule"}]);
+        pools[1]["variables"]["overrides"] =
+            json!(listed(&json!({"nodeTaints": taints, "onDemandPercentage": 0})));
+    })
 }
 
 /// A Cluster of a class with one pool of each kind, after a change.
@@ -52,17 +84,11 @@ fn cluster(namespace: &str, class: &str, change: impl FnOnce(&mut Value)) -> Val
         "region": "eu-central-1", "subnets": subnets, "kubeconfigSecret": "external", "amiID": IMAGE_X86_64,
         "instanceProfile": "nodes", "tags": {"team": "a"}, "maxSize": 7,
     });
-    let variables: Vec<Value> = variables
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(name, value)| json!({"name": name, "value": value}))
-        .collect();
     let mut cluster = json!({
         "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster",
         "metadata": {"name": class, "namespace": namespace},
         "spec": {"topology": {
-            "classRef": {"name": class}, "version": topology::VERSION, "variables": variables,
+            "classRef": {"name": class}, "version": topology::VERSION, "variables": listed(&variables),
             "workers": {"machinePools": [
                 {
                     "class": "on-demand", "name": "one", "replicas": 2,
@@ -79,10 +105,10 @@ fn cluster(namespace: &str, class: &str, change: impl FnOnce(&mut Value)) -> Val
     cluster
 }
 
-/// The specs of what core made of a Cluster: its cluster, its control plane, and each pool.
+/// The specs of what core made of a Cluster: its cluster, its control plane, each pool, and how its Nodes join.
 async fn made(stage: &Stage, namespace: &str, name: &str) -> Result<BTreeMap<String, Value>> {
     let mut specs = BTreeMap::new();
-    for kind in [FOO_CLUSTER, FOO_CONTROL_PLANE, FOO_MACHINE_POOL] {
+    for kind in [FOO_CLUSTER, FOO_CONTROL_PLANE, FOO_MACHINE_POOL, FOO_NODE_CONFIG] {
         for object in stage.list(kind, namespace).await? {
             if text(&object, LABEL) == name {
                 specs.insert(format!("{} {}", kind.2, text(&object, POOL_LABEL)), object["spec"].clone());
@@ -92,10 +118,15 @@ async fn made(stage: &Stage, namespace: &str, name: &str) -> Result<BTreeMap<Str
     Ok(specs)
 }
 
-async fn complete(stage: &Stage, namespace: &str, name: &str) -> Result<BTreeMap<String, Value>> {
+/// Waits until as many objects of a Cluster are there.
+async fn complete(
+    stage: &Stage,
+    (namespace, name): (&str, &str),
+    count: usize,
+) -> Result<BTreeMap<String, Value>> {
     wait_until(&format!("all objects of {name}"), SOON, async || {
         let specs = made(stage, namespace, name).await?;
-        if specs.len() == 4 {
+        if specs.len() == count {
             return Ok(Probe::Done(specs));
         }
         let cluster = stage.read(CLUSTER, namespace, name).await?;
@@ -123,13 +154,46 @@ fn both_of_our_classes_make_the_same_cluster_on_the_real_core() {
             known(stage, NAME, class).await?;
             stage.rig().link_cluster(NAME, class).await?;
             stage.apply(&cluster(NAME, class, |_| {})).await?;
-            specs.push(complete(stage, NAME, class).await?);
+            specs.push(complete(stage, (NAME, class), 4).await?);
         }
         ensure!(specs[0] == specs[1], "{:#?}\n{:#?}", specs[0], specs[1]);
         let (one, several) = (&specs[0]["FooMachinePool one"], &specs[0]["FooMachinePool several"]);
         ensure!(text(one, "/sshKeyName") == "operators" && one["maxSize"] == 7, "{one:#}");
         ensure!(several["mixedInstances"]["onDemandPercentage"] == 0, "{several:#}");
         ensure!(ours.aws.simulator().calls("DescribeImages") > 0, "the validation asked nobody");
+        Ok(())
+    });
+}
+
+/// Its schemas, the rules of the API in them included, are ones that core accepts.
+#[test]
+fn both_of_our_eks_classes_make_the_same_cluster_on_the_real_core() {
+    const NAME: &str = "our-eks-classes";
+    on_stage(async |stage| {
+        let ours = Ours::start(stage).await?;
+        ours.register(stage, NAME, &json!({})).await?;
+        stage.namespace(NAME).await?;
+        let mut specs = Vec::new();
+        for class in ["foo-eks", "foo-eks-extension"] {
+            released_class(stage, NAME, &format!("clusterclass-{class}.yaml")).await?;
+            known(stage, NAME, class).await?;
+            stage.rig().link_cluster(NAME, class).await?;
+            stage.apply(&eks_cluster(NAME, class)).await?;
+            specs.push(complete(stage, (NAME, class), 6).await?);
+        }
+        ensure!(specs[0] == specs[1], "{:#?}\n{:#?}", specs[0], specs[1]);
+        let (one, several) = (&specs[0]["FooMachinePool one"], &specs[0]["FooMachinePool several"]);
+        ensure!(one["ami"] == json!({"id": IMAGE_X86_64}), "{one:#}");
+        let recommended = json!({"recommended": {"family": "Bottlerocket"}, "policy": "Latest"});
+        ensure!(several["ami"] == recommended, "{several:#}");
+        let nodes = &specs[0]["FooNodeConfig several"];
+        ensure!(text(nodes, "/taints/0/value") == "a" && text(nodes, "/labels/team") == "a", "{nodes:#}");
+        // A value that the field does not accept gets no further than core's webhook.
+        let mut odd = eks_cluster(NAME, "foo-eks-extension");
+        odd["spec"]["topology"]["variables"] =
+            json!(listed(&json!({"region": "eu-central-1", "roleARN": "eks", "instanceProfile": "nodes"})));
+        let refused = stage.apply(&odd).await.err().map(|error| format!("{error:#}")).unwrap_or_default();
+        ensure!(refused.contains("roleARN"), "{refused}");
         Ok(())
     });
 }
@@ -174,6 +238,6 @@ fn a_topology_that_aws_would_refuse_is_refused_before_anything_exists() {
             cluster["spec"]["topology"]["workers"]["machinePools"][0]["replicas"] = json!(1);
         });
         stage.apply(&fits).await?;
-        complete(stage, NAME, "foo-extension").await.map(drop)
+        complete(stage, (NAME, "foo-extension"), 4).await.map(drop)
     });
 }
