@@ -4,6 +4,8 @@
 
 #[path = "eks/autoscaler.rs"]
 mod autoscaler;
+#[path = "eks/crashes.rs"]
+mod crashes;
 #[path = "eks/life.rs"]
 mod life;
 #[path = "eks/moves.rs"]
