@@ -2,20 +2,22 @@
 //!
 //! Each test has a world to itself while it runs.
 
-#[path = "eks/autoscaler.rs"]
-mod autoscaler;
 #[path = "eks/adoption.rs"]
 mod adoption;
+#[path = "eks/autoscaler.rs"]
+mod autoscaler;
+#[path = "eks/class.rs"]
+mod class;
 #[path = "eks/clock.rs"]
 mod clock;
+#[path = "eks/crashes.rs"]
+mod crashes;
 #[path = "eks/days.rs"]
 mod days;
 #[path = "eks/drains.rs"]
 mod drains;
 #[path = "eks/input.rs"]
 mod input;
-#[path = "eks/class.rs"]
-mod class;
 #[path = "eks/life.rs"]
 mod life;
 #[path = "eks/moves.rs"]
