@@ -1,9 +1,12 @@
 //! References in specs: how they become queries, how messages show them, and what a failed look-up means.
 
 use foo_api::shared::NetworkReference;
+use foo_api::texts::cut;
 use foo_cloud::{CloudError, ErrorKind, NetworkQuery};
 use foo_model::Reason;
 use foo_planner::desired::Blocked;
+
+pub use foo_api::texts::shown;
 
 /// The query for a reference; tags are searched in the VPC, if there is one.
 pub fn query(reference: &NetworkReference, vpc: Option<&str>) -> NetworkQuery {
@@ -28,23 +31,6 @@ pub fn describe(what: &str, reference: &NetworkReference) -> String {
             format!("{what} with tags {}", cut(&tags.join(", ")))
         }
     }
-}
-
-/// User input for a message: unchanged if it is plain, else quoted, with invisible characters escaped. Its
-/// length is limited.
-pub fn shown(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@+".contains(c);
-    let plain = !text.is_empty() && text.chars().all(is_plain);
-    cut(&if plain { text.to_owned() } else { format!("{text:?}") })
-}
-
-/// The beginning of a text that is too long for a message.
-fn cut(text: &str) -> String {
-    const LONGEST: usize = 200;
-    if text.chars().count() <= LONGEST {
-        return text.to_owned();
-    }
-    text.chars().take(LONGEST).chain(['…']).collect()
 }
 
 /// The problem of a failed look-up: a missing thing gets the reason of its kind, any other failure that of
@@ -76,8 +62,6 @@ mod tests {
             describe("subnet", &by_tags([("a key", ""), ("b", "\u{202e}x\n")])),
             r#"subnet with tags "a key"="", b="\u{202e}x\n""#
         );
-        assert_eq!(shown("ami-0a1b2c3d"), "ami-0a1b2c3d");
-        assert_eq!(shown("ami-\u{93}oops"), r#""ami-\u{93}oops""#);
     }
 
     #[test]

@@ -136,6 +136,10 @@ fn addons(control_plane: &FooControlPlane) -> Vec<String> {
     let (Some(wanted), Some(shown)) = (&control_plane.spec.eks, eks(control_plane)) else {
         return Vec::new();
     };
+    let may_have_some = shown.status.as_deref().is_some_and(|status| [ACTIVE, UPDATING].contains(&status));
+    if !may_have_some && shown.addons.is_empty() {
+        return Vec::new();
+    }
     let mut all: BTreeMap<&str, [String; 3]> = BTreeMap::new();
     for addon in &wanted.addons {
         let missing = "requested, not in EKS yet".to_owned();

@@ -4,6 +4,7 @@ mod accidents;
 mod crashes;
 mod figures;
 mod life;
+mod many;
 mod names;
 mod tokens;
 

@@ -5,8 +5,6 @@
 //! The record is an annotation, which goes along when the object is moved; `status.image` shows it, and replaces an
 //! annotation that was lost. A look-up that fails does not affect a pool that has a record.
 
-mod source;
-
 use super::account;
 use super::aws::Aws;
 use super::gather::Gathered;
@@ -18,9 +16,10 @@ use crate::pool::pools::Pools;
 use crate::pool::state::{PoolState, WrittenImage};
 use foo_api::FooMachinePool;
 use foo_api::names::managers;
-use foo_api::pool::{ImagePolicy, ImageStatus};
+use foo_api::pool::image_source::{Lacks, NoSource, NodeType, Nodes, Source, image_id};
+use foo_api::pool::{Ami, ImagePolicy, ImageStatus};
 use foo_cloud::lookups::{Asking, Lookups};
-use foo_cloud::{ImageInfo, InstanceTypeInfo};
+use foo_cloud::{ImageInfo, ImageQuery, InstanceTypeInfo};
 use foo_model::names::IMAGE_ANNOTATION;
 use foo_model::{EventReason, ImageId, Reason, Timestamp};
 use foo_planner::desired::{Blocked, Goal};
@@ -29,7 +28,6 @@ use kube::api::{Patch, PatchParams};
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::ObjectRef;
 use serde_json::json;
-use source::{Nodes, Source};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -120,7 +118,7 @@ impl Pools {
         let version = version(gathered);
         let types = self.instance_types(gathered, region.map(|(region, _)| region), state).await;
         let source = types.as_ref().map_err(Clone::clone).and_then(|types| {
-            let source = Source::of(&gathered.pool.spec.ami, Nodes { version: version.as_deref(), types })?;
+            let source = source_of(&gathered.pool.spec.ami, version.as_deref(), types)?;
             Ok((source, types))
         });
         let region = region.filter(|(_, reach)| *reach == Reach::Full).map(|(region, _)| region);
@@ -290,6 +288,25 @@ pub(in crate::pool) async fn usable(
     }
 }
 
+/// The source that a spec names for nodes of these types.
+fn source_of(ami: &Ami, version: Option<&str>, types: &[InstanceTypeInfo]) -> Result<Source, Blocked> {
+    let node = |kind: &InstanceTypeInfo| NodeType {
+        name: kind.instance_type.as_str(),
+        architecture: &kind.architecture,
+        nvidia_gpus: kind.nvidia_gpus,
+        neuron_devices: kind.neuron_devices,
+    };
+    let types: Vec<NodeType<'_>> = types.iter().map(node).collect();
+    Source::of(ami, Nodes { version, types: &types }).map_err(|NoSource { lacks, message }| {
+        let reason = match lacks {
+            Lacks::Image => Reason::ImageNotFound,
+            Lacks::InstanceTypes => Reason::InstanceTypeNotFound,
+            Lacks::Architecture => Reason::ArchitectureMismatch,
+        };
+        Blocked::new(reason, message)
+    })
+}
+
 /// The image that a source names now, if instances of these types can boot from it. `known` is the one that the pool has.
 /// Always asked as a new question, whose answer is at most ten minutes old and never one from before a failure: the
 /// record outlives failures.
@@ -303,28 +320,24 @@ async fn found(
     let missing = |what: &str| Blocked::new(Reason::ImageNotFound, format!("{source}: {what}"));
     let failed = |error| lookup::failed(Reason::ImageNotFound, &source.to_string(), &error);
     let id = match source {
-        Source::Spec(id) => return Ok(id.clone()),
+        Source::Spec(id) => return Ok(ImageId::new(id)),
         Source::Parameter(name) => {
             let value = lookups.parameter(name, Asking::New).await.map_err(failed)?;
             let value = value.ok_or_else(|| missing("there is no such parameter"))?;
             // The message does not contain the value: users choose the parameter, and may not be allowed to read it.
-            image_id(&value).ok_or_else(|| missing("its value is not the id of an image"))?
+            let id = image_id(&value).ok_or_else(|| missing("its value is not the id of an image"))?;
+            ImageId::new(id)
         }
-        Source::Newest(query) => {
-            let newest = lookups.newest_image(query, now, Asking::New).await.map_err(failed)?;
+        Source::Newest { owner, name, architecture } => {
+            let [owner, name, architecture] = [owner, name, architecture].map(String::clone);
+            let query = ImageQuery { owner, name, architecture };
+            let newest = lookups.newest_image(&query, now, Asking::New).await.map_err(failed)?;
             newest.ok_or_else(|| missing("there is none"))?.id
         }
     };
     let asking = if known == Some(id.as_str()) { Asking::Again } else { Asking::New };
     let image = usable(&id, types, lookups, asking).await;
     image.map(|image| image.id).map_err(|why| Blocked::new(why.reason, format!("{source}: {}", why.message)))
-}
-
-/// The id in the value of a parameter (EC2 User Guide, "Amazon Machine Images": `ami-` and hexadecimal digits).
-fn image_id(value: &str) -> Option<ImageId> {
-    let digits = value.trim().strip_prefix("ami-")?;
-    let is_id = (8..=32).contains(&digits.len()) && digits.chars().all(|c| c.is_ascii_hexdigit());
-    is_id.then(|| ImageId::new(value.trim()))
 }
 
 fn status(id: &ImageId, source: &Source, version: Option<String>, now: Timestamp) -> ImageStatus {
@@ -351,19 +364,4 @@ fn recorded(pool: &FooMachinePool) -> Option<ImageStatus> {
 /// The record in the annotation; none if it cannot be read.
 fn annotated(pool: &FooMachinePool) -> Option<ImageStatus> {
     serde_json::from_str(pool.annotations().get(IMAGE_ANNOTATION)?).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_ids_of_images_are_taken_from_parameters() {
-        assert_eq!(image_id(" ami-0a1b2c3d4e5f60718\n"), Some("ami-0a1b2c3d4e5f60718".into()));
-        for other in
-            ["", "hush", "ami-", "ami-hush", "ami-0a1b2c3d, ami-0a1b2c3e", r#"{"image_id":"ami-0a1b2c3d"}"#]
-        {
-            assert_eq!(image_id(other), None, "{other}");
-        }
-    }
 }
