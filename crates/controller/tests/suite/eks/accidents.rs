@@ -35,6 +35,29 @@ async fn of_two_that_name_one_cluster_the_older_keeps_it() {
     assert_eq!(world.region.clusters().len(), 1);
 }
 
+/// An object that was exported and applied under another name has the annotation of the first one.
+#[tokio::test(start_paused = true)]
+async fn a_copy_of_a_control_plane_goes_and_leaves_the_cluster() {
+    let world = World::of_eks(json!({})).await;
+    let id = world.eks_object().annotations()[CONTROL_PLANE_ID_ANNOTATION].clone();
+    let (mut cluster, infrastructure) = objects::another_cluster("d", None);
+    refers(&mut cluster);
+    world.has(&cluster);
+    world.has(&infrastructure);
+    let mut copy = control_plane("d", "v1.34.0", json!({ "name": NAME }));
+    copy.annotations_mut().insert(CONTROL_PLANE_ID_ANNOTATION.to_owned(), id);
+    world.has(&copy);
+    let says = || world.eks_condition("d", "ClusterReady");
+    world.until("the copy is told", || says().0 == "False ClusterNameTaken").await;
+    world.server.delete::<foo_api::FooControlPlane>(crate::support::NS, "d").unwrap();
+    let gone = || world.server.get::<foo_api::FooControlPlane>(crate::support::NS, "d").is_none();
+    world.until("it is gone", gone).await;
+    world.waits(Duration::from_mins(5)).await;
+    assert_eq!(world.region.clusters().len(), 1);
+    assert_eq!(world.eks_cluster().status, foo_simulator::core::eks::cluster::ClusterStatus::Active);
+    assert!(world.eks_says("Ready").starts_with("True"), "{}", world.eks_in_words());
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_cluster_of_that_name_that_is_not_ours_is_not_touched() {
     let world = World::of_eks(json!({})).await;
@@ -100,14 +123,17 @@ async fn an_identity_that_the_namespace_may_not_use_makes_nothing() {
     assert_eq!(told.len(), 2, "once of the FooCluster, once of the control plane: {told:?}");
 }
 
+fn has_profile(world: &World, name: &str) {
+    world.aws.put_role(serde_json::from_value(json!({ "name": name })).unwrap());
+    let profile = json!({ "name": name, "role": name });
+    world.aws.put_instance_profile(serde_json::from_value(profile).unwrap());
+}
+
 /// The role behind a pool's instance profile is let in, and no longer when no pool has it.
 #[tokio::test(start_paused = true)]
 async fn the_nodes_of_pools_are_let_in() {
     let world = World::of_eks(json!({})).await;
-    let role: foo_simulator::Role = serde_json::from_value(json!({ "name": "nodes" })).unwrap();
-    world.aws.put_role(role);
-    let profile = json!({ "name": "nodes", "role": "nodes" });
-    world.aws.put_instance_profile(serde_json::from_value(profile).unwrap());
+    has_profile(&world, "nodes");
     let mut pool = objects::foo_machine_pool("p", objects::pool_spec());
     pool.spec.iam_instance_profile = Some("nodes".to_owned());
     pool.labels_mut().insert(CLUSTER_NAME_LABEL.to_owned(), CLUSTER.to_owned());
