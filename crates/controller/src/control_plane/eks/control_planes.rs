@@ -2,6 +2,7 @@
 
 use super::desired::cluster_name;
 use super::state::{EksState, States};
+use super::{identity, nodes};
 use crate::Context;
 use crate::apply::{self, StatusWriter, Written};
 use crate::clouds::{CloudKey, CloudRegion};
@@ -75,7 +76,8 @@ impl EksControlPlanes {
     pub(super) fn name_in_eks(&self, control_plane: &FooControlPlane) -> Option<String> {
         let namespace = control_plane.namespace().unwrap_or_default();
         let cluster = self.name_of_cluster(control_plane);
-        control_plane.spec.eks.as_ref().map(|eks| cluster_name(eks, (&namespace, &cluster)))
+        let arn = identity::arn(control_plane);
+        control_plane.spec.eks.as_ref().map(|eks| cluster_name(eks, arn.as_deref(), (&namespace, &cluster)))
     }
 
     /// Where the EKS cluster is to be.
@@ -179,6 +181,11 @@ impl EksControlPlanes {
         let pools = self.foo_pools(control_plane);
         let profiles = pools.iter().filter_map(|pool| pool.spec.iam_instance_profile.clone());
         profiles.filter(|profile| limits.profile(profile).is_ok()).collect()
+    }
+
+    /// Whether every instance of the cluster's pools has the profile that the spec of its pool names.
+    pub(super) fn nodes_settled(&self, control_plane: &FooControlPlane) -> bool {
+        nodes::are_settled(&self.machine_pools(control_plane), &self.foo_pools(control_plane))
     }
 
     /// The oldest version that a kubelet of the cluster's pools has, or gets, as far as Cluster API knows.

@@ -3,7 +3,7 @@
 use super::{NAME, control_plane, refers};
 use crate::support::{CLUSTER, World, objects};
 use foo_api::names::CLUSTER_NAME_LABEL;
-use foo_model::names::CONTROL_PLANE_ID_ANNOTATION;
+use foo_model::names::{CONTROL_PLANE_ID_ANNOTATION, ROLLOUT_PAUSED_ANNOTATION};
 use kube::ResourceExt;
 use serde_json::json;
 use std::time::Duration;
@@ -127,6 +127,32 @@ fn has_profile(world: &World, name: &str) {
     world.aws.put_role(serde_json::from_value(json!({ "name": name })).unwrap());
     let profile = json!({ "name": name, "role": name });
     world.aws.put_instance_profile(serde_json::from_value(profile).unwrap());
+}
+
+/// Instances of an earlier template keep their access until the last of them is gone.
+#[tokio::test(start_paused = true)]
+async fn nodes_with_an_earlier_profile_are_let_in_until_they_are_gone() {
+    let world = World::hasty_eks();
+    world.begins_eks("v1.36.3", json!({}));
+    world.eks_is_ready().await;
+    has_profile(&world, "nodes");
+    has_profile(&world, "others");
+    let entered = |role: &str| {
+        world.eks_cluster().entries.contains_key(&format!("arn:aws:iam::123456789012:role/{role}"))
+    };
+    let pool = world.pool("p").with(|spec| spec.iam_instance_profile = Some("nodes".to_owned())).of(2).await;
+    world.until("the role is let in", || entered("nodes")).await;
+    pool.edits_object(|pool| {
+        pool.annotations_mut().insert(ROLLOUT_PAUSED_ANNOTATION.to_owned(), String::new());
+        pool.spec.iam_instance_profile = Some("others".to_owned());
+    });
+    world.until("the other role is let in", || entered("others")).await;
+    world.waits(Duration::from_mins(30)).await;
+    assert!(entered("nodes"), "two instances have it");
+    pool.edits_object(|pool| drop(pool.annotations_mut().remove(ROLLOUT_PAUSED_ANNOTATION)));
+    world.until("all instances are new", || pool.status().up_to_date_replicas == Some(2)).await;
+    world.until("the role is let in no more", || !entered("nodes")).await;
+    assert!(entered("others"));
 }
 
 /// The role behind a pool's instance profile is let in, and no longer when no pool has it.
