@@ -1,8 +1,8 @@
 //! What the controller has between passes, and what every pass needs: the Cluster and its parts, the cloud, the status.
 
 use super::desired::cluster_name;
+use super::nodes;
 use super::state::{EksState, States};
-use super::{identity, nodes};
 use crate::Context;
 use crate::apply::{self, StatusWriter, Written};
 use crate::clouds::{CloudKey, CloudRegion};
@@ -55,6 +55,11 @@ pub(super) struct Place {
     pub(super) foo_cluster: Option<Arc<FooCluster>>,
 }
 
+/// ARN of the EKS cluster, once it is known.
+pub(super) fn arn(control_plane: &FooControlPlane) -> Option<String> {
+    control_plane.status.as_ref()?.eks.as_ref()?.arn.clone()
+}
+
 impl EksControlPlanes {
     pub(super) fn api(&self, control_plane: &FooControlPlane) -> Api<FooControlPlane> {
         Api::namespaced(self.context.client.clone(), &control_plane.namespace().unwrap_or_default())
@@ -76,7 +81,7 @@ impl EksControlPlanes {
     pub(super) fn name_in_eks(&self, control_plane: &FooControlPlane) -> Option<String> {
         let namespace = control_plane.namespace().unwrap_or_default();
         let cluster = self.name_of_cluster(control_plane);
-        let arn = identity::arn(control_plane);
+        let arn = arn(control_plane);
         control_plane.spec.eks.as_ref().map(|eks| cluster_name(eks, arn.as_deref(), (&namespace, &cluster)))
     }
 

@@ -1,6 +1,6 @@
 //! Whose an EKS cluster is: the control plane's id on the FooControlPlane, rivals for one name, and which user or role AWS sees in this manager.
 
-use super::control_planes::{EksControlPlanes, Goal};
+use super::control_planes::{EksControlPlanes, Goal, arn};
 use super::state::EksState;
 use crate::clouds::{CloudKey, CloudRegion};
 use crate::credentials::Credentials;
@@ -126,11 +126,6 @@ impl EksControlPlanes {
         let params = PatchParams { field_manager: Some(manager), ..PatchParams::default() };
         self.api(control_plane).patch_metadata(&control_plane.name_any(), &params, &patch).await.map(drop)
     }
-}
-
-/// ARN of the EKS cluster, once it is known.
-pub(super) fn arn(control_plane: &FooControlPlane) -> Option<String> {
-    control_plane.status.as_ref()?.eks.as_ref()?.arn.clone()
 }
 
 /// Which user or role AWS sees in these calls.

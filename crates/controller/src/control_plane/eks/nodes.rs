@@ -38,6 +38,7 @@ fn is_settled(pool: &FooMachinePool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foo_api::capi::MachinePoolSpec;
     use serde_json::{Value, json};
 
     /// A pool of generation 2 that is as its spec says, but for these conditions.
@@ -67,7 +68,7 @@ mod tests {
     }
 
     fn machine_pool(kind: &str, name: &str) -> Arc<MachinePool> {
-        let mut pool = MachinePool::new("mp", Default::default());
+        let mut pool = MachinePool::new("mp", MachinePoolSpec::default());
         let reference = &mut pool.spec.template.spec.infrastructure_ref;
         (reference.kind, reference.name) = (kind.to_owned(), name.to_owned());
         Arc::new(pool)
