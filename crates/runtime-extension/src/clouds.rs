@@ -83,7 +83,7 @@ impl Connected {
             subnets: Answers::of_cache(Operation::DescribeSubnets, ONE_CALL),
             // One that lacks something may get it at any moment.
             profiles: Answers::new(Operation::GetInstanceProfile, ONE_CALL, |profile| match profile {
-                Some(profile) if !profile.roles.is_empty() => RARELY_CHANGES,
+                Some(profile) if profile.role.is_some() => RARELY_CHANGES,
                 Some(_) | None => Duration::ZERO,
             }),
             // One that is refused may be mended at any moment.

@@ -115,7 +115,7 @@ pub struct Eks {
     #[schemars(extend("maxProperties" = 40, "additionalProperties" = {"type": "string", "maxLength": 256}))]
     pub tags: BTreeMap<String, String>,
     /// Whether the provider takes over an EKS cluster of this name that exists and that no other installation of the provider
-    /// manages. Without it such a cluster is not touched. Default: false.
+    /// manages, as it is: what is unset, empty or false here stays. Without it such a cluster is not touched. Default: false.
     #[serde(default)]
     pub adopt: bool,
 }

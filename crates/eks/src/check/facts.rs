@@ -168,13 +168,11 @@ impl<'a> Facts<'a> {
             _ => None,
         });
         let mut roles = roles.filter(|role| role.arn == principal);
-        match self.recorded.entry_roles.get(principal) {
-            Some(bound) => roles.any(|role| role.unique_id != *bound),
-            None => {
-                let entry = self.entry_created(principal);
-                roles.any(|role| entry.is_some_and(|entry| entry < role.created))
-            }
+        if let Some(bound) = self.recorded.entry_roles.get(principal) {
+            return roles.any(|role| role.unique_id != *bound);
         }
+        let entry = self.entry_created(principal);
+        roles.any(|role| entry.is_some_and(|entry| entry < role.created))
     }
 
     /// When EKS made the entry, by the newest look at it.

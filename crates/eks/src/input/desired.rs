@@ -33,6 +33,8 @@ pub struct Desired {
     pub adopt_from: Option<String>,
     /// Take over a cluster of that name that exists and nobody else manages.
     pub adopt: bool,
+    /// What the spec says nothing about. A new cluster gets what is in here all the same; one that exists keeps what it has.
+    pub left_open: BTreeSet<Setting>,
     /// The partition of the region: `aws`, `aws-cn`, `aws-us-gov`.
     pub partition: String,
     /// The region.
@@ -77,6 +79,9 @@ pub struct Desired {
     pub entries: BTreeMap<String, DesiredEntry>,
     /// Names of the instance profiles of the cluster's pools: each role behind one gets an access entry of type EC2_LINUX.
     pub node_profiles: BTreeSet<String>,
+    /// Whether every instance of these pools has one of [`Self::node_profiles`]: as long as one of an earlier template may live, entries
+    /// of instances stay that no pool needs any more.
+    pub nodes_settled: bool,
     /// The add-ons that are requested, by name.
     pub addons: BTreeMap<String, DesiredAddon>,
     /// The pod identity associations that are requested, by namespace and service account: ARN of the role.
@@ -91,6 +96,25 @@ pub struct Desired {
     pub being_deleted: bool,
     /// Whether nothing is to be created, changed or deleted.
     pub paused: bool,
+}
+
+/// A part of a cluster's configuration that can change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Setting {
+    /// [`Desired::access`].
+    Access,
+    /// The subnets of [`Desired::placement`].
+    Subnets,
+    /// The security groups of [`Desired::placement`].
+    SecurityGroups,
+    /// [`Desired::authentication_mode`]. The ConfigMap stays in use; access entries are allowed beside it.
+    AuthenticationMode,
+    /// [`Desired::logging`].
+    Logging,
+    /// [`Desired::zonal_shift`].
+    ZonalShift,
+    /// [`Desired::deletion_protection`].
+    DeletionProtection,
 }
 
 /// What happens to the cluster when its FooControlPlane goes.

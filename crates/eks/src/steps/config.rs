@@ -1,11 +1,12 @@
 //! Changes the configuration of the cluster, one kind at a time, in the order that loses least: who reaches it first, then what it
 //! needs, then what only people see. What EKS never changes is named.
 
+use crate::desired::{Desired, Setting};
 use crate::draft::{Draft, Weight};
 use crate::report::ConditionKind;
 use crate::situation::Situation;
 use foo_model::Reason;
-use foo_model::eks::{AuthenticationMode, Change, Cluster, ConfigUpdate, EndpointAccess};
+use foo_model::eks::{AuthenticationMode, Change, Cluster, ConfigUpdate, EndpointAccess, Placement};
 
 const KIND: ConditionKind = ConditionKind::ClusterReady;
 
@@ -38,6 +39,7 @@ type Due = (&'static str, Change, String);
 
 fn changes(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster, entries: Entries) -> Vec<Due> {
     let desired = situation.desired;
+    let is_asked = |setting: Setting| !desired.left_open.contains(&setting);
     let mut due = Vec::new();
     let mut add = |name, update, why: &str| {
         let change =
@@ -47,15 +49,13 @@ fn changes(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster, entr
     if let Some(mode) = next_mode(situation, draft, cluster, entries) {
         add("authenticationMode", ConfigUpdate::AuthenticationMode(mode), "the authentication mode differs");
     }
-    if is_other_access(&desired.access, &cluster.access) {
+    if is_asked(Setting::Access) && is_other_access(&desired.access, &cluster.access) {
         add("access", ConfigUpdate::Access(desired.access.clone()), "who reaches the API server differs");
     }
-    if let Some(placement) = desired.placement.as_ref().filter(|it| it.subnets.len() >= 2)
-        && *placement != cluster.placement
-    {
-        add("placement", ConfigUpdate::Placement(placement.clone()), "subnets or security groups differ");
+    if let Some(placement) = placement(desired, cluster).filter(|it| *it != cluster.placement) {
+        add("placement", ConfigUpdate::Placement(placement), "subnets or security groups differ");
     }
-    if desired.logging != cluster.logging {
+    if is_asked(Setting::Logging) && desired.logging != cluster.logging {
         add(
             "logging",
             ConfigUpdate::Logging(desired.logging.clone()),
@@ -65,10 +65,10 @@ fn changes(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster, entr
     if let Some(policy) = desired.upgrade_policy.filter(|it| *it != cluster.upgrade_policy) {
         add("upgradePolicy", ConfigUpdate::UpgradePolicy(policy), "the upgrade policy differs");
     }
-    if desired.zonal_shift != cluster.zonal_shift {
+    if is_asked(Setting::ZonalShift) && desired.zonal_shift != cluster.zonal_shift {
         add("zonalShift", ConfigUpdate::ZonalShift(desired.zonal_shift), "zonal shift differs");
     }
-    if desired.deletion_protection != cluster.deletion_protection {
+    if is_asked(Setting::DeletionProtection) && desired.deletion_protection != cluster.deletion_protection {
         let update = ConfigUpdate::DeletionProtection(desired.deletion_protection);
         add("deletionProtection", update, "deletion protection differs");
     }
@@ -81,6 +81,23 @@ fn changes(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster, entr
         due.push(("encryption", change, "Secrets are not encrypted with the requested key".to_owned()));
     }
     due
+}
+
+/// Where the control plane's interfaces are to be; what is left open stays. `None`: not known yet.
+fn placement(desired: &Desired, cluster: &Cluster) -> Option<Placement> {
+    let asked = |setting: Setting| !desired.left_open.contains(&setting);
+    let (subnets, groups) = (asked(Setting::Subnets), asked(Setting::SecurityGroups));
+    if !subnets && !groups {
+        return None;
+    }
+    let mut placement = desired.placement.clone()?;
+    if !subnets {
+        placement.subnets.clone_from(&cluster.placement.subnets);
+    }
+    if !groups {
+        placement.security_groups.clone_from(&cluster.placement.security_groups);
+    }
+    (placement.subnets.len() >= 2).then_some(placement)
 }
 
 /// The next step towards the requested mode: EKS goes from CONFIG_MAP by API_AND_CONFIG_MAP to API, and never back.
@@ -97,11 +114,21 @@ fn next_mode(
     }
     match present {
         AuthenticationMode::ConfigMap => Some(AuthenticationMode::ApiAndConfigMap),
+        // Who comes in by the ConfigMap would be locked out, and there is no way back.
+        AuthenticationMode::ApiAndConfigMap | AuthenticationMode::Api
+            if situation.desired.left_open.contains(&Setting::AuthenticationMode) =>
+        {
+            None
+        }
         AuthenticationMode::ApiAndConfigMap | AuthenticationMode::Api => {
-            if entries == Entries::Complete {
+            // The right that let us in so far may be one of the ConfigMap.
+            let message = if situation.desired.own_principal.is_none() {
+                "the authentication mode becomes API as soon as it is known who calls AWS, and has an access entry"
+            } else if entries == Entries::Complete {
                 return Some(AuthenticationMode::Api);
-            }
-            let message = "the authentication mode becomes API as soon as all access entries exist";
+            } else {
+                "the authentication mode becomes API as soon as all access entries exist"
+            };
             draft.note(KIND, Weight::Pending, Reason::UpdatingCluster, message);
             None
         }

@@ -67,7 +67,7 @@ fn remove(situation: &Situation<'_>, draft: &mut Draft, principals: &Principals,
 fn may_remove(situation: &Situation<'_>, principals: &Principals, shown: &AccessEntry) -> bool {
     match shown.kind {
         EntryKind::Standard => situation.desired.own_principal.is_some(),
-        EntryKind::Ec2Linux => principals.nodes_known,
+        EntryKind::Ec2Linux => principals.nodes_known && situation.desired.nodes_settled,
         EntryKind::Ec2Windows
         | EntryKind::FargateLinux
         | EntryKind::Ec2

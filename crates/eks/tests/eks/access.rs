@@ -197,3 +197,18 @@ fn the_role_of_nodes_listed_as_another_type_is_named_and_nodes_are_not_locked_ou
     assert_eq!(world.aws.state.entries[&nodes].shown.kind, EntryKind::Standard);
     world.assert_says(AccessReady, Reason::AccessDiffers, "EC2_LINUX");
 }
+
+#[test]
+fn the_entry_of_nodes_stays_while_instances_of_an_earlier_template_may_live() {
+    let mut world = World::settled(desired());
+    world.aws.make_role("others");
+    world.aws.state.profiles.insert("others".to_owned(), "others".to_owned());
+    world.desired.node_profiles = BTreeSet::from(["others".to_owned()]);
+    world.desired.nodes_settled = false;
+    world.run_for(Duration::from_hours(8));
+    let entered = |world: &World, role: &str| world.aws.state.entries.contains_key(&role_arn(role));
+    assert!(entered(&world, "nodes") && entered(&world, "others"));
+    world.desired.nodes_settled = true;
+    world.run_for(Duration::from_hours(1));
+    assert!(!entered(&world, "nodes") && entered(&world, "others"));
+}

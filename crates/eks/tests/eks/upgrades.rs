@@ -197,3 +197,19 @@ fn a_second_certificate_authority_is_in_the_report() {
     let cluster = world.report.clone().unwrap().cluster.unwrap();
     assert_eq!(cluster.certificate_authority.as_deref(), Some("Y2ExY2Ey"));
 }
+
+#[test]
+fn the_config_map_is_not_left_behind_before_it_is_known_who_we_are() {
+    let mut desired = desired();
+    desired.authentication_mode = AuthenticationMode::ApiAndConfigMap;
+    let mut world = World::settled(desired);
+    world.aws.by_hand(|it| drop(it.entries.remove(&crate::aws::role_arn("manager"))));
+    world.desired.own_principal = None;
+    world.desired.authentication_mode = AuthenticationMode::Api;
+    world.run_for(Duration::from_hours(2));
+    assert_eq!(world.cluster().authentication_mode, AuthenticationMode::ApiAndConfigMap);
+    world.assert_says(ClusterReady, Reason::UpdatingCluster, "who calls AWS");
+    world.desired.own_principal = Some(crate::aws::role_arn("manager"));
+    world.settle();
+    world.assert_complete();
+}

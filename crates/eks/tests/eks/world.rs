@@ -77,6 +77,7 @@ pub fn desired() -> Desired {
         installation: "here".to_owned(),
         adopt_from: None,
         adopt: false,
+        left_open: BTreeSet::new(),
         partition: "aws".to_owned(),
         region: "eu-central-1".to_owned(),
         account: Some(crate::aws::ACCOUNT.to_owned()),
@@ -102,6 +103,7 @@ pub fn desired() -> Desired {
         may_unprotect: false,
         entries: BTreeMap::from([(role_arn("people"), entry())]),
         node_profiles: BTreeSet::from(["nodes".to_owned()]),
+        nodes_settled: true,
         addons: ["vpc-cni", "kube-proxy", "eks-pod-identity-agent", "coredns"]
             .into_iter()
             .map(|name| (name.to_owned(), addon()))

@@ -91,7 +91,7 @@ async fn role(aws: &Connected, eks: &Eks, report: &mut Report) {
         Some(found) if found.as_ref().is_none_or(|role| role.arn != *arn) => {
             report.finds(format!("{what} does not exist"));
         }
-        Some(Some(role)) if !role.services.iter().any(|one| one == EKS || one == ANYBODY) => {
+        Some(Some(role)) if !role.trusted_services.iter().any(|one| one == EKS || one == ANYBODY) => {
             report.finds(format!("{what} does not trust {EKS}"));
         }
         Some(_) | None => {}

@@ -1,6 +1,7 @@
 //! What the controller has between passes, and what every pass needs: the Cluster and its parts, the cloud, the status.
 
 use super::desired::cluster_name;
+use super::nodes;
 use super::state::{EksState, States};
 use crate::Context;
 use crate::apply::{self, StatusWriter, Written};
@@ -54,6 +55,11 @@ pub(super) struct Place {
     pub(super) foo_cluster: Option<Arc<FooCluster>>,
 }
 
+/// ARN of the EKS cluster, once it is known.
+pub(super) fn arn(control_plane: &FooControlPlane) -> Option<String> {
+    control_plane.status.as_ref()?.eks.as_ref()?.arn.clone()
+}
+
 impl EksControlPlanes {
     pub(super) fn api(&self, control_plane: &FooControlPlane) -> Api<FooControlPlane> {
         Api::namespaced(self.context.client.clone(), &control_plane.namespace().unwrap_or_default())
@@ -75,7 +81,8 @@ impl EksControlPlanes {
     pub(super) fn name_in_eks(&self, control_plane: &FooControlPlane) -> Option<String> {
         let namespace = control_plane.namespace().unwrap_or_default();
         let cluster = self.name_of_cluster(control_plane);
-        control_plane.spec.eks.as_ref().map(|eks| cluster_name(eks, (&namespace, &cluster)))
+        let arn = arn(control_plane);
+        control_plane.spec.eks.as_ref().map(|eks| cluster_name(eks, arn.as_deref(), (&namespace, &cluster)))
     }
 
     /// Where the EKS cluster is to be.
@@ -179,6 +186,11 @@ impl EksControlPlanes {
         let pools = self.foo_pools(control_plane);
         let profiles = pools.iter().filter_map(|pool| pool.spec.iam_instance_profile.clone());
         profiles.filter(|profile| limits.profile(profile).is_ok()).collect()
+    }
+
+    /// Whether every instance of the cluster's pools has the profile that the spec of its pool names.
+    pub(super) fn nodes_settled(&self, control_plane: &FooControlPlane) -> bool {
+        nodes::are_settled(&self.machine_pools(control_plane), &self.foo_pools(control_plane))
     }
 
     /// The oldest version that a kubelet of the cluster's pools has, or gets, as far as Cluster API knows.

@@ -1,6 +1,6 @@
 //! Whose an EKS cluster is: the control plane's id on the FooControlPlane, rivals for one name, and which user or role AWS sees in this manager.
 
-use super::control_planes::{EksControlPlanes, Goal};
+use super::control_planes::{EksControlPlanes, Goal, arn};
 use super::state::EksState;
 use crate::clouds::{CloudKey, CloudRegion};
 use crate::credentials::Credentials;
@@ -15,6 +15,7 @@ use foo_planner::desired::Blocked;
 use kube::ResourceExt;
 use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The role of a session hardly ever changes.
@@ -28,20 +29,13 @@ impl EksControlPlanes {
     }
 
     /// Two FooControlPlanes that name one EKS cluster: the one that has it keeps it, otherwise the older one. Compares only those that
-    /// use the same credentials; for all others the planner goes by the cluster's tags.
+    /// use the same credentials, or have the same id; for all others the planner goes by the cluster's tags.
     pub(super) fn is_alone(&self, control_plane: &FooControlPlane, key: &CloudKey) -> Result<(), Blocked> {
-        let name = self.name_in_eks(control_plane);
-        let rank = |it: &FooControlPlane| {
-            let arn = it.status.as_ref().and_then(|status| status.eks.as_ref()?.arn.as_ref());
-            (arn.is_none(), it.creation_timestamp(), it.namespace(), it.name_any())
+        let is_rival = |other: &FooControlPlane| {
+            self.cloud_key(other).as_ref() == Some(key) || self.has_id_of(control_plane, other)
         };
-        let other = self.own.state_filter(|other| {
-            other.uid() != control_plane.uid()
-                && self.name_in_eks(other) == name
-                && rank(other) < rank(control_plane)
-                && self.cloud_key(other).as_ref() == Some(key)
-        });
-        let Some(other) = other.first() else { return Ok(()) };
+        let name = self.name_in_eks(control_plane);
+        let Some(other) = self.who_comes_first(control_plane, is_rival) else { return Ok(()) };
         // What is in another namespace is not for this one's users to know.
         let whose = if other.namespace() == control_plane.namespace() {
             format!("FooControlPlane {}", other.name_any())
@@ -51,6 +45,43 @@ impl EksControlPlanes {
         let name = name.unwrap_or_default();
         let message = format!("the EKS cluster {name} is that of {whose}: set another spec.eks.name");
         Err(Blocked::new(Reason::ClusterNameTaken, message))
+    }
+
+    /// Whether this FooControlPlane is a copy of another one, with its annotations, that has the EKS cluster or comes before it: the tags
+    /// of the cluster then name both.
+    pub(super) fn is_copy(&self, control_plane: &FooControlPlane) -> bool {
+        self.who_comes_first(control_plane, |other| self.has_id_of(control_plane, other)).is_some()
+    }
+
+    /// A rival that names the same EKS cluster and has it, or is older.
+    fn who_comes_first(
+        &self,
+        control_plane: &FooControlPlane,
+        is_rival: impl Fn(&FooControlPlane) -> bool,
+    ) -> Option<Arc<FooControlPlane>> {
+        let name = self.name_in_eks(control_plane);
+        let rank = |it: &FooControlPlane| {
+            (arn(it).is_none(), it.creation_timestamp(), it.namespace(), it.name_any())
+        };
+        let others = self.own.state_filter(|other| {
+            other.uid() != control_plane.uid()
+                && self.name_in_eks(other) == name
+                && rank(other) < rank(control_plane)
+                && is_rival(other)
+        });
+        others.into_iter().next()
+    }
+
+    /// Whether both have the same id, and their clusters are not known to be two.
+    fn has_id_of(&self, control_plane: &FooControlPlane, other: &FooControlPlane) -> bool {
+        let id = |it: &FooControlPlane| {
+            it.annotations().get(CONTROL_PLANE_ID_ANNOTATION).cloned().or_else(|| it.uid())
+        };
+        let region = |it: &FooControlPlane| self.place(it).ok().map(|place| place.region);
+        let differ = |one: Option<String>, two: Option<String>| one.is_some() && two.is_some() && one != two;
+        id(control_plane) == id(other)
+            && !differ(arn(control_plane), arn(other))
+            && !differ(region(control_plane), region(other))
     }
 
     /// The id is on the FooControlPlane before anything is created: whoever has the object then knows what is its.

@@ -19,6 +19,7 @@ use foo_api::names::{self, managers};
 use foo_api::shared::ApiEndpoint;
 use foo_cloud::ClusterToken;
 use foo_model::eks::Cluster;
+use foo_model::hash;
 use foo_model::names::TOKEN_EXPIRES_ANNOTATION;
 use foo_model::{Reason, Timestamp};
 use foo_planner::desired::Blocked;
@@ -58,14 +59,20 @@ impl Server {
         })
     }
 
-    /// That which the status and the Secret of an earlier manager show, for as long as EKS does not answer.
+    /// That which the status and the Secret of an earlier manager show, for as long as EKS is not asked or does not answer. If the
+    /// Secret was deleted, or holds what nobody can read, the endpoint is the one that was copied into the spec.
     fn as_before(control_plane: &FooControlPlane, region: &str, there: Option<&Secret>) -> Option<Self> {
-        let there = there.filter(|there| is_owned_by(there, control_plane))?;
+        if there.is_some_and(|there| !is_owned_by(there, control_plane)) {
+            return None;
+        }
         let eks = control_plane.status.as_ref()?.eks.as_ref()?;
+        let read = there.and_then(|there| kubeconfig::read(&there.name_any(), there).ok());
         Some(Self {
             name: eks.name.clone()?,
             region: region.to_owned(),
-            endpoint: kubeconfig::read(&there.name_any(), there).ok()?.endpoint,
+            endpoint: read
+                .map(|it| it.endpoint)
+                .or_else(|| control_plane.spec.control_plane_endpoint.clone())?,
             certificate_authority: eks.certificate_authority.clone()?,
         })
     }
@@ -110,13 +117,17 @@ impl EksControlPlanes {
         if let Some(wrong) = there.as_ref().and_then(|there| unusable(there, control_plane, &server)) {
             return Ok(Kept { wrong: Some(wrong), ..Kept::default() });
         }
-        let (token, trouble) = self.token(there.as_ref(), &server, region).await;
+        let written = state.token_hash.as_deref();
+        let (token, trouble) = self.token(there.as_ref(), written, &server, region).await;
         let mut kept = Kept { wrong: trouble, ..Kept::default() };
         state.token_ends = token.as_ref().map(|token| token.expires);
         if let Some(ClusterToken { token, expires }) = token {
             let text = with_token(&server, &cluster, &token);
             let wanted = Wanted { name, cluster: &cluster, text, expires: Some(expires) };
             kept.worked |= keep(&secrets, control_plane, there.as_ref(), &wanted).await?;
+            if kept.wrong.is_none() {
+                state.token_hash = Some(hash::content(&token));
+            }
             match kubeconfig::parse(&wanted.name, wanted.text) {
                 Ok(usable) => kept.usable = Some(usable),
                 Err(blocked) => kept.wrong = Some(blocked),
@@ -146,17 +157,20 @@ impl EksControlPlanes {
         Ok(there.and_then(|there| kubeconfig::read(&name, &there).ok()))
     }
 
-    /// The token that is to be in the Secret: the one that is there while it is fresh; otherwise a new one; if that cannot be made, the
-    /// one that is there until its end, and why.
+    /// The token that is to be in the Secret: the one that is there while it is fresh and the one that was `written`; otherwise a new
+    /// one; if that cannot be made, the one that is there until its end, and why.
     async fn token(
         &self,
         there: Option<&Secret>,
+        written: Option<&str>,
         server: &Server,
         region: &CloudRegion,
     ) -> (Option<ClusterToken>, Option<Blocked>) {
         let now = self.context.clock.now();
         let there = there.and_then(token_in).filter(|it| it.expires <= now.plus(LIFE));
-        if let Some(fresh) = there.as_ref().filter(|it| it.expires > now.plus(RENEWED_WITH)) {
+        let is_ours = |it: &&ClusterToken| written.is_none_or(|hash| hash::content(&it.token) == hash);
+        let fresh = there.as_ref().filter(|it| it.expires > now.plus(RENEWED_WITH));
+        if let Some(fresh) = fresh.filter(is_ours) {
             return (Some(fresh.clone()), None);
         }
         match region.cloud.cluster_token(&server.name).await {

@@ -14,6 +14,7 @@ mod desired;
 mod identity;
 mod kubeconfig;
 mod looks;
+mod nodes;
 mod pass;
 mod record;
 mod removal;

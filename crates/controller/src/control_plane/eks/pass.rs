@@ -232,6 +232,7 @@ impl EksControlPlanes {
             id: &state.id,
             uid: control_plane.metadata.uid.as_deref().unwrap_or_default(),
             begun_before: state.begun_before,
+            arn: state.record.arn.as_deref(),
             cluster: (&namespace, &cluster),
             installation: &self.installation,
             adopt_from: control_plane.annotations().get(ADOPT_FROM_ANNOTATION).map(String::as_str),
@@ -240,6 +241,7 @@ impl EksControlPlanes {
             own_principal: pass.own_principal.as_deref(),
             network: ready.and_then(|status| status.network.as_ref()),
             node_profiles: self.node_profiles(control_plane, &pass.place),
+            nodes_settled: self.nodes_settled(control_plane),
             oldest_kubelet: self.oldest_kubelet(control_plane),
             being_deleted: pass.goal == Goal::Delete,
         };

@@ -45,7 +45,12 @@ impl EksControlPlanes {
             let outcome = self.waits(control_plane, (paused, why), known, state).await?;
             return Ok(outcome.again_after(WHILE_POOLS_GO));
         }
-        if !moved && Self::may_exist(control_plane, state) {
+        let is_copy = self.is_copy(control_plane);
+        if is_copy {
+            let name = control_plane.name_any();
+            tracing::warn!(name, "another FooControlPlane has the same id and its EKS cluster, which stays");
+        }
+        if !moved && !is_copy && Self::may_exist(control_plane, state) {
             let ended = self.eks_pass(control_plane, eks, Goal::Delete, state).await?;
             if !ended.gone {
                 return Ok(ended.outcome());

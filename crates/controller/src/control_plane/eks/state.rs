@@ -31,6 +31,8 @@ pub(super) struct EksState {
     pub(super) written: Option<FooControlPlaneStatus>,
     /// When the token in the kubeconfig Secret ends, if there is one.
     pub(super) token_ends: Option<Timestamp>,
+    /// Hash of that token, if this process wrote it: another one there is somebody else's, and need not be one.
+    pub(super) token_hash: Option<String>,
     /// The last request to the API server.
     pub(super) asked: Option<AskedApiServer>,
     /// Failures that were told of in events, and since when.

@@ -4,7 +4,7 @@ use super::{NAME, control_plane, refers};
 use crate::support::{CLUSTER, NS, World, objects};
 use foo_api::FooControlPlane;
 use foo_api::names::CLUSTER_NAME_LABEL;
-use foo_model::names::CONTROL_PLANE_ID_ANNOTATION;
+use foo_model::names::{CONTROL_PLANE_ID_ANNOTATION, ROLLOUT_PAUSED_ANNOTATION};
 use kube::ResourceExt;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -34,6 +34,29 @@ async fn of_two_that_name_one_cluster_the_older_keeps_it() {
     let gone = || world.server.get::<foo_api::FooControlPlane>(crate::support::NS, "d").is_none();
     world.until("it is gone", gone).await;
     assert_eq!(world.region.clusters().len(), 1);
+}
+
+/// An object that was exported and applied under another name has the annotation of the first one.
+#[tokio::test(start_paused = true)]
+async fn a_copy_of_a_control_plane_goes_and_leaves_the_cluster() {
+    let world = World::of_eks(json!({})).await;
+    let id = world.eks_object().annotations()[CONTROL_PLANE_ID_ANNOTATION].clone();
+    let (mut cluster, infrastructure) = objects::another_cluster("d", None);
+    refers(&mut cluster);
+    world.has(&cluster);
+    world.has(&infrastructure);
+    let mut copy = control_plane("d", "v1.34.0", json!({ "name": NAME }));
+    copy.annotations_mut().insert(CONTROL_PLANE_ID_ANNOTATION.to_owned(), id);
+    world.has(&copy);
+    let says = || world.eks_condition("d", "ClusterReady");
+    world.until("the copy is told", || says().0 == "False ClusterNameTaken").await;
+    world.server.delete::<foo_api::FooControlPlane>(crate::support::NS, "d").unwrap();
+    let gone = || world.server.get::<foo_api::FooControlPlane>(crate::support::NS, "d").is_none();
+    world.until("it is gone", gone).await;
+    world.waits(Duration::from_mins(5)).await;
+    assert_eq!(world.region.clusters().len(), 1);
+    assert_eq!(world.eks_cluster().status, foo_simulator::core::eks::cluster::ClusterStatus::Active);
+    assert!(world.eks_says("Ready").starts_with("True"), "{}", world.eks_in_words());
 }
 
 #[tokio::test(start_paused = true)]
@@ -101,6 +124,38 @@ async fn an_identity_that_the_namespace_may_not_use_makes_nothing() {
     assert_eq!(told.len(), 2, "once of the FooCluster, once of the control plane: {told:?}");
 }
 
+fn has_profile(world: &World, name: &str) {
+    world.aws.put_role(serde_json::from_value(json!({ "name": name })).unwrap());
+    let profile = json!({ "name": name, "role": name });
+    world.aws.put_instance_profile(serde_json::from_value(profile).unwrap());
+}
+
+/// Instances of an earlier template keep their access until the last of them is gone.
+#[tokio::test(start_paused = true)]
+async fn nodes_with_an_earlier_profile_are_let_in_until_they_are_gone() {
+    let world = World::hasty_eks();
+    world.begins_eks("v1.36.3", json!({}));
+    world.eks_is_ready().await;
+    has_profile(&world, "nodes");
+    has_profile(&world, "others");
+    let entered = |role: &str| {
+        world.eks_cluster().entries.contains_key(&format!("arn:aws:iam::123456789012:role/{role}"))
+    };
+    let pool = world.pool("p").with(|spec| spec.iam_instance_profile = Some("nodes".to_owned())).of(2).await;
+    world.until("the role is let in", || entered("nodes")).await;
+    pool.edits_object(|pool| {
+        pool.annotations_mut().insert(ROLLOUT_PAUSED_ANNOTATION.to_owned(), String::new());
+        pool.spec.iam_instance_profile = Some("others".to_owned());
+    });
+    world.until("the other role is let in", || entered("others")).await;
+    world.waits(Duration::from_mins(30)).await;
+    assert!(entered("nodes"), "two instances have it");
+    pool.edits_object(|pool| drop(pool.annotations_mut().remove(ROLLOUT_PAUSED_ANNOTATION)));
+    world.until("all instances are new", || pool.status().up_to_date_replicas == Some(2)).await;
+    world.until("the role is let in no more", || !entered("nodes")).await;
+    assert!(entered("others"));
+}
+
 /// The role of nodes.
 const NODES: &str = "arn:aws:iam::123456789012:role/nodes";
 
@@ -111,9 +166,7 @@ fn role_of_nodes() -> foo_simulator::Role {
 /// A cluster with a pool whose nodes have that role, which is let in.
 async fn with_nodes() -> World {
     let world = World::of_eks(json!({})).await;
-    world.aws.put_role(role_of_nodes());
-    let profile = json!({ "name": "nodes", "role": "nodes" });
-    world.aws.put_instance_profile(serde_json::from_value(profile).unwrap());
+    has_profile(&world, "nodes");
     let mut pool = objects::foo_machine_pool("p", objects::pool_spec());
     pool.spec.iam_instance_profile = Some("nodes".to_owned());
     pool.labels_mut().insert(CLUSTER_NAME_LABEL.to_owned(), CLUSTER.to_owned());

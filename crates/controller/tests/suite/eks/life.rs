@@ -7,6 +7,7 @@ use foo_api::names::CONTROL_PLANE_FINALIZER;
 use foo_api::{FooCluster, FooControlPlane};
 use foo_model::eks::Minor;
 use foo_model::names::{CONTROL_PLANE_ID_ANNOTATION, TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION};
+use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -122,6 +123,12 @@ async fn a_whole_cluster_goes_in_the_end_whatever_is_deleted_first() {
         "the token is renewed: {}",
         world.eks_in_words()
     );
+    world.server.delete::<Secret>(NS, "c-kubeconfig").unwrap();
+    world
+        .until("the kubeconfig is there again: nodes are drained with it", || {
+            world.server.get::<Secret>(NS, "c-kubeconfig").is_some()
+        })
+        .await;
     world.server.delete::<Cluster>(NS, CLUSTER).unwrap();
     world.until("all is gone", || world.server.get::<Cluster>(NS, CLUSTER).is_none()).await;
     assert!(world.region.clusters().is_empty() && pool.group().is_none());

@@ -105,6 +105,19 @@ async fn what_somebody_changes_is_repaired() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_token_that_somebody_changes_is_replaced_before_it_would_end() {
+    let world = World::of_eks(json!({})).await;
+    let wrong = text(&world, SECRET).replace("k8s-aws-v1.", "k8s-aws-v1.x");
+    let spoil = |secret: &mut Secret| {
+        secret.data.as_mut().unwrap().get_mut(SECRET_VALUE_KEY).unwrap().0 = wrong.clone().into_bytes();
+    };
+    world.server.edit(NS, SECRET, spoil).unwrap();
+    world.waits(Duration::from_mins(1)).await;
+    assert!(!text(&world, SECRET).contains("k8s-aws-v1.x"), "{}", text(&world, SECRET));
+    assert!(world.eks_says("Available").starts_with("True"), "{}", world.eks_in_words());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_secret_of_somebody_else_is_not_touched() {
     let world = World::hasty_eks();
     let mut theirs = objects::secret(SECRET, b"theirs");

@@ -3,6 +3,7 @@
 use foo_api::control_plane::{Eks, eks as api};
 use foo_eks::desired::DesiredEntry;
 use foo_model::eks::{AccessPolicy, AccessScope, EndpointAccess, EntryKind};
+use ipnet::IpNet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Ranges from which EKS opens the public endpoint by default: of an IPv6 cluster also to the addresses of that family (EKS User Guide,
@@ -17,10 +18,16 @@ pub(super) fn endpoint(eks: &Eks) -> EndpointAccess {
     };
     let public_cidrs = match (access.public, access.public_cidrs) {
         (false, _) => BTreeSet::new(),
-        (true, Some(ranges)) => ranges.into_iter().collect(),
+        (true, Some(ranges)) => ranges.iter().map(|range| as_eks_shows_it(range)).collect(),
         (true, None) => anywhere(),
     };
     EndpointAccess { public: access.public, private: access.private, public_cidrs }
+}
+
+/// A range without the bits of a host and in the usual spelling, as EKS shows it: another text for the same range would be changed for
+/// ever. What is no range is for EKS to refuse.
+pub(super) fn as_eks_shows_it(range: &str) -> String {
+    range.parse::<IpNet>().map_or_else(|_| range.to_owned(), |range| range.trunc().to_string())
 }
 
 pub(super) fn entries(eks: &Eks, partition: &str) -> BTreeMap<String, DesiredEntry> {

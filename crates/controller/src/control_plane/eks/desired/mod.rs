@@ -12,7 +12,7 @@ mod tests;
 use foo_api::cluster::NetworkStatus;
 use foo_api::control_plane::{Eks, eks as api};
 use foo_eks::Desired;
-use foo_eks::desired::DeletionPolicy;
+use foo_eks::desired::{DeletionPolicy, Setting};
 use foo_model::Reason;
 use foo_model::eks::{AuthenticationMode, IpFamily, LogType, Minor, SupportType};
 use foo_model::names::eks_cluster_name;
@@ -30,6 +30,8 @@ pub(super) struct Known<'a> {
     pub(super) uid: &'a str,
     /// Whether the FooControlPlane had its id before this process saw it.
     pub(super) begun_before: bool,
+    /// ARN of the EKS cluster, if it was ever seen.
+    pub(super) arn: Option<&'a str>,
     /// Namespace and name of the Cluster.
     pub(super) cluster: (&'a str, &'a str),
     /// Id of this management cluster.
@@ -46,15 +48,18 @@ pub(super) struct Known<'a> {
     pub(super) network: Option<&'a NetworkStatus>,
     /// Names of the instance profiles of the cluster's pools.
     pub(super) node_profiles: BTreeSet<String>,
+    /// Whether every instance of these pools has the profile of its pool's spec.
+    pub(super) nodes_settled: bool,
     /// The oldest version of the kubelets of the cluster's pools.
     pub(super) oldest_kubelet: Option<Minor>,
     /// Whether the cluster may be deleted.
     pub(super) being_deleted: bool,
 }
 
-/// Name of the EKS cluster.
-pub(super) fn cluster_name(eks: &Eks, (namespace, cluster): (&str, &str)) -> String {
-    eks.name.clone().unwrap_or_else(|| eks_cluster_name(namespace, cluster))
+/// Name of the EKS cluster. One that was seen keeps its name, even if the object no longer says which Cluster it belongs to.
+pub(super) fn cluster_name(eks: &Eks, arn: Option<&str>, (namespace, cluster): (&str, &str)) -> String {
+    let seen = arn.and_then(|arn| arn.rsplit_once(":cluster/")).map(|(_, name)| name.to_owned());
+    eks.name.clone().or(seen).unwrap_or_else(|| eks_cluster_name(namespace, cluster))
 }
 
 /// What the EKS cluster is to be.
@@ -75,7 +80,7 @@ pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Des
     let (namespace, cluster) = known.cluster;
     let partition = partition(known.region);
     Ok(Desired {
-        name: cluster_name(eks, known.cluster),
+        name: cluster_name(eks, known.arn, known.cluster),
         id: known.id.to_owned(),
         uid: known.uid.to_owned(),
         begun_before: known.begun_before,
@@ -83,6 +88,7 @@ pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Des
         installation: known.installation.to_owned(),
         adopt_from: known.adopt_from.map(str::to_owned),
         adopt: eks.adopt,
+        left_open: left_open(eks),
         partition: partition.to_owned(),
         region: known.region.to_owned(),
         account: known.account.map(str::to_owned),
@@ -93,7 +99,7 @@ pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Des
         role_arn: eks.role_arn.clone(),
         placement: placement::placement(eks, known.network),
         access: access::endpoint(eks),
-        service_ipv4: eks.service_cidr.clone(),
+        service_ipv4: eks.service_cidr.as_deref().map(access::as_eks_shows_it),
         ip_family: family(eks),
         authentication_mode: mode(eks),
         logging: eks.logging.iter().map(|log| log_type(*log)).collect(),
@@ -101,10 +107,12 @@ pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Des
         upgrade_policy: eks.upgrade_policy.map(support),
         zonal_shift: eks.zonal_shift,
         deletion_protection: eks.deletion_protection,
-        // The user who wants the protection says so in the spec, and takes that back there.
-        may_unprotect: !eks.deletion_protection,
+        // The user who wants the protection says so in the spec, and takes that back there; that of a cluster that was taken over is
+        // somebody else's.
+        may_unprotect: !eks.deletion_protection && !eks.adopt,
         entries: access::entries(eks, partition),
         node_profiles: known.node_profiles.clone(),
+        nodes_settled: known.nodes_settled,
         addons: addons::addons(eks),
         pod_identities: access::pod_identities(eks),
         oidc_provider: eks.oidc_provider,
@@ -117,6 +125,20 @@ pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Des
         // A pass over what is paused does not come as far as this.
         paused: false,
     })
+}
+
+/// What the spec says nothing about of a cluster that may be taken over: its defaults are for new clusters.
+fn left_open(eks: &Eks) -> BTreeSet<Setting> {
+    let all = [
+        (Setting::Access, eks.endpoint_access.is_none()),
+        (Setting::Subnets, eks.subnets.is_empty()),
+        (Setting::SecurityGroups, eks.security_groups.is_empty()),
+        (Setting::AuthenticationMode, eks.authentication_mode.is_none()),
+        (Setting::Logging, eks.logging.is_empty()),
+        (Setting::ZonalShift, !eks.zonal_shift),
+        (Setting::DeletionProtection, !eks.deletion_protection),
+    ];
+    all.into_iter().filter(|(_, open)| eks.adopt && *open).map(|(setting, _)| setting).collect()
 }
 
 fn family(eks: &Eks) -> IpFamily {

@@ -11,6 +11,7 @@ fn known() -> Known<'static> {
         id: "id",
         uid: "uid",
         begun_before: false,
+        arn: None,
         cluster: ("team-a", "blue"),
         installation: "installation",
         adopt_from: None,
@@ -19,6 +20,7 @@ fn known() -> Known<'static> {
         own_principal: None,
         network: None,
         node_profiles: BTreeSet::new(),
+        nodes_settled: true,
         oldest_kubelet: None,
         being_deleted: false,
     }
@@ -47,6 +49,15 @@ fn the_least_that_can_be_said_gives_every_default() {
     assert_eq!((desired.ip_family, desired.authentication_mode), (IpFamily::Ipv4, AuthenticationMode::Api));
     assert_eq!((desired.deletion, desired.may_unprotect), (DeletionPolicy::Delete, true));
     assert!(desired.entries.is_empty() && desired.addons.is_empty() && desired.pod_identities.is_empty());
+}
+
+#[test]
+fn a_cluster_that_was_seen_keeps_its_name_whatever_the_object_says_of_its_cluster() {
+    let arn = "arn:aws:eks:eu-central-1:123456789012:cluster/team-a_blue";
+    let orphan = Known { arn: Some(arn), cluster: ("team-a", "blue-control-plane"), ..known() };
+    assert_eq!(desired("v1.34.0", &eks(json!({})), &orphan).unwrap().name, "team-a_blue");
+    let named = eks(json!({ "name": "prod" }));
+    assert_eq!(desired("v1.34.0", &named, &orphan).unwrap().name, "prod");
 }
 
 #[test]
@@ -107,6 +118,17 @@ fn ranges_mean_nothing_without_the_public_endpoint() {
 }
 
 #[test]
+fn ranges_are_compared_as_eks_shows_them() {
+    let desired = of(json!({
+        "serviceCIDR": "10.100.3.0/16",
+        "endpointAccess": { "publicCIDRs": ["203.0.113.7/24", "203.0.113.0/24", "2001:db8:0:0::1/32", "nonsense/8"] },
+    }));
+    assert_eq!(desired.service_ipv4.as_deref(), Some("10.100.0.0/16"));
+    let shown: Vec<&str> = desired.access.public_cidrs.iter().map(String::as_str).collect();
+    assert_eq!(shown, ["2001:db8::/32", "203.0.113.0/24", "nonsense/8"]);
+}
+
+#[test]
 fn policies_are_those_of_the_partition() {
     let principal = "arn:aws-cn:iam::123456789012:role/dev";
     let entry = json!({
@@ -157,6 +179,18 @@ fn add_ons_are_latest_and_keep_what_others_changed_unless_they_say_otherwise() {
     assert_eq!(cni.configuration.as_deref(), Some(r#"{"env":{"ENABLE_PREFIX_DELEGATION":"true"}}"#));
     assert_eq!((cni.conflicts, cni.preserve), (ResolveConflicts::Overwrite, true));
     assert_eq!(cni.pod_identities.as_ref().unwrap().len(), 1);
+}
+
+#[test]
+fn what_is_not_said_of_a_cluster_that_is_taken_over_is_left_open() {
+    assert!(of(json!({})).left_open.is_empty());
+    let nothing_said = of(json!({ "adopt": true }));
+    assert_eq!((nothing_said.left_open.len(), nothing_said.may_unprotect), (7, false));
+    let all_said = of(json!({
+        "adopt": true, "endpointAccess": {}, "subnets": ["subnet-1", "subnet-2"], "securityGroups": ["sg-1"],
+        "authenticationMode": "API", "logging": ["API"], "zonalShift": true, "deletionProtection": true,
+    }));
+    assert!(all_said.left_open.is_empty());
 }
 
 #[test]
