@@ -10,8 +10,7 @@
 use crate::error::{CloudError, ErrorKind};
 use crate::operation::Operation;
 use crate::{
-    Cloud, ImageInfo, ImageQuery, InstanceTypeInfo, NetworkQuery, Result, SecurityGroupInfo,
-    SubnetInfo,
+    Cloud, ImageInfo, ImageQuery, InstanceTypeInfo, NetworkQuery, Result, SecurityGroupInfo, SubnetInfo,
 };
 use foo_model::eks::InstanceProfile;
 use foo_model::{ImageId, InstanceType, Timestamp};

@@ -6,8 +6,8 @@ use crate::seen::Seen;
 use crate::settings::Access;
 use async_trait::async_trait;
 use foo_cloud::{
-    Asking, Clock as _, Cloud, CloudError, ErrorKind, ImageInfo, ImageQuery, InstanceTypeInfo, Limits, Lookups,
-    Metered, Metrics, NetworkQuery, Operation, SubnetInfo, SystemClock, VcpuQuota,
+    Asking, Clock as _, Cloud, CloudError, ErrorKind, ImageInfo, ImageQuery, InstanceTypeInfo, Limits,
+    Lookups, Metered, Metrics, NetworkQuery, Operation, SubnetInfo, SystemClock, VcpuQuota,
 };
 use foo_model::eks::{Answer, InstanceProfile, Question, Role, VersionOffer};
 use foo_model::names::TAG_CLUSTER;

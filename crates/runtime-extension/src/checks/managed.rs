@@ -24,9 +24,9 @@ pub(super) fn read(topology: &Topology, report: &mut Report) {
         report.finds(format!("the managed network: {problem}"));
     }
     if topology.eks.as_ref().is_some_and(|eks| eks.subnets.is_empty())
-        && let Some(zone) = only_zone(network)
+        && let Some(problem) = has_one_zone(network)
     {
-        report.finds(too_few_zones(zone));
+        report.finds(problem);
     }
     // Every name of a service is known in a region, or none is.
     if network.endpoints.iter().any(|endpoint| endpoint.name.is_some())
@@ -39,22 +39,21 @@ pub(super) fn read(topology: &Topology, report: &mut Report) {
     }
 }
 
-/// The zone that all subnets of the network are in, if it has one zone: its name, or nothing where AWS names it.
-fn only_zone(network: &ManagedNetwork) -> Option<Option<&str>> {
+/// What is said of a network with one zone.
+fn has_one_zone(network: &ManagedNetwork) -> Option<String> {
     if let Some(list) = listed(network) {
         let zones: BTreeSet<&str> = list.iter().map(|subnet| subnet.zone.as_str()).collect();
-        return (zones.len() == 1).then(|| zones.first().copied());
+        return zones.first().filter(|_| zones.len() == 1).map(|zone| too_few(&Zone::new(*zone)));
+    }
+    if zone_count(network) != 1 {
+        return None;
     }
     let names = network.zones.as_ref().and_then(|zones| zones.names.as_ref());
-    (zone_count(network) == 1).then(|| names.and_then(|names| names.first()).map(String::as_str))
-}
-
-fn too_few_zones(zone: Option<&str>) -> String {
-    match zone {
+    Some(match names.and_then(|names| names.first()) {
         Some(zone) => too_few(&Zone::new(zone)),
         None => "the control plane: EKS needs subnets in two zones, and the managed network has one zone"
             .to_owned(),
-    }
+    })
 }
 
 fn ranges_fit(network: &ManagedNetwork) -> Result<(), String> {

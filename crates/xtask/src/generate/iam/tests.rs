@@ -188,7 +188,8 @@ fn everything_that_changes_something_has_a_condition() {
         });
         // Of use only together with a statement that has one; of objects in S3 the folder in the resource says whose they are: AWS has no
         // condition for their deletion.
-        let needs_none = ["ChangeIdentitiesOfAddons", "FindStoredUserData", "DeleteStoredUserData"].contains(&statement.sid);
+        let needs_none = ["ChangeIdentitiesOfAddons", "FindStoredUserData", "DeleteStoredUserData"]
+            .contains(&statement.sid);
         assert!(needs_none || statement.condition.is_none() == reads_only, "{}", statement.sid);
         assert!(statement.actions.iter().all(|action| !action.contains('*')), "{}", statement.sid);
     }

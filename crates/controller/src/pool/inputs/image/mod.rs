@@ -288,15 +288,18 @@ pub(in crate::pool) async fn usable(
     }
 }
 
+fn node_type(info: &InstanceTypeInfo) -> NodeType<'_> {
+    NodeType {
+        name: info.instance_type.as_str(),
+        architecture: &info.architecture,
+        nvidia_gpus: info.nvidia_gpus,
+        neuron_devices: info.neuron_devices,
+    }
+}
+
 /// The source that a spec names for nodes of these types.
 fn source_of(ami: &Ami, version: Option<&str>, types: &[InstanceTypeInfo]) -> Result<Source, Blocked> {
-    let node = |kind: &InstanceTypeInfo| NodeType {
-        name: kind.instance_type.as_str(),
-        architecture: &kind.architecture,
-        nvidia_gpus: kind.nvidia_gpus,
-        neuron_devices: kind.neuron_devices,
-    };
-    let types: Vec<NodeType<'_>> = types.iter().map(node).collect();
+    let types: Vec<NodeType<'_>> = types.iter().map(node_type).collect();
     Source::of(ami, Nodes { version, types: &types }).map_err(|NoSource { lacks, message }| {
         let reason = match lacks {
             Lacks::Image => Reason::ImageNotFound,
