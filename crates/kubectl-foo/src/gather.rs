@@ -91,7 +91,7 @@ pub async fn pools(
 ) -> Result<Vec<Facts>> {
     let pools: Vec<FooMachinePool> = meant(list(client, namespace, unread).await?, namespace, names)?;
     // Namespaces are read once, however many pools they have.
-    let namespaces: BTreeSet<String> = pools.iter().filter_map(|pool| pool.namespace()).collect();
+    let namespaces: BTreeSet<String> = pools.iter().filter_map(kube::ResourceExt::namespace).collect();
     let mut all = Vec::new();
     for namespace in namespaces {
         let foo_machines: Vec<FooMachine> = list(client, Some(&namespace), unread).await?;

@@ -3,6 +3,7 @@
 //! It decides nothing: each test says when it does what, and how long it waits where the real one waits minutes. It
 //! never deletes a Machine or a Node, as the real one never does.
 
+use crate::set;
 use anyhow::{Context as _, Result, bail};
 use foo_testbed::world::kinds::{self, Kind, number, text};
 use foo_testbed::world::{Cluster, MachineView, Pool, SOON, World, manifests};
@@ -30,8 +31,8 @@ const BETWEEN_WRITES: Duration = Duration::from_millis(12);
 
 /// Puts both annotations on a MachinePool.
 pub fn in_bounds(machine_pool: &mut Value, min: &str, max: &str) {
-    machine_pool["metadata"]["annotations"][MIN] = json!(min);
-    machine_pool["metadata"]["annotations"][MAX] = json!(max);
+    set(machine_pool, &["metadata", "annotations", MIN], json!(min));
+    set(machine_pool, &["metadata", "annotations", MAX], json!(max));
 }
 
 /// A pool that it looks after, made and not waited for.
@@ -247,7 +248,7 @@ impl Autoscaler {
         loop {
             let mut machine = self.machine_of(seen).await?;
             if let Some(when) = mark {
-                machine["metadata"]["annotations"][MARK] = json!(when);
+                set(&mut machine, &["metadata", "annotations", MARK], json!(when));
             } else if let Some(annotations) =
                 machine.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut)
             {
@@ -292,7 +293,7 @@ impl Autoscaler {
             let mut object = serde_json::to_value(self.api(Kind::Node).get(node).await?)?;
             let mut taints = object.pointer("/spec/taints").and_then(Value::as_array).cloned();
             change(taints.get_or_insert_default());
-            object["spec"]["taints"] = json!(taints);
+            set(&mut object, &["spec", "taints"], json!(taints));
             let object: DynamicObject = serde_json::from_value(object)?;
             self.api(Kind::Node).replace(node, &PostParams::default(), &object).await?;
             Ok(Probe::Done(()))

@@ -22,8 +22,10 @@
 pub mod autoscaler;
 pub mod document;
 pub mod odd;
+mod set;
 mod stages;
 
+pub use set::set;
 pub use stages::Stages;
 
 use anyhow::{Context as _, Result};

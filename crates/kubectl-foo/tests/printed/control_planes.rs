@@ -163,7 +163,7 @@ fn an_api_server_of_another_party_has_no_eks() {
             json!({"version": "v1.34.0", "external": {"kubeconfigSecretRef": {"name": "there"}}});
         object["status"]["eks"] = Value::Null;
     };
-    let mut nobody = control_plane(&[unreachable.clone()], |object| {
+    let mut nobody = control_plane(std::slice::from_ref(&unreachable), |object| {
         external(object);
         object["status"]["conditions"] = json!([unreachable]);
     });

@@ -13,7 +13,7 @@ fn a_pod_that_waits_brings_a_node_from_zero_and_a_node_that_is_not_needed_is_dra
         let cluster = cluster(world, "eks-autoscaler", "v1.36.0").await?;
         let node_config = json!({"family": "AL2023", "labels": {"team": "a"}});
         let [mut machine_pool, foo_machine_pool, config] =
-            pool_objects(&cluster, "workers", "v1.36.0", 0, node_config)?;
+            pool_objects(&cluster, "workers", "v1.36.0", 0, &node_config)?;
         in_bounds(&mut machine_pool, "0", "3");
         for object in [&config, &machine_pool, &foo_machine_pool] {
             world.apply(object).await?;

@@ -58,7 +58,8 @@ async fn file(world: &World) -> Result<Vec<Value>> {
     let cluster =
         objects.iter_mut().find(|object| text(object, "/kind") == "Cluster").context("no Cluster")?;
     // Both pools are upgraded at the same time.
-    cluster["metadata"]["annotations"] = json!({"topology.cluster.x-k8s.io/upgrade-concurrency": "2"});
+    let concurrency = "topology.cluster.x-k8s.io/upgrade-concurrency";
+    foo_e2e::set(cluster, &["metadata", "annotations", concurrency], json!("2"));
     let topology = cluster.pointer_mut("/spec/topology").context("no topology")?;
     let ours = [
         ("managedNetwork", json!({"zones": {"count": 2}, "egress": "None"})),

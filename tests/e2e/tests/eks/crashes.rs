@@ -45,7 +45,7 @@ fn options() -> WorldOptions {
 async fn apply(cluster: &Cluster<'_>) -> Result<()> {
     let (world, name) = (cluster.world(), cluster.name());
     prepare_iam(world);
-    let workers = pool_objects(cluster, POOL, VERSIONS[0], 1, json!({"family": "AL2023"}))?;
+    let workers = pool_objects(cluster, POOL, VERSIONS[0], 1, &json!({"family": "AL2023"}))?;
     let objects = [
         manifests::cluster(name, name),
         control_plane(name, VERSIONS[0]),

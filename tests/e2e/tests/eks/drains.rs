@@ -54,7 +54,8 @@ pub(crate) async fn an_upgrade_waits_for_a_budget(
     pool: &Pool<'_>,
 ) -> Result<()> {
     let before = has_nodes(cluster, &pool.name().pool, 1).await?;
-    ensure!(text(&before[0], "/status/nodeInfo/kubeletVersion") == "v1.34.0", "{before:#?}");
+    let is_old = |node: &Value| text(node, "/status/nodeInfo/kubeletVersion") == "v1.34.0";
+    ensure!(before.first().is_some_and(is_old), "{before:#?}");
     let old = pool.look().await?.machines.first().context("no Machine")?.instance.clone();
     let workload = pool.run("web", 1).await?;
     cluster.patch(Kind::FooControlPlane, &json!({"spec": {"version": "v1.36.0"}})).await?;

@@ -48,7 +48,7 @@ pub(crate) async fn a_second_control_plane_of_that_name(world: &World, cluster: 
     let name = eks_name(cluster);
     let before = simulated(cluster).context("no EKS cluster")?;
     let twin = cluster_in_existing_network(world, "twin", "v1.34.0", |object| {
-        object["spec"]["eks"]["name"] = json!(name);
+        foo_e2e::set(object, &["spec", "eks", "name"], json!(name));
     })
     .await?;
     says(&twin, "ClusterReady", "it to be told", |(status, reason, message)| {

@@ -102,7 +102,7 @@ async fn reader<'w>(cluster: &Cluster<'w>, other: &ManagementCluster) -> Result<
 
 /// Adds a pool where the cluster is now.
 async fn has_a_pool(reader: &Reader<'_>, cluster: &Cluster<'_>) -> Result<()> {
-    let objects = pool_objects(cluster, "workers", "v1.34.0", 1, json!({"family": "AL2023"}))?;
+    let objects = pool_objects(cluster, "workers", "v1.34.0", 1, &json!({"family": "AL2023"}))?;
     let objects: Vec<String> = objects.iter().map(Value::to_string).collect();
     let apply = "kubectl --kubeconfig \"$TARGET_KUBECONFIG\" apply --filename - <<'EOF'";
     reader.run(&format!("{apply}\n{}\nEOF", objects.join("\n---\n"))).await.map(drop)

@@ -32,7 +32,7 @@ fn objects(cluster: &Cluster<'_>) -> Result<Vec<Value>> {
     let example = example.replace("blue", cluster.name()).replace("team-a", cluster.namespace());
     let mut objects: Vec<Value> = serde_saphyr::from_multiple(&example)?;
     ensure!(objects.len() == OF_POOL[0], "the example has {} objects", objects.len());
-    objects.extend(pool_objects(cluster, POOL, "v1.34.0", 1, json!({"family": "AL2023"}))?);
+    objects.extend(pool_objects(cluster, POOL, "v1.34.0", 1, &json!({"family": "AL2023"}))?);
     Ok(objects)
 }
 
@@ -188,7 +188,7 @@ async fn goes_with_the_pool_last(cluster: &Cluster<'_>) -> Result<()> {
         let foo_cluster = cluster.read(Kind::FooCluster).await?;
         let left: Vec<_> = control_plane.iter().chain(&foo_cluster).collect();
         Ok(Probe::when(left.is_empty(), || {
-            left.iter().map(|it| format!("{:?}", condition(it, "Deleting"))).collect()
+            format!("{:?}", left.iter().map(|it| condition(it, "Deleting")).collect::<Vec<_>>())
         }))
     })
     .await?;

@@ -150,7 +150,7 @@ pub(crate) async fn pool_with<'w>(
     change: impl FnOnce(&mut Value),
 ) -> Result<Pool<'w>> {
     let [machine_pool, mut foo_machine_pool, config] =
-        pool_objects(cluster, name, version, replicas, node_config)?;
+        pool_objects(cluster, name, version, replicas, &node_config)?;
     change(foo_machine_pool.pointer_mut("/spec").context("no spec")?);
     // Users apply a file in any order.
     for object in [&machine_pool, &foo_machine_pool, &config] {
@@ -165,7 +165,7 @@ pub(crate) fn pool_objects(
     name: &str,
     version: &str,
     replicas: u32,
-    node_config: Value,
+    node_config: &Value,
 ) -> Result<[Value; 3]> {
     let config = json!({
         "apiVersion": "bootstrap.foo.com/v1alpha1", "kind": "FooNodeConfig",

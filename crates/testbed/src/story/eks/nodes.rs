@@ -86,7 +86,10 @@ mod tests {
         let good = json!({
             "metadata": {"labels": {LABEL.0: LABEL.1}}, "spec": {"taints": [{"key": TAINT, "effect": "NoSchedule"}]},
         });
-        assert!(have_label(std::slice::from_ref(&good)).is_ok() && have_taint(&[good.clone()]).is_ok());
+        assert!(
+            have_label(std::slice::from_ref(&good)).is_ok()
+                && have_taint(std::slice::from_ref(&good)).is_ok()
+        );
         assert!(have_label(&[good.clone(), json!({})]).is_err() && have_taint(&[good, json!({})]).is_err());
         assert!(have_label(&[]).is_err() && have_taint(&[]).is_err());
     }
