@@ -282,7 +282,7 @@ async fn what_is_left_is_found_by_the_name_at_eks() {
         held(before_cluster_delete(&world.clouds, &annotated).await)
     };
     assert_eq!(delete().await, None, "nobody knows that name");
-    world.runs("p", 1).await;
+    world.runs("pool", 1).await;
     let why = delete().await.unwrap();
     assert!(why.contains(&format!("volumes {volume}")), "{why}");
 }

@@ -165,6 +165,7 @@ const POOLS: &[Variable] = &[
     variable("rootVolume", Pool, &["rootVolume"], Optional),
     variable("volumes", Pool, &["volumes"], Optional),
     variable("metadataOptions", Pool, &["metadataOptions"], Optional),
+    variable("userDataStorage", Pool, &["userDataStorage"], Optional),
     variable("autoscaling", Pool, &["autoscaling"], Optional),
     variable("scaleIn", Pool, &["scaleIn"], Optional),
     variable("rollout", Pool, &["rollout"], Optional),
@@ -185,4 +186,5 @@ const EKS_POOLS: &[Variable] = &[
     variable("postCommands", Nodes, &["postCommands"], Optional),
     variable("nodeExtra", Nodes, &["extra"], Optional),
     variable("userDataCompression", Nodes, &["compression"], Optional),
+    variable("nodeConfigStorage", Nodes, &["storage"], Optional),
 ];

@@ -2,6 +2,7 @@
 //! it.
 
 mod boto3;
+mod eks;
 mod judge;
 mod networks;
 mod page;

@@ -12,7 +12,7 @@ use foo_simulator::core::catalogue::IMAGE_X86_64;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
 use foo_simulator::{AccessKey, Role, Simulator, SimulatorConfig};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -76,6 +76,11 @@ impl World {
         };
         let cloud = AwsCloud::connect(settings(&place.endpoint, keys, Vec::new())).await?;
         Ok(Self { cloud, place, clock, answers: BTreeMap::new() })
+    }
+
+    /// The subnets that there are.
+    pub(crate) fn subnets(&self) -> BTreeSet<SubnetId> {
+        self.place.subnets.iter().map(|id| SubnetId::from(id.as_str())).collect()
     }
 
     /// Time passes where it does not by itself.

@@ -132,7 +132,7 @@ impl Clusters {
             }
             Err(_) => {}
         }
-        if let Err(blocked) = self.learn_name(&pass, &mut state).await {
+        if let Err(blocked) = self.learn_name(pass.cluster, pass.goal, &mut state).await {
             return self.is_blocked(api, cluster, goal, blocked).await;
         }
         self.plan_and_act(pass, &mut state).await

@@ -1,6 +1,5 @@
 //! By which name the network is tagged for controllers in the workload cluster, and by which what they left is found.
 
-use super::Pass;
 use super::state::NetworkState;
 use crate::cluster::clusters::{Clusters, Goal};
 use crate::workload_name;
@@ -19,21 +18,26 @@ impl Clusters {
     /// # Errors
     ///
     /// The network is being deleted, and whether there is a name cannot be learned: without it left-overs would be overlooked.
-    pub(super) async fn learn_name(&self, pass: &Pass<'_>, state: &mut NetworkState) -> Result<(), Blocked> {
+    pub(super) async fn learn_name(
+        &self,
+        cluster: &FooCluster,
+        goal: Goal,
+        state: &mut NetworkState,
+    ) -> Result<(), Blocked> {
         if state.kubernetes_cluster_is_read {
             return Ok(());
         }
-        let recorded = self.networks.network(pass.cluster).and_then(|network| network.kubernetes_cluster);
-        let read = match self.owner(pass.cluster) {
+        let recorded = self.networks.network(cluster).and_then(|network| network.kubernetes_cluster);
+        let read = match self.owner(cluster) {
             Some(owner) => workload_name::workload_name(&self.context.client, &owner).await,
             None => Ok(None),
         };
         let read = match read {
             Ok(read) => read,
             Err(error) => {
-                let cluster = pass.cluster.name_any();
-                tracing::warn!(%error, cluster, "could not read the FooControlPlane of the network's Cluster");
-                if recorded.is_none() && pass.goal == Goal::Delete {
+                let name = cluster.name_any();
+                tracing::warn!(%error, cluster = name, "could not read the FooControlPlane of the network's Cluster");
+                if recorded.is_none() && goal == Goal::Delete {
                     let message = format!("the FooControlPlane of the Cluster cannot be read: {error}");
                     return Err(Blocked::new(Reason::WaitingForControlPlane, message));
                 }
@@ -41,7 +45,7 @@ impl Clusters {
             }
         };
         state.kubernetes_cluster_is_read = read.is_some();
-        state.kubernetes_cluster = read.or(recorded).or_else(|| self.former_name(pass.cluster, pass.goal));
+        state.kubernetes_cluster = read.or(recorded).or_else(|| self.former_name(cluster, goal));
         Ok(())
     }
 

@@ -1,0 +1,206 @@
+//! A cluster's life, and what EKS needs of IAM, through the Rust SDK, as the provider asks for it: of the simulator and of moto. moto knows
+//! clusters, their configuration and tags, roles, instance profiles and OpenID Connect providers; neither updates of versions, add-ons,
+//! access entries nor pod identity associations.
+
+use crate::sdk::{Moto, World, differ_only_in, here};
+use anyhow::{Context as _, Result};
+use foo_cloud::{Clusters, NewOidcProvider, Roles};
+use foo_model::eks::{
+    Answer, AuthenticationMode, Change, Cluster, ConfigUpdate, EndpointAccess, InstanceProfile, IpFamily,
+    LogType, Minor, NewCluster, OidcProvider, Placement, Question, Role, SupportType,
+};
+use foo_model::network::Tags;
+use foo_simulator::{Simulator, SimulatorConfig};
+use serde_json::json;
+use std::collections::BTreeSet;
+
+/// Name of the role and of the instance profile that both have (`serve_moto.py`).
+const NODES: &str = "nodes";
+const ISSUER: &str = "https://oidc.eks.eu-central-1.amazonaws.com/id/0123456789ABCDEF0123456789ABCDEF";
+
+/// Where moto answers otherwise, and why it is moto that is wrong ("API" is the Amazon EKS API Reference).
+const DEVIATIONS: [(&str, &str); 0] = [];
+
+fn main_cluster() -> String {
+    "main".to_owned()
+}
+
+fn tags(key: &str) -> Tags {
+    [(key.to_owned(), "v".to_owned())].into()
+}
+
+fn account_of(cloud_role: &Role) -> String {
+    cloud_role.arn.split(':').nth(4).unwrap_or_default().to_owned()
+}
+
+/// What a cluster is like, as far as it is the same in every AWS: no ids, no times, no versions of the platform.
+fn shown(cluster: &Cluster) -> Vec<(&'static str, String)> {
+    vec![
+        ("status", format!("{:?}", cluster.status)),
+        ("version", cluster.version.to_string()),
+        ("endpoint", cluster.endpoint.as_ref().is_some_and(|it| it.starts_with("https://")).to_string()),
+        ("authority", cluster.certificate_authority.is_some().to_string()),
+        ("issuer", cluster.oidc_issuer.as_ref().is_some_and(|it| it.starts_with("https://")).to_string()),
+        ("subnets", cluster.placement.subnets.len().to_string()),
+        ("access", format!("{:?}", cluster.access)),
+        ("services", format!("{:?} {:?}", cluster.service_ipv4, cluster.ip_family)),
+        ("mode", format!("{:?}", cluster.authentication_mode)),
+        ("logs", format!("{:?}", cluster.logging)),
+        ("key", format!("{:?}", cluster.encryption_key)),
+        ("support", format!("{:?}", cluster.upgrade_policy)),
+        ("protection", cluster.deletion_protection.to_string()),
+        ("tags", format!("{:?}", cluster.tags)),
+    ]
+}
+
+impl World {
+    async fn new_cluster(&self) -> Result<NewCluster> {
+        let role = self.cloud.role(NODES).await?.context("no role")?;
+        Ok(NewCluster {
+            name: main_cluster(),
+            version: Some(Minor(34)),
+            role_arn: role.arn,
+            placement: Placement { subnets: self.subnets(), security_groups: BTreeSet::new() },
+            access: EndpointAccess {
+                public: true,
+                private: true,
+                public_cidrs: ["203.0.113.0/24".to_owned()].into(),
+            },
+            service_ipv4: Some("10.100.0.0/16".to_owned()),
+            ip_family: IpFamily::Ipv4,
+            authentication_mode: AuthenticationMode::Api,
+            creator_is_admin: false,
+            self_managed_addons: false,
+            logging: [LogType::Api].into(),
+            encryption_key: None,
+            upgrade_policy: SupportType::Standard,
+            zonal_shift: false,
+            deletion_protection: false,
+            tags: tags("a"),
+        })
+    }
+
+    async fn tries_eks(&mut self, step: &str, change: Change) {
+        let outcome = self.cloud.change_eks(&change).await;
+        self.note(step, outcome.map(|_| "done".to_owned()));
+    }
+
+    async fn sees_cluster(&mut self, step: &str) {
+        match self.cloud.describe_eks(&Question::Cluster(main_cluster())).await {
+            Ok(Answer::Cluster(Some(cluster))) => {
+                for (what, value) in shown(&cluster) {
+                    self.note(&format!("{step}: {what}"), Ok(value));
+                }
+            }
+            other => self.note(step, other.map(|answer| format!("{answer:?}"))),
+        }
+    }
+
+    async fn lives_through_a_cluster(&mut self) -> Result<()> {
+        self.sees_cluster("no cluster").await;
+        let cluster = Box::new(self.new_cluster().await?);
+        let create =
+            |token: &str| Change::CreateCluster { cluster: cluster.clone(), token: token.to_owned() };
+        self.tries_eks("create", create("one")).await;
+        self.tries_eks("create with another token", create("two")).await;
+        self.wait(900);
+        self.sees_cluster("created").await;
+        self.updates().await;
+        self.tags_of_cluster().await?;
+        let delete = || Change::DeleteCluster { cluster: main_cluster() };
+        self.tries_eks("delete", delete()).await;
+        self.wait(900);
+        self.sees_cluster("deleted").await;
+        self.tries_eks("delete again", delete()).await;
+        Ok(())
+    }
+
+    async fn updates(&mut self) {
+        let update = |update, token: &str| Change::UpdateClusterConfig {
+            cluster: main_cluster(),
+            update,
+            token: token.to_owned(),
+        };
+        let logs = ConfigUpdate::Logging([LogType::Audit].into());
+        self.tries_eks("other logs", update(logs, "logs")).await;
+        self.wait(600);
+        let access = EndpointAccess { public: false, private: true, public_cidrs: BTreeSet::new() };
+        self.tries_eks("a private endpoint", update(ConfigUpdate::Access(access), "access")).await;
+        self.wait(600);
+        self.sees_cluster("updated").await;
+    }
+
+    async fn tags_of_cluster(&mut self) -> Result<()> {
+        let found = self.cloud.describe_eks(&Question::Cluster(main_cluster())).await?;
+        let Answer::Cluster(Some(cluster)) = found else { anyhow::bail!("no cluster") };
+        let arn = cluster.arn;
+        let unknown = format!("{arn}-2");
+        self.tries_eks("tag", Change::TagResource { arn: arn.clone(), tags: tags("b") }).await;
+        self.tries_eks("tag nobody", Change::TagResource { arn: unknown, tags: tags("b") }).await;
+        self.tries_eks("untag", Change::UntagResource { arn, keys: ["a".to_owned()].into() }).await;
+        let found = self.cloud.describe_eks(&Question::Cluster(main_cluster())).await?;
+        let Answer::Cluster(Some(cluster)) = found else { anyhow::bail!("no cluster") };
+        self.note("tags", Ok(format!("{:?}", cluster.tags)));
+        Ok(())
+    }
+
+    /// Roles, instance profiles, and the life of an OpenID Connect provider.
+    async fn asks_iam(&mut self) -> Result<()> {
+        let role = self.cloud.role(NODES).await?.context("no role")?;
+        let account = account_of(&role);
+        self.note("role", Ok(format!("{} {:?}", role.arn.replace(&account, ""), role.trusted_services)));
+        self.note("its id", Ok(role.unique_id.starts_with("AROA").to_string()));
+        let unknown = self.cloud.role("nobody").await;
+        self.note("unknown role", unknown.map(|it| it.is_some().to_string()));
+        let profile = self.cloud.instance_profile(NODES).await;
+        let is_it = |it: InstanceProfile| it.role.is_some_and(|it| it.arn == role.arn);
+        self.note("profile", profile.map(|it| it.is_some_and(is_it).to_string()));
+        let unknown = self.cloud.instance_profile("nobody").await;
+        self.note("unknown profile", unknown.map(|it| it.is_some().to_string()));
+        self.lives_through_a_provider().await
+    }
+
+    async fn lives_through_a_provider(&mut self) -> Result<()> {
+        let new = NewOidcProvider {
+            url: ISSUER.to_owned(),
+            clients: ["sts.amazonaws.com".to_owned()].into(),
+            tags: tags("a"),
+        };
+        let arn = self.cloud.create_oidc_provider(&new).await?;
+        self.note("provider", Ok(arn.rsplit(":oidc-provider/").next().unwrap_or_default().to_owned()));
+        let again = self.cloud.create_oidc_provider(&new).await;
+        self.note("provider again", again.map(|_| "made".to_owned()));
+        let show = |it: Option<OidcProvider>| {
+            it.map_or_else(|| "none".to_owned(), |it| format!("{} {:?} {:?}", it.url, it.client_ids, it.tags))
+        };
+        let found = self.cloud.oidc_provider(&arn).await;
+        self.note("what it is like", found.map(show));
+        let deleted = self.cloud.delete_oidc_provider(&arn).await;
+        self.note("delete the provider", deleted.map(|()| "done".to_owned()));
+        let found = self.cloud.oidc_provider(&arn).await;
+        self.note("no provider", found.map(show));
+        let deleted = self.cloud.delete_oidc_provider(&arn).await;
+        self.note("delete it again", deleted.map(|()| "done".to_owned()));
+        Ok(())
+    }
+
+    async fn asks_everything_of_eks(&mut self) -> Result<()> {
+        self.asks_iam().await?;
+        self.lives_through_a_cluster().await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn moto_has_clusters_otherwise_only_where_it_deviates_from_aws() -> Result<()> {
+    let aws = Simulator::start(SimulatorConfig::stepped()).await?;
+    let role = json!({ "name": NODES, "services": ["ec2.amazonaws.com", "eks.amazonaws.com"] });
+    aws.simulator().put_role(serde_json::from_value(role)?);
+    aws.simulator().put_instance_profile(serde_json::from_value(json!({ "name": NODES, "role": NODES }))?);
+    let mut moto = Moto::start().await?;
+    let mut ours = World::new(here(aws.endpoint()), Some(aws.simulator().clone())).await?;
+    let mut theirs = World::new(moto.place.take().context("no place")?, None).await?;
+    ours.asks_everything_of_eks().await.context("foo-sim")?;
+    theirs.asks_everything_of_eks().await.context("moto")?;
+    differ_only_in(&DEVIATIONS, &ours, &theirs);
+    Ok(())
+}
