@@ -35,7 +35,10 @@ impl Ours {
 
     /// The same, for calls at this port.
     pub(crate) async fn start_at(stage: &Stage, port: u16) -> Result<Self> {
-        let crds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/crd");
+        let deploy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy");
+        let rights = std::fs::read_to_string(deploy.join("rbac/aggregated_role.yaml"))?;
+        stage.rig().api().apply(&rights).await?;
+        let crds = deploy.join("crd");
         for entry in std::fs::read_dir(&crds).with_context(|| format!("listing {}", crds.display()))? {
             let path = entry?.path();
             if path.file_name().is_some_and(|name| name != "kustomization.yaml") {
