@@ -167,8 +167,13 @@ impl Stage {
 
     /// A token for a cluster.
     pub(crate) fn token(key: &SigningKey, cluster: &str) -> String {
+        Self::token_of(key, cluster, Duration::ZERO)
+    }
+
+    /// A token that was signed so long ago. Tokens of one key and second are the same.
+    pub(crate) fn token_of(key: &SigningKey, cluster: &str, age: Duration) -> String {
         let sts = format!("https://sts.{DEFAULT_REGION}.amazonaws.com");
-        key.cluster_token(cluster, &sts, DEFAULT_REGION, now())
+        key.cluster_token(cluster, &sts, DEFAULT_REGION, now().minus(age))
     }
 
     /// A client of a cluster with nothing but what EKS shows of it, and a token.

@@ -107,11 +107,22 @@ fn the_manager_of_node_configs_writes_no_secret_but_their_user_data() {
     on_server(async |server| {
         server.may_everything(&[MANAGER, CONTROL_PLANE_MANAGER, BOOTSTRAP_MANAGER]).await?;
         let ours = |name: &'static str| Some(("FooNodeConfig", name));
-        let stored = [
-            owned("nodes", ours("nodes"), "x"),
-            owned("restored", None, "x"),
-            owned("authority", Some(("Other", "a")), "x"),
-        ];
+        // Garbage collection runs: what is stored needs an owner that exists.
+        let config = server.make(Kind::NodeConfig, "nodes", json!({"family": "AL2023"})).await?;
+        let uid = config.pointer("/metadata/uid").cloned().unwrap_or_default();
+        let nodes = |value: &str| {
+            let mut secret = owned("nodes", ours("nodes"), value);
+            foo_e2e::set(
+                &mut secret,
+                &["metadata", "ownerReferences"],
+                json!([{
+                    "apiVersion": "bootstrap.foo.com/v1alpha1", "kind": "FooNodeConfig", "name": "nodes", "uid": uid,
+                }]),
+            );
+            secret
+        };
+        let stored =
+            [nodes("x"), owned("restored", None, "x"), owned("authority", Some(("Other", "a")), "x")];
         for stored in stored {
             server.apply(&stored.to_string()).await?;
         }
@@ -119,7 +130,7 @@ fn the_manager_of_node_configs_writes_no_secret_but_their_user_data() {
         // Deployed alone, and as the one manager of all.
         for manager in [BOOTSTRAP_MANAGER, MANAGER] {
             passes(server, manager, CREATE, &owned("fresh", ours("fresh"), "x")).await?;
-            passes(server, manager, REPLACE, &owned("nodes", ours("nodes"), "y")).await?;
+            passes(server, manager, REPLACE, &nodes("y")).await?;
             passes(server, manager, REPLACE, &owned("restored", ours("restored"), "x")).await?;
             for (verb, secret) in [
                 (CREATE, owned("fresh", None, "x")),
