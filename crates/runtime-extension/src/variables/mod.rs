@@ -39,8 +39,11 @@ fn definition(variable: &Variable, schemas: &schema::Schemas) -> Result<Variable
             Presence::Required | Presence::Optional => {}
             Presence::EmptyMeansNone => schema::allow_empty(fields),
             Presence::Default(json) => {
-                let default = serde_json::from_str(json)
+                let default: Value = serde_json::from_str(json)
                     .map_err(|_error| SchemaError::Default(variable.name.to_owned()))?;
+                if default.as_array().is_some_and(|items| !items.is_empty()) {
+                    schema::drop_rules_of_items(fields);
+                }
                 fields.insert("default".to_owned(), default);
             }
         }

@@ -131,6 +131,14 @@ fn whole(number: &Value) -> Value {
         .map_or_else(|| number.clone(), Value::from)
 }
 
+/// Takes away the rules of a list's items. Core (v1.14) judges the default of a variable as if it were a whole object, so that it cannot
+/// compile them, and refuses the variable. The API server judges the object that gets the value by the same rules.
+pub(super) fn drop_rules_of_items(fields: &mut Map<String, Value>) {
+    if let Some(items) = fields.get_mut("items").and_then(Value::as_object_mut) {
+        items.remove("x-kubernetes-validations");
+    }
+}
+
 /// A text or list that may be empty, too, and is by default.
 pub(super) fn allow_empty(fields: &mut Map<String, Value>) {
     if fields.get("type").is_some_and(|of| of == "array") {

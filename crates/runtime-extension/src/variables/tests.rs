@@ -208,3 +208,16 @@ fn every_variable_is_documented_with_its_default() {
     is_documented(Class::External, "Variables\n");
     is_documented(Class::Eks, "Variables of EKS clusters\n");
 }
+
+/// The real core refused the variable `addons` with them.
+#[test]
+fn lists_with_a_default_have_no_rules_of_items() {
+    for class in [Class::External, Class::Eks] {
+        for variable in definitions(class).unwrap() {
+            let schema = variable.schema.open_api_v3_schema;
+            let has_default = schema["default"].as_array().is_some_and(|items| !items.is_empty());
+            let rules = schema.pointer("/items/x-kubernetes-validations");
+            assert!(!has_default || rules.is_none(), "{}: {rules:?}", variable.name);
+        }
+    }
+}
