@@ -17,6 +17,11 @@ use std::time::Instant;
 /// The folder of the package whose tests wait for real components.
 const END_TO_END: &str = "tests/e2e";
 
+/// Programs whose tests wait for minutes of AWS, in several worlds: more of them run at a time than there are processors, and they begin
+/// first, because the longest program that begins last decides when all is over.
+const WAITING: [&str; 1] = ["e2e/eks"];
+const WAITING_AT_A_TIME: &str = "4";
+
 /// Runs them. The last line is `N passed, N failed`; the exit code is 0 only if nothing failed.
 pub fn run(root: &Path, arguments: &[String]) -> Result<ExitCode> {
     let started = Instant::now();
@@ -46,8 +51,9 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<ExitCode> {
 
 /// Builds all test programs, runs the examples of the documentation, then the programs in their lanes.
 fn whole(root: &Path, total: &Mutex<Total>) -> Result<()> {
-    let (end_to_end, others): (Vec<Program>, Vec<Program>) =
+    let (mut end_to_end, others): (Vec<Program>, Vec<Program>) =
         programs(root)?.into_iter().partition(|program| program.folder.ends_with(END_TO_END));
+    end_to_end.sort_by_key(|program| !program.waits());
     listen("", cargo(root).args(["test", "--workspace", "--doc", "--no-fail-fast"]), total)?;
     let waiting = Mutex::new(end_to_end.into_iter());
     let next = || waiting.lock().ok().and_then(|mut programs| programs.next());
@@ -111,10 +117,17 @@ fn program(line: &str) -> Option<Program> {
 }
 
 impl Program {
+    fn waits(&self) -> bool {
+        WAITING.contains(&self.name.as_str())
+    }
+
     fn run(&self, lane: &str, total: &Mutex<Total>) -> Result<()> {
         let started = Instant::now();
         let mut command = Command::new(&self.executable);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
+        if self.waits() {
+            command.env("RUST_TEST_THREADS", WAITING_AT_A_TIME);
+        }
         println!("{lane}== {}", self.name);
         listen(lane, &mut command, total)?;
         let took = started.elapsed().as_secs();

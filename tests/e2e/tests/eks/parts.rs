@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// The tests disturb each other: the settings of the simulated AWS are the region's.
-static STAGE: Stages<1> = Stages::new();
+static STAGE: Stages<2> = Stages::new();
 
 /// Runs a test in a world that nobody else uses meanwhile.
 pub(crate) fn play(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
