@@ -6,6 +6,7 @@ use crate::parts::{
     MADE, cluster_in_existing_network, eks_name, has_its_server, make_by_hand, pool_with, runs, simulated,
 };
 use anyhow::{Context as _, Result, ensure};
+use foo_e2e::Stages;
 use foo_model::eks::Change;
 use foo_simulator::core::eks::cluster::{Cluster as Simulated, ClusterStatus};
 use foo_testbed::world::{Cluster, REGION};
@@ -17,7 +18,8 @@ const PREFIX: &str = "infrastructure.foo.com/";
 
 #[test]
 fn an_adopted_cluster_is_upgraded_around_a_budget_and_stays_when_its_objects_go() {
-    play(async |world| {
+    static STAGE: Stages<1> = Stages::new();
+    play(&STAGE, async |world| {
         make_by_hand(world, "adopted").await?;
         drains::images_are_published(world)?;
         let made = is_active(world, "adopted_adopted").await?;

@@ -11,15 +11,13 @@ use foo_testbed::{Probe, World, wait_until};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Kubernetes keeps its own time: what is old for the manager may be new there. So this world is not that of other tests.
-static STAGE: Stages<1> = Stages::new();
-
-/// Runs a test in a world that nobody else uses meanwhile, in which it may let time pass.
-pub(crate) fn play(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
+/// Runs a test in a world of its own, in which it may let time pass. Kubernetes keeps its own time: what is old for the manager may be
+/// new there, and Nodes that join later would be taken for late.
+pub(crate) fn play(stage: &'static Stages<1>, test: impl AsyncFnOnce(&'static World) -> Result<()>) {
     let mut options = WorldOptions { clock: ManagerClock::Movable, ..WorldOptions::default() };
     // A leader could not renew its Lease while an hour passes at once.
     options.manager_args.push("--leader-elect=false".to_owned());
-    STAGE.play(options, test);
+    stage.play(options, test);
 }
 
 /// Between the looks of a cluster that nothing happens to (`REST` in foo-eks).

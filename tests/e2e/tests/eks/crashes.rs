@@ -9,8 +9,8 @@ use foo_testbed::world::kinds::{Kind, condition, text};
 use foo_testbed::world::{Cluster, ManagerClock, WorldOptions, manifests};
 use serde_json::json;
 use std::cell::RefCell;
-use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The version that the clusters begin with, and the next one.
@@ -29,10 +29,11 @@ const REST: Duration = Duration::from_secs(301);
 /// How long no change may come while there is something to do.
 const STUCK: Duration = Duration::from_mins(3);
 
-/// The world of both tests, one after the other.
-static STAGE: Stages<1> = Stages::new();
-/// How many seconds the clock of that world's manager is ahead.
-static AHEAD: AtomicI64 = AtomicI64::new(0);
+/// A world for each test: clocks of managers go ahead, and Nodes that join later would be taken for late.
+static CRASHES: Stages<1> = Stages::new();
+static SILENCE: Stages<1> = Stages::new();
+/// How many seconds the clock of each Cluster's manager is ahead, by the Cluster's name.
+static AHEAD: Mutex<BTreeMap<String, i64>> = Mutex::new(BTreeMap::new());
 
 /// A manager that does not wait for the Lease of the one that was killed, and whose clock the test sets.
 fn options() -> WorldOptions {
@@ -62,7 +63,12 @@ async fn leap(cluster: &Cluster<'_>) -> Result<()> {
     // An instance that is on its way must not be late.
     let rests = cluster.existing_pool(POOL).look().await?.is_settled_at(1);
     let seconds = i64::try_from(if rests { REST } else { WORK }.as_secs())?;
-    let ahead = AHEAD.fetch_add(seconds, Ordering::Relaxed) + seconds;
+    let ahead = {
+        let mut all = AHEAD.lock().unwrap_or_else(PoisonError::into_inner);
+        let ahead = all.entry(cluster.namespace().to_owned()).or_default();
+        *ahead += seconds;
+        *ahead
+    };
     cluster.world().move_managers_clock(ahead)?;
     let woken = json!({"metadata": {"annotations": {"example.com/woken": ahead.to_string()}}});
     let patched = cluster.patch(Kind::FooControlPlane, &woken).await;
@@ -180,7 +186,7 @@ fn nothing_is_left(cluster: &Cluster<'_>) -> Result<()> {
 
 #[test]
 fn a_manager_that_is_killed_after_each_change_makes_one_cluster_upgrades_it_once_and_leaves_nothing() {
-    STAGE.play(options(), async |world| {
+    CRASHES.play(options(), async |world| {
         let cluster = world.no_cluster("eks-crashes").await?;
         let ids = RefCell::new(BTreeSet::new());
         let runs = async |version: &str| {
@@ -213,7 +219,7 @@ fn a_manager_that_is_killed_after_each_change_makes_one_cluster_upgrades_it_once
 
 #[test]
 fn no_answer_to_any_change_comes_and_there_is_one_cluster_upgraded_once_and_nothing_left() {
-    STAGE.play(options(), async |world| {
+    SILENCE.play(options(), async |world| {
         let silence = world.aws().fails(FaultRule::on_changes(Fault::DroppedAfter));
         let cluster = world.no_cluster("eks-silence").await?;
         apply(&cluster).await?;

@@ -8,6 +8,7 @@ use crate::parts::{
 };
 use crate::tokens;
 use anyhow::{Context as _, Result, ensure};
+use foo_e2e::Stages;
 use foo_model::eks::{Change, EntryKind};
 use foo_model::network::Tags;
 use foo_simulator::core::eks::cluster::Issue;
@@ -20,7 +21,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[test]
 fn a_cluster_that_runs_keeps_its_access_its_addons_and_its_tokens() {
-    play(async |world| {
+    static STAGE: Stages<1> = Stages::new();
+    play(&STAGE, async |world| {
         let cluster = cluster_in_existing_network(world, "days", "v1.36.0", |_| {}).await?;
         let pool = pool(&cluster, "workers", "v1.36.0", 1, json!({"family": "AL2023"})).await?;
         has_its_server(&cluster).await?;

@@ -8,6 +8,7 @@ use crate::parts::{
     simulated,
 };
 use anyhow::{Context as _, Result, ensure};
+use foo_e2e::Stages;
 use foo_simulator::{Fault, FaultRule, Probability, Service};
 use foo_testbed::world::kinds::{Kind, condition};
 use foo_testbed::world::{ACTIVE_PERIOD, Cluster};
@@ -20,7 +21,8 @@ const ROLE: &str = "eks-mistrusted";
 
 #[test]
 fn what_eks_refuses_and_what_users_write_wrong_is_named_and_ends() {
-    play(async |world| {
+    static STAGE: Stages<1> = Stages::new();
+    play(&STAGE, async |world| {
         world.aws().simulator().put_role(role(ROLE, "ec2.amazonaws.com"));
         let cluster = cluster_in_existing_network(world, "trouble", "v1.40.0", |object| {
             object["spec"]["eks"]["roleARN"] = json!(role_arn(ROLE));
