@@ -10,10 +10,29 @@ use serde_json::{Map, Value, json};
 
 /// The policies for pools, networks, leftovers, control planes and user data.
 pub(super) fn stack(policies: &[Value; 5]) -> Result<String> {
-    let heads = [STACK, NETWORKS, LEFTOVERS, CONTROL_PLANES, USER_DATA];
-    let parts =
-        heads.into_iter().zip(policies).map(|(head, policy)| Ok(format!("{head}{}", document(policy)?)));
+    let further = [
+        ("Network", "WithNetworks", "networks"),
+        ("Leftovers", "WithLeftovers", "leftovers"),
+        ("ControlPlane", "WithControlPlanes", "control-planes"),
+        ("UserData", "WithUserData", "user-data"),
+    ];
+    let heads = std::iter::once(STACK.to_owned()).chain(further.into_iter().map(head));
+    let parts = heads.zip(policies).map(|(head, policy)| Ok(format!("{head}{}", document(policy)?)));
     parts.collect()
+}
+
+/// What stands before each document but the first: the name of the policy as a resource, the condition that it exists, and how its
+/// name in IAM ends.
+fn head((resource, condition, suffix): (&str, &str, &str)) -> String {
+    format!(
+        "  {resource}Policy:
+    Type: AWS::IAM::ManagedPolicy
+    Condition: {condition}
+    Properties:
+      ManagedPolicyName: !Sub ${{PolicyName}}-{suffix}
+      PolicyDocument:
+"
+    )
 }
 
 fn document(policy: &Value) -> Result<String> {
@@ -128,42 +147,6 @@ Resources:
       ManagedPolicyName: !Ref PolicyName
       PolicyDocument:
 "#;
-
-/// What stands before the second document.
-const NETWORKS: &str = r"  NetworkPolicy:
-    Type: AWS::IAM::ManagedPolicy
-    Condition: WithNetworks
-    Properties:
-      ManagedPolicyName: !Sub ${PolicyName}-networks
-      PolicyDocument:
-";
-
-/// What stands before the third document.
-const LEFTOVERS: &str = r"  LeftoversPolicy:
-    Type: AWS::IAM::ManagedPolicy
-    Condition: WithLeftovers
-    Properties:
-      ManagedPolicyName: !Sub ${PolicyName}-leftovers
-      PolicyDocument:
-";
-
-/// What stands before the fourth document.
-const CONTROL_PLANES: &str = r"  ControlPlanePolicy:
-    Type: AWS::IAM::ManagedPolicy
-    Condition: WithControlPlanes
-    Properties:
-      ManagedPolicyName: !Sub ${PolicyName}-control-planes
-      PolicyDocument:
-";
-
-/// What stands before the fifth document.
-const USER_DATA: &str = r"  UserDataPolicy:
-    Type: AWS::IAM::ManagedPolicy
-    Condition: WithUserData
-    Properties:
-      ManagedPolicyName: !Sub ${PolicyName}-user-data
-      PolicyDocument:
-";
 
 /// The policy with parameters instead of what is to be narrowed.
 fn narrowed(value: Value) -> Value {
