@@ -59,7 +59,7 @@ async fn entries_that_somebody_deleted_come_back(
     let nodes = role_arn(NODE_ROLE);
     ensure!(before.len() == 2 && before.contains_key(&nodes), "{:?}", before.keys());
     let (name, foreign) = (eks_name(cluster), role_arn("people"));
-    world.aws().simulator().put_role(crate::parts::role("people", "ec2.amazonaws.com"));
+    world.aws().simulator().put_role(foo_testbed::service_role("people", "ec2.amazonaws.com"));
     let somebody = world.aws().simulator().cloud(REGION, "somebody");
     let change = Change::CreateAccessEntry {
         cluster: name.clone(),

@@ -8,11 +8,11 @@ use foo_model::eks::{
     AuthenticationMode, Change, EndpointAccess, IpFamily, Minor, NewCluster, Placement, SupportType,
 };
 use foo_model::network::Tags;
+use foo_simulator::InstanceProfile;
 use foo_simulator::core::eks::cluster::Cluster as Simulated;
-use foo_simulator::{InstanceProfile, Role};
 use foo_testbed::world::kinds::{self, Kind, condition, read, text};
 use foo_testbed::world::{Cluster, Pool, REGION, SUBNETS, WorldOptions, manifests};
-use foo_testbed::{Probe, World, wait_until};
+use foo_testbed::{Probe, World, service_role, wait_until};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -39,26 +39,11 @@ pub(crate) fn role_arn(role: &str) -> String {
     format!("arn:aws:iam::{}:role/{role}", foo_simulator::DEFAULT_ACCOUNT)
 }
 
-/// A role that a service may assume.
-pub(crate) fn role(name: &str, service: &str) -> Role {
-    Role {
-        name: name.to_owned(),
-        policy: None,
-        path: "/".to_owned(),
-        services: vec![service.to_owned()],
-        trusts: Vec::new(),
-        external_id: None,
-        web_identity: None,
-        max_session_seconds: 3_600,
-        session_seconds: None,
-    }
-}
-
 /// What an administrator of the account prepares: the role of control planes, and the role and instance profile of nodes.
 pub(crate) fn prepare_iam(world: &World) {
     let simulator = world.aws().simulator();
-    simulator.put_role(role(CONTROL_PLANE_ROLE, "eks.amazonaws.com"));
-    simulator.put_role(role(NODE_ROLE, "ec2.amazonaws.com"));
+    simulator.put_role(service_role(CONTROL_PLANE_ROLE, "eks.amazonaws.com"));
+    simulator.put_role(service_role(NODE_ROLE, "ec2.amazonaws.com"));
     simulator.put_instance_profile(InstanceProfile {
         name: NODE_ROLE.to_owned(),
         role: Some(NODE_ROLE.to_owned()),

@@ -4,7 +4,7 @@ use crate::clock::{WAITING, calls, in_time, passes, play, says_in_time};
 use crate::input;
 use crate::life::has_nodes;
 use crate::parts::{
-    cluster_in_existing_network, eks_name, goes, has_its_server, lets_in, pool, role, role_arn, runs, says,
+    cluster_in_existing_network, eks_name, goes, has_its_server, lets_in, pool, role_arn, runs, says,
     simulated,
 };
 use anyhow::{Context as _, Result, ensure};
@@ -23,7 +23,7 @@ const ROLE: &str = "eks-mistrusted";
 fn what_eks_refuses_and_what_users_write_wrong_is_named_and_ends() {
     static STAGE: Stages<1> = Stages::new();
     play(&STAGE, async |world| {
-        world.aws().simulator().put_role(role(ROLE, "ec2.amazonaws.com"));
+        world.aws().simulator().put_role(foo_testbed::service_role(ROLE, "ec2.amazonaws.com"));
         let cluster = cluster_in_existing_network(world, "trouble", "v1.40.0", |object| {
             object["spec"]["eks"]["roleARN"] = json!(role_arn(ROLE));
         })
@@ -81,7 +81,7 @@ async fn it_is_not_created_for_three_reasons(world: &World, cluster: &Cluster<'_
             message: "You've reached your quota for the number of clusters in your account.".to_owned(),
         },
     ));
-    world.aws().simulator().put_role(role(ROLE, "eks.amazonaws.com"));
+    world.aws().simulator().put_role(foo_testbed::service_role(ROLE, "eks.amazonaws.com"));
     says_in_time(cluster, WAITING, "ClusterReady", "the quota to be named", |(status, reason, message)| {
         status == "False" && reason == "LimitExceeded" && message.contains("quota")
     })

@@ -2,11 +2,12 @@
 //! each Kubernetes version of the story.
 
 use super::manifest::VERSIONS;
+use crate::simulated::service_role;
 use crate::world::World;
 use anyhow::{Context as _, Result};
 use foo_model::ImageId;
+use foo_simulator::InstanceProfile;
 use foo_simulator::core::catalogue::{IMAGE_X86_64, Image};
-use foo_simulator::{InstanceProfile, Role};
 use std::time::Duration;
 
 /// The role of control planes.
@@ -20,8 +21,8 @@ const NAT_GATEWAY: Duration = Duration::from_secs(5);
 /// Makes all of it.
 pub(super) fn prepare(world: &World) -> Result<()> {
     let simulator = world.aws().simulator();
-    simulator.put_role(role(CONTROL_PLANE_ROLE, "eks.amazonaws.com"));
-    simulator.put_role(role(NODE_ROLE, "ec2.amazonaws.com"));
+    simulator.put_role(service_role(CONTROL_PLANE_ROLE, "eks.amazonaws.com"));
+    simulator.put_role(service_role(NODE_ROLE, "ec2.amazonaws.com"));
     let profile = InstanceProfile { name: NODE_ROLE.to_owned(), role: Some(NODE_ROLE.to_owned()) };
     simulator.put_instance_profile(profile);
     for version in VERSIONS {
@@ -32,20 +33,6 @@ pub(super) fn prepare(world: &World) -> Result<()> {
         settings.nat_gateway_delete = NAT_GATEWAY;
     })?;
     Ok(())
-}
-
-fn role(name: &str, service: &str) -> Role {
-    Role {
-        name: name.to_owned(),
-        policy: None,
-        path: "/".to_owned(),
-        services: vec![service.to_owned()],
-        trusts: Vec::new(),
-        external_id: None,
-        web_identity: None,
-        max_session_seconds: 3_600,
-        session_seconds: None,
-    }
 }
 
 /// An image of each family, and the parameters that name them (EKS User Guide, "Retrieve recommended Amazon Linux AMI IDs";
