@@ -58,9 +58,10 @@ advisories: prerequisites cargo-deny ## Take newer advisories (hack/advisories.t
 conformance: tools build ## Cluster API's own end-to-end specs, all of them, on real components (make test plays a few)
 	@FOO_SPECS=whole cargo test --workspace --test upstream -- --nocapture
 
-chaos: tools build ## Roll-outs under accidents on real components (CHAOS_MINUTES=60 CHAOS_SIZE=20 CHAOS_SEED=1)
+chaos: tools build ## Roll-outs under accidents on real components, and a kill around each change of AWS (CHAOS_MINUTES=60 CHAOS_SIZE=20 CHAOS_SEED=1)
 	@CHAOS_MINUTES=$(or $(CHAOS_MINUTES),60) CHAOS_SIZE=$(or $(CHAOS_SIZE),20) CHAOS_SEED=$(or $(CHAOS_SEED),1) \
 	    cargo test --workspace --test chaos -- storms --nocapture
+	@cargo test --workspace --test eks --test network -- crashes:: --nocapture
 
 bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--full: all sizes, over an hour)
 	$(call timed,planner,cargo run --release --quiet -p foo-planner --example plan_1000)

@@ -1,9 +1,9 @@
 //! `cargo xtask test`: every test of the workspace, each once, and one last line with the total.
 //!
-//! Cargo says which test programs there are. Those of the end-to-end tests spend most of their time waiting for real components, all others
-//! computing: so there are two lanes, side by side, and in each one program after the other. The second lane begins with the end-to-end
-//! tests, and the first one takes part in them when all others are done. The lines of the second lane begin with `| `. Nothing is read
-//! but what libtest says.
+//! Cargo lists the test programs. Those of the end-to-end tests spend most of their time waiting for real components, all others
+//! computing: so there are three lanes, side by side, and in each one program after the other. One lane begins with the programs that
+//! compute, and takes part in the end-to-end tests when those are done; the lines of the others begin with `| ` and `: `. Only libtest's
+//! lines are read. The report ends with what each program took, in wall-clock and in processor time, and the longest tests.
 
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
@@ -17,10 +17,26 @@ use std::time::Instant;
 /// The folder of the package whose tests wait for real components.
 const END_TO_END: &str = "tests/e2e";
 
-/// Programs whose tests wait for minutes of AWS, in several worlds: more of them run at a time than there are processors, and they begin
-/// first, because the longest program that begins last decides when all is over.
+/// How the lines of the lanes begin that only run end-to-end tests.
+const WAITING_LANES: [&str; 2] = ["| ", ": "];
+
+/// The programs that take longest begin first, because the longest program that begins last decides when all is over.
+const FIRST: [&str; 6] =
+    ["e2e/eks", "e2e/network", "e2e/runtime", "e2e/runbooks", "e2e/lifecycle", "e2e/chaos"];
+
+/// Programs whose tests wait for minutes of AWS, in several worlds: more of them run at a time than there are processors.
 const WAITING: [&str; 1] = ["e2e/eks"];
 const WAITING_AT_A_TIME: &str = "4";
+
+/// Modules of end-to-end tests that only `make chaos` runs, before a release: the manager is killed around each change of AWS, and each
+/// answer is lost. The controller's suite plays the same on a paused clock in every run.
+const BEFORE_A_RELEASE: &str = "crashes::";
+
+/// How many of the longest tests the report lists.
+const LONGEST: usize = 20;
+
+/// Clock ticks of `/proc/<pid>/stat` in a second: the same on every Linux that Rust supports (`USER_HZ`, proc(5)).
+const TICKS: f64 = 100.0;
 
 /// Runs them. The last line is `N passed, N failed`; the exit code is 0 only if nothing failed.
 pub fn run(root: &Path, arguments: &[String]) -> Result<ExitCode> {
@@ -30,7 +46,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<ExitCode> {
         whole(root, &total)?;
     } else {
         let mut command = cargo(root);
-        listen("", command.args(["test"]).args(arguments), &total)?;
+        add(&total, listen("", command.args(["test"]).args(arguments))?.0);
     }
     let total = total.into_inner().unwrap_or_default();
     let mut out = std::io::stdout().lock();
@@ -40,9 +56,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<ExitCode> {
     if total.ignored > 0 {
         writeln!(out, "\n{} ignored", total.ignored)?;
     }
-    for (program, seconds) in total.slowest() {
-        writeln!(out, "{seconds:>5} s  {program}")?;
-    }
+    total.report(&mut out)?;
     writeln!(out, "\ntests took {} s", started.elapsed().as_secs())?;
     writeln!(out, "{} passed, {} failed", total.passed, total.failed)?;
     let held = total.failed == 0 && total.passed > 0;
@@ -52,18 +66,22 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<ExitCode> {
 /// Builds all test programs, runs the examples of the documentation, then the programs in their lanes.
 fn whole(root: &Path, total: &Mutex<Total>) -> Result<()> {
     let (mut end_to_end, others): (Vec<Program>, Vec<Program>) =
-        programs(root)?.into_iter().partition(|program| program.folder.ends_with(END_TO_END));
-    end_to_end.sort_by_key(|program| !program.waits());
-    listen("", cargo(root).args(["test", "--workspace", "--doc", "--no-fail-fast"]), total)?;
+        programs(root)?.into_iter().partition(Program::is_end_to_end);
+    end_to_end.sort_by_key(Program::place);
+    add(total, listen("", cargo(root).args(["test", "--workspace", "--doc", "--no-fail-fast"]))?.0);
     let waiting = Mutex::new(end_to_end.into_iter());
     let next = || waiting.lock().ok().and_then(|mut programs| programs.next());
     std::thread::scope(|scope| {
-        let second =
-            scope.spawn(|| std::iter::from_fn(next).try_for_each(|program| program.run("| ", total)));
-        let first =
+        let next = &next;
+        let waiting = WAITING_LANES.map(|lane| {
+            scope.spawn(move || std::iter::from_fn(next).try_for_each(|program| program.run(lane, total)))
+        });
+        let mut outcome =
             others.into_iter().chain(std::iter::from_fn(next)).try_for_each(|program| program.run("", total));
-        let second = second.join().unwrap_or_else(|_| Err(anyhow::anyhow!("the second lane panicked")));
-        first.and(second)
+        for lane in waiting {
+            outcome = outcome.and(lane.join().unwrap_or_else(|_| Err(anyhow::anyhow!("a lane panicked"))));
+        }
+        outcome
     })
 }
 
@@ -121,19 +139,35 @@ impl Program {
         WAITING.contains(&self.name.as_str())
     }
 
+    fn is_end_to_end(&self) -> bool {
+        self.folder.ends_with(END_TO_END)
+    }
+
+    /// Its place among the end-to-end programs, the first one first.
+    fn place(&self) -> usize {
+        FIRST.iter().position(|name| *name == self.name).unwrap_or(FIRST.len())
+    }
+
     fn run(&self, lane: &str, total: &Mutex<Total>) -> Result<()> {
         let started = Instant::now();
         let mut command = Command::new(&self.executable);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
+        // How long each test takes is still unstable in libtest, which reads this variable as the compiler does.
+        command.env("RUSTC_BOOTSTRAP", "1").args(["-Z", "unstable-options", "--report-time"]);
+        if self.is_end_to_end() {
+            command.args(["--skip", BEFORE_A_RELEASE]);
+        }
         if self.waits() {
             command.env("RUST_TEST_THREADS", WAITING_AT_A_TIME);
         }
         println!("{lane}== {}", self.name);
-        listen(lane, &mut command, total)?;
-        let took = started.elapsed().as_secs();
-        if let Ok(mut total) = total.lock() {
-            total.seconds.insert(self.name.clone(), took);
-        }
+        let (mut own, processor) = listen(lane, &mut command)?;
+        let names = own.tests.iter_mut().map(|(_, name)| name).chain(&mut own.failures);
+        names.for_each(|name| *name = format!("{} {name}", self.name));
+        let wall = started.elapsed().as_secs();
+        own.programs.insert(self.name.clone(), Took { wall, processor });
+        add(total, own);
+        println!("{lane}== {} took {wall} s", self.name);
         Ok(())
     }
 }
@@ -144,8 +178,9 @@ fn cargo(root: &Path) -> Command {
     command
 }
 
-/// Runs a command, prints what it prints and counts. A command that fails without a failed test is a failure of its own.
-fn listen(lane: &str, command: &mut Command, total: &Mutex<Total>) -> Result<()> {
+/// Runs a command, prints what it prints and counts. A command that fails without a failed test is a failure of its own. Also returns
+/// its processor time in seconds, where that can be known.
+fn listen(lane: &str, command: &mut Command) -> Result<(Total, Option<f64>)> {
     let mut child =
         command.stdout(Stdio::piped()).spawn().with_context(|| format!("starting {command:?}"))?;
     let output = child.stdout.take().context("a command without output")?;
@@ -156,25 +191,49 @@ fn listen(lane: &str, command: &mut Command, total: &Mutex<Total>) -> Result<()>
         println!("{lane}{line}");
         own.read(&line);
     }
+    let processor = processor_time(child.id());
     let status = child.wait().context("waiting for a test program")?;
     if !status.success() && own.failed == 0 {
         own.failed = 1;
         own.failures.push(format!("{command:?} ended with {status}: it did not build or was killed"));
     }
+    Ok((own, processor))
+}
+
+/// Adds what a command printed to the total of all lanes.
+fn add(total: &Mutex<Total>, own: Total) {
     if let Ok(mut total) = total.lock() {
         total.add(own);
     }
-    Ok(())
 }
 
-#[derive(Debug, Default, PartialEq, Eq)]
+/// Processor time, in seconds, of a process that has closed its output and was not waited for, and of the children that it waited for.
+/// It may take a moment until it has ended: what it uses meanwhile is little.
+fn processor_time(process: u32) -> Option<f64> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The second field is a name in parentheses, which may contain anything; utime, stime, cutime and cstime are fields 14 to 17.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let ticks = fields.split_whitespace().skip(11).take(4).map(str::parse::<f64>);
+    Some(ticks.sum::<Result<f64, _>>().ok()? / TICKS)
+}
+
+/// What a program took, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Took {
+    wall: u64,
+    processor: Option<f64>,
+}
+
+#[derive(Debug, Default, PartialEq)]
 struct Total {
     passed: u64,
     failed: u64,
     ignored: u64,
     failures: Vec<String>,
     /// How long each program took.
-    seconds: BTreeMap<String, u64>,
+    programs: BTreeMap<String, Took>,
+    /// How long each test took, in seconds.
+    tests: Vec<(f64, String)>,
 }
 
 impl Total {
@@ -183,18 +242,29 @@ impl Total {
         self.failed += other.failed;
         self.ignored += other.ignored;
         self.failures.extend(other.failures);
+        self.tests.extend(other.tests);
+        self.programs.extend(other.programs);
     }
 
-    /// The ten programs that took longest, the longest first.
-    fn slowest(&self) -> Vec<(&str, u64)> {
-        let mut all: Vec<(&str, u64)> =
-            self.seconds.iter().map(|(name, took)| (name.as_str(), *took)).collect();
-        all.sort_by_key(|(_, took)| std::cmp::Reverse(*took));
-        all.truncate(10);
-        all
+    /// What took how long: every program, and the longest tests, the longest first.
+    fn report(&self, out: &mut impl std::io::Write) -> std::io::Result<()> {
+        let mut programs: Vec<_> = self.programs.iter().collect();
+        programs.sort_by_key(|(_, took)| std::cmp::Reverse(took.wall));
+        writeln!(out, "\n seconds  processor  program")?;
+        for (name, Took { wall, processor }) in programs {
+            let processor = processor.map_or_else(String::new, |seconds| format!("{seconds:.0}"));
+            writeln!(out, "{wall:>8}  {processor:>9}  {name}")?;
+        }
+        let mut tests: Vec<_> = self.tests.iter().collect();
+        tests.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        writeln!(out, "\n seconds  test")?;
+        for (seconds, name) in tests.into_iter().take(LONGEST) {
+            writeln!(out, "{seconds:>8.1}  {name}")?;
+        }
+        Ok(())
     }
 
-    /// `test result: ok. 3 passed; 0 failed; 0 ignored; …` and `test name ... FAILED`.
+    /// `test result: ok. 3 passed; 0 failed; 0 ignored; …` and `test name ... FAILED <1.234s>`.
     fn read(&mut self, line: &str) {
         if let Some(counts) = line.strip_prefix("test result: ") {
             for part in counts.split(['.', ';']) {
@@ -205,10 +275,19 @@ impl Total {
                     _ => {}
                 }
             }
-        } else if let Some(name) =
-            line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED"))
+        } else if let Some((name, outcome)) =
+            line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... "))
         {
-            self.failures.push(name.to_owned());
+            let (outcome, seconds) = match outcome.split_once(" <") {
+                Some((outcome, seconds)) => {
+                    (outcome, seconds.strip_suffix("s>").and_then(|it| it.parse().ok()))
+                }
+                None => (outcome, None),
+            };
+            if outcome == "FAILED" {
+                self.failures.push(name.to_owned());
+            }
+            self.tests.extend(seconds.map(|seconds| (seconds, name.to_owned())));
         }
     }
 }
@@ -222,8 +301,9 @@ mod tests {
         let mut total = Total::default();
         for line in [
             "running 3 tests",
-            "test a::b ... ok",
-            "test a::c ... FAILED",
+            "test a::b ... ok <0.250s>",
+            "test a::c ... FAILED <12.500s>",
+            "test a::d ... FAILED",
             "test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s",
             "test result: ok. 40 passed; 0 failed; 2 ignored; 0 measured; 0 filtered out; finished in 1.25s",
             "test result: what somebody's test printed",
@@ -232,8 +312,33 @@ mod tests {
             own.read(line);
             total.add(own);
         }
-        let failures = vec!["a::c".to_owned()];
-        assert_eq!(total, Total { passed: 42, failed: 1, ignored: 2, failures, ..Total::default() });
+        let failures = vec!["a::c".to_owned(), "a::d".to_owned()];
+        let tests = vec![(0.25, "a::b".to_owned()), (12.5, "a::c".to_owned())];
+        assert_eq!(total, Total { passed: 42, failed: 1, ignored: 2, failures, tests, ..Total::default() });
+    }
+
+    #[test]
+    fn the_report_names_programs_and_the_longest_tests() {
+        let mut total = Total::default();
+        total.programs.insert("a/short".to_owned(), Took { wall: 2, processor: Some(1.6) });
+        total.programs.insert("a/long".to_owned(), Took { wall: 30, processor: None });
+        total.tests = (0..30_u8).map(|n| (f64::from(n), format!("test_{n}"))).collect();
+        let mut out = Vec::new();
+        total.report(&mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        let lines: Vec<&str> = out.lines().filter(|line| !line.is_empty()).collect();
+        assert_eq!(lines.len(), 1 + 2 + 1 + LONGEST, "{out}");
+        assert_eq!(lines[1].split_whitespace().collect::<Vec<_>>(), ["30", "a/long"]);
+        assert_eq!(lines[2].split_whitespace().collect::<Vec<_>>(), ["2", "2", "a/short"]);
+        assert_eq!(lines[4].split_whitespace().collect::<Vec<_>>(), ["29.0", "test_29"]);
+    }
+
+    #[test]
+    fn the_processor_time_of_a_program_includes_that_of_its_children() {
+        let work = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+        let script = format!("sh -c '{work}'; {work}");
+        let (_, took) = listen("", Command::new("sh").args(["-c", &script])).unwrap();
+        assert!(took.is_none_or(|seconds| seconds > 0.0), "{took:?}");
     }
 
     #[test]
@@ -245,21 +350,15 @@ mod tests {
             )
         };
         let found = program(&line(true)).unwrap();
-        assert_eq!((found.name.as_str(), found.folder.ends_with(END_TO_END)), ("e2e/story", true));
+        assert_eq!((found.name.as_str(), found.is_end_to_end()), ("e2e/story", true));
         assert_eq!(program(&line(false)), None);
         assert_eq!(program(r#"{"reason":"build-finished","success":true}"#), None);
     }
 
     #[test]
     fn a_command_that_is_killed_is_a_failure() {
-        let total = Mutex::new(Total::default());
-        listen(
-            "",
-            Command::new("sh").args(["-c", "echo 'test result: ok. 3 passed; 0 failed'; kill -9 $$"]),
-            &total,
-        )
-        .unwrap();
-        let total = total.into_inner().unwrap();
+        let script = "echo 'test result: ok. 3 passed; 0 failed'; kill -9 $$";
+        let (total, _) = listen("", Command::new("sh").args(["-c", script])).unwrap();
         assert_eq!((total.passed, total.failed, total.failures.len()), (3, 1, 1));
     }
 }

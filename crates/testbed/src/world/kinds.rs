@@ -163,14 +163,42 @@ pub fn number(object: &Value, pointer: &str) -> Option<i64> {
     object.pointer(pointer).and_then(Value::as_i64)
 }
 
-/// A condition of an object: status, reason and message.
+/// A condition of an object: status, reason and message. One that was observed for an earlier generation of the object does not count: it
+/// says nothing about what the object asks for now.
+///
+/// Controllers of Cluster API write conditions before the rest of the status, in a request of its own. Whoever reads another field of
+/// the status waits for that field, not for a condition.
 pub fn condition<'a>(object: &'a Value, kind: &str) -> Option<(&'a str, &'a str, &'a str)> {
     let conditions = object.pointer("/status/conditions")?.as_array()?;
     let found = conditions.iter().find(|condition| text(condition, "/type") == kind)?;
-    Some((text(found, "/status"), text(found, "/reason"), text(found, "/message")))
+    let generation = |value: &Value, pointer| value.pointer(pointer).and_then(Value::as_i64);
+    let observed = generation(found, "/observedGeneration");
+    let is_current = observed.is_none_or(|it| Some(it) >= generation(object, "/metadata/generation"));
+    is_current.then(|| (text(found, "/status"), text(found, "/reason"), text(found, "/message")))
 }
 
 /// Whether an object is being deleted.
 pub fn is_deleting(object: &Value) -> bool {
     object.pointer("/metadata/deletionTimestamp").is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_condition_of_an_earlier_generation_does_not_count() {
+        let object = |generation: i64, observed: Option<i64>| {
+            let mut ready = json!({"type": "Ready", "status": "True", "reason": "Ready", "message": ""});
+            if let Some(observed) = observed {
+                ready["observedGeneration"] = json!(observed);
+            }
+            json!({"metadata": {"generation": generation}, "status": {"conditions": [ready]}})
+        };
+        let is_ready = |generation, observed| condition(&object(generation, observed), "Ready").is_some();
+        assert!(is_ready(2, Some(2)) && is_ready(2, None) && is_ready(2, Some(3)));
+        assert!(!is_ready(2, Some(1)));
+        assert_eq!(condition(&object(1, Some(1)), "Paused"), None);
+    }
 }

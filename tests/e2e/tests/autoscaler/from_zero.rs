@@ -72,7 +72,8 @@ fn annotations_that_it_cannot_read_are_warned_about() {
         let mut right = json!({"metadata": {"annotations": {}}});
         in_bounds(&mut right, "1", "3");
         pool.patch(Kind::MachinePool, &right).await?;
-        pool.wait("no warning", SOON, |view| view.condition("AutoscalerReady").is_none()).await?;
+        pool.wait("no warning", SOON, |view| view.conditions().all(|(kind, ..)| kind != "AutoscalerReady"))
+            .await?;
         Ok(())
     });
 }

@@ -19,8 +19,8 @@ pub(crate) async fn has_nodes(cluster: &Cluster<'_>, name: &str, count: usize) -
     Ok(view.machines.into_iter().filter_map(|machine| machine.node).collect())
 }
 
-/// Network, control plane, add-ons and two pools of different families from objects that are applied at once; a version more; and
-/// nothing left.
+/// Network, control plane, add-ons and two pools of different families from objects that are applied at once, by a manager that is killed
+/// in the middle; a version more; and nothing left.
 #[test]
 fn a_whole_cluster_is_made_upgraded_and_deleted() {
     play(async |world| {
@@ -31,6 +31,12 @@ fn a_whole_cluster_is_made_upgraded_and_deleted() {
             "family": "Bottlerocket", "taints": [{"key": "dedicated", "value": "b", "effect": "NoSchedule"}],
         });
         pool(&cluster, "rockets", "v1.34.0", 1, tainted).await?;
+        wait_until("EKS to create the cluster", MADE, async || {
+            Ok(Probe::when(simulated(&cluster).is_some(), || "no cluster".to_owned()))
+        })
+        .await?;
+        world.manager().kill();
+        world.manager().start().await?;
         has_its_server(&cluster).await?;
         runs(&cluster, "v1.34.0").await?;
         cluster.is_provisioned().await?;

@@ -58,6 +58,13 @@ fn a_cluster_lives_its_whole_life_in_a_network_that_was_made_for_it() {
         world.aws().region().with(Region::empty_network)?;
         let managed = json!({"zones": {"count": 2}, "nat": "Single"});
         let cluster = cluster(world, "whole-life", managed).await?;
+        // The manager is killed in the middle of the creation.
+        wait_until("a VPC", MADE, async || {
+            Ok(Probe::when(!network(&cluster)?.vpcs.is_empty(), || "none".to_owned()))
+        })
+        .await?;
+        world.manager().kill();
+        world.manager().start().await?;
         cluster.is_provisioned().await?;
         is_ready(&cluster).await?;
         has_one_of_each(&network(&cluster)?, 2, 1)?;

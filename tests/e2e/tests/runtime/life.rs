@@ -4,7 +4,7 @@
 use crate::book::{Book, HELD, HOLD, Step};
 use crate::provider::{TEST_CONTROL_PLANE, TEST_MACHINE};
 use crate::served::{Served, handlers, register};
-use crate::stage::{CLUSTER, CLUSTER_CLASS, MACHINE, MACHINE_DEPLOYMENT, Stage, on_stage};
+use crate::stage::{CLUSTER, MACHINE, MACHINE_DEPLOYMENT, Stage, on_stage};
 use crate::topology::{self, VERSION};
 use anyhow::{Context as _, Result, ensure};
 use foo_runtime_sdk::hooks::{
@@ -183,8 +183,7 @@ async fn variables_are_discovered(stage: &Stage) -> Result<()> {
             json!({"external": {"generateUpgradePlanExtension": format!("plan.{NAME}")}});
     })
     .await?;
-    let class = (CLUSTER_CLASS, NAME, topology::CLASS);
-    let class = stage.until_condition(class, "VariablesReady", "True", &[]).await?;
+    let class = topology::with_variables(stage, NAME, topology::CLASS).await?;
     let variables = class.pointer("/status/variables").context("no variables")?;
     let definition = variables.pointer("/0/definitions/0").context("no definition")?;
     ensure!(text(definition, "/from") == "flavours", "{variables:#}");

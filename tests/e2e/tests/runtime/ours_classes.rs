@@ -2,7 +2,7 @@
 
 use crate::ours::Ours;
 use crate::provider::GROUP_VERSION;
-use crate::stage::{CLUSTER, CLUSTER_CLASS, Kind, Stage, on_stage};
+use crate::stage::{CLUSTER, Kind, Stage, on_stage};
 use crate::topology;
 use anyhow::{Context as _, Result, ensure};
 use foo_simulator::core::catalogue::IMAGE_X86_64;
@@ -135,12 +135,6 @@ async fn complete(
     .await
 }
 
-/// Waits until core knows the variables of a class.
-async fn known(stage: &Stage, namespace: &str, class: &str) -> Result<()> {
-    let found = stage.until_condition((CLUSTER_CLASS, namespace, class), "VariablesReady", "True", &[]).await;
-    found.map(drop)
-}
-
 #[test]
 fn both_of_our_classes_make_the_same_cluster_on_the_real_core() {
     const NAME: &str = "our-classes";
@@ -151,7 +145,7 @@ fn both_of_our_classes_make_the_same_cluster_on_the_real_core() {
         let mut specs = Vec::new();
         for class in ["foo", "foo-extension"] {
             released_class(stage, NAME, &format!("clusterclass-{class}.yaml")).await?;
-            known(stage, NAME, class).await?;
+            topology::with_variables(stage, NAME, class).await?;
             stage.rig().link_cluster(NAME, class).await?;
             stage.apply(&cluster(NAME, class, |_| {})).await?;
             specs.push(complete(stage, (NAME, class), 4).await?);
@@ -176,7 +170,7 @@ fn both_of_our_eks_classes_make_the_same_cluster_on_the_real_core() {
         let mut specs = Vec::new();
         for class in ["foo-eks", "foo-eks-extension"] {
             released_class(stage, NAME, &format!("clusterclass-{class}.yaml")).await?;
-            known(stage, NAME, class).await?;
+            topology::with_variables(stage, NAME, class).await?;
             stage.rig().link_cluster(NAME, class).await?;
             stage.apply(&eks_cluster(NAME, class)).await?;
             specs.push(complete(stage, (NAME, class), 6).await?);
@@ -207,7 +201,7 @@ fn a_topology_that_aws_would_refuse_is_refused_before_anything_exists() {
         ours.register(stage, NAME, &json!({})).await?;
         stage.namespace(NAME).await?;
         released_class(stage, NAME, "clusterclass-foo-extension.yaml").await?;
-        known(stage, NAME, "foo-extension").await?;
+        topology::with_variables(stage, NAME, "foo-extension").await?;
         stage.rig().link_cluster(NAME, "foo-extension").await?;
         let wrong = cluster(NAME, "foo-extension", |cluster| {
             let overrides =

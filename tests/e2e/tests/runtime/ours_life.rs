@@ -2,7 +2,7 @@
 
 use crate::ours::Ours;
 use crate::provider::TEST_CONTROL_PLANE;
-use crate::stage::{CLUSTER, CLUSTER_CLASS, Stage, on_stage};
+use crate::stage::{CLUSTER, Stage, on_stage};
 use crate::topology;
 use anyhow::{Result, ensure};
 use foo_simulator::core::catalogue::IMAGE_X86_64;
@@ -39,10 +39,7 @@ async fn class(stage: &Stage, name: &str) -> Result<()> {
             json!({"external": {"generateUpgradePlanExtension": format!("upgrade-plan.{name}")}});
     })
     .await?;
-    stage
-        .until_condition((CLUSTER_CLASS, name, topology::CLASS), "VariablesReady", "True", &[])
-        .await
-        .map(drop)
+    topology::with_variables(stage, name, topology::CLASS).await.map(drop)
 }
 
 fn variables(subnets: &Value, images: &Value) -> Value {

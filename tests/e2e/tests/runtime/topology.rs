@@ -1,9 +1,9 @@
 //! A ClusterClass of the stand-in provider, and Clusters of it.
 
 use crate::provider::GROUP_VERSION;
-use crate::stage::{CLUSTER, Stage};
+use crate::stage::{CLUSTER, CLUSTER_CLASS, Stage};
 use anyhow::Result;
-use foo_testbed::world::kinds::text;
+use foo_testbed::world::kinds::{condition, text};
 use serde_json::{Value, json};
 
 /// The class has this name in every namespace.
@@ -37,6 +37,16 @@ pub(crate) async fn class(stage: &Stage, namespace: &str, change: impl FnOnce(&m
     });
     change(&mut class);
     stage.apply(&class).await
+}
+
+/// Waits until core has discovered the variables of a class. It writes the condition before the variables, in a request of its own.
+pub(crate) async fn with_variables(stage: &Stage, namespace: &str, class: &str) -> Result<Value> {
+    stage
+        .until((CLUSTER_CLASS, namespace, class), "variables to be discovered", |class| {
+            condition(class, "VariablesReady").is_some_and(|(status, ..)| status == "True")
+                && class.pointer("/status/variables").is_some()
+        })
+        .await
 }
 
 /// A template of the stand-in provider.

@@ -1,10 +1,14 @@
 //! The manager dies around every single call of an EKS cluster's life: nothing is made twice, and nothing is left.
 
 use crate::support::World;
+use foo_simulator::core::eks::cluster::UpdateType;
 use foo_simulator::{Fault, FaultRule};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+/// The version after the one that clusters begin with.
+const NEXT: &str = "v1.35.0";
 
 /// As small as a cluster can be that has everything: quick to go through call by call.
 fn whole() -> Value {
@@ -25,17 +29,49 @@ fn changes(world: &World) -> BTreeMap<String, u32> {
     calls.map(|(action, count)| (action, u32::try_from(count).unwrap())).collect()
 }
 
-/// The calls of a creation and of a deletion without accidents.
-async fn without_accidents() -> (BTreeMap<String, u32>, BTreeMap<String, u32>) {
+/// The calls of each part of a life.
+struct Calls {
+    creation: BTreeMap<String, u32>,
+    upgrade: BTreeMap<String, u32>,
+    deletion: BTreeMap<String, u32>,
+}
+
+/// The calls of a life without accidents.
+async fn without_accidents() -> Calls {
     let world = World::hasty_eks();
     world.forgets();
     world.begins_eks("v1.34.0", whole());
     world.eks_is_ready().await;
     let creation = changes(&world);
     world.forgets();
+    world.wants_version(NEXT);
+    is_upgraded(&world).await;
+    let upgrade = changes(&world);
+    world.forgets();
     world.deletes_eks();
     world.eks_goes().await;
-    (creation, changes(&world))
+    Calls { creation, upgrade, deletion: changes(&world) }
+}
+
+/// How many updates of this kind EKS has carried out or is at work on.
+fn updates(world: &World, of: UpdateType) -> usize {
+    world.eks_cluster().updates.iter().filter(|update| update.kind == of).count()
+}
+
+/// Waits until the cluster runs the next version, and its add-on the one that belongs to it.
+async fn is_upgraded(world: &World) {
+    let version = || world.eks_object().status.and_then(|status| status.version);
+    world.until("the control plane is upgraded", || version().as_deref() == Some(NEXT)).await;
+    world.until("the add-on is updated", || updates(world, UpdateType::AddonUpdate) > 0).await;
+    world.eks_is_ready().await;
+}
+
+/// The cluster was upgraded once, and so was its add-on.
+fn is_upgraded_once(world: &World, what: &str) {
+    is_whole(world, what);
+    for of in [UpdateType::VersionUpdate, UpdateType::AddonUpdate] {
+        assert_eq!(updates(world, of), 1, "{what}: {:?}", world.eks_cluster().updates);
+    }
 }
 
 fn each(calls: &BTreeMap<String, u32>) -> impl Iterator<Item = (&str, u32)> {
@@ -59,7 +95,7 @@ fn is_whole(world: &World, what: &str) {
 
 #[tokio::test(start_paused = true)]
 async fn a_crash_around_any_call_of_its_creation_makes_nothing_twice() {
-    let (creation, _) = without_accidents().await;
+    let Calls { creation, .. } = without_accidents().await;
     println!("EKS: calls of a creation: {creation:?}");
     assert!(creation.values().sum::<u32>() >= 5, "{creation:?}");
     for (action, nth) in each(&creation) {
@@ -77,7 +113,7 @@ async fn a_crash_around_any_call_of_its_creation_makes_nothing_twice() {
 
 #[tokio::test(start_paused = true)]
 async fn a_crash_around_any_call_of_its_deletion_leaves_nothing() {
-    let (_, deletion) = without_accidents().await;
+    let Calls { deletion, .. } = without_accidents().await;
     println!("EKS: calls of a deletion: {deletion:?}");
     for (action, nth) in each(&deletion) {
         for fault in [Fault::Hang, Fault::HangAfter] {
@@ -93,16 +129,85 @@ async fn a_crash_around_any_call_of_its_deletion_leaves_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_crash_in_the_middle_of_an_upgrade_upgrades_once() {
-    for fault in [Fault::Hang, Fault::HangAfter] {
-        let mut world = World::of_eks(json!({})).await;
-        world.forgets();
-        world.aws.add_fault(FaultRule::on("UpdateClusterVersion", fault.clone()).times(1));
-        world.wants_version("v1.35.0");
-        dies(&mut world, "the update is sent").await;
-        let version = || world.eks_object().status.unwrap().version.unwrap();
-        world.until("it is upgraded", || version() == "v1.35.0").await;
-        let updates = world.eks_cluster().updates.len();
-        assert_eq!(updates, 1, "{fault:?}");
+async fn a_crash_around_any_call_of_its_upgrade_upgrades_once() {
+    let Calls { upgrade, .. } = without_accidents().await;
+    println!("EKS: calls of an upgrade: {upgrade:?}");
+    assert!(upgrade.values().sum::<u32>() >= 2, "the cluster and its add-on: {upgrade:?}");
+    for (action, nth) in each(&upgrade) {
+        for fault in [Fault::Hang, Fault::HangAfter] {
+            let what = format!("{action} {nth} {fault:?}");
+            let mut world = World::of_eks(whole()).await;
+            world.aws.add_fault(FaultRule::on(action, fault).after(nth).times(1));
+            world.wants_version(NEXT);
+            dies(&mut world, &what).await;
+            is_upgraded(&world).await;
+            is_upgraded_once(&world, &what);
+        }
     }
+}
+
+/// What becomes of a call whose answer is lost: it was carried out, or it never arrived.
+const LOST: [Fault; 2] = [Fault::DroppedAfter, Fault::DroppedBefore];
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_answer_to_any_call_of_its_creation_makes_nothing_twice() {
+    let Calls { creation, .. } = without_accidents().await;
+    for (action, nth) in each(&creation) {
+        for fault in LOST {
+            let what = format!("{action} {nth} {fault:?}");
+            let world = World::hasty_eks();
+            world.aws.add_fault(FaultRule::on(action, fault).after(nth).times(1));
+            world.begins_eks("v1.34.0", whole());
+            world.eks_is_ready().await;
+            assert!(world.aws.faults().is_empty(), "{what} was never sent");
+            is_whole(&world, &what);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_answer_to_any_call_of_its_upgrade_upgrades_once() {
+    let Calls { upgrade, .. } = without_accidents().await;
+    for (action, nth) in each(&upgrade) {
+        for fault in LOST {
+            let what = format!("{action} {nth} {fault:?}");
+            let world = World::of_eks(whole()).await;
+            world.aws.add_fault(FaultRule::on(action, fault).after(nth).times(1));
+            world.wants_version(NEXT);
+            is_upgraded(&world).await;
+            assert!(world.aws.faults().is_empty(), "{what} was never sent");
+            is_upgraded_once(&world, &what);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_answer_to_any_call_of_its_deletion_leaves_nothing() {
+    let Calls { deletion, .. } = without_accidents().await;
+    for (action, nth) in each(&deletion) {
+        for fault in LOST {
+            let what = format!("{action} {nth} {fault:?}");
+            let world = World::of_eks(whole()).await;
+            world.aws.add_fault(FaultRule::on(action, fault).after(nth).times(1));
+            world.deletes_eks();
+            world.eks_goes().await;
+            assert!(world.aws.faults().is_empty(), "{what} was never sent");
+            assert!(world.region.clusters().is_empty(), "{what}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_any_answer_to_changes_it_is_created_upgraded_once_and_deleted() {
+    let world = World::hasty_eks();
+    world.aws.add_fault(FaultRule::on_changes(Fault::DroppedAfter));
+    world.begins_eks("v1.34.0", whole());
+    world.eks_is_ready().await;
+    is_whole(&world, "created");
+    world.wants_version(NEXT);
+    is_upgraded(&world).await;
+    is_upgraded_once(&world, "upgraded");
+    world.deletes_eks();
+    world.eks_goes().await;
+    assert!(world.region.clusters().is_empty());
 }
