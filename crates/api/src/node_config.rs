@@ -57,8 +57,6 @@ use std::collections::BTreeMap;
     validation = without_for("Bottlerocket", "containerd", "Bottlerocket writes containerd's configuration; set settings.container-runtime in extra"),
     validation = without_for("CloudInit", "containerd", "for the family CloudInit the image has containerd's configuration: write that file with files"),
     validation = without_for("CloudInit", "registryMirrors", "for the family CloudInit the image decides where containerd reads mirrors from: write that file with files"),
-    validation = Rule::new("self.family != 'Bottlerocket' || self.storage != 'S3'")
-        .message("storage: Bottlerocket fetches no user data; EC2 accepts 16384 bytes of it"),
     validation = without_flag("shutdownGracePeriod"),
     validation = without_flag("shutdownGracePeriodCriticalPods")
 )]
@@ -113,13 +111,10 @@ pub struct FooNodeConfigSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 65536))]
     pub extra: Option<String>,
-    /// How the user data is packed; EC2 takes at most 16384 bytes. All families unpack it. Default: `None`.
+    /// How the user data is packed; all families unpack it. EC2 accepts 16384 bytes. For AL2023 and CloudInit it may have 524288
+    /// if the FooMachinePool keeps it in S3 (`userDataStorage`). Default: `None`.
     #[serde(default)]
     pub compression: Compression,
-    /// Where instances get the user data from, which decides how long it may be: 16384 bytes in the launch template, 524288 in
-    /// S3. With `S3` the FooMachinePool must have `userDataStorage`. Not for Bottlerocket. Default: `LaunchTemplate`.
-    #[serde(default)]
-    pub storage: NodeStorage,
 }
 
 /// A rule: nodes of this family cannot have this field.
@@ -248,16 +243,6 @@ pub enum Compression {
     Gzip,
 }
 
-/// Where instances get their user data from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum NodeStorage {
-    /// From the launch template.
-    #[default]
-    LaunchTemplate,
-    /// From S3, where the FooMachinePool keeps it (`userDataStorage`).
-    S3,
-}
-
 /// Whether the user data is there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
@@ -271,7 +256,7 @@ pub struct FooNodeConfigStatus {
     /// Secret with the user data under the key `value`. It has the name of the FooNodeConfig.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_secret_name: Option<String>,
-    /// Size of the user data as it is packed, in bytes. EC2 takes at most 16384.
+    /// Size of the user data as it is packed, in bytes. More than 16384 need `userDataStorage` of the FooMachinePool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_data_bytes: Option<i32>,
     /// `Ready`, `DataSecretAvailable`, `Paused` and `Deleting`.

@@ -71,18 +71,6 @@ pub struct NodeInput {
     pub extra: Option<String>,
     /// How the user data is packed.
     pub compression: Compression,
-    /// Where it is kept.
-    pub storage: Storage,
-}
-
-/// Where user data is kept, which decides how long it may be.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Storage {
-    /// In the launch template.
-    #[default]
-    LaunchTemplate,
-    /// In S3; not for Bottlerocket, which fetches nothing.
-    S3,
 }
 
 /// How user data is packed.

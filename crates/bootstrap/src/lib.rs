@@ -30,7 +30,7 @@ mod stored;
 mod syntax;
 
 pub use common::{Effect, Taint};
-pub use input::{ClusterInput, Compression, Family, NodeInput, Storage};
+pub use input::{ClusterInput, Compression, Family, NodeInput};
 pub use packed::{LIMIT, STORED_LIMIT};
 pub use refusal::{Refusal, RefusalKind};
 pub use seen::{Seen, Unreadable};
@@ -39,8 +39,8 @@ pub use stored::{NotStorable, Stored, fetched, store, stored};
 use common::Common;
 use refusal::Refusals;
 
-/// The user data for nodes of this cluster, not in base64: at most [`LIMIT`] bytes, as EC2 hands it out, or, with [`Storage::S3`],
-/// as many as a Secret holds.
+/// The user data for nodes of this cluster, not in base64: at most [`LIMIT`] bytes for a family that fetches nothing, as EC2 hands
+/// it out, otherwise at most [`STORED_LIMIT`]. Whether a pool keeps it where it may have so many is for the pool to judge.
 ///
 /// # Errors
 /// Everything that is wrong with the input.
@@ -52,7 +52,7 @@ pub fn render(cluster: &ClusterInput, node: &NodeInput) -> Result<Vec<u8>, Vec<R
         Family::CloudInit => cloud_init::render(&common, node, &mut refusals),
     });
     let document = refusals.or(document)?;
-    packed::pack(&document, node.compression, node.storage).map_err(|refusal| vec![refusal])
+    packed::pack(&document, node.compression, node.family).map_err(|refusal| vec![refusal])
 }
 
 /// What an instance of this family takes from its user data.

@@ -1,6 +1,6 @@
 //! User data as EC2 stores it: as it is, or with gzip.
 
-use crate::input::{Compression, Storage};
+use crate::input::{Compression, Family};
 use crate::refusal::{Refusal, RefusalKind};
 use flate2::bufread::GzDecoder;
 use flate2::{Compression as Level, GzBuilder};
@@ -16,33 +16,26 @@ pub const STORED_LIMIT: usize = 512 * 1024;
 /// Most bytes that packed user data may unpack to when it is read: more is not user data of ours.
 const UNPACKED_LIMIT: u64 = 16 * 1024 * 1024;
 
-/// The bytes, if EC2, or S3, takes this many.
-pub(crate) fn pack(document: &str, compression: Compression, storage: Storage) -> Result<Vec<u8>, Refusal> {
+/// The bytes, if nodes of this family can get this many: those that run cloud-init fetch them from S3.
+pub(crate) fn pack(document: &str, compression: Compression, family: Family) -> Result<Vec<u8>, Refusal> {
     let bytes = match compression {
         Compression::None => document.as_bytes().to_vec(),
         Compression::Gzip => gzip(document.as_bytes()),
     };
-    let (limit, field) = match storage {
-        Storage::LaunchTemplate => (LIMIT, "compression"),
-        Storage::S3 => (STORED_LIMIT, "storage"),
+    let (limit, why) = match family {
+        Family::Bottlerocket => (LIMIT, "EC2 accepts 16384, and Bottlerocket fetches none from S3"),
+        Family::AL2023 | Family::CloudInit => (STORED_LIMIT, "at most 524288 are stored"),
     };
     if bytes.len() <= limit {
         return Ok(bytes);
     }
-    let instead = match (compression, storage) {
-        (Compression::None, Storage::LaunchTemplate) => {
-            "EC2 accepts 16384: set compression to Gzip, store it in S3, or make files and commands shorter"
-        }
-        (Compression::Gzip, Storage::LaunchTemplate) => {
-            "EC2 accepts 16384: store it in S3, or make files and commands shorter, for example by fetching large files when \
-             the node starts"
-        }
-        (Compression::None | Compression::Gzip, Storage::S3) => {
-            "at most 524288 are stored: fetch large files when the node starts"
-        }
+    let instead = match (compression, family) {
+        (Compression::None, _) => "set compression to Gzip, or make it shorter",
+        (Compression::Gzip, Family::Bottlerocket) => "make it shorter",
+        (Compression::Gzip, Family::AL2023 | Family::CloudInit) => "fetch large files when the node starts",
     };
-    let message = format!("the user data has {} bytes, and {instead}", bytes.len());
-    Err(Refusal { field: field.into(), kind: RefusalKind::TooLong, message })
+    let message = format!("the user data has {} bytes; {why}: {instead}", bytes.len());
+    Err(Refusal { field: "compression".into(), kind: RefusalKind::TooLong, message })
 }
 
 /// Without a time, a name and the name of an operating system, which would make each process write other bytes.

@@ -248,11 +248,11 @@ async fn both_eks_classes_make_the_same_objects_of_the_same_variables() {
         "region": "eu-west-1", "identity": "team-a", "roleARN": role, "instanceProfile": "nodes",
         "managedNetwork": {"cidr": "10.8.0.0/16", "zones": {"count": 2}, "egress": "None"},
         "endpointAccess": {"public": true, "private": true, "publicCIDRs": ["192.0.2.0/24"]},
-        "addons": [{"name": "vpc-cni", "values": {"env": {"ENABLE_PREFIX_DELEGATION": "true"}}, "version": "v1.20.0-eksbuild.1"}],
+        "addons": [{"name": "vpc-cni", "configurationValues": {"env": {"ENABLE_PREFIX_DELEGATION": "true"}}, "version": "v1.20.0-eksbuild.1"}],
         "accessEntries": [{
             "principalARN": "arn:aws:iam::123456789012:role/developers", "policies": [{"name": "AmazonEKSViewPolicy"}],
         }],
-        "logging": ["Audit"], "imagePolicy": "Latest", "instanceType": "c7i.large",
+        "logging": ["audit"], "imagePolicy": "Latest", "instanceType": "c7i.large",
         "instanceTypes": [{"instanceType": "c7g.large"}], "onDemandBase": 0, "onDemandPercentage": 0, "maxSize": 9,
         "tags": {"team": "a"}, "nodeLabels": {"team": "a"},
         "nodeTaints": [{"key": "dedicated", "value": "a", "effect": "NoExecute"}],

@@ -19,10 +19,8 @@ use std::collections::BTreeMap;
         .message("with vpcID, set cidr: the part of the VPC's range in which the provider may create subnets"),
     validation = Rule::new("!has(self.vpcID) || !has(self.secondaryCIDRs)")
         .message("secondaryCIDRs cannot be set with vpcID: the provider does not change a VPC that it did not create"),
-    validation = Rule::new("self.egress != 'NAT' || !has(self.nat) || self.nat != 'None'")
-        .message("egress NAT needs NAT gateways: set nat to PerZone or Single, or egress to None"),
-    validation = Rule::new("self.egress != 'None' || !has(self.nat) || self.nat == 'None'")
-        .message("with egress None there are no NAT gateways: set nat to None or leave it out"),
+    validation = Rule::new("self.egress != 'None' || !has(self.nat)")
+        .message("with egress None there are no NAT gateways: remove nat"),
     validation = Rule::new("self.egress != 'NAT' || !has(self.subnets) || !has(self.subnets.types) || 'Public' in self.subnets.types")
         .message("egress NAT needs public subnets for the NAT gateways: add Public to subnets.types, or set egress to None"),
     validation = Rule::new("self.egress != 'NAT' || !has(self.subnets) || !has(self.subnets.list) || self.subnets.list.exists(s, s.type == 'Public')")
@@ -63,7 +61,7 @@ pub struct ManagedNetwork {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subnets: Option<ManagedSubnets>,
     /// How many NAT gateways the network has. Each costs money by the hour and by the gigabyte, and needs an Elastic
-    /// IP address. Default: `PerZone`, or `None` if `egress` is `None`.
+    /// IP address. Only with `egress: NAT`. Default: `PerZone`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nat: Option<NatMode>,
     /// How instances in private subnets reach addresses outside of the network. Default: `NAT`.
@@ -269,15 +267,13 @@ pub struct SubnetSpec {
 }
 
 /// How many NAT gateways the network has. Each costs money by the hour and by the gigabyte, and needs an Elastic IP
-/// address. Default: `PerZone`, or `None` if `egress` is `None`.
+/// address. Only with `egress: NAT`. Default: `PerZone`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum NatMode {
     /// One in each zone that has a public subnet: no zone depends on another, and traffic to it stays in its zone.
     PerZone,
     /// One for all zones: cheaper, but without its zone no private subnet reaches the internet.
     Single,
-    /// None. Only with `egress: None`.
-    None,
 }
 
 /// How instances in private subnets reach addresses outside of the network.
@@ -287,7 +283,7 @@ pub enum Egress {
     #[default]
     #[serde(rename = "NAT")]
     Nat,
-    /// Not at all, over IPv4 and IPv6: they reach AWS's services through `endpoints` only.
+    /// Not at all, over IPv4 and IPv6: they reach AWS's services through `endpoints` only. There are no NAT gateways.
     None,
 }
 

@@ -23,7 +23,7 @@ const BOTH: &str = "!has(self.spec.eks) || !has(oldSelf.spec.eks)";
 /// The family of addresses, whose default is IPv4.
 pub(super) fn same_family() -> Rule {
     let of =
-        |object: &str| format!("(has({object}.spec.eks.ipFamily) ? {object}.spec.eks.ipFamily : 'IPv4')");
+        |object: &str| format!("(has({object}.spec.eks.ipFamily) ? {object}.spec.eks.ipFamily : 'ipv4')");
     Rule::new(format!("{BOTH} || {} == {}", of("self"), of("oldSelf")))
         .message("eks.ipFamily is immutable: EKS cannot change the addresses of Services")
 }
@@ -37,18 +37,18 @@ pub(super) fn same_key() -> Rule {
     .message("eks.encryption cannot be changed or removed once it is set: EKS cannot encrypt Secrets with another key")
 }
 
-/// The way of letting identities in goes one way, one step at a time.
+/// The authentication mode changes in one direction, one step at a time.
 pub(super) fn modes_in_order() -> Rule {
     let of = |object: &str| {
         format!("(has({object}.spec.eks.authenticationMode) ? {object}.spec.eks.authenticationMode : 'API')")
     };
     let (old, new) = (of("oldSelf"), of("self"));
     Rule::new(format!(
-        "{BOTH} || {old} == {new} || ({old} == 'ConfigMap' && {new} == 'APIAndConfigMap') || \
-         ({old} == 'APIAndConfigMap' && {new} == 'API')"
+        "{BOTH} || {old} == {new} || ({old} == 'CONFIG_MAP' && {new} == 'API_AND_CONFIG_MAP') || \
+         ({old} == 'API_AND_CONFIG_MAP' && {new} == 'API')"
     ))
     .message(
-        "eks.authenticationMode can only change from ConfigMap to APIAndConfigMap and from there to API: EKS allows no \
+        "eks.authenticationMode can only change from CONFIG_MAP to API_AND_CONFIG_MAP and from there to API: EKS allows no \
          other step",
     )
 }

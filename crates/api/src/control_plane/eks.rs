@@ -21,10 +21,10 @@ const RANGE: &str = r"^[0-9a-f:.]+/[0-9]{1,3}$";
 #[x_kube(
     validation = Rule::new("!has(self.endpointAccess) || self.endpointAccess.public || self.endpointAccess.private")
         .message("endpointAccess must leave the API server reachable: set public or private"),
-    validation = Rule::new("!has(self.serviceCIDR) || !has(self.ipFamily) || self.ipFamily != 'IPv6'")
+    validation = Rule::new("!has(self.serviceCIDR) || !has(self.ipFamily) || self.ipFamily != 'ipv6'")
         .message("serviceCIDR is an IPv4 range: EKS assigns the range of Services of an IPv6 cluster"),
-    validation = Rule::new("!has(self.accessEntries) || size(self.accessEntries) == 0 || !has(self.authenticationMode) || self.authenticationMode != 'ConfigMap'")
-        .message("accessEntries need authenticationMode API or APIAndConfigMap")
+    validation = Rule::new("!has(self.accessEntries) || size(self.accessEntries) == 0 || !has(self.authenticationMode) || self.authenticationMode != 'CONFIG_MAP'")
+        .message("accessEntries need authenticationMode API or API_AND_CONFIG_MAP")
 )]
 pub struct Eks {
     /// Name of the EKS cluster, unique per account and region. Default: `<namespace>_<cluster>`, shortened to 100 characters with
@@ -63,15 +63,15 @@ pub struct Eks {
     #[serde(default, rename = "serviceCIDR", skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 18), regex(pattern = r"^[0-9.]+/(1[2-9]|2[0-4])$"))]
     pub service_cidr: Option<String>,
-    /// Family of the addresses of Pods and Services. Default: `IPv4`. Immutable.
+    /// Family of the addresses of Pods and Services. Default: `ipv4`. Immutable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ip_family: Option<IpFamily>,
-    /// How identities of IAM are let in. It can change from `ConfigMap` to `APIAndConfigMap` and from there to `API`, not back.
-    /// Default: `API`.
+    /// How IAM principals get access to the cluster. It can change from `CONFIG_MAP` to `API_AND_CONFIG_MAP` and from there to
+    /// `API`, not back. Default: `API`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authentication_mode: Option<AuthenticationMode>,
-    /// IAM users and roles that are let in. The provider's own identity and the roles of the pools' instance profiles have
-    /// entries without being listed.
+    /// IAM principals that get access to the cluster. The provider's own identity and the roles of the pools' instance profiles
+    /// have entries without being listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 200), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["principalARN"]))]
     pub access_entries: Vec<AccessEntry>,
@@ -90,7 +90,7 @@ pub struct Eks {
     /// How upgrades of the Kubernetes version are made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upgrade: Option<Upgrade>,
-    /// What EKS does with the cluster at the end of standard support. Default: as EKS has it, `Extended` for new clusters.
+    /// What EKS does with the cluster at the end of standard support. Default: as EKS has it, `EXTENDED` for new clusters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upgrade_policy: Option<UpgradePolicy>,
     /// Whether AWS may shift traffic of the control plane away from an impaired zone (Amazon Application Recovery Controller).
@@ -150,11 +150,12 @@ impl Default for EndpointAccess {
     }
 }
 
-/// A log of the control plane.
+/// A log of the control plane, as EKS names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub enum LogType {
     /// Requests to the API server.
-    API,
+    Api,
     /// Audit log.
     Audit,
     /// Authentication with identities of IAM.
@@ -175,41 +176,43 @@ pub struct Encryption {
     pub kms_key_arn: String,
 }
 
-/// Family of the addresses of Pods and Services.
+/// Family of the addresses of Pods and Services, as EKS names it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum IpFamily {
     /// IPv4.
     #[default]
-    IPv4,
+    Ipv4,
     /// IPv6. The subnets have to have IPv6 ranges. Not in China (EKS User Guide, "Learn about IPv6 addresses").
-    IPv6,
+    Ipv6,
 }
 
-/// How identities of IAM are let in.
+/// How IAM principals get access to the cluster, as EKS names it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum AuthenticationMode {
     /// By the ConfigMap `aws-auth` only. The provider then creates no access entries, and Nodes join only if you keep the ConfigMap.
     ConfigMap,
     /// By access entries and the ConfigMap `aws-auth`.
-    APIAndConfigMap,
+    ApiAndConfigMap,
     /// By access entries.
     #[default]
-    API,
+    Api,
 }
 
-/// An access entry: an IAM user or role that is let in.
+/// An access entry: an IAM principal that gets access to the cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 #[x_kube(
-    validation = Rule::new("!has(self.type) || self.type == 'Standard' || (!has(self.groups) && !has(self.policies) && !has(self.username))")
-        .message("only entries of type Standard have a username, groups and policies")
+    validation = Rule::new("!has(self.type) || self.type == 'STANDARD' || (!has(self.groups) && !has(self.policies) && !has(self.username))")
+        .message("only entries of type STANDARD have a username, groups and policies")
 )]
 pub struct AccessEntry {
     /// ARN of the user or role.
     #[serde(rename = "principalARN")]
     #[schemars(length(max = 2048), regex(pattern = PRINCIPAL_ARN))]
     pub principal_arn: String,
-    /// Type. The provider creates those of type `EC2Linux` for the roles of pools. Default: `Standard`.
+    /// Type. The provider creates those of type `EC2_LINUX` for the roles of pools. Default: `STANDARD`.
     #[serde(default, rename = "type")]
     pub kind: EntryType,
     /// Name of the user in Kubernetes. Default: EKS generates one from the ARN.
@@ -234,17 +237,21 @@ pub struct AccessEntry {
     pub policies: Option<Vec<AccessPolicy>>,
 }
 
-/// Type of an access entry.
+/// Type of an access entry, as EKS names it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum EntryType {
     /// People and programs.
     #[default]
+    #[serde(rename = "STANDARD")]
     Standard,
     /// Nodes with Linux.
-    EC2Linux,
+    #[serde(rename = "EC2_LINUX")]
+    Ec2Linux,
     /// Nodes with Windows.
-    EC2Windows,
+    #[serde(rename = "EC2_WINDOWS")]
+    Ec2Windows,
     /// Hybrid nodes.
+    #[serde(rename = "HYBRID_LINUX")]
     HybridLinux,
 }
 
@@ -280,10 +287,11 @@ pub struct Addon {
     #[serde(default = "latest")]
     #[schemars(length(min = 1, max = 100), regex(pattern = r"^(Latest|v[0-9A-Za-z.+-]+)$"))]
     pub version: String,
-    /// Configuration, as the add-on's schema has it (`aws eks describe-addon-configuration`). Default: none.
+    /// Configuration, as the add-on's schema has it (`aws eks describe-addon-configuration`); an object, which the provider sends
+    /// as JSON. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "any_object")]
-    pub values: Option<Map<String, Value>>,
+    pub configuration_values: Option<Map<String, Value>>,
     /// ARN of the IAM role of its service account (IAM roles for service accounts). Default: none.
     #[serde(default, rename = "serviceAccountRoleARN", skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 2048), regex(pattern = ROLE_ARN))]
@@ -292,10 +300,10 @@ pub struct Addon {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 20), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["serviceAccount"]))]
     pub pod_identities: Option<Vec<AddonPodIdentity>>,
-    /// What EKS does about fields of the add-on's objects that another user or controller changed. Default: `Overwrite` when the add-on is
-    /// created, `Preserve` when it is updated.
+    /// What EKS does about fields of the add-on's objects that another user or controller changed. Default: `OVERWRITE` when the add-on is
+    /// created, `PRESERVE` when it is updated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub conflicts: Option<Conflicts>,
+    pub resolve_conflicts: Option<ResolveConflicts>,
     /// Whether its objects stay in the cluster when it is removed from this list. Default: false.
     #[serde(default)]
     pub preserve: bool,
@@ -309,9 +317,10 @@ fn any_object(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "object", "x-kubernetes-preserve-unknown-fields": true})
 }
 
-/// What EKS does about fields that another user or controller changed.
+/// What EKS does about fields that another user or controller changed, as EKS names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Conflicts {
+#[serde(rename_all = "UPPERCASE")]
+pub enum ResolveConflicts {
     /// The creation or update fails.
     None,
     /// It overwrites them.
@@ -361,7 +370,16 @@ pub struct Upgrade {
 
 /// What EKS does at the end of standard support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum UpgradePolicy {
+#[serde(rename_all = "camelCase")]
+pub struct UpgradePolicy {
+    /// Until when EKS supports the version of the cluster.
+    pub support_type: SupportType,
+}
+
+/// Until when EKS supports a version, as EKS names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum SupportType {
     /// It upgrades the cluster to the next version.
     Standard,
     /// It supports the version for twelve more months at a higher price, and then upgrades the cluster.

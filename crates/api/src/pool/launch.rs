@@ -145,6 +145,7 @@ pub struct DataVolume {
     #[schemars(length(min = 1, max = 32))]
     pub device_name: String,
     /// Size and type of the volume.
+    #[serde(flatten)]
     pub volume: Volume,
 }
 

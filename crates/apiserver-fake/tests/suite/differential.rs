@@ -88,7 +88,7 @@ fn main_fields(dice: &mut Dice) -> Value {
     }
     if dice.often() {
         let size = dice.one_of(&[json!(1), json!(2)]);
-        let volume = |name: &str| json!({ "deviceName": name, "volume": { "sizeGiB": size } });
+        let volume = |name: &str| json!({ "deviceName": name, "sizeGiB": size });
         spec["volumes"] = dice.items(&[volume("/dev/a"), volume("/dev/b"), volume("/dev/c")]);
     }
     metadata.as_object_mut().unwrap().retain(|_, value| value != &json!([]) && value != &json!({}));

@@ -7,7 +7,7 @@ mod read;
 pub(crate) use read::read;
 
 use crate::common::Common;
-use crate::input::{NodeInput, Storage};
+use crate::input::NodeInput;
 use crate::kubelet;
 use crate::refusal::Refusals;
 use serde_json::{Map, Value, json};
@@ -37,9 +37,6 @@ fn refuse_shell(node: &NodeInput, refusals: &mut Refusals) {
                 "Bottlerocket has no shell; set settings.bootstrap-commands or settings.bootstrap-containers in extra",
             );
         }
-    }
-    if node.storage == Storage::S3 {
-        refusals.unsupported("storage", "Bottlerocket fetches no user data; EC2 accepts 16384 bytes of it");
     }
     if node.containerd.is_some() {
         refusals.unsupported(

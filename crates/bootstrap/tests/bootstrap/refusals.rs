@@ -2,7 +2,7 @@
 
 use crate::sample::{cluster, file, map, plain, rich, taint, with_mirrors, with_shell};
 use foo_bootstrap::input::MirrorInput;
-use foo_bootstrap::{ClusterInput, Compression, Family, LIMIT, NodeInput, render};
+use foo_bootstrap::{ClusterInput, Compression, Family, LIMIT, NodeInput, STORED_LIMIT, render};
 
 const NODE_CONFIG: &str = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n";
 
@@ -311,17 +311,28 @@ fn user_data_that_is_too_long() {
             it.compression = compression;
         })
     };
-    let text = vec![b'a'; LIMIT];
-    check(&cluster(), &long(text.clone(), Compression::None), &["compression: the user data has 17"]);
+    let text = vec![b'a'; STORED_LIMIT];
+    check(&cluster(), &long(text.clone(), Compression::None), &["compression: the user data has 52"]);
     assert!(render(&cluster(), &long(text, Compression::Gzip)).is_ok());
-    let expected = "compression: the user data has 1";
-    check(&cluster(), &long(noise(LIMIT), Compression::Gzip), &[expected]);
+    let expected = "compression: the user data has 531756 bytes; at most 524288 are stored: fetch large files";
+    check(&cluster(), &long(noise(STORED_LIMIT), Compression::Gzip), &[expected]);
 }
 
 #[test]
-fn exactly_as_long_as_ec2_accepts() {
-    let of = |length: usize| node(Family::CloudInit, |it| it.files = vec![file("/a", &vec![b'a'; length])]);
-    let rest = LIMIT - render(&cluster(), &of(1)).unwrap().len() + 1;
-    assert_eq!(render(&cluster(), &of(rest)).unwrap().len(), LIMIT);
-    check(&cluster(), &of(rest + 1), &["compression: the user data has 16385 bytes, and EC2 accepts 16384"]);
+fn exactly_as_long_as_a_family_can_get() {
+    let of = |family, length: usize| {
+        let comment = format!("# {}\n", "a".repeat(length));
+        node(family, |it| match family {
+            Family::Bottlerocket => it.extra = Some(format!("[settings]\nmotd = \"{}\"\n", comment.trim_end())),
+            Family::AL2023 | Family::CloudInit => it.files = vec![file("/a", &vec![b'a'; length])],
+        })
+    };
+    for (family, limit, message) in [
+        (Family::CloudInit, STORED_LIMIT, "compression: the user data has 524289 bytes; at most 524288 are stored"),
+        (Family::Bottlerocket, LIMIT, "compression: the user data has 16385 bytes; EC2 accepts 16384, and Bottlerocket"),
+    ] {
+        let rest = limit - render(&cluster(), &of(family, 1)).unwrap().len() + 1;
+        assert_eq!(render(&cluster(), &of(family, rest)).unwrap().len(), limit);
+        check(&cluster(), &of(family, rest + 1), &[message]);
+    }
 }

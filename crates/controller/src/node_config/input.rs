@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use foo_api::FooNodeConfigSpec;
 use foo_api::node_config as api;
 use foo_bootstrap::input::{FileInput, KubeletInput, MirrorInput, TaintInput};
-use foo_bootstrap::{Compression, Family, NodeInput, Refusal, RefusalKind, Storage};
+use foo_bootstrap::{Compression, Family, NodeInput, Refusal, RefusalKind};
 use foo_model::Reason;
 use foo_planner::desired::Blocked;
 
@@ -25,7 +25,6 @@ pub(super) fn node(spec: &FooNodeConfigSpec) -> Result<NodeInput, Blocked> {
         post_commands,
         extra,
         compression,
-        storage,
     } = spec;
     Ok(NodeInput {
         family: match family {
@@ -45,10 +44,6 @@ pub(super) fn node(spec: &FooNodeConfigSpec) -> Result<NodeInput, Blocked> {
         compression: match compression {
             api::Compression::None => Compression::None,
             api::Compression::Gzip => Compression::Gzip,
-        },
-        storage: match storage {
-            api::NodeStorage::LaunchTemplate => Storage::LaunchTemplate,
-            api::NodeStorage::S3 => Storage::S3,
         },
     })
 }
@@ -194,7 +189,6 @@ mod tests {
             },
             "containerd": "c", "registryMirrors": [{"registry": "docker.io", "endpoints": ["https://a"]}],
             "preCommands": ["x"], "postCommands": ["y"], "extra": "z", "compression": "Gzip",
-            "storage": "S3",
         });
         let typed: FooNodeConfigSpec = serde_json::from_value(spec.clone()).unwrap();
         let mut expected: NodeInput = serde_json::from_value(spec).unwrap();

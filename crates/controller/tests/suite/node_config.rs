@@ -285,16 +285,17 @@ async fn all_that_is_wrong_is_told_at_once_and_the_former_user_data_stays() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn user_data_that_is_too_long_is_told_and_fits_with_gzip() {
+async fn user_data_that_is_too_long_for_a_launch_template_is_reported_by_the_pool_and_fits_with_gzip() {
     let world = eks_world().await;
     let long = "x".repeat(20_000);
     begins(&world, json!({"family": "AL2023", "files": [{"path": "/a", "content": long}]}));
+    let pool = world.pool(POOL);
     world.settles().await;
-    is_refused(&world, "UserDataTooLarge", "and EC2 accepts 16384: set compression to Gzip");
+    assert_eq!(says(&world, "Ready").0, "True UserDataReady", "whether it is too long depends on the pool");
+    assert_eq!(pool.says("LaunchTemplateReady"), "False UserDataTooLarge");
     edits(&world, |of| of.compression = foo_api::node_config::Compression::Gzip);
     world.settles().await;
     assert!(user_data(&world).starts_with(&[0x1f, 0x8b]));
-    let pool = world.pool(POOL);
     pool.is_of(2);
     assert_eq!(pool.says("LaunchTemplateReady"), "True");
     seen(&world, foo_bootstrap::Family::AL2023);

@@ -260,7 +260,7 @@ reasons! {
 
     UserDataTooLarge NeedsUser [LaunchTemplateReady False, NodeConfigReady False, DataSecretAvailable False]
     "the user data is larger than 16,384 bytes, EC2's limit, or, in S3, larger than 524,288 bytes"
-    "shorter user data; of a FooNodeConfig also `compression: Gzip`; `userDataStorage` of the FooMachinePool, with `storage: S3` of a FooNodeConfig ([nodes](../nodes.md#user-data-in-s3))"
+    "shorter user data; of a FooNodeConfig also `compression: Gzip`; `userDataStorage` of the FooMachinePool ([nodes](../nodes.md#user-data-in-s3))"
 
     UserDataNotStorable NeedsUser [LaunchTemplateReady False]
     "the pool keeps user data in S3 (`spec.userDataStorage`), and what reads this user data on the instance does not fetch it: Bottlerocket, Ignition, or a form that is not known"
@@ -861,7 +861,7 @@ reasons! {
 
     AddonConfigurationInvalid NeedsUser [AddonsReady False]
     "the configuration of an add-on does not fit its schema; the message says where"
-    "`spec.eks.addons[].values`"
+    "`spec.eks.addons[].configurationValues`"
 
     AccessAsRequested Good [AccessReady True]
     "access entries, pod identity associations and the OIDC provider are as requested"

@@ -146,7 +146,7 @@ fn nat_zones(
     }
     let one = || public.first().cloned().into_iter().collect();
     Ok(match (network.egress, network.nat.unwrap_or(NatMode::PerZone)) {
-        (Egress::None, _) | (Egress::Nat, NatMode::None) => BTreeSet::new(),
+        (Egress::None, _) => BTreeSet::new(),
         (Egress::Nat, NatMode::Single) => one(),
         (Egress::Nat, NatMode::PerZone) => {
             let both: BTreeSet<Zone> = public.intersection(&private).cloned().collect();

@@ -25,23 +25,23 @@ fn a_cluster_of_eks_can_have_everything_at_once() {
         let spec = eks(json!({
             "name": "shop_1", "subnets": ["subnet-1", "subnet-2"], "securityGroups": ["sg-1"],
             "endpointAccess": {"public": true, "private": true, "publicCIDRs": ["192.0.2.0/24", "2001:db8::/32"]},
-            "logging": ["API", "Audit"], "encryption": {"kmsKeyARN": KEY}, "serviceCIDR": "172.20.0.0/16", "ipFamily": "IPv4",
-            "authenticationMode": "APIAndConfigMap",
+            "logging": ["api", "audit"], "encryption": {"kmsKeyARN": KEY}, "serviceCIDR": "172.20.0.0/16", "ipFamily": "ipv4",
+            "authenticationMode": "API_AND_CONFIG_MAP",
             "accessEntries": [
                 {"principalARN": principal, "username": "admin", "groups": ["team:admins"],
                  "policies": [{"name": "AmazonEKSViewPolicy", "namespaces": ["team-*"]}]},
-                {"principalARN": ROLE, "type": "EC2Linux"},
+                {"principalARN": ROLE, "type": "EC2_LINUX"},
             ],
             "addons": [
-                {"name": "vpc-cni", "version": "v1.18.3-eksbuild.1", "values": {"env": {"A": "b"}}, "conflicts": "Overwrite"},
+                {"name": "vpc-cni", "version": "v1.18.3-eksbuild.1", "configurationValues": {"env": {"A": "b"}}, "resolveConflicts": "OVERWRITE"},
                 {"name": "aws-ebs-csi-driver", "podIdentities": [{"serviceAccount": "ebs", "roleARN": ROLE}], "preserve": true},
             ],
             "podIdentityAssociations": [{"namespace": "default", "serviceAccount": "a", "roleARN": ROLE}],
-            "oidcProvider": true, "upgrade": {"force": false}, "upgradePolicy": "Extended", "zonalShift": true,
+            "oidcProvider": true, "upgrade": {"force": false}, "upgradePolicy": {"supportType": "EXTENDED"}, "zonalShift": true,
             "deletionProtection": true, "deletionPolicy": "Retain", "tags": {"team": "a"}, "adopt": true,
         }));
         let kept = server.accepts(Kind::ControlPlane, &spec).await?;
-        let first = kept.pointer("/eks/addons/0/values/env/A").context("values are kept")?;
+        let first = kept.pointer("/eks/addons/0/configurationValues/env/A").context("values are kept")?;
         anyhow::ensure!(first == "b");
         server.accepts(Kind::ControlPlaneTemplate, &json!({"template": {"spec": spec}})).await.map(drop)
     });
@@ -59,19 +59,19 @@ fn what_eks_cannot_have_is_refused() {
             ),
             (json!({"endpointAccess": {"publicCIDRs": []}}), "should have at least 1 items"),
             (
-                json!({"serviceCIDR": "172.20.0.0/16", "ipFamily": "IPv6"}),
+                json!({"serviceCIDR": "172.20.0.0/16", "ipFamily": "ipv6"}),
                 "EKS assigns the range of Services",
             ),
             (json!({"serviceCIDR": "172.20.0.0/8"}), "serviceCIDR in body should match"),
             (
-                with(entry(json!({})), json!({"authenticationMode": "ConfigMap"})),
+                with(entry(json!({})), json!({"authenticationMode": "CONFIG_MAP"})),
                 "accessEntries need authenticationMode API",
             ),
             (entry(json!({"username": "system:admin"})), "username must not begin with system:"),
             (entry(json!({"groups": ["a", "system:masters"]})), "groups must not begin with system:"),
             (
-                entry(json!({"type": "EC2Linux", "groups": ["a"]})),
-                "only entries of type Standard have a username, groups and policies",
+                entry(json!({"type": "EC2_LINUX", "groups": ["a"]})),
+                "only entries of type STANDARD have a username, groups and policies",
             ),
             (json!({"accessEntries": [{"principalARN": ROLE}, {"principalARN": ROLE}]}), "Duplicate value"),
             (json!({"addons": [{"name": "a"}, {"name": "a"}]}), "Duplicate value"),
@@ -107,23 +107,23 @@ fn what_eks_cannot_change_is_refused() {
             (json!({"name": "a"}), json!({"name": "b"}), "eks.name is immutable"),
             (json!({}), json!({"roleARN": format!("{ROLE}2")}), "eks.roleARN is immutable"),
             (json!({}), json!({"serviceCIDR": "172.20.0.0/16"}), "eks.serviceCIDR is immutable"),
-            (json!({}), json!({"ipFamily": "IPv6"}), "eks.ipFamily is immutable"),
+            (json!({}), json!({"ipFamily": "ipv6"}), "eks.ipFamily is immutable"),
             (
                 json!({"encryption": {"kmsKeyARN": KEY}}),
                 json!({}),
                 "eks.encryption cannot be changed or removed",
             ),
-            (mode("API"), mode("APIAndConfigMap"), "eks.authenticationMode can only change from ConfigMap"),
-            (mode("ConfigMap"), json!({}), "eks.authenticationMode can only change from ConfigMap"),
+            (mode("API"), mode("API_AND_CONFIG_MAP"), "eks.authenticationMode can only change from CONFIG_MAP"),
+            (mode("CONFIG_MAP"), json!({}), "eks.authenticationMode can only change from CONFIG_MAP"),
         ] {
             server.refuses_change(Kind::ControlPlane, eks(from), eks(to), message).await?;
         }
         for (from, to) in [
             (json!({}), json!({"encryption": {"kmsKeyARN": KEY}})),
-            (json!({}), json!({"ipFamily": "IPv4"})),
-            (mode("ConfigMap"), mode("APIAndConfigMap")),
-            (mode("APIAndConfigMap"), json!({})),
-            (json!({"zonalShift": true}), json!({"logging": ["Audit"]})),
+            (json!({}), json!({"ipFamily": "ipv4"})),
+            (mode("CONFIG_MAP"), mode("API_AND_CONFIG_MAP")),
+            (mode("API_AND_CONFIG_MAP"), json!({})),
+            (json!({"zonalShift": true}), json!({"logging": ["audit"]})),
         ] {
             server.accepts_change(Kind::ControlPlane, eks(from), eks(to)).await?;
         }

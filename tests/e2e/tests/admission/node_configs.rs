@@ -84,7 +84,6 @@ fn what_a_family_cannot_have_is_refused() {
                 json!({"containerd": "a"}),
                 "containerd: Bottlerocket writes containerd's configuration",
             ),
-            ("Bottlerocket", json!({"storage": "S3"}), "storage: Bottlerocket fetches no user data"),
             ("CloudInit", json!({"containerd": "a"}), "containerd: for the family CloudInit"),
             ("CloudInit", json!({"registryMirrors": mirror}), "registryMirrors: for the family CloudInit"),
             (

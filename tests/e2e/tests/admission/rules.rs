@@ -28,7 +28,7 @@ fn full_pool() -> Value {
             "sizeGiB": 100, "type": "gp3", "iops": 4000, "throughput": 250, "encrypted": true,
             "kmsKeyID": "alias/nodes",
         },
-        "volumes": [{"deviceName": "/dev/xvdb", "volume": {"sizeGiB": 500, "type": "st1"}}],
+        "volumes": [{"deviceName": "/dev/xvdb", "sizeGiB": 500, "type": "st1"}],
         "metadataOptions": {"httpTokens": "optional", "httpPutResponseHopLimit": 2},
         "subnets": [{"id": "subnet-1"}, {"tags": {"tier": "private", "team": ""}}],
         "scaleIn": {"policy": "Newest", "maxConcurrentDrains": 3, "stabilizationSeconds": 30},
@@ -455,8 +455,8 @@ fn capacities_are_strings() {
 fn a_volume_that_ec2_would_not_launch_is_refused_at_once() {
     on_server(async |server| {
         let data = |volume: Value| {
-            let volume = with(json!({"sizeGiB": 100}), volume);
-            with(pool(), json!({"volumes": [{"deviceName": "/dev/xvdb", "volume": volume}]}))
+            let volume = with(json!({"deviceName": "/dev/xvdb", "sizeGiB": 100}), volume);
+            with(pool(), json!({"volumes": [volume]}))
         };
         for right in [
             json!({}),

@@ -65,7 +65,7 @@ async fn file(world: &World) -> Result<Vec<Value>> {
         ("managedNetwork", json!({"zones": {"count": 2}, "egress": "None"})),
         ("instanceProfile", json!(NODE_ROLE)),
         ("nodeLabels", json!({"team": "a"})),
-        ("logging", json!(["Audit"])),
+        ("logging", json!(["audit"])),
     ];
     let variables = topology["variables"].as_array_mut().context("no variables")?;
     variables.retain(|variable| ours.iter().all(|(name, _)| text(variable, "/name") != *name));
@@ -179,7 +179,7 @@ async fn is_as_the_variables_say(
     ensure!(nodes["batch"].iter().all(tainted) && !nodes["workers"].iter().any(tainted), "{nodes:#?}");
     let control_plane =
         says(cluster, "AddonsReady", "the add-ons to be ready", |(status, ..)| status == "True").await?;
-    ensure!(control_plane.pointer("/spec/eks/logging") == Some(&json!(["Audit"])), "{control_plane:#}");
+    ensure!(control_plane.pointer("/spec/eks/logging") == Some(&json!(["audit"])), "{control_plane:#}");
     let addons: Vec<&str> = control_plane
         .pointer("/status/eks/addons")
         .and_then(Value::as_array)

@@ -19,7 +19,7 @@ fn addons(coredns: &Value, more: Option<&str>) -> Value {
 
 /// An add-on that there is not, one with an unknown value, and one with a value that EKS itself refuses.
 pub(crate) async fn addons_that_eks_does_not_have(cluster: &Cluster<'_>) -> Result<()> {
-    let coredns = |values: Value| json!({"name": "coredns", "values": values});
+    let coredns = |values: Value| json!({"name": "coredns", "configurationValues": values});
     let plain = json!({"name": "coredns"});
     let before = simulated(cluster).with_context(|| eks_name(cluster))?.addons;
     for (wrong, reason, words) in [
@@ -64,7 +64,7 @@ pub(crate) async fn a_second_control_plane_of_that_name(world: &World, cluster: 
     Ok(())
 }
 
-/// Two minors above the control plane, with user data that EC2 does not take: both are said, and both can be mended.
+/// Two minors above the control plane, with user data that EC2 does not accept: both can be mended.
 pub(crate) async fn a_pool_that_is_too_new_with_user_data_that_is_too_long(
     cluster: &Cluster<'_>,
 ) -> Result<()> {
@@ -74,13 +74,10 @@ pub(crate) async fn a_pool_that_is_too_new_with_user_data_that_is_too_long(
         "files": [{"path": "/etc/long", "content": "words that come again and again\n".repeat(600)}],
     });
     let late = pool(cluster, "late", "v1.36.0", 1, long).await?;
-    wait_until("the length to be told", SOON, async || {
+    wait_until("the length to be reported", SOON, async || {
         let object = read(client.clone(), Kind::FooNodeConfig, namespace, "late").await?.context("none")?;
-        let said = condition(&object, "Ready");
-        let told = said.is_some_and(|(status, reason, message)| {
-            status == "False" && reason == "UserDataTooLarge" && message.contains("16384")
-        });
-        Ok(Probe::when(told, || format!("{said:?}")))
+        let bytes = object.pointer("/status/userDataBytes").and_then(Value::as_i64);
+        Ok(Probe::when(bytes.is_some_and(|bytes| bytes > 16384), || format!("{bytes:?}")))
     })
     .await?;
     let packed = json!({"spec": {"compression": "Gzip"}});

@@ -143,7 +143,7 @@ async fn eks_throttles(world: &World, cluster: &Cluster<'_>) -> Result<()> {
     let before = calls(world);
     let rule = FaultRule { service: Some(Service::Eks), ..FaultRule::on_everything(Fault::Throttled) };
     let throttled = world.aws().fails(rule.with_probability(most));
-    cluster.patch(Kind::FooControlPlane, &json!({"spec": {"eks": {"logging": ["Audit"]}}})).await?;
+    cluster.patch(Kind::FooControlPlane, &json!({"spec": {"eks": {"logging": ["audit"]}}})).await?;
     in_time(cluster, WAITING, "the logs to be on", async || {
         let logs = simulated(cluster).with_context(|| eks_name(cluster))?.logs;
         Ok(Probe::when(logs.len() == 1, || format!("{logs:?}")))

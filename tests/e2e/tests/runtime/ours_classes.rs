@@ -59,8 +59,8 @@ fn eks_cluster(namespace: &str, class: &str) -> Value {
     let variables = json!({
         "region": "eu-central-1", "roleARN": "arn:aws:iam::123456789012:role/eks", "instanceProfile": "nodes",
         "managedNetwork": {"zones": {"count": 2}, "egress": "None"},
-        "endpointAccess": {"publicCIDRs": ["192.0.2.0/24"]}, "logging": ["Audit"],
-        "addons": [{"name": "vpc-cni", "values": {"env": {"ENABLE_PREFIX_DELEGATION": "true"}}}],
+        "endpointAccess": {"publicCIDRs": ["192.0.2.0/24"]}, "logging": ["audit"],
+        "addons": [{"name": "vpc-cni", "configurationValues": {"env": {"ENABLE_PREFIX_DELEGATION": "true"}}}],
         "accessEntries": [{
             "principalARN": "arn:aws:iam::123456789012:role/developers",
             "policies": [{"name": "AmazonEKSViewPolicy", "namespaces": ["team-*"]}],

@@ -127,8 +127,8 @@ fn shown(cluster: &Cluster, addons: &[Addon]) -> EksStatus {
             IpFamily::Ipv6 => cluster.service_ipv6.clone(),
         },
         ip_family: Some(match cluster.ip_family {
-            IpFamily::Ipv4 => api::IpFamily::IPv4,
-            IpFamily::Ipv6 => api::IpFamily::IPv6,
+            IpFamily::Ipv4 => api::IpFamily::Ipv4,
+            IpFamily::Ipv6 => api::IpFamily::Ipv6,
         }),
         oidc_issuer: cluster.oidc_issuer.clone(),
         cluster_security_group: cluster.cluster_security_group.as_ref().map(|id| id.as_str().to_owned()),

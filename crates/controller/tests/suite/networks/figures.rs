@@ -6,7 +6,7 @@
 
 use super::{Census, census, tagged};
 use crate::support::World;
-use foo_api::cluster::{ManagedNetwork, NatMode};
+use foo_api::cluster::{Egress, ManagedNetwork, NatMode};
 use foo_simulator::core::Settings;
 use foo_simulator::{Fault, FaultRule};
 use std::collections::BTreeMap;
@@ -20,13 +20,13 @@ const ANSWER: Duration = Duration::from_millis(500);
 /// Changes that are answered this much later than the ones before, in milliseconds, were not sent together with them.
 const LATER: i64 = 50;
 
-/// Zones and mode of each network whose figures are printed.
-const ALL: [(u32, NatMode); 5] = [
-    (1, NatMode::PerZone),
-    (1, NatMode::None),
-    (3, NatMode::PerZone),
-    (3, NatMode::Single),
-    (3, NatMode::None),
+/// Zones and NAT gateways of each network whose figures are printed; `None` is `egress: None`.
+const ALL: [(u32, Option<NatMode>); 5] = [
+    (1, Some(NatMode::PerZone)),
+    (1, None),
+    (3, Some(NatMode::PerZone)),
+    (3, Some(NatMode::Single)),
+    (3, None),
 ];
 
 /// What creation or deletion took.
@@ -39,9 +39,10 @@ struct Cost {
     own: Duration,
 }
 
-fn network(zones: u32, nat: NatMode) -> ManagedNetwork {
+fn network(zones: u32, nat: Option<NatMode>) -> ManagedNetwork {
     let spec = serde_json::json!({ "zones": { "count": zones } });
-    ManagedNetwork { nat: Some(nat), ..serde_json::from_value(spec).unwrap() }
+    let egress = if nat.is_some() { Egress::Nat } else { Egress::None };
+    ManagedNetwork { nat, egress, ..serde_json::from_value(spec).unwrap() }
 }
 
 fn is_look(action: &str) -> bool {
@@ -90,11 +91,11 @@ impl Cost {
 }
 
 /// Creation and deletion of one network in a region of its own, and what it consisted of.
-async fn costs(zones: u32, nat: NatMode, prepare: impl Fn(&World)) -> (Cost, Cost, Census) {
+async fn costs(zones: u32, nat: Option<NatMode>, prepare: impl Fn(&World)) -> (Cost, Cost, Census) {
     let world = World::empty();
     prepare(&world);
     let Settings { nat_gateway_create, nat_gateway_delete, .. } = world.region.settings();
-    let waits = |time: Duration| if nat == NatMode::None { Duration::ZERO } else { time };
+    let waits = |time: Duration| if nat.is_none() { Duration::ZERO } else { time };
     world.forgets();
     let began = Instant::now();
     world.begins_network(network(zones, nat));

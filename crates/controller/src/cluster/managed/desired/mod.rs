@@ -106,7 +106,7 @@ fn assembled(spec: &api::ManagedNetwork, known: &Known<'_>, parts: DesiredParts)
 
 fn nat(spec: &api::ManagedNetwork) -> NatMode {
     match (spec.egress, spec.nat) {
-        (api::Egress::None, _) | (api::Egress::Nat, Some(api::NatMode::None)) => NatMode::None,
+        (api::Egress::None, _) => NatMode::None,
         (api::Egress::Nat, Some(api::NatMode::PerZone) | None) => NatMode::PerZone,
         (api::Egress::Nat, Some(api::NatMode::Single)) => NatMode::Single,
     }

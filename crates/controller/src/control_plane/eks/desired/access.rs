@@ -1,4 +1,4 @@
-//! Who reaches the API server, and who is let in.
+//! Who reaches the API server, and who gets access to the cluster.
 
 use foo_api::control_plane::{Eks, eks as api};
 use foo_eks::desired::DesiredEntry;
@@ -13,7 +13,7 @@ const ANYWHERE: [&str; 2] = ["0.0.0.0/0", "::/0"];
 pub(super) fn endpoint(eks: &Eks) -> EndpointAccess {
     let access = eks.endpoint_access.clone().unwrap_or_default();
     let anywhere = || {
-        let families = if eks.ip_family == Some(api::IpFamily::IPv6) { 2 } else { 1 };
+        let families = if eks.ip_family == Some(api::IpFamily::Ipv6) { 2 } else { 1 };
         ANYWHERE.iter().take(families).map(|range| (*range).to_owned()).collect()
     };
     let public_cidrs = match (access.public, access.public_cidrs) {
@@ -47,8 +47,8 @@ pub(super) fn entries(eks: &Eks, partition: &str) -> BTreeMap<String, DesiredEnt
 fn kind(kind: api::EntryType) -> EntryKind {
     match kind {
         api::EntryType::Standard => EntryKind::Standard,
-        api::EntryType::EC2Linux => EntryKind::Ec2Linux,
-        api::EntryType::EC2Windows => EntryKind::Ec2Windows,
+        api::EntryType::Ec2Linux => EntryKind::Ec2Linux,
+        api::EntryType::Ec2Windows => EntryKind::Ec2Windows,
         api::EntryType::HybridLinux => EntryKind::HybridLinux,
     }
 }

@@ -21,17 +21,17 @@ fn addon(it: &api::Addon) -> DesiredAddon {
             version => AddonVersion::Exactly(version.to_owned()),
         },
         configuration: it
-            .values
+            .configuration_values
             .clone()
             .filter(|values| !values.is_empty())
             .map(|it| Value::Object(it).to_string()),
         service_account_role: it.service_account_role_arn.clone(),
         pod_identities: it.pod_identities.as_ref().map(|all| all.iter().map(of_account).collect()),
-        // The planner creates with Overwrite what is updated with Preserve.
-        conflicts: match it.conflicts {
-            Some(api::Conflicts::None) => ResolveConflicts::None,
-            Some(api::Conflicts::Overwrite) => ResolveConflicts::Overwrite,
-            Some(api::Conflicts::Preserve) | None => ResolveConflicts::Preserve,
+        // The planner creates with OVERWRITE what is updated with PRESERVE.
+        conflicts: match it.resolve_conflicts {
+            Some(api::ResolveConflicts::None) => ResolveConflicts::None,
+            Some(api::ResolveConflicts::Overwrite) => ResolveConflicts::Overwrite,
+            Some(api::ResolveConflicts::Preserve) | None => ResolveConflicts::Preserve,
         },
         preserve: it.preserve,
     }

@@ -143,22 +143,22 @@ fn left_open(eks: &Eks) -> BTreeSet<Setting> {
 
 fn family(eks: &Eks) -> IpFamily {
     match eks.ip_family.unwrap_or_default() {
-        api::IpFamily::IPv4 => IpFamily::Ipv4,
-        api::IpFamily::IPv6 => IpFamily::Ipv6,
+        api::IpFamily::Ipv4 => IpFamily::Ipv4,
+        api::IpFamily::Ipv6 => IpFamily::Ipv6,
     }
 }
 
 fn mode(eks: &Eks) -> AuthenticationMode {
     match eks.authentication_mode.unwrap_or_default() {
         api::AuthenticationMode::ConfigMap => AuthenticationMode::ConfigMap,
-        api::AuthenticationMode::APIAndConfigMap => AuthenticationMode::ApiAndConfigMap,
-        api::AuthenticationMode::API => AuthenticationMode::Api,
+        api::AuthenticationMode::ApiAndConfigMap => AuthenticationMode::ApiAndConfigMap,
+        api::AuthenticationMode::Api => AuthenticationMode::Api,
     }
 }
 
 fn log_type(log: api::LogType) -> LogType {
     match log {
-        api::LogType::API => LogType::Api,
+        api::LogType::Api => LogType::Api,
         api::LogType::Audit => LogType::Audit,
         api::LogType::Authenticator => LogType::Authenticator,
         api::LogType::ControllerManager => LogType::ControllerManager,
@@ -167,8 +167,8 @@ fn log_type(log: api::LogType) -> LogType {
 }
 
 fn support(policy: api::UpgradePolicy) -> SupportType {
-    match policy {
-        api::UpgradePolicy::Standard => SupportType::Standard,
-        api::UpgradePolicy::Extended => SupportType::Extended,
+    match policy.support_type {
+        api::SupportType::Standard => SupportType::Standard,
+        api::SupportType::Extended => SupportType::Extended,
     }
 }

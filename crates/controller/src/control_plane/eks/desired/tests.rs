@@ -114,7 +114,7 @@ fn ranges_mean_nothing_without_the_public_endpoint() {
     let some = access(json!({ "private": false, "publicCIDRs": ["203.0.113.0/24"] }));
     assert_eq!(some.public_cidrs, ["203.0.113.0/24".to_owned()].into());
     let both: BTreeSet<String> = ["0.0.0.0/0".to_owned(), "::/0".to_owned()].into();
-    assert_eq!(of(json!({ "ipFamily": "IPv6" })).access.public_cidrs, both);
+    assert_eq!(of(json!({ "ipFamily": "ipv6" })).access.public_cidrs, both);
 }
 
 #[test]
@@ -166,8 +166,8 @@ fn add_ons_are_latest_and_keep_what_others_changed_unless_they_say_otherwise() {
         {
             "name": "vpc-cni",
             "version": "v1.20.0-eksbuild.1",
-            "values": { "env": { "ENABLE_PREFIX_DELEGATION": "true" } },
-            "conflicts": "Overwrite",
+            "configurationValues": { "env": { "ENABLE_PREFIX_DELEGATION": "true" } },
+            "resolveConflicts": "OVERWRITE",
             "podIdentities": [{ "serviceAccount": "aws-node", "roleARN": "arn:aws:iam::123456789012:role/cni" }],
             "preserve": true,
         },
@@ -188,7 +188,7 @@ fn what_is_not_said_of_a_cluster_that_is_taken_over_is_left_open() {
     assert_eq!((nothing_said.left_open.len(), nothing_said.may_unprotect), (7, false));
     let all_said = of(json!({
         "adopt": true, "endpointAccess": {}, "subnets": ["subnet-1", "subnet-2"], "securityGroups": ["sg-1"],
-        "authenticationMode": "API", "logging": ["API"], "zonalShift": true, "deletionProtection": true,
+        "authenticationMode": "API", "logging": ["api"], "zonalShift": true, "deletionProtection": true,
     }));
     assert!(all_said.left_open.is_empty());
 }
