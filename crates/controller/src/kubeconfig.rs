@@ -1,5 +1,5 @@
-//! Kubeconfigs of workload clusters: whether Cluster API can use one, which API server it names, and which
-//! version that server reports.
+//! Kubeconfigs of workload clusters: whether Cluster API can use one, which API server it names, and what that
+//! server answers to its credentials: its version, and whether they have the rights that Cluster API needs.
 
 use crate::client::Workloads;
 use crate::expiry;
@@ -10,9 +10,13 @@ use foo_api::shared::ApiEndpoint;
 use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use jiff::Timestamp;
+use k8s_openapi::api::authorization::v1::{
+    ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,
+};
 use k8s_openapi::api::core::v1::Secret;
-use kube::Client;
+use kube::api::PostParams;
 use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig};
+use kube::{Api, Client};
 use std::time::Duration;
 
 /// Cluster API's own health probe waits five seconds for an API server, too.
@@ -150,26 +154,94 @@ pub(crate) fn says(secret: &Secret, text: &str) -> bool {
     there.is_some_and(|bytes| bytes.0 == text.as_bytes())
 }
 
-/// Requests the version of the API server. The message of a failure does not change while its cause does not.
-pub(crate) async fn version(usable: &Usable, workloads: &Workloads) -> Result<String, String> {
+/// A right in all namespaces.
+struct Right {
+    verb: &'static str,
+    resource: &'static str,
+    subresource: Option<&'static str>,
+}
+
+/// What Cluster API begins with (the Nodes of its Machines) and what a drain needs: to cordon, and to evict.
+const NEEDED: [Right; 3] = [
+    Right { verb: "list", resource: "nodes", subresource: None },
+    Right { verb: "patch", resource: "nodes", subresource: None },
+    Right { verb: "create", resource: "pods", subresource: Some("eviction") },
+];
+
+impl Right {
+    fn review(&self) -> SelfSubjectAccessReview {
+        let attributes = ResourceAttributes {
+            verb: Some(self.verb.to_owned()),
+            version: Some("v1".to_owned()),
+            resource: Some(self.resource.to_owned()),
+            subresource: self.subresource.map(str::to_owned),
+            ..ResourceAttributes::default()
+        };
+        let spec = SelfSubjectAccessReviewSpec {
+            resource_attributes: Some(attributes),
+            ..SelfSubjectAccessReviewSpec::default()
+        };
+        SelfSubjectAccessReview { spec, ..SelfSubjectAccessReview::default() }
+    }
+
+    /// As RBAC writes it.
+    fn text(&self) -> String {
+        let of = self.subresource.map(|of| format!("/{of}")).unwrap_or_default();
+        format!("{} {}{of}", self.verb, self.resource)
+    }
+}
+
+/// Why a kubeconfig does not work. The message does not change while the cause does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// The API server does not answer, or not as one does.
+    Unreachable(String),
+    /// The API server answers that it does not accept the credentials, or that they lack a right.
+    Refused(String),
+}
+
+/// Uses the credentials of a kubeconfig as Cluster API will: the version that the API server reports, if they also have
+/// the rights that Cluster API needs.
+pub(crate) async fn try_out(usable: &Usable, workloads: &Workloads) -> Result<String, Trouble> {
     let ApiEndpoint { host, port } = &usable.endpoint;
-    let asked = async {
-        let client = usable.client(workloads).await;
-        let client =
-            client.ok_or_else(|| "the kubeconfig's certificates and keys cannot be used".to_owned())?;
-        client.apiserver_version().await.map_err(|error| {
+    let tried = async {
+        let unusable =
+            || Trouble::Unreachable("the kubeconfig's certificates and keys cannot be used".to_owned());
+        let client = usable.client(workloads).await.ok_or_else(unusable)?;
+        let version = client.apiserver_version().await.map_err(|error| {
             tracing::debug!(%error, host, port, "could not read the version of the API server");
-            cause(&error)
-        })
+            let what = format!("the API server at {host}:{port} did not answer with its version");
+            trouble(&what, &error)
+        })?;
+        let reviews: Api<SelfSubjectAccessReview> = Api::all(client);
+        for right in &NEEDED {
+            let answer = reviews.create(&PostParams::default(), &right.review()).await.map_err(|error| {
+                tracing::debug!(%error, host, port, "could not review a right in the cluster");
+                let what = format!(
+                    "the API server at {host}:{port} did not review the rights of the kubeconfig's user"
+                );
+                trouble(&what, &error)
+            })?;
+            if !answer.status.is_some_and(|status| status.allowed) {
+                let right = right.text();
+                let server = format!("the API server at {host}:{port}");
+                return Err(Trouble::Refused(format!(
+                    "{server} does not allow the kubeconfig's user to {right}"
+                )));
+            }
+        }
+        Ok(version.git_version)
     };
-    match tokio::time::timeout(PATIENCE, asked).await {
-        Ok(Ok(version)) => Ok(version.git_version),
-        Ok(Err(cause)) => {
-            Err(format!("the API server at {host}:{port} did not answer with its version: {cause}"))
-        }
-        Err(_elapsed) => {
-            Err(format!("the API server at {host}:{port} did not answer within {} s", PATIENCE.as_secs()))
-        }
+    let late = || format!("the API server at {host}:{port} did not answer within {} s", PATIENCE.as_secs());
+    let tried = tokio::time::timeout(PATIENCE, tried).await;
+    tried.unwrap_or_else(|_elapsed| Err(Trouble::Unreachable(late())))
+}
+
+fn trouble(what: &str, error: &kube::Error) -> Trouble {
+    let message = format!("{what}: {}", cause(error));
+    match error {
+        kube::Error::Api(status) if matches!(status.code, 401 | 403) => Trouble::Refused(message),
+        _ => Trouble::Unreachable(message),
     }
 }
 
@@ -180,7 +252,7 @@ fn cause(error: &kube::Error) -> String {
             "it does not accept the credentials in the kubeconfig (401)".to_owned()
         }
         kube::Error::Api(status) if status.code == 403 => {
-            "the user of the kubeconfig may not read it (403)".to_owned()
+            "the user of the kubeconfig lacks the right to ask for it (403)".to_owned()
         }
         kube::Error::Api(status) => format!("it answered with status {}", status.code),
         error => root_cause(error),
@@ -259,7 +331,7 @@ current-context: x
             cause(&kube::Error::Api(Box::new(kube::core::Status { code, ..kube::core::Status::default() })))
         };
         assert!(code(401).contains("does not accept the credentials"));
-        assert!(code(403).contains("may not"));
+        assert!(code(403).contains("lacks the right"));
         let tls = std::io::Error::other(
             "invalid peer certificate: certificate expired: verification time 1700000000 (UNIX), but ...",
         );

@@ -1,8 +1,8 @@
 //! FooControlPlane, external mode: makes an API server that another party runs known to Cluster API. Mode `eks` has a controller of its
 //! own, [`eks`], because it calls AWS and this one does not: they can run in two processes.
 //!
-//! The controller checks the user's kubeconfig, copies it into the Secret that Cluster API reads, and
-//! requests the API server's version. Cluster API drains the Nodes of pools only because of
+//! The controller checks the user's kubeconfig, copies it into the Secret that Cluster API reads, and tries its
+//! credentials at the API server. Cluster API drains the Nodes of pools only because of
 //! `externalManagedControlPlane: true`.
 
 pub mod eks;
@@ -212,10 +212,12 @@ impl ControlPlanes {
     }
 
     async fn ask(&self, usable: &Usable) -> Seen {
-        match kubeconfig::version(usable, &self.context.workloads).await {
-            Ok(version) => Seen::Version(version),
-            Err(message) => Seen::Blocked(Blocked::new(Reason::ApiServerUnreachable, message)),
-        }
+        let (reason, message) = match kubeconfig::try_out(usable, &self.context.workloads).await {
+            Ok(version) => return Seen::Version(version),
+            Err(kubeconfig::Trouble::Unreachable(message)) => (Reason::ApiServerUnreachable, message),
+            Err(kubeconfig::Trouble::Refused(message)) => (Reason::KubeconfigLacksRights, message),
+        };
+        Seen::Blocked(Blocked::new(reason, message))
     }
 
     async fn publish(

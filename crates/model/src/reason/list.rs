@@ -691,7 +691,7 @@ reasons! {
 
     // FooControlPlane.
     ApiServerReachable Good [ControlPlaneAvailable True]
-    "the API server answered with its version"
+    "the API server answered with its version, and the credentials in `<cluster>-kubeconfig` have the rights that Cluster API needs: to list and patch Nodes, and to evict Pods"
     ""
 
     KubeconfigSecretNameInvalid NeedsUser [ControlPlaneAvailable False, KubeconfigReady False]
@@ -715,8 +715,16 @@ reasons! {
     "delete it if nobody needs it, or name it in `spec.external.kubeconfigSecretRef`"
 
     ApiServerUnreachable NeedsUser [ControlPlaneAvailable False]
-    "no version within five seconds; the message names the cause (connection refused, a certificate, 401 …)"
-    "network; certificate; rights of the user"
+    "no answer within five seconds; the message names the cause (connection refused, a certificate, …)"
+    "network; certificate"
+
+    KubeconfigLacksRights NeedsUser [ControlPlaneAvailable False]
+    "the API server does not accept the credentials in the kubeconfig (401), or their user lacks a right that Cluster API needs; the message names it"
+    "renew the credentials; bind the right to their user in the workload cluster"
+
+    WaitingForAccess Waiting [ControlPlaneAvailable False, AccessReady False]
+    "the API server of the EKS cluster does not accept the manager's credentials yet, or does not allow what Cluster API needs; the message names it. EKS applies access entries and access policies seconds after it lists them"
+    "wait. If it lasts for minutes: with authentication mode `CONFIG_MAP`, map the manager's user or role in `aws-auth`; with `spec.eks.accessEntries`, check what they give the manager's user or role"
 
     NotChecked Good [ControlPlaneAvailable False, KubeconfigReady Unknown, NodeConfigReady Unknown, DataSecretAvailable Unknown]
     "paused, or being deleted, before it was checked for the first time"

@@ -9,8 +9,8 @@
 //! * The version is that of the test bed's kube-apiserver, whatever the version of the cluster, also after its update.
 //! * Tokens are reviewed by the simulator ([`webhook`]), and no review is remembered but by kube-apiserver itself: for ten seconds,
 //!   if the token was good.
-//! * Access policies become bindings to the roles of RBAC that they are modelled after ([`rights`]). What aws-auth holds is not
-//!   read.
+//! * Access policies become bindings to the roles of RBAC that they are modelled after ([`rights`]), as late as the simulated EKS
+//!   applies them (`policies_apply_after`, `policies_apply_spread`). What aws-auth holds is not read.
 //! * Instances whose user data names a cluster join it with the credentials of their own role, over its endpoint ([`nodes`]).
 //! * Endpoint access and security groups do not matter: every server is on loopback.
 

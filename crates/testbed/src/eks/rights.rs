@@ -3,7 +3,9 @@
 //! Guide, "Review access policy permissions").
 
 use anyhow::{Context as _, Result};
+use foo_model::Timestamp;
 use foo_simulator::RegionHandle;
+use foo_simulator::core::eks::cluster::Cluster;
 use foo_simulator::core::eks::identities::{AccessEntry, ScopeType};
 use foo_simulator::core::wildcard::like;
 use k8s_openapi::api::core::v1::Namespace;
@@ -145,14 +147,23 @@ pub(super) async fn prepare(client: &Client) -> Result<()> {
 pub(super) async fn keep(region: RegionHandle, cluster: String, id: String, client: Client) {
     let mut there = BTreeSet::new();
     loop {
-        let found = region.cluster(&cluster).filter(|found| found.id == id);
-        let entries: Vec<AccessEntry> =
-            found.into_iter().flat_map(|found| found.entries.into_values()).collect();
+        let entries = in_effect(&region, &cluster, &id);
         if let Err(error) = bring_about(&client, &entries, &mut there).await {
             tracing::warn!(cluster, %error, "binding its access policies");
         }
         tokio::time::sleep(TICK).await;
     }
+}
+
+/// The access entries of a cluster, with the policies that EKS has applied by now.
+fn in_effect(region: &RegionHandle, cluster: &str, id: &str) -> Vec<AccessEntry> {
+    let now = region.with(|region| region.now()).ok();
+    let found = region.cluster(cluster).filter(|found| found.id == id).zip(now);
+    let entries = |(found, now): (Cluster, Timestamp)| {
+        let entries = found.entries.into_values();
+        entries.map(move |entry| AccessEntry { policies: entry.policies_at(now), ..entry })
+    };
+    found.into_iter().flat_map(entries).collect()
 }
 
 async fn bring_about(

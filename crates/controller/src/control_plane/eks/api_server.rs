@@ -1,4 +1,5 @@
-//! What the controller does at the API server of an EKS cluster: it makes the endpoint known, and asks whether the API server answers.
+//! What the controller does at the API server of an EKS cluster: it makes the endpoint known, and uses the kubeconfig's own credentials
+//! there. EKS lists access entries and policies before API servers know them, so that only such a try tells whether they work.
 
 use super::control_planes::EksControlPlanes;
 use super::kubeconfig::{Kept, Server, renewal};
@@ -6,7 +7,7 @@ use super::state::{AskedApiServer, EksState};
 use crate::apply;
 use crate::clouds::CloudRegion;
 use crate::control_plane::pace::{TRY_AGAIN, healthy_period};
-use crate::kubeconfig::{self, Usable};
+use crate::kubeconfig::{self, Trouble, Usable};
 use foo_api::FooControlPlane;
 use foo_api::names::managers;
 use foo_model::{Reason, Timestamp};
@@ -18,12 +19,23 @@ use std::time::Duration;
 /// Retry interval before the API server answered for the first time: Cluster API and the nodes wait for that.
 const FIRST: Duration = Duration::from_secs(5);
 
+fn blocked(trouble: Trouble) -> Blocked {
+    match trouble {
+        Trouble::Unreachable(message) => Blocked::new(Reason::ApiServerUnreachable, message),
+        Trouble::Refused(message) => {
+            let message =
+                format!("{message}: waiting for EKS to apply the manager's access entry and its policy");
+            Blocked::new(Reason::WaitingForAccess, message)
+        }
+    }
+}
+
 /// What is known of the API server after a pass.
 #[derive(Default)]
 pub(super) struct ApiServer {
     /// Whether the kubeconfigs are as they must be; `None`: there is no API server yet.
     pub(super) kubeconfig: Option<Result<(), Blocked>>,
-    /// The version that it reports, or why it does not; `None`: it was not asked.
+    /// The version that it reports to credentials that work, or why they do not; `None`: it was not asked.
     pub(super) answer: Option<Result<String, Blocked>>,
     /// Whether anything was written.
     pub(super) worked: bool,
@@ -79,7 +91,7 @@ impl EksControlPlanes {
         Ok(ApiServer { kubeconfig, answer, worked: false })
     }
 
-    /// The last answer, or a new one if that is due.
+    /// The last answer to the credentials of this kubeconfig, or a new one if that is due.
     async fn answer(&self, usable: &Usable, state: &mut EksState) -> Result<String, Blocked> {
         let now = self.context.clock.now();
         let is_due = self.next_request(state, now).is_none_or(|wait| wait.is_zero());
@@ -87,8 +99,7 @@ impl EksControlPlanes {
         if let Some(asked) = last {
             return asked.answer.clone();
         }
-        let answer = kubeconfig::version(usable, &self.context.workloads).await;
-        let answer = answer.map_err(|message| Blocked::new(Reason::ApiServerUnreachable, message));
+        let answer = kubeconfig::try_out(usable, &self.context.workloads).await.map_err(blocked);
         state.record.initialized |= answer.is_ok();
         state.asked =
             Some(AskedApiServer { at: now, kubeconfig: usable.text.clone(), answer: answer.clone() });

@@ -33,7 +33,8 @@ pub(super) struct Facts<'a> {
     pub(super) paused: bool,
     /// Whether the kubeconfigs are as they must be; `None`: they were not checked.
     pub(super) kubeconfig: Option<Result<(), Blocked>>,
-    /// The version that the API server reports, or why it does not; `None`: it was not asked.
+    /// The version that the API server reports to the kubeconfig's credentials if they work; otherwise why they do not. `None`: it was
+    /// not asked.
     pub(super) api_server: Option<Result<String, Blocked>>,
 }
 
@@ -175,7 +176,7 @@ fn wanted(old: &FooControlPlaneStatus, facts: &Facts<'_>, initialized: bool) -> 
         new("ClusterReady", cluster),
         new("Upgrading", area(ConditionKind::Upgrading, old, facts)),
         new("AddonsReady", area(ConditionKind::AddonsReady, old, facts)),
-        new("AccessReady", area(ConditionKind::AccessReady, old, facts)),
+        new("AccessReady", access(old, facts)),
         new("KubeconfigReady", kubeconfig),
         new("Paused", (paused.0, paused.1.into(), String::new())),
         new("Deleting", deleting),
@@ -201,6 +202,22 @@ fn area(kind: ConditionKind, old: &FooControlPlaneStatus, facts: &Facts<'_>) -> 
     }
 }
 
+/// Access is ready when it is as requested in EKS and the kubeconfig's credentials work at the API server.
+fn access(old: &FooControlPlaneStatus, facts: &Facts<'_>) -> Words {
+    let planned = area(ConditionKind::AccessReady, old, facts);
+    if planned.0 != "True" {
+        return planned;
+    }
+    match &facts.api_server {
+        Some(Ok(_)) => planned,
+        Some(Err(refused)) if refused.reason == Reason::WaitingForAccess => {
+            ("False", refused.reason.into(), refused.message.clone())
+        }
+        Some(Err(_)) => ("Unknown", Reason::NotVerified.into(), "Available says why".to_owned()),
+        None => as_before(old, ConditionKind::AccessReady.into()).unwrap_or_else(not_asked),
+    }
+}
+
 fn not_asked() -> Words {
     ("Unknown", Reason::NotYetVerified.into(), "AWS has not been asked yet".to_owned())
 }
@@ -223,7 +240,7 @@ fn as_before(old: &FooControlPlaneStatus, kind: &str) -> Option<Words> {
     Some((status, before.reason.clone(), before.message.clone()))
 }
 
-/// Whether the API server answers. Before it is there, the cluster's state says why.
+/// Whether the kubeconfig's credentials work at the API server. Before it is there, the cluster's state says why.
 fn available(old: &FooControlPlaneStatus, facts: &Facts<'_>, cluster: &Words) -> Words {
     match &facts.api_server {
         Some(Ok(_)) => ("True", Reason::ApiServerReachable.into(), String::new()),

@@ -56,6 +56,7 @@ impl World {
             settings.eks.version_update = Duration::from_secs(40);
             settings.eks.config_update = Duration::from_secs(40);
             settings.eks.addon = Duration::from_secs(10);
+            settings.eks.policies_apply_spread = Duration::from_secs(30);
         };
         world.region.change_settings(shorten).unwrap();
         world

@@ -154,7 +154,7 @@ async fn an_api_server_that_lets_us_in_no_more_is_told_and_our_entry_comes_back(
     let arn = "arn:aws:iam::123456789012:user/manager";
     assert!(world.eks_cluster().entries.contains_key(arn), "{:?}", world.eks_cluster().entries.keys());
     world.region.with(|region| region.delete_access_entry(NAME, arn)).unwrap().unwrap();
-    world.until("it is told", || world.eks_says("Available") == "False ApiServerUnreachable").await;
+    world.until("it is told", || world.eks_says("Available") == "False WaitingForAccess").await;
     let object: FooControlPlane = world.eks_object();
     assert_eq!(object.status.unwrap().initialization.unwrap().control_plane_initialized, Some(true));
     world.until("it is there again", || world.eks_says("Available").starts_with("True")).await;
@@ -172,4 +172,59 @@ async fn a_control_plane_of_the_other_mode_keeps_its_controller() {
     world.eks_is_ready().await;
     assert_eq!(world.eks_condition("other", "Available").0, "False WaitingForCluster");
     assert_eq!(world.eks_condition("other", "ClusterReady").0, "", "it has the conditions of its mode");
+}
+
+/// EKS lists an access policy before the cluster's API server knows it.
+#[tokio::test(start_paused = true)]
+async fn available_and_access_ready_wait_until_the_credentials_work_at_the_api_server() {
+    let world = World::hasty_eks();
+    let late = |settings: &mut foo_simulator::core::Settings| {
+        settings.eks.policies_apply_after = Duration::from_mins(3);
+    };
+    world.region.change_settings(late).unwrap();
+    world.begins_eks("v1.34.0", json!({}));
+    let arn = "arn:aws:iam::123456789012:user/manager";
+    let listed = || {
+        let cluster = world.region.cluster(NAME);
+        cluster.and_then(|it| it.entries.get(arn).map(|it| it.policies.len())) == Some(1)
+    };
+    world.until("EKS lists the policy", listed).await;
+    world.waits(Duration::from_mins(1)).await;
+    for kind in ["Available", "AccessReady", "Ready", "Initialized"] {
+        assert_eq!(world.eks_says(kind), "False WaitingForAccess", "{kind}: {}", world.eks_in_words());
+    }
+    let message = world.eks_condition(CLUSTER, "Available").1;
+    assert!(message.contains("list nodes") && message.contains("waiting for EKS"), "{message}");
+    assert_eq!(world.eks_object().status.unwrap().initialized, Some(false));
+    let version = world.server.resource_version();
+    world.waits(Duration::from_secs(30)).await;
+    assert_eq!(world.server.resource_version(), version, "nothing is written while it waits");
+    world.eks_is_ready().await;
+    assert_eq!(world.eks_object().status.unwrap().initialized, Some(true));
+}
+
+/// What a tenant's API server does is not in our hands.
+#[tokio::test(start_paused = true)]
+async fn an_api_server_that_never_answers_stalls_neither_its_own_pass_nor_those_of_others() {
+    for silent in ["all", "reviews"] {
+        let world = World::hasty_eks();
+        world.begins_eks(
+            "v1.34.0",
+            json!({ "tags": { "silent": silent }, "addons": [{ "name": "vpc-cni" }] }),
+        );
+        let (mut cluster, infrastructure) = objects::another_cluster("d", None);
+        super::refers(&mut cluster);
+        world.has(&cluster);
+        world.has(&infrastructure);
+        world.has(&control_plane("d", "v1.34.0", json!({})));
+        let ready = |kind: &str| world.eks_condition("d", kind).0.starts_with("True");
+        world.until("the other one is ready", || ready("Ready") && ready("AccessReady")).await;
+        let says = |kind: &str| world.eks_says(kind).starts_with("True");
+        world.until("what AWS does is done", || says("ClusterReady") && says("AddonsReady")).await;
+        world.waits(Duration::from_mins(1)).await;
+        assert_eq!(world.eks_says("Available"), "False ApiServerUnreachable", "{silent}");
+        assert_eq!(world.eks_says("AccessReady"), "Unknown NotVerified", "{silent}");
+        let message = world.eks_condition(CLUSTER, "Available").1;
+        assert!(message.ends_with("did not answer within 5 s"), "{message}");
+    }
 }

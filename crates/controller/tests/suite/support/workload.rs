@@ -1,9 +1,13 @@
-//! API servers of simulated EKS clusters: each tells its version to whoever has a token that its cluster lets in.
+//! API servers of simulated EKS clusters: each reports its version to whoever has a token that its cluster accepts, and reviews
+//! rights by the access policies that EKS has applied.
+//!
+//! A cluster with the tag [`SILENT`] has an API server that does not answer: nothing at all (`all`), or no review (`reviews`).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use foo_controller::client::Workloads;
 use foo_controller::metrics::Metrics;
+use foo_simulator::core::eks::KubernetesIdentity;
 use foo_simulator::core::eks::cluster::{Cluster, ClusterStatus};
 use foo_simulator::{DEFAULT_ACCOUNT, DEFAULT_REGION, Simulator};
 use http::{Request, Response, StatusCode};
@@ -27,27 +31,60 @@ pub(super) fn workloads(aws: &Simulator, metrics: &Metrics) -> Workloads {
             return others.connect(config);
         };
         let token = serde_json::to_value(&config.auth_info).unwrap()["token"].clone();
-        let lets_in = lets_in(&aws, cluster, token.as_str().unwrap_or_default());
-        let answer = if lets_in { version(cluster) } else { refusal() };
-        let service = tower::service_fn(move |_: Request<Body>| {
-            let answer = answer.clone();
-            async move { Ok::<_, Infallible>(answer) }
+        let (aws, id, token) =
+            (aws.clone(), cluster.id.clone(), token.as_str().unwrap_or_default().to_owned());
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let answer = answer(&aws, &id, &token, request.uri().path());
+            async move {
+                match answer {
+                    Some(answer) => Ok::<_, Infallible>(answer),
+                    None => std::future::pending().await,
+                }
+            }
         });
         Ok(Client::new(service, "default"))
     })
 }
 
+/// Tag of a cluster whose API server does not answer.
+pub(crate) const SILENT: &str = "silent";
+
+/// What the API server of the cluster with this id answers; `None`: nothing.
+fn answer(aws: &Simulator, id: &str, token: &str, path: &str) -> Option<Answer> {
+    let clusters = aws.region(DEFAULT_REGION).clusters();
+    let cluster = clusters.iter().find(|it| it.id == id)?;
+    let reviews = path.ends_with("/selfsubjectaccessreviews");
+    let silent = cluster.tags.get(SILENT).map(String::as_str);
+    if silent == Some("all") || (reviews && silent == Some("reviews")) {
+        return None;
+    }
+    let Some(identity) = identity(aws, cluster, token) else { return Some(refusal()) };
+    Some(if reviews { review(&identity) } else { version(cluster) })
+}
+
+fn review(identity: &KubernetesIdentity) -> Answer {
+    let admin = |arn: &String| arn.ends_with("/AmazonEKSClusterAdminPolicy");
+    let allowed =
+        identity.policies.keys().any(admin) || identity.groups.iter().any(|it| it == "system:masters");
+    let body = json!({
+        "apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": {},
+        "status": { "allowed": allowed },
+    });
+    Response::new(Full::from(body.to_string()))
+}
+
 /// The simulator's own tokens of callers without a key say whose they are, for which cluster, and of when.
-fn lets_in(aws: &Simulator, cluster: &Cluster, token: &str) -> bool {
+fn identity(aws: &Simulator, cluster: &Cluster, token: &str) -> Option<KubernetesIdentity> {
     let text = token.strip_prefix("k8s-aws-v1.").and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
     let text = String::from_utf8(text.unwrap_or_default()).unwrap_or_default();
     let words: Vec<&str> = text.split(' ').collect();
-    let ["unsigned", "token", "of", caller, "for", name, "at", made] = words.as_slice() else { return false };
+    let ["unsigned", "token", "of", caller, "for", name, "at", made] = words.as_slice() else { return None };
     let age = aws.now().0 - made.parse::<i64>().unwrap();
     let principal = format!("arn:aws:iam::{DEFAULT_ACCOUNT}:user/{caller}");
     let region = aws.region(DEFAULT_REGION);
     let entry = region.kubernetes_identity(&cluster.name, &principal, None);
-    *name == cluster.name && i128::from(age) < i128::try_from(VALID.as_millis()).unwrap() && entry.is_some()
+    let valid = i128::from(age) < i128::try_from(VALID.as_millis()).unwrap();
+    entry.filter(|_| *name == cluster.name && valid)
 }
 
 type Answer = Response<Full<bytes::Bytes>>;

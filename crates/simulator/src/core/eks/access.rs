@@ -9,7 +9,9 @@ use super::refusal::{invalid, not_found};
 use super::requests::NewAssociation;
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
+use foo_model::Timestamp;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// The identity of a caller in Kubernetes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +20,7 @@ pub struct KubernetesIdentity {
     pub username: String,
     /// The groups.
     pub groups: Vec<String>,
-    /// The access policies, by ARN, with their scopes.
+    /// The access policies that the API server knows, by ARN, with their scopes.
     pub policies: BTreeMap<String, Association>,
 }
 
@@ -33,7 +35,7 @@ impl Region {
         principal: &str,
         request: &NewAssociation,
     ) -> AwsResult<Association> {
-        let now = self.now;
+        let (now, applies) = (self.now, self.policy_applies());
         let entries = &mut self.cluster_with_entries(cluster)?.entries;
         let entry = entries.get_mut(principal).ok_or_else(|| no_entry(principal))?;
         if !ACCESS_POLICIES.iter().any(|name| policy_arn(name) == request.policy_arn) {
@@ -61,10 +63,21 @@ impl Region {
         if (scope.r#type == ScopeType::Namespace) == scope.namespaces.is_empty() {
             return Err(invalid("The namespaces must be given for the type namespace, and only for it."));
         }
-        let created = entry.policies.get(&request.policy_arn).map_or(now, |it| it.created);
-        let association = Association { scope: scope.clone(), created, modified: now };
+        let there = entry.policies.get(&request.policy_arn);
+        let (created, applies) = there.map_or((now, applies), |it| (it.created, it.applies));
+        let association = Association { scope: scope.clone(), created, modified: now, applies };
         entry.policies.insert(request.policy_arn.clone(), association.clone());
         Ok(association)
+    }
+
+    /// From when on a policy that is associated now is known to the cluster's API server.
+    pub(super) fn policy_applies(&mut self) -> Timestamp {
+        let (least, spread) =
+            (self.settings.eks.policies_apply_after, self.settings.eks.policies_apply_spread);
+        let millis = u64::try_from(spread.as_millis()).unwrap_or(u64::MAX);
+        // Without a spread the stream of random numbers stays as it was.
+        let more = if millis == 0 { 0 } else { self.eks.chance.below(millis.saturating_add(1)) };
+        self.now.plus(least).plus(Duration::from_millis(more))
     }
 
     /// DisassociateAccessPolicy.
@@ -108,7 +121,7 @@ impl Region {
         Some(KubernetesIdentity {
             username: entry.username.clone(),
             groups: entry.groups.clone(),
-            policies: entry.policies.clone(),
+            policies: entry.policies_at(self.now),
         })
     }
 }

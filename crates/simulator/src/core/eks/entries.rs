@@ -180,7 +180,8 @@ impl Region {
         }
         let mut entry = self.new_entry(&cluster.name, &creator, EntryType::Standard, unique_id);
         let scope = AccessScope { r#type: ScopeType::Cluster, namespaces: Vec::new() };
-        let admin = Association { scope, created: self.now, modified: self.now };
+        let applies = self.policy_applies();
+        let admin = Association { scope, created: self.now, modified: self.now, applies };
         entry.policies.insert(policy_arn("AmazonEKSClusterAdminPolicy"), admin);
         cluster.entries.insert(creator, entry);
     }

@@ -56,6 +56,16 @@ pub struct Association {
     pub created: Timestamp,
     /// When its scope was last changed.
     pub modified: Timestamp,
+    /// From when on the cluster's API server knows it.
+    pub applies: Timestamp,
+}
+
+impl AccessEntry {
+    /// The policies that the cluster's API server knows at this time, by ARN.
+    pub fn policies_at(&self, now: Timestamp) -> BTreeMap<String, Association> {
+        let known = self.policies.iter().filter(|(_, association)| association.applies <= now);
+        known.map(|(arn, association)| (arn.clone(), association.clone())).collect()
+    }
 }
 
 /// A pod identity association.

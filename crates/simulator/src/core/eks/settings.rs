@@ -31,6 +31,11 @@ pub struct EksSettings {
     /// How long EKS does not know a role that was just created (IAM User Guide, "Changes that I make are not always immediately
     /// visible").
     pub roles_appear_after: Duration,
+    /// How long at least until a cluster's API server knows a policy that was associated with an access entry. EKS gives no bound
+    /// **(A)**; seconds are usual.
+    pub policies_apply_after: Duration,
+    /// How much longer that takes at most; each association has a random part of it.
+    pub policies_apply_spread: Duration,
     /// Most clusters of a region.
     pub clusters: u32,
     /// Most access entries of a cluster.
@@ -57,6 +62,8 @@ impl Default for EksSettings {
             waits_for_server: false,
             clusters_appear_after: Duration::ZERO,
             roles_appear_after: Duration::ZERO,
+            policies_apply_after: Duration::ZERO,
+            policies_apply_spread: Duration::ZERO,
             clusters: 100,
             access_entries: 3_000,
             pod_identities: 5_000,

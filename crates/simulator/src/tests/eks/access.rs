@@ -1,11 +1,12 @@
 //! Access entries, policies, pod identities and tags.
 
-use super::scene::{CALLER, NODES, World, request, world};
+use super::scene::{CALLER, NODES, World, request, world, world_with};
 use crate::Role;
 use crate::core::eks::identities::{AccessEntry, PodIdentity};
 use crate::core::error::AwsResult;
 use crate::tests::scene::refusal;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 impl World {
     fn entry(&self, body: Value) -> AwsResult<AccessEntry> {
@@ -183,4 +184,32 @@ fn everything_with_an_arn_has_tags() {
     let nobody = "arn:aws:eks:eu-central-1:123456789012:cluster/nobody";
     let (code, _) = refusal(world.with(|region| region.tags_of_eks_resource(nobody)));
     assert_eq!(code, "NotFoundException");
+}
+
+#[test]
+fn a_policy_applies_later_than_its_association_is_listed() {
+    let late = |settings: &mut crate::core::Settings| {
+        settings.eks.policies_apply_after = Duration::from_secs(5);
+        settings.eks.policies_apply_spread = Duration::from_secs(20);
+    };
+    let world = world_with(late);
+    world.active(json!({ "accessConfig": { "bootstrapClusterCreatorAdminPermissions": false } }));
+    world.entry(json!({ "principalArn": CALLER })).expect("made");
+    let policy = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy";
+    let associate = request(json!({ "policyArn": policy, "accessScope": { "type": "cluster" } }));
+    world.with(|region| region.associate_access_policy("main", CALLER, &associate)).expect("associated");
+    assert!(world.main().entries[CALLER].policies.contains_key(policy), "EKS lists it at once");
+    let applies = || {
+        let identity = world.0.region.kubernetes_identity("main", CALLER, None).expect("authenticated");
+        identity.policies.contains_key(policy)
+    };
+    assert!(!applies(), "not before its time");
+    world.wait(4);
+    assert!(!applies(), "not before its time");
+    // The same again neither speeds it up nor takes it away.
+    world.with(|region| region.associate_access_policy("main", CALLER, &associate)).expect("associated");
+    world.wait(21);
+    assert!(applies());
+    world.with(|region| region.associate_access_policy("main", CALLER, &associate)).expect("associated");
+    assert!(applies());
 }
