@@ -1061,6 +1061,10 @@ def test_sessions_of_roles():
         url = session(credentials, "sts").generate_presigned_url("get_caller_identity", ExpiresIn=60, HttpMethod="GET")
         with urllib.request.urlopen(url) as presigned:
             assert f"assumed-role/pools/foo" in presigned.read().decode()
+        # aws-iam-authenticator asks for JSON.
+        with urllib.request.urlopen(urllib.request.Request(url, headers={"Accept": "application/json"})) as presigned:
+            shown = json.load(presigned)["GetCallerIdentityResponse"]
+        assert shown["GetCallerIdentityResult"]["Arn"] == identity["Arn"] and shown["ResponseMetadata"]["RequestId"]
         for changed in [url.replace("X-Amz-Expires=60", "X-Amz-Expires=61"), url.replace("Signature=", "Signature=0")]:
             try:
                 urllib.request.urlopen(changed)

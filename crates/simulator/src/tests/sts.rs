@@ -236,3 +236,47 @@ async fn a_session_name_can_hold_a_plus() {
     assert_eq!(status, 200, "{body}");
     assert!(body.contains("assumed-role/pools/foo+bar"));
 }
+
+/// As the real STS does, and as aws-iam-authenticator asks for.
+#[tokio::test]
+async fn who_accepts_json_is_answered_in_json() {
+    let sim = Simulator::new(SimulatorConfig::stepped());
+    let ask = async |accept: &'static str, action: &str| {
+        let scope = format!("Credential=somebody/20260101/{REGION}/sts/aws4_request");
+        let text = format!("AWS4-HMAC-SHA256 {scope}, SignedHeaders=host, Signature=0");
+        let mut headers = HeaderMap::new();
+        headers.insert("authorization", HeaderValue::from_str(&text).expect("a header"));
+        headers.insert("accept", HeaderValue::from_static(accept));
+        let query = format!("Action={action}&Version=2011-06-15");
+        let request = SignedRequest {
+            method: &Method::GET,
+            path: "/",
+            query: &query,
+            headers: &headers,
+            body: b"",
+            received: Timestamp(1_767_225_600_000),
+        };
+        answer_verified(&sim.world, request).await
+    };
+    let WireAnswer::Json { status: 200, body, content_type: "application/json", request_id, .. } =
+        ask("application/json", "GetCallerIdentity").await
+    else {
+        panic!("no JSON")
+    };
+    let body: serde_json::Value = serde_json::from_str(&body).expect("JSON");
+    let arn = "arn:aws:iam::123456789012:user/somebody";
+    let result = &body["GetCallerIdentityResponse"]["GetCallerIdentityResult"];
+    assert_eq!((&result["Arn"], &result["Account"]), (&json!(arn), &json!("123456789012")), "{body}");
+    assert!(result["UserId"].is_string());
+    let metadata = json!({ "RequestId": request_id });
+    assert_eq!(body["GetCallerIdentityResponse"]["ResponseMetadata"], metadata);
+    let WireAnswer::Json { status: 400, body, .. } = ask("application/json", "Nothing").await else {
+        panic!("no JSON")
+    };
+    let body: serde_json::Value = serde_json::from_str(&body).expect("JSON");
+    assert_eq!((&body["Error"]["Code"], &body["Error"]["Type"]), (&json!("InvalidAction"), &json!("Sender")));
+    assert!(body["RequestId"].is_string(), "{body}");
+    for accept in ["*/*", "text/xml"] {
+        assert!(matches!(ask(accept, "GetCallerIdentity").await, WireAnswer::Xml { .. }), "{accept}");
+    }
+}

@@ -25,6 +25,7 @@ pub(crate) mod sigv4;
 mod sqs;
 mod ssm;
 mod sts;
+mod sts_json;
 mod xml;
 
 pub(crate) use answer::{WireAnswer, XML};
@@ -63,8 +64,15 @@ enum Subject {
     Account(sts::Operation),
 }
 
-/// Verifies the signature of a request if there are known keys, and answers it.
+/// Verifies the signature of a request if there are known keys, and answers it, in JSON if it is for STS and asks for that.
 pub(crate) async fn answer_verified(world: &World, request: sigv4::SignedRequest<'_>) -> WireAnswer {
+    if sts_json::is_requested(&request) {
+        return sts_json::of(judged(world, request).await);
+    }
+    judged(world, request).await
+}
+
+async fn judged(world: &World, request: sigv4::SignedRequest<'_>) -> WireAnswer {
     let authorization = request.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let plain =
         WireRequest { authorization, query: request.query, body: request.body, received: request.received };
