@@ -83,6 +83,14 @@ pub struct FooClusterIdentitySpec {
         inner(length(min = 1, max = 64), regex(pattern = patterns::RESOURCE_ID))
     )]
     pub allowed_subnets: Option<Vec<String>>,
+    /// Names that EKS clusters with this identity may have besides those that begin with the namespace of their FooControlPlane and an
+    /// underscore; a `*` at the end matches any text. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(max = 1000),
+        inner(length(min = 1, max = 100), regex(pattern = patterns::CONTROL_PLANE_NAME_OR_PREFIX))
+    )]
+    pub allowed_control_plane_names: Option<Vec<String>>,
     /// Use the manager's own credentials: the IAM role of its ServiceAccount, its instance profile, or its
     /// environment. Set exactly one of `controller`, `secret` and `role`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -29,6 +29,8 @@ pub const INSTANCE_TYPE: &str = r"^[a-z0-9.-]+$";
 pub const INSTANCE_PROFILE: &str = r"^[A-Za-z0-9_+=,.@-]+$";
 /// The same, in which `*` stands for any text.
 pub const INSTANCE_PROFILE_OR_PREFIX: &str = r"^[A-Za-z0-9_+=,.@-]*\*?$";
+/// Name of an EKS cluster, in which `*` stands for any text (EKS API Reference, CreateCluster).
+pub const CONTROL_PLANE_NAME_OR_PREFIX: &str = r"^([0-9A-Za-z][0-9A-Za-z_-]*)?\*?$";
 /// Name of a bucket without dots, with which a certificate of S3 would not be valid (Amazon S3 User Guide, "General purpose bucket
 /// naming rules").
 pub const BUCKET: &str = r"^[a-z0-9][a-z0-9-]*[a-z0-9]$";

@@ -43,25 +43,30 @@ pub const NETWORK_ID_ANNOTATION: &str = "infrastructure.foo.com/network-id";
 /// cluster was begun. Written by the provider before the first plan; it goes along when the object is moved, and the uid does not.
 pub const CONTROL_PLANE_ID_ANNOTATION: &str = "infrastructure.foo.com/control-plane-id";
 
+/// Annotation on the FooControlPlane in mode `eks`: the name of its EKS cluster. Written by the provider together with the control plane's
+/// id: the default name depends on the management cluster, and a moved control plane keeps its name.
+pub const EKS_NAME_ANNOTATION: &str = "infrastructure.foo.com/eks-cluster-name";
+
 /// Annotation on a kubeconfig Secret with the token of an EKS cluster: when the token ends (RFC 3339).
 pub const TOKEN_EXPIRES_ANNOTATION: &str = "infrastructure.foo.com/token-expires";
 
 /// Longest name of an EKS cluster (EKS API Reference, CreateCluster).
 const MAX_EKS_NAME: usize = 100;
 
-/// Default name of the EKS cluster of a Cluster: `<namespace>_<cluster>`, at most 100 characters of the alphabet of EKS (letters, digits,
-/// `-` and `_`). A name that had to be changed for that ends with its FNV-1a hash, so that two Clusters never share one.
-pub fn eks_cluster_name(namespace: &str, cluster: &str) -> String {
-    /// A dash and sixteen hexadecimal digits.
-    const HASH: usize = 17;
+/// Default name of the EKS cluster of a Cluster: `<namespace>_<cluster>-<hash>`, at most 100 characters of the alphabet of EKS (letters,
+/// digits, `-` and `_`). The hash is eight digits of the FNV-1a hash of namespace, Cluster and management cluster, because a token for one
+/// EKS cluster is good for every other one of that name that the same user or role may access, in any region. A longer name is cut before
+/// the hash. No namespace contains `_`, so that names of two namespaces differ.
+pub fn eks_cluster_name(namespace: &str, cluster: &str, installation: &str) -> String {
+    /// A dash and eight hexadecimal digits.
+    const HASH: usize = 9;
     let whole = format!("{namespace}_{cluster}");
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if whole.len() <= MAX_EKS_NAME && whole.chars().all(fits) {
-        return whole;
-    }
     let mapped = whole.chars().map(|c| if fits(c) { c } else { '-' });
     let kept: String = mapped.take(MAX_EKS_NAME.saturating_sub(HASH)).collect();
-    format!("{kept}-{:016x}", fnv1a(&whole))
+    let hash = fnv1a(&format!("{whole}/{installation}"));
+    let folded = (hash >> 32) ^ (hash & 0xffff_ffff);
+    format!("{kept}-{folded:08x}")
 }
 
 /// Longest name: a Machine's name becomes a label value in places, and those end at 63 characters.
@@ -147,17 +152,30 @@ mod tests {
         assert_eq!(name("p", "i-"), format!("p-{:016x}", fnv1a("i-")));
     }
 
+    const HERE: &str = "5ba1e1d0-0000-4000-8000-000000000001";
+
     #[test]
-    fn an_eks_cluster_is_named_after_its_cluster_and_hashed_if_that_does_not_fit() {
-        assert_eq!(eks_cluster_name("team-a", "blue"), "team-a_blue");
-        assert_eq!(eks_cluster_name("team-a", "blue.prod"), "team-a_blue-prod-6782fc1c9cdc679a");
-        let long = eks_cluster_name(&"n".repeat(63), &"c".repeat(63));
+    fn an_eks_cluster_is_named_after_namespace_cluster_and_management_cluster_for_ever() {
+        assert_eq!(eks_cluster_name("team-a", "blue", HERE), "team-a_blue-d390ac48");
+        assert_eq!(eks_cluster_name("team-a", "blue.prod", HERE), "team-a_blue-prod-f5c56ac4");
+        let long = eks_cluster_name(&"n".repeat(63), &"c".repeat(63), HERE);
         assert_eq!(long.len(), 100);
-        assert_ne!(long, eks_cluster_name(&"n".repeat(63), &"c".repeat(62)));
-        assert_ne!(eks_cluster_name("a", "b.c"), eks_cluster_name("a", "b-c"));
+        assert_ne!(long, eks_cluster_name(&"n".repeat(63), &"c".repeat(62), HERE));
+        assert_ne!(eks_cluster_name("a", "b.c", HERE), eks_cluster_name("a", "b-c", HERE));
+        assert_ne!(eks_cluster_name("a", "b", HERE), eks_cluster_name("a", "b", "another"));
     }
 
     proptest! {
+        /// What EKS takes, beginning with the namespace as an identity's limits want it.
+        #[test]
+        fn every_default_name_is_one_that_eks_takes_and_begins_with_its_namespace(namespace in "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", cluster in "[a-z0-9]([-.a-z0-9]{0,61}[a-z0-9])?") {
+            let name = eks_cluster_name(&namespace, &cluster, HERE);
+            prop_assert!(name.len() <= 100);
+            let begins = format!("{namespace}_");
+            prop_assert!(name.starts_with(&begins));
+            prop_assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_'));
+        }
+
         #[test]
         fn every_name_is_a_short_dns_label_with_the_instance_in_it(pool in "[a-z0-9]([-.a-z0-9]{0,250}[a-z0-9])?", id in "[0-9a-f]{8}|[0-9a-f]{17}") {
             let name = name(&pool, &format!("i-{id}"));

@@ -5,10 +5,9 @@ use crate::checks::{self, DEADLINE};
 use crate::clouds::{Clouds, Connected};
 use crate::settings::Settings;
 use crate::topology::Topology;
-use foo_api::names::CONTROL_PLANE_GROUP;
 use foo_cloud::VolumeInfo;
 use foo_model::VpcId;
-use foo_model::names::{TAG_CLUSTER, eks_cluster_name};
+use foo_model::names::TAG_CLUSTER;
 use foo_model::network::{Kind, LoadBalancer, Scope};
 use foo_runtime_sdk::Object;
 use std::collections::BTreeSet;
@@ -43,7 +42,7 @@ pub(crate) async fn look(
         Err(why) => return Leftovers { left: None, unanswered: vec![why] },
     };
     let mut unanswered = Vec::new();
-    let mut names = usual_names(cluster);
+    let mut names = BTreeSet::from([cluster.name().to_owned()]);
     // What follows needs its own time.
     match tokio::time::timeout(DEADLINE / 2, names_of_groups(&aws, topology)).await {
         Ok(Ok(tagged)) => names.extend(tagged),
@@ -65,16 +64,6 @@ pub(crate) async fn look(
     };
     let (balancers, volumes) = (found(balancers, "load balancers"), found(volumes, "volumes"));
     Leftovers { left: sentence(balancers, volumes), unanswered }
-}
-
-/// Names that the workload cluster may have in AWS by what its object says: its own, and that which an EKS cluster has unless the
-/// FooControlPlane names another. Nothing is deleted by them.
-fn usual_names(cluster: &Object) -> BTreeSet<String> {
-    let field =
-        |name: &str| cluster.0.pointer(&format!("/spec/controlPlaneRef/{name}")).and_then(|it| it.as_str());
-    let has_ours = field("apiGroup") == Some(CONTROL_PLANE_GROUP) && field("kind") == Some("FooControlPlane");
-    let at_eks = has_ours.then(|| eks_cluster_name(cluster.namespace(), cluster.name()));
-    std::iter::once(cluster.name().to_owned()).chain(at_eks).collect()
 }
 
 /// The names that the provider tagged the Cluster's groups with: the one at EKS, whatever it is.
@@ -171,20 +160,6 @@ mod tests {
         assert_eq!(of(&["c"]), ["web", "api"]);
         assert_eq!(of(&["c", "n_c"]), ["web", "api", "at-eks"]);
         assert_eq!(of(&["d"]), Vec::<String>::new());
-    }
-
-    #[test]
-    fn a_cluster_on_eks_is_looked_for_by_its_name_there_too() {
-        let names = |group: &str| {
-            let reference = serde_json::json!({"apiGroup": group, "kind": "FooControlPlane", "name": "c"});
-            let cluster = serde_json::json!({
-                "metadata": {"namespace": "n", "name": "c"},
-                "spec": {"controlPlaneRef": reference},
-            });
-            usual_names(&Object(cluster)).into_iter().collect::<Vec<_>>()
-        };
-        assert_eq!(names("controlplane.foo.com"), ["c", "n_c"]);
-        assert_eq!(names("controlplane.example.com"), ["c"]);
     }
 
     #[test]

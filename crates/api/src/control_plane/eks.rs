@@ -27,8 +27,10 @@ const RANGE: &str = r"^[0-9a-f:.]+/[0-9]{1,3}$";
         .message("accessEntries need authenticationMode API or API_AND_CONFIG_MAP")
 )]
 pub struct Eks {
-    /// Name of the EKS cluster, unique per account and region. Default: `<namespace>_<cluster>`, shortened to 100 characters with
-    /// a hash at the end. Immutable.
+    /// Name of the EKS cluster, unique per account and region. It must begin with `<namespace>_`, unless `allowedControlPlaneNames` of
+    /// the FooClusterIdentity allows it, and no two FooControlPlanes for which AWS sees the same user or role may have the same name,
+    /// in whatever region: a token for one cluster would be valid for the other. Default: `<namespace>_<cluster>-<hash>` with a hash
+    /// of the management cluster. Immutable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 100), regex(pattern = r"^[0-9A-Za-z][0-9A-Za-z_-]*$"))]
     pub name: Option<String>,

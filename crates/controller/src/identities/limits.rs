@@ -1,8 +1,10 @@
-//! Limits of an identity: instance profiles, regions, subnets. An absent list allows everything.
+//! Limits of an identity: instance profiles, regions, subnets. An absent list allows everything, except for names of EKS clusters: those
+//! of a namespace begin with it.
 //!
 //! They apply when something new is used. Existing instances keep running.
 
 use foo_api::FooClusterIdentitySpec;
+use foo_api::identity::DEFAULT_IDENTITY;
 use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use std::collections::BTreeSet;
@@ -15,6 +17,7 @@ pub struct Limits {
     profiles: Option<Vec<String>>,
     regions: Option<BTreeSet<String>>,
     subnets: Option<BTreeSet<String>>,
+    control_plane_names: Vec<String>,
 }
 
 impl Limits {
@@ -26,6 +29,7 @@ impl Limits {
             profiles: spec.allowed_instance_profiles.clone(),
             regions: set(&spec.allowed_regions),
             subnets: set(&spec.allowed_subnets),
+            control_plane_names: spec.allowed_control_plane_names.clone().unwrap_or_default(),
         }
     }
 
@@ -37,12 +41,23 @@ impl Limits {
 
     /// Whether instances may get this instance profile.
     pub(crate) fn profile(&self, profile: &str) -> Result<(), Blocked> {
-        let fits = |rule: &String| match rule.strip_suffix('*') {
-            Some(prefix) => profile.starts_with(prefix),
-            None => rule == profile,
-        };
-        let allowed = self.profiles.as_ref().is_none_or(|profiles| profiles.iter().any(fits));
+        let allowed =
+            self.profiles.as_ref().is_none_or(|profiles| profiles.iter().any(|rule| fits(rule, profile)));
         self.check(allowed, Reason::InstanceProfileNotAllowed, || format!("instance profile {profile:?}"))
+    }
+
+    /// Whether the EKS cluster of a FooControlPlane in this namespace may have this name.
+    pub(crate) fn control_plane_name(&self, namespace: &str, name: &str) -> Result<(), Blocked> {
+        let own = format!("{namespace}_");
+        if name.starts_with(&own) || self.control_plane_names.iter().any(|rule| fits(rule, name)) {
+            return Ok(());
+        }
+        let identity = if self.identity.is_empty() { DEFAULT_IDENTITY } else { &self.identity };
+        let message = format!(
+            "the name of the EKS cluster, {name}, must begin with {own:?}, or with what allowedControlPlaneNames of FooClusterIdentity \
+             {identity} allows"
+        );
+        Err(Blocked::new(Reason::ControlPlaneNameNotAllowed, message))
     }
 
     /// Whether pools may launch into all of these subnets.
@@ -67,6 +82,14 @@ impl Limits {
         }
         let message = format!("FooClusterIdentity {} does not allow {}", self.identity, what());
         Err(Blocked::new(reason, message))
+    }
+}
+
+/// Whether a name fits a rule, at the end of which a `*` stands for any text.
+fn fits(rule: &str, name: &str) -> bool {
+    match rule.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix),
+        None => rule == name,
     }
 }
 
@@ -105,6 +128,24 @@ mod tests {
         }
         assert!(limits(&json!({"allowedInstanceProfiles": []})).profile("any").is_err());
         assert!(limits(&json!({"allowedInstanceProfiles": ["*"]})).profile("any").is_ok());
+    }
+
+    #[test]
+    fn the_name_of_an_eks_cluster_begins_with_its_namespace_unless_it_is_listed() {
+        let none = limits(&json!({}));
+        let some = limits(&json!({"allowedControlPlaneNames": ["prod", "shared-*"]}));
+        for good in ["team-a_blue", "team-a_"] {
+            assert_eq!(none.control_plane_name("team-a", good), Ok(()), "{good}");
+            assert_eq!(some.control_plane_name("team-a", good), Ok(()), "{good}");
+        }
+        for listed in ["prod", "shared-1"] {
+            assert_eq!(some.control_plane_name("team-a", listed), Ok(()), "{listed}");
+            let blocked = none.control_plane_name("team-a", listed).unwrap_err();
+            assert_eq!(blocked.reason, Reason::ControlPlaneNameNotAllowed);
+        }
+        for bad in ["team-b_blue", "team-a", "team-ab_blue", "prod2"] {
+            assert!(some.control_plane_name("team-a", bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -609,8 +609,8 @@ reasons! {
     "wait. A NAT gateway takes minutes"
 
     NotVerified Waiting [NetworkPartReady Unknown, ControlPlaneUpgrading Unknown, AddonsReady Unknown, AccessReady Unknown]
-    "the provider does not compare the network, or the EKS cluster, with the spec at present; `NetworkReady`, or `ClusterReady`, says why"
-    "see `NetworkReady` or `ClusterReady`"
+    "the provider does not compare the network, or the EKS cluster, with the spec at present, or cannot use the kubeconfig; the message names the condition that says why: `NetworkReady`, `ClusterReady` or `Available`"
+    "see that condition"
 
     NetworkDrifted NeedsUser [NetworkReady True, NetworkPartReady True]
     "parts of the network were changed by hand, and `driftPolicy: Warn` leaves them so; the message says what differs"
@@ -788,8 +788,12 @@ reasons! {
     "another `spec.eks.name`; or, if nobody else manages it, `spec.eks.adopt: true`"
 
     ClusterNameTaken NeedsUser [EksClusterReady False]
-    "another FooControlPlane with the same credentials and region has the EKS cluster of this name, or was created earlier"
-    "another `spec.eks.name`"
+    "another FooControlPlane has an EKS cluster of this name, or was created earlier, and AWS sees the same user or role in both. Tokens name the cluster and no region, so that one for either cluster would be valid for both. No token is renewed"
+    "another `spec.eks.name`, or identities with separate roles"
+
+    ControlPlaneNameNotAllowed NeedsUser [EksClusterReady False]
+    "the name of the EKS cluster does not begin with the namespace and an underscore, and the FooCluster's identity does not allow it"
+    "leave out `spec.eks.name`, begin it with `<namespace>_`, or list it in `allowedControlPlaneNames` of the [identity](identities.md#what-may-be-used-with-it)"
 
     ClusterOfAnotherInstallation NeedsUser [EksClusterReady False, ControlPlaneDeleting True]
     "the EKS cluster has the id of another management cluster in its tag `infrastructure.foo.com/installation`; the message has both ids. Nothing is created, changed or deleted"

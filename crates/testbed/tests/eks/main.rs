@@ -51,7 +51,12 @@ async fn who_has_an_entry_gets_in_with_the_rights_of_its_policies() -> Result<()
     ensure!(shown["endpoint"] == json!(endpoint), "{shown}");
 
     let creator = stage.client(&shown, &Stage::token(&key("creator"), "main")).await?;
-    assert_eq!(status_of(&creator).await?, 200);
+    // EKS applies a policy later than it lists it.
+    wait_until("the creator to be allowed", SOON, async || {
+        let status = status_of(&creator).await?;
+        Ok(Probe::when(status == 200, || format!("{status}")))
+    })
+    .await?;
     for name in ["team-a", "other"] {
         let namespace = serde_json::from_value(json!({ "metadata": { "name": name } }))?;
         Api::all(creator.clone()).create(&PostParams::default(), &namespace).await.map(|_: Namespace| ())?;

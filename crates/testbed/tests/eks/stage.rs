@@ -50,6 +50,8 @@ impl Stage {
         config.settings.launch = Duration::from_secs(1);
         config.settings.eks.create = Duration::from_secs(1);
         config.settings.eks.delete = Duration::from_secs(1);
+        config.settings.eks.policies_apply_after = Duration::from_secs(2);
+        config.settings.eks.policies_apply_spread = Duration::from_secs(2);
         let aws = Simulator::start(config).await?;
         let folder = tempfile::tempdir()?;
         let servers =

@@ -3,7 +3,8 @@
 use crate::clock::{WAITING, in_time, play, says_in_time};
 use crate::drains;
 use crate::parts::{
-    MADE, cluster_in_existing_network, eks_name, has_its_server, make_by_hand, pool_with, runs, simulated,
+    MADE, cluster_in_existing_network, eks_name, has_its_server, make_by_hand, names_by_hand, pool_with,
+    runs, simulated,
 };
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::Stages;
@@ -24,6 +25,7 @@ fn an_adopted_cluster_is_upgraded_around_a_budget_and_stays_when_its_objects_go(
         drains::images_are_published(world)?;
         let made = is_active(world, "adopted_adopted").await?;
         let cluster = cluster_in_existing_network(world, "adopted", "v1.34.0", |object| {
+            names_by_hand(object, "adopted");
             object["spec"]["eks"]["adopt"] = json!(true);
             object["spec"]["eks"]["deletionPolicy"] = json!("Retain");
         })

@@ -7,6 +7,7 @@ use foo_e2e::Stages;
 use foo_model::eks::{
     AuthenticationMode, Change, EndpointAccess, IpFamily, Minor, NewCluster, Placement, SupportType,
 };
+use foo_model::names::TAG_CLUSTER;
 use foo_model::network::Tags;
 use foo_simulator::InstanceProfile;
 use foo_simulator::core::eks::cluster::Cluster as Simulated;
@@ -169,17 +170,22 @@ pub(crate) fn pool_objects(
     Ok([machine_pool, foo_machine_pool, config])
 }
 
-/// A cluster in EKS that somebody made by hand, with the default name of a Cluster; and that Cluster.
+/// A cluster in EKS that somebody made by hand; and a Cluster that names it.
 pub(crate) async fn stranger<'w>(world: &'w World, name: &str) -> Result<Cluster<'w>> {
     make_by_hand(world, name).await?;
-    cluster(world, name, "v1.34.0").await
+    cluster_with(world, name, "v1.34.0", |object| names_by_hand(object, name)).await
 }
 
-/// A cluster in EKS that somebody made by hand, with the default name of a Cluster.
+/// Names the cluster in EKS that a test made by hand.
+pub(crate) fn names_by_hand(control_plane: &mut Value, name: &str) {
+    control_plane["spec"]["eks"]["name"] = json!(name_by_hand(name));
+}
+
+/// A cluster in EKS that somebody made by hand.
 pub(crate) async fn make_by_hand(world: &World, name: &str) -> Result<()> {
     prepare_iam(world);
     let new = NewCluster {
-        name: format!("{name}_{name}"),
+        name: name_by_hand(name),
         version: Some(Minor(34)),
         role_arn: role_arn(CONTROL_PLANE_ROLE),
         placement: Placement {
@@ -204,19 +210,31 @@ pub(crate) async fn make_by_hand(world: &World, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// The cluster in the simulated EKS, which has the default name.
+/// The cluster in the simulated EKS.
 pub(crate) fn simulated(cluster: &Cluster<'_>) -> Option<Simulated> {
     cluster.world().aws().region().cluster(&eks_name(cluster))
 }
 
-/// The default name of its EKS cluster.
+/// The name of its EKS cluster: by the provider's tag, or the one that a test made by hand.
 pub(crate) fn eks_name(cluster: &Cluster<'_>) -> String {
-    format!("{}_{}", cluster.namespace(), cluster.name())
+    let of = format!("{}/{}", cluster.namespace(), cluster.name());
+    let clusters = cluster.world().aws().region().clusters();
+    let ours = clusters.into_iter().find(|it| it.tags.get(TAG_CLUSTER) == Some(&of));
+    ours.map_or_else(|| name_by_hand(cluster.name()), |it| it.name)
+}
+
+/// The name that clusters have which a test makes by hand.
+pub(crate) fn name_by_hand(name: &str) -> String {
+    format!("{name}_{name}")
 }
 
 /// Waits until the API server of a Cluster runs, and has the world look for its Nodes there.
 pub(crate) async fn has_its_server(cluster: &Cluster<'_>) -> Result<()> {
     let world = cluster.world();
+    wait_until("the cluster in EKS", MADE, async || {
+        Ok(Probe::when(simulated(cluster).is_some(), || "there is none".to_owned()))
+    })
+    .await?;
     let server = world.cluster_servers().wait_for(&eks_name(cluster)).await?;
     world.finds_nodes_on(cluster.name(), &server);
     Ok(())

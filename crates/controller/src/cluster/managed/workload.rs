@@ -29,7 +29,9 @@ impl Clusters {
         }
         let recorded = self.networks.network(cluster).and_then(|network| network.kubernetes_cluster);
         let read = match self.owner(cluster) {
-            Some(owner) => workload_name::workload_name(&self.context.client, &owner).await,
+            Some(owner) => {
+                workload_name::workload_name(&self.context.client, &owner, &self.installation).await
+            }
             None => Ok(None),
         };
         let read = match read {

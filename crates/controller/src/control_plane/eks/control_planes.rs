@@ -1,6 +1,5 @@
 //! What the controller has between passes, and what every pass needs: the Cluster and its parts, the cloud, the status.
 
-use super::desired::cluster_name;
 use super::nodes;
 use super::state::{EksState, States};
 use crate::Context;
@@ -9,6 +8,7 @@ use crate::clouds::{CloudKey, CloudRegion};
 use crate::control_plane::relations;
 use crate::credentials::Credentials;
 use crate::owners;
+use crate::workload_name::eks_name;
 use foo_api::capi::{Cluster, MachinePool};
 use foo_api::{FooCluster, FooControlPlane, FooControlPlaneStatus, FooMachinePool, names};
 use foo_model::Reason;
@@ -79,10 +79,7 @@ impl EksControlPlanes {
 
     /// Name of the EKS cluster; `None` in another mode.
     pub(super) fn name_in_eks(&self, control_plane: &FooControlPlane) -> Option<String> {
-        let namespace = control_plane.namespace().unwrap_or_default();
-        let cluster = self.name_of_cluster(control_plane);
-        let arn = arn(control_plane);
-        control_plane.spec.eks.as_ref().map(|eks| cluster_name(eks, arn.as_deref(), (&namespace, &cluster)))
+        eks_name(control_plane, &self.name_of_cluster(control_plane), &self.installation)
     }
 
     /// Where the EKS cluster is to be.

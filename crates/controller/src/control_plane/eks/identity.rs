@@ -1,8 +1,8 @@
 //! Whose an EKS cluster is: the control plane's id on the FooControlPlane, rivals for one name, and which user or role AWS sees in this manager.
 
-use super::control_planes::{EksControlPlanes, Goal, arn};
+use super::control_planes::{EksControlPlanes, Goal, Place, arn};
 use super::state::EksState;
-use crate::clouds::{CloudKey, CloudRegion};
+use crate::clouds::CloudRegion;
 use crate::credentials::Credentials;
 use foo_api::FooControlPlane;
 use foo_api::names::managers;
@@ -10,7 +10,9 @@ use foo_cloud::Freshness;
 use foo_eks::Plan;
 use foo_model::Reason;
 use foo_model::eks::{Answer, Question};
-use foo_model::names::{ADOPT_FROM_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, TAG_INSTALLATION};
+use foo_model::names::{
+    ADOPT_FROM_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION, TAG_INSTALLATION,
+};
 use foo_planner::desired::Blocked;
 use kube::ResourceExt;
 use kube::api::{Patch, PatchParams};
@@ -20,6 +22,8 @@ use std::time::Duration;
 
 /// The role of a session hardly ever changes.
 const ROLE: Freshness = Freshness::Within(Duration::from_hours(1));
+/// How long AWS has to say who calls for another FooControlPlane.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 impl EksControlPlanes {
     /// Whether anything of the EKS cluster of this FooControlPlane may be in AWS.
@@ -28,23 +32,54 @@ impl EksControlPlanes {
         annotated || state.id_written || state.record.arn.is_some() || state.record.creating_since.is_some()
     }
 
-    /// Two FooControlPlanes that name one EKS cluster: the one that has it keeps it, otherwise the older one. Compares only those that
-    /// use the same credentials, or have the same id; for all others the planner goes by the cluster's tags.
-    pub(super) fn is_alone(&self, control_plane: &FooControlPlane, key: &CloudKey) -> Result<(), Blocked> {
+    /// Whether the EKS cluster may have its name: its identity allows it, and no other FooControlPlane with the same credentials, in
+    /// whatever region, or with the same id has it. Of two, the one that has a cluster keeps the name, otherwise the older one.
+    pub(super) fn may_have_its_name(
+        &self,
+        control_plane: &FooControlPlane,
+        place: &Place,
+        credentials: &Credentials,
+    ) -> Result<(), Blocked> {
+        let name = self.name_in_eks(control_plane).unwrap_or_default();
+        let limits = self.context.identities.limits(place.identity.as_deref());
+        limits.control_plane_name(&control_plane.namespace().unwrap_or_default(), &name)?;
+        let credentials = credentials.name();
         let is_rival = |other: &FooControlPlane| {
-            self.cloud_key(other).as_ref() == Some(key) || self.has_id_of(control_plane, other)
+            self.cloud_key(other).is_some_and(|key| key.credentials == credentials)
+                || self.has_id_of(control_plane, other)
         };
-        let name = self.name_in_eks(control_plane);
-        let Some(other) = self.who_comes_first(control_plane, is_rival) else { return Ok(()) };
-        // What is in another namespace is not for this one's users to know.
-        let whose = if other.namespace() == control_plane.namespace() {
-            format!("FooControlPlane {}", other.name_any())
-        } else {
-            "a FooControlPlane in another namespace".to_owned()
+        match self.who_comes_first(control_plane, is_rival) {
+            Some(other) => Err(taken(control_plane, &name, &other)),
+            None => Ok(()),
+        }
+    }
+
+    /// The same for other credentials of the same user or role: a token says for which name it is, and not for which region or account,
+    /// so that one for either cluster would be good for both.
+    pub(super) async fn is_alone_with(
+        &self,
+        control_plane: &FooControlPlane,
+        own: Option<&str>,
+    ) -> Result<(), Blocked> {
+        let Some(own) = own else { return Ok(()) };
+        for other in self.first_of_its_name(control_plane) {
+            if self.principal_of(&other).await.as_deref() == Some(own) {
+                let name = self.name_in_eks(control_plane).unwrap_or_default();
+                return Err(taken(control_plane, &name, &other));
+            }
+        }
+        Ok(())
+    }
+
+    /// Which user or role AWS sees in the calls for a FooControlPlane, if that is found out in time.
+    async fn principal_of(&self, control_plane: &FooControlPlane) -> Option<String> {
+        let place = self.place(control_plane).ok()?;
+        let credentials = self.credentials(control_plane, &place).ok()?;
+        let asked = async {
+            let region = self.context.clouds.get(&credentials, &place.region).await.ok()?;
+            own_principal(&region, &credentials).await
         };
-        let name = name.unwrap_or_default();
-        let message = format!("the EKS cluster {name} is that of {whose}: set another spec.eks.name");
-        Err(Blocked::new(Reason::ClusterNameTaken, message))
+        tokio::time::timeout(PATIENCE, asked).await.ok().flatten()
     }
 
     /// Whether this FooControlPlane is a copy of another one, with its annotations, that has the EKS cluster or comes before it: the tags
@@ -59,17 +94,20 @@ impl EksControlPlanes {
         control_plane: &FooControlPlane,
         is_rival: impl Fn(&FooControlPlane) -> bool,
     ) -> Option<Arc<FooControlPlane>> {
+        self.first_of_its_name(control_plane).into_iter().find(|other| is_rival(other))
+    }
+
+    /// FooControlPlanes that name an EKS cluster in the same way and have it, or are older.
+    fn first_of_its_name(&self, control_plane: &FooControlPlane) -> Vec<Arc<FooControlPlane>> {
         let name = self.name_in_eks(control_plane);
         let rank = |it: &FooControlPlane| {
             (arn(it).is_none(), it.creation_timestamp(), it.namespace(), it.name_any())
         };
-        let others = self.own.state_filter(|other| {
+        self.own.state_filter(|other| {
             other.uid() != control_plane.uid()
                 && self.name_in_eks(other) == name
                 && rank(other) < rank(control_plane)
-                && is_rival(other)
-        });
-        others.into_iter().next()
+        })
     }
 
     /// Whether both have the same id, and their clusters are not known to be two.
@@ -84,16 +122,19 @@ impl EksControlPlanes {
             && !differ(region(control_plane), region(other))
     }
 
-    /// The id is on the FooControlPlane before anything is created: whoever has the object then knows what is its.
+    /// Id and name are on the FooControlPlane before anything is created: whoever has the object then knows what is its.
     pub(super) async fn keep_id(
         &self,
         control_plane: &FooControlPlane,
         goal: Goal,
         state: &mut EksState,
     ) -> Result<(), kube::Error> {
-        let there = control_plane.annotations().get(CONTROL_PLANE_ID_ANNOTATION) == Some(&state.id);
+        let name = self.name_in_eks(control_plane).unwrap_or_default();
+        let is = |key: &str, value: &String| control_plane.annotations().get(key) == Some(value);
+        let there = is(CONTROL_PLANE_ID_ANNOTATION, &state.id) && is(EKS_NAME_ANNOTATION, &name);
         if !there && !state.id_written && goal == Goal::Keep {
-            self.annotate(control_plane, &json!({ CONTROL_PLANE_ID_ANNOTATION: state.id })).await?;
+            let annotations = json!({ CONTROL_PLANE_ID_ANNOTATION: state.id, EKS_NAME_ANNOTATION: name });
+            self.annotate(control_plane, &annotations).await?;
         }
         // The cache may show the annotation only later; when it has shown it and then does not, somebody took it away.
         state.id_written = !there;
@@ -126,6 +167,21 @@ impl EksControlPlanes {
         let params = PatchParams { field_manager: Some(manager), ..PatchParams::default() };
         self.api(control_plane).patch_metadata(&control_plane.name_any(), &params, &patch).await.map(drop)
     }
+}
+
+/// The name of an EKS cluster is that of another FooControlPlane.
+fn taken(control_plane: &FooControlPlane, name: &str, other: &FooControlPlane) -> Blocked {
+    // What is in another namespace is not for this one's users to know.
+    let whose = if other.namespace() == control_plane.namespace() {
+        format!("FooControlPlane {}", other.name_any())
+    } else {
+        "a FooControlPlane in another namespace".to_owned()
+    };
+    let message = format!(
+        "{whose} has an EKS cluster named {name} with the same AWS user or role, so that a token for one cluster would be valid for both: \
+         set another spec.eks.name"
+    );
+    Blocked::new(Reason::ClusterNameTaken, message)
 }
 
 /// Which user or role AWS sees in these calls.

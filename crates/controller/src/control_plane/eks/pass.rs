@@ -13,7 +13,7 @@ use super::shown::{self, Facts};
 use super::state::EksState;
 use crate::apply::{self, Written};
 use crate::clock::kube_time;
-use crate::clouds::{CloudKey, CloudRegion};
+use crate::clouds::CloudRegion;
 use crate::harness::Outcome;
 use crate::metrics::Invariant;
 use foo_api::FooControlPlane;
@@ -110,17 +110,21 @@ impl EksControlPlanes {
         let place = self.place(control_plane)?;
         let credentials = self.credentials(control_plane, &place)?;
         if goal == Goal::Keep {
-            self.is_alone(control_plane, &CloudKey::of(&credentials, &place.region))?;
+            self.may_have_its_name(control_plane, &place, &credentials)?;
             let limits = self.context.identities.limits(place.identity.as_deref());
             limits.subnets(eks.subnets.iter().map(String::as_str))?;
         }
         let region = self.region(control_plane, &credentials, &place.region).await?;
+        let own_principal = own_principal(&region, &credentials).await;
+        if goal == Goal::Keep {
+            self.is_alone_with(control_plane, own_principal.as_deref()).await?;
+        }
         Ok(Pass {
             control_plane,
             eks,
             goal,
             account: region.account().await.ok().map(str::to_owned),
-            own_principal: own_principal(&region, &credentials).await,
+            own_principal,
             place,
             region,
             until: Instant::now() + self.context.settings.pass_deadline,
@@ -228,11 +232,12 @@ impl EksControlPlanes {
         let cluster = self.name_of_cluster(control_plane);
         let status = pass.place.foo_cluster.as_ref().and_then(|it| it.status.as_ref());
         let ready = status.filter(|status| status.ready == Some(true));
+        let name = self.name_in_eks(control_plane).unwrap_or_default();
         let known = Known {
             id: &state.id,
             uid: control_plane.metadata.uid.as_deref().unwrap_or_default(),
             begun_before: state.begun_before,
-            arn: state.record.arn.as_deref(),
+            name: &name,
             cluster: (&namespace, &cluster),
             installation: &self.installation,
             adopt_from: control_plane.annotations().get(ADOPT_FROM_ANNOTATION).map(String::as_str),

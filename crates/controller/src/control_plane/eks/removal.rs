@@ -2,6 +2,7 @@
 
 use super::api_server::ApiServer;
 use super::control_planes::{EksControlPlanes, Goal};
+use super::identity::own_principal;
 use super::shown::Facts;
 use super::state::EksState;
 use crate::apply;
@@ -103,9 +104,16 @@ impl EksControlPlanes {
     async fn keep_for_drains(&self, control_plane: &FooControlPlane, state: &mut EksState) -> ApiServer {
         let Ok(place) = self.place(control_plane) else { return ApiServer::default() };
         let Ok(credentials) = self.credentials(control_plane, &place) else { return ApiServer::default() };
+        if self.may_have_its_name(control_plane, &place, &credentials).is_err() {
+            return ApiServer::default();
+        }
         let Ok(region) = self.region(control_plane, &credentials, &place.region).await else {
             return ApiServer::default();
         };
+        let own = own_principal(&region, &credentials).await;
+        if self.is_alone_with(control_plane, own.as_deref()).await.is_err() {
+            return ApiServer::default();
+        }
         match self.keep_api_server(control_plane, None, &region, state).await {
             Ok(known) => known,
             Err(error) => {

@@ -29,11 +29,12 @@ pub(in crate::pool) async fn workload_name(
         let message = format!("FooControlPlane {control_plane} {why}");
         Blocked::new(Reason::WaitingForControlPlane, message)
     };
-    let name = workload_name::workload_name(client, object).await.map_err(|error| {
-        let namespace = gathered.namespace();
-        tracing::warn!(%error, namespace, name = control_plane, "could not read the FooControlPlane");
-        blocked("cannot be read")
-    })?;
+    let name =
+        workload_name::workload_name(client, object, &gathered.installation).await.map_err(|error| {
+            let namespace = gathered.namespace();
+            tracing::warn!(%error, namespace, name = control_plane, "could not read the FooControlPlane");
+            blocked("cannot be read")
+        })?;
     let name = name.ok_or_else(|| blocked("does not exist yet"))?;
     reads.workload_name = Some(name.clone());
     Ok(name)

@@ -69,7 +69,7 @@ async fn a_cluster_of_that_name_that_is_not_ours_is_not_touched() {
     refers(&mut cluster);
     beside.has(&cluster);
     beside.has(&objects::foo_cluster());
-    let mut other = control_plane(CLUSTER, "v1.34.0", json!({}));
+    let mut other = control_plane(CLUSTER, "v1.34.0", json!({ "name": NAME }));
     other.annotations_mut().insert(CONTROL_PLANE_ID_ANNOTATION.to_owned(), "another".to_owned());
     beside.has(&other);
     let says = || beside.eks_says("ClusterReady");

@@ -6,6 +6,7 @@ mod figures;
 mod life;
 mod many;
 mod names;
+mod one_name;
 mod tokens;
 
 use crate::support::{CLUSTER, NS, World, objects};
@@ -20,7 +21,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Name of the EKS cluster.
-const NAME: &str = "default_c";
+const NAME: &str = "default_c-2f5c62a2";
 /// Role of the control plane.
 const ROLE: &str = "arn:aws:iam::123456789012:role/eks";
 

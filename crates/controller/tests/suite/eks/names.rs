@@ -10,7 +10,7 @@ use foo_simulator::core::network::NewLoadBalancer;
 use serde_json::json;
 
 /// Name of the EKS cluster of a Cluster called `c`.
-const AT_EKS: &str = "blue-at-eks";
+const AT_EKS: &str = "default_blue-at-eks";
 
 /// A Cluster with a managed network and a control plane that does not exist yet.
 fn begun() -> World {

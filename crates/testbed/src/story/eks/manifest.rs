@@ -9,8 +9,10 @@ use serde_json::json;
 pub(super) const FILE: &str = include_str!("cluster.yaml");
 /// Name of the file in the world's folder.
 pub(super) const FILE_NAME: &str = "cluster.yaml";
-/// Namespace and name of its Cluster, and name of its EKS cluster.
+/// Namespace and name of its Cluster.
 pub(super) const CLUSTER: &str = "demo";
+/// Name of its EKS cluster, which begins with the namespace.
+pub(super) const EKS_CLUSTER: &str = "demo_shop";
 /// The pool on demand, with Amazon Linux.
 pub(super) const LINUX: &str = "linux";
 /// The pool with spot instances, with Bottlerocket.
@@ -102,7 +104,7 @@ mod tests {
         let control_plane = &ours::<FooControlPlane>()[0];
         assert_eq!(control_plane.spec.version, VERSIONS[0]);
         let eks = control_plane.spec.eks.as_ref().unwrap();
-        assert_eq!(eks.name.as_deref(), Some(CLUSTER));
+        assert_eq!(eks.name.as_deref(), Some(EKS_CLUSTER));
         assert!(
             eks.role_arn.contains(DEFAULT_ACCOUNT)
                 && eks.role_arn.ends_with(super::super::prepared::CONTROL_PLANE_ROLE)

@@ -1,6 +1,6 @@
 //! The scene of this story, and what is looked at in it again and again.
 
-use super::manifest::CLUSTER;
+use super::manifest::{CLUSTER, EKS_CLUSTER};
 use crate::story::scene::Scene;
 use crate::world::Cluster;
 use crate::world::kinds::{self, Kind, condition, text};
@@ -28,11 +28,11 @@ impl<'s> EksScene<'s> {
 
     /// The EKS cluster, if there is one.
     pub(super) fn eks(&self) -> Option<foo_simulator::core::eks::cluster::Cluster> {
-        self.scene.world.aws().region().cluster(CLUSTER)
+        self.scene.world.aws().region().cluster(EKS_CLUSTER)
     }
 
     pub(super) async fn server(&self) -> Result<Arc<ClusterServer>> {
-        self.scene.world.cluster_servers().wait_for(CLUSTER).await
+        self.scene.world.cluster_servers().wait_for(EKS_CLUSTER).await
     }
 
     pub(super) async fn object(&self) -> Result<Value> {

@@ -15,7 +15,6 @@ use foo_eks::Desired;
 use foo_eks::desired::{DeletionPolicy, Setting};
 use foo_model::Reason;
 use foo_model::eks::{AuthenticationMode, IpFamily, LogType, Minor, SupportType};
-use foo_model::names::eks_cluster_name;
 use foo_planner::desired::Blocked;
 use std::collections::BTreeSet;
 
@@ -30,8 +29,8 @@ pub(super) struct Known<'a> {
     pub(super) uid: &'a str,
     /// Whether the FooControlPlane had its id before this process saw it.
     pub(super) begun_before: bool,
-    /// ARN of the EKS cluster, if it was ever seen.
-    pub(super) arn: Option<&'a str>,
+    /// Name of the EKS cluster.
+    pub(super) name: &'a str,
     /// Namespace and name of the Cluster.
     pub(super) cluster: (&'a str, &'a str),
     /// Id of this management cluster.
@@ -56,12 +55,6 @@ pub(super) struct Known<'a> {
     pub(super) being_deleted: bool,
 }
 
-/// Name of the EKS cluster. One that was seen keeps its name, even if the object no longer says which Cluster it belongs to.
-pub(super) fn cluster_name(eks: &Eks, arn: Option<&str>, (namespace, cluster): (&str, &str)) -> String {
-    let seen = arn.and_then(|arn| arn.rsplit_once(":cluster/")).map(|(_, name)| name.to_owned());
-    eks.name.clone().or(seen).unwrap_or_else(|| eks_cluster_name(namespace, cluster))
-}
-
 /// What the EKS cluster is to be.
 ///
 /// # Errors
@@ -80,7 +73,7 @@ pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Des
     let (namespace, cluster) = known.cluster;
     let partition = partition(known.region);
     Ok(Desired {
-        name: cluster_name(eks, known.arn, known.cluster),
+        name: known.name.to_owned(),
         id: known.id.to_owned(),
         uid: known.uid.to_owned(),
         begun_before: known.begun_before,

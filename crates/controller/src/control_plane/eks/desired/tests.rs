@@ -11,7 +11,7 @@ fn known() -> Known<'static> {
         id: "id",
         uid: "uid",
         begun_before: false,
-        arn: None,
+        name: "team-a_blue",
         cluster: ("team-a", "blue"),
         installation: "installation",
         adopt_from: None,
@@ -49,15 +49,6 @@ fn the_least_that_can_be_said_gives_every_default() {
     assert_eq!((desired.ip_family, desired.authentication_mode), (IpFamily::Ipv4, AuthenticationMode::Api));
     assert_eq!((desired.deletion, desired.may_unprotect), (DeletionPolicy::Delete, true));
     assert!(desired.entries.is_empty() && desired.addons.is_empty() && desired.pod_identities.is_empty());
-}
-
-#[test]
-fn a_cluster_that_was_seen_keeps_its_name_whatever_the_object_says_of_its_cluster() {
-    let arn = "arn:aws:eks:eu-central-1:123456789012:cluster/team-a_blue";
-    let orphan = Known { arn: Some(arn), cluster: ("team-a", "blue-control-plane"), ..known() };
-    assert_eq!(desired("v1.34.0", &eks(json!({})), &orphan).unwrap().name, "team-a_blue");
-    let named = eks(json!({ "name": "prod" }));
-    assert_eq!(desired("v1.34.0", &named, &orphan).unwrap().name, "prod");
 }
 
 #[test]

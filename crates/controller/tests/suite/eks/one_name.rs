@@ -1,0 +1,205 @@
+//! Names of EKS clusters. A token is for a name, whatever the region and account: two clusters for which AWS sees the same user or role
+//! never share one, and no tenant takes a name of another one.
+
+use super::{ROLE, control_plane, refers};
+use crate::support::{CLUSTER, NS, World, objects};
+use foo_api::FooControlPlane;
+use foo_api::capi::Cluster;
+use foo_model::names::{EKS_NAME_ANNOTATION, eks_cluster_name};
+use foo_simulator::{Simulator, SimulatorConfig};
+use k8s_openapi::api::core::v1::Secret;
+use kube::{Resource as _, ResourceExt};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Another tenant's namespace.
+const OTHER: &str = "team-b";
+/// Another region.
+const ELSEWHERE: &str = "us-east-2";
+/// A name that the identity allows.
+const PROD: &str = "prod";
+
+/// A Cluster on EKS in a namespace and region, with an identity and fields of `spec.eks`.
+fn begins_in(world: &World, (namespace, region): (&str, &str), identity: Option<&str>, fields: Value) {
+    let mut cluster = objects::cluster();
+    refers(&mut cluster);
+    let mut infrastructure = objects::foo_cluster();
+    region.clone_into(&mut infrastructure.spec.region);
+    infrastructure.spec.identity_ref = identity.map(objects::identity_reference);
+    let mut control_plane = control_plane(CLUSTER, "v1.34.0", fields);
+    for meta in [cluster.meta_mut(), infrastructure.meta_mut(), control_plane.meta_mut()] {
+        meta.namespace = Some(namespace.to_owned());
+    }
+    world.server.create::<Cluster>(&cluster).unwrap();
+    world.server.create(&infrastructure).unwrap();
+    world.server.create(&control_plane).unwrap();
+}
+
+fn object_in(world: &World, namespace: &str) -> FooControlPlane {
+    world.server.get(namespace, CLUSTER).unwrap()
+}
+
+/// `status reason` of ClusterReady, and its message.
+fn cluster_ready(world: &World, namespace: &str) -> (String, String) {
+    let conditions = object_in(world, namespace).status.unwrap_or_default().conditions;
+    let found = conditions.into_iter().find(|it| it.type_ == "ClusterReady");
+    found.map_or_else(Default::default, |it| (format!("{} {}", it.status, it.reason), it.message))
+}
+
+fn tokens_in(world: &World, namespace: &str) -> bool {
+    world.server.get::<Secret>(namespace, "c-kubeconfig").is_some()
+}
+
+/// Names of the EKS clusters of a region of an account.
+fn names_at_eks(aws: &Simulator, region: &str) -> Vec<String> {
+    aws.region(region).clusters().into_iter().map(|it| it.name).collect()
+}
+
+/// The second one is refused, gets no token and creates nothing, and learns nothing of the first one but that it exists.
+async fn is_refused(world: &World, namespace: &str) {
+    let says = || cluster_ready(world, namespace);
+    world.until("the second one is refused", || says().0 == "False ClusterNameTaken").await;
+    world.waits(Duration::from_mins(20)).await;
+    assert_eq!(says().0, "False ClusterNameTaken");
+    assert!(says().1.contains("a FooControlPlane in another namespace has"), "{}", says().1);
+    assert!(!says().1.contains(NS), "{}", says().1);
+    assert!(!tokens_in(world, namespace));
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_name_in_two_namespaces_and_regions_is_refused_to_the_younger() {
+    let world = World::hasty_eks();
+    let identity = json!({ "controller": {}, "allowedNamespaces": {}, "allowedControlPlaneNames": [PROD] });
+    world.has(&objects::identity("default", identity));
+    world.begins_eks("v1.34.0", json!({ "name": PROD }));
+    world.eks_is_ready().await;
+    begins_in(&world, (OTHER, ELSEWHERE), None, json!({ "name": PROD }));
+    is_refused(&world, OTHER).await;
+    assert_eq!(names_at_eks(&world.aws, ELSEWHERE), Vec::<String>::new());
+    assert!(world.eks_says("Ready").starts_with("True"), "{}", world.eks_in_words());
+    // The first one gives the name up.
+    world.deletes_eks();
+    world.eks_goes().await;
+    world.until("the other one begins", || names_at_eks(&world.aws, ELSEWHERE) == [PROD]).await;
+}
+
+/// Other credentials, and the same role in the end.
+#[tokio::test(start_paused = true)]
+async fn one_name_with_two_identities_of_one_role_is_refused_to_the_younger() {
+    let world = World::hasty_eks();
+    let names = json!([PROD]);
+    let keys = json!({ "secret": { "name": "keys" } });
+    world.has(&objects::identity("keys", keys));
+    world.has(&objects::keys("keys", "AKIDKEYS"));
+    for (name, source) in [("one", Value::Null), ("two", json!({ "name": "keys" }))] {
+        let mut role = json!({ "arn": "arn:aws:iam::123456789012:role/shared" });
+        if !source.is_null() {
+            role["source"] = source;
+        }
+        let spec = json!({ "role": role, "allowedNamespaces": {}, "allowedControlPlaneNames": names });
+        world.has(&objects::identity(name, spec));
+    }
+    begins_in(&world, (NS, "eu-central-1"), Some("one"), json!({ "name": PROD }));
+    let says = || cluster_ready(&world, NS).0;
+    world.until("the first one is there", || says() == "True ClusterAsRequested").await;
+    begins_in(&world, (OTHER, ELSEWHERE), Some("two"), json!({ "name": PROD }));
+    is_refused(&world, OTHER).await;
+    assert_eq!(names_at_eks(&world.aws, ELSEWHERE), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_name_in_two_accounts_is_two_users_and_works() {
+    let mut world = World::hasty_eks();
+    let theirs =
+        Simulator::new(SimulatorConfig { account: "210987654321".to_owned(), ..SimulatorConfig::stepped() });
+    let shorten = |settings: &mut foo_simulator::core::Settings| settings.eks.create = Duration::ZERO;
+    theirs.region(ELSEWHERE).change_settings(shorten).unwrap();
+    world.kills_the_manager();
+    world.starts_the_manager_with_key_of("AKIDTHEIRS", &theirs);
+    let names = json!([PROD]);
+    let spec = json!({ "controller": {}, "allowedNamespaces": {}, "allowedControlPlaneNames": names });
+    world.has(&objects::identity("default", spec));
+    let spec =
+        json!({ "secret": { "name": "keys" }, "allowedNamespaces": {}, "allowedControlPlaneNames": names });
+    world.has(&objects::identity("theirs", spec));
+    world.has(&objects::keys("keys", "AKIDTHEIRS"));
+    world.begins_eks("v1.34.0", json!({ "name": PROD }));
+    world
+        .until("there is a cluster in the one account", || names_at_eks(&world.aws, "eu-central-1") == [PROD])
+        .await;
+    let role = ROLE.replace("123456789012", "210987654321");
+    begins_in(&world, (OTHER, ELSEWHERE), Some("theirs"), json!({ "name": PROD, "roleARN": role }));
+    world.until("and in the other one", || names_at_eks(&theirs, ELSEWHERE) == [PROD]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_name_that_does_not_begin_with_the_namespace_needs_the_identity_to_allow_it() {
+    let world = World::hasty_eks();
+    let theirs = format!("{OTHER}_blue");
+    world.begins_eks("v1.34.0", json!({ "name": theirs }));
+    let says = || cluster_ready(&world, NS);
+    world.until("it is refused", || says().0 == "False ControlPlaneNameNotAllowed").await;
+    assert!(
+        says().1.contains("\"default_\"") && says().1.contains("allowedControlPlaneNames"),
+        "{}",
+        says().1
+    );
+    world.waits(Duration::from_mins(10)).await;
+    assert!(world.region.clusters().is_empty() && !tokens_in(&world, NS));
+    let spec = json!({ "controller": {}, "allowedNamespaces": {}, "allowedControlPlaneNames": ["team-b_*"] });
+    world.has(&objects::identity("default", spec));
+    world.eks_is_ready().await;
+    assert_eq!(names_at_eks(&world.aws, "eu-central-1"), [theirs]);
+}
+
+/// While pools of a cluster that is being deleted are drained its token is renewed; not so one for a name that is not its own.
+#[tokio::test(start_paused = true)]
+async fn a_name_of_another_tenant_gets_no_token_by_deletion_either() {
+    let world = World::of_eks(json!({})).await;
+    let name = world.eks_cluster().name;
+    begins_in(&world, (OTHER, ELSEWHERE), None, json!({ "name": name }));
+    let says = || cluster_ready(&world, OTHER).0;
+    world.until("it is refused", || says() == "False ControlPlaneNameNotAllowed").await;
+    let mut pool = objects::foo_machine_pool("p", objects::pool_spec());
+    pool.metadata.namespace = Some(OTHER.to_owned());
+    pool.labels_mut().insert(foo_api::names::CLUSTER_NAME_LABEL.to_owned(), CLUSTER.to_owned());
+    pool.finalizers_mut().push("example.com/stays".to_owned());
+    world.server.create(&pool).unwrap();
+    // A tenant who may write the status, too.
+    let arn = format!("arn:aws:eks:{ELSEWHERE}:123456789012:cluster/{name}");
+    let forge = |object: &mut Value| {
+        object["status"]["eks"]["arn"] = json!(arn);
+        object["status"]["eks"]["certificateAuthority"] = json!("Q0E=");
+        object["spec"]["controlPlaneEndpoint"] = json!({ "host": "127.0.0.1", "port": 1 });
+    };
+    world.server.spoil::<FooControlPlane>(OTHER, CLUSTER, forge).unwrap();
+    world.server.delete::<FooControlPlane>(OTHER, CLUSTER).unwrap();
+    world.waits(Duration::from_mins(5)).await;
+    assert!(!tokens_in(&world, OTHER));
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_management_clusters_have_different_default_names_and_a_moved_cluster_keeps_its_own() {
+    const THERE: &str = "5ba1e1d0-0000-4000-8000-000000000002";
+    let world = World::of_eks(json!({})).await;
+    let name = world.eks_cluster().name;
+    assert_eq!(world.eks_object().annotations()[EKS_NAME_ANNOTATION], name);
+    let beside = world.beside(THERE);
+    beside.begins_eks("v1.34.0", json!({}));
+    let default = eks_cluster_name(NS, CLUSTER, THERE);
+    assert_ne!(default, name);
+    beside.until("it has another cluster", || beside.region.cluster(&default).is_some()).await;
+    // What clusterctl move leaves of an object: annotations, and no status.
+    let third = world.beside("5ba1e1d0-0000-4000-8000-000000000003");
+    let mut cluster = objects::cluster();
+    refers(&mut cluster);
+    third.has(&cluster);
+    third.has(&objects::foo_cluster());
+    let mut moved = control_plane(CLUSTER, "v1.34.0", json!({}));
+    moved.annotations_mut().clone_from(world.eks_object().annotations());
+    third.has(&moved);
+    let says = || cluster_ready(&third, NS).0;
+    third.until("it finds the cluster", || says() == "False ClusterOfAnotherInstallation").await;
+    assert_eq!(third.eks_object().status.unwrap().eks.unwrap().name, Some(name));
+    assert_eq!(world.region.clusters().len(), 2);
+}
