@@ -15,6 +15,7 @@ pub struct Limits {
     profiles: Option<Vec<String>>,
     regions: Option<BTreeSet<String>>,
     subnets: Option<BTreeSet<String>>,
+    adoption: bool,
 }
 
 impl Limits {
@@ -26,6 +27,7 @@ impl Limits {
             profiles: spec.allowed_instance_profiles.clone(),
             regions: set(&spec.allowed_regions),
             subnets: set(&spec.allowed_subnets),
+            adoption: spec.allow_adoption,
         }
     }
 
@@ -33,6 +35,11 @@ impl Limits {
     pub(super) fn region(&self, region: &str) -> Result<(), Blocked> {
         let allowed = self.regions.as_ref().is_none_or(|regions| regions.contains(region));
         self.check(allowed, Reason::IdentityNotAllowed, || format!("region {region:?}"))
+    }
+
+    /// Whether control planes may adopt EKS clusters. Without an identity nobody allows it.
+    pub(crate) fn allow_adoption(&self) -> bool {
+        self.adoption
     }
 
     /// Whether instances may get this instance profile.
@@ -86,6 +93,13 @@ mod tests {
         let all = limits(&json!({}));
         assert!(all.profile("admin").is_ok() && all.region("eu-central-1").is_ok());
         assert!(all.subnets(["subnet-1"].into_iter()).is_ok());
+    }
+
+    #[test]
+    fn adoption_is_allowed_in_words_only() {
+        assert!(!Limits::default().allow_adoption());
+        assert!(!limits(&json!({})).allow_adoption());
+        assert!(limits(&json!({"allowAdoption": true})).allow_adoption());
     }
 
     #[test]
