@@ -91,6 +91,10 @@ pub struct FooClusterIdentitySpec {
         inner(length(min = 1, max = 100), regex(pattern = patterns::CONTROL_PLANE_NAME_OR_PREFIX))
     )]
     pub allowed_control_plane_names: Option<Vec<String>>,
+    /// Whether FooControlPlanes with this identity may adopt EKS clusters (`spec.eks.adopt`). The cluster must allow it as well, with
+    /// the tag `infrastructure.foo.com/adoptable`. Default: false.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub allow_adoption: bool,
     /// Use the manager's own credentials: the IAM role of its ServiceAccount, its instance profile, or its
     /// environment. Set exactly one of `controller`, `secret` and `role`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,6 +105,11 @@ pub struct FooClusterIdentitySpec {
     /// Assume an IAM role. Set exactly one of `controller`, `secret` and `role`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// Whether the credentials are complete. Whether AWS accepts them is reported by the FooClusters and

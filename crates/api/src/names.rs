@@ -41,9 +41,9 @@ pub const PAUSE_WORKERS_ANNOTATION: &str = "infrastructure.foo.com/pause-workers
 /// workloads have left no load balancers in AWS (setting `leftovers`).
 pub const WAIT_FOR_LEFTOVERS_ANNOTATION: &str = "infrastructure.foo.com/wait-for-leftovers";
 
-/// Annotation on a FooMachine, on a Machine of a pool or on one of our CRDs, whatever its value: users
-/// other than the manager and Cluster API may delete it. The policies `foo-machines` and `foo-crds` look at it; the
-/// manager does not.
+/// Annotation on a FooMachine, on a Machine of a pool, on a FooControlPlane or on one of our CRDs, whatever its value: users
+/// other than the manager and Cluster API may delete it. The policies `foo-machines`, `foo-control-planes` and `foo-crds` require it; the
+/// manager requires it before it deletes the EKS cluster of a Cluster that is not being deleted.
 pub const DELETION_ALLOWED_ANNOTATION: &str = "infrastructure.foo.com/deletion-allowed";
 /// Label on a FooClusterIdentity, whatever its value: it does not become an owner of its Secret, so
 /// `clusterctl move` leaves the keys where they are.

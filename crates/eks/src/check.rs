@@ -233,7 +233,12 @@ fn may_delete_cluster(facts: &Facts<'_>, change: &Change) -> bool {
     if !matches!(change, Change::DeleteCluster { .. }) {
         return true;
     }
-    let requested = facts.desired.being_deleted && facts.desired.deletion == DeletionPolicy::Delete;
+    let may_go = match facts.desired.deletion {
+        Some(DeletionPolicy::Delete) => true,
+        Some(DeletionPolicy::Retain) => false,
+        None => !facts.was_adopted(),
+    };
+    let requested = facts.desired.being_deleted && may_go;
     let Some(cluster) = facts.cluster() else { return false };
     let never_used = cluster.status == ClusterStatus::Failed
         && cluster.endpoint.is_none()

@@ -1,7 +1,7 @@
 //! The tags by which we know what is ours.
 
 use crate::desired::Desired;
-use foo_model::names::{TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION};
+use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION};
 use foo_model::network::Tags;
 
 /// Our tags.
@@ -20,7 +20,34 @@ pub(crate) fn all(desired: &Desired) -> Tags {
     tags
 }
 
-/// Whether the tags say that it is this control plane's.
+/// The tags that make a cluster ours which we did not create.
+pub(crate) fn adopted(desired: &Desired) -> Tags {
+    let mut tags = ours(desired);
+    tags.insert(TAG_ADOPTED.to_owned(), "true".to_owned());
+    tags
+}
+
+/// Whether the tags say that we adopted it.
+pub(crate) fn were_adopted(tags: &Tags) -> bool {
+    tags.contains_key(TAG_ADOPTED)
+}
+
+/// Whether the owner of the account allows this Cluster to adopt it.
+pub(crate) fn allow_adoption(desired: &Desired, tags: &Tags) -> bool {
+    tags.get(TAG_ADOPTABLE) == Some(&desired.cluster)
+}
+
+/// Whether the tags say that it is this control plane's: by its id, which anyone who may write the FooControlPlane can set in its
+/// annotation, and by its Cluster, which only AWS tells.
 pub(crate) fn are_ours(desired: &Desired, tags: &Tags) -> bool {
     tags.get(TAG_CONTROL_PLANE) == Some(&desired.id)
+        && tags.get(TAG_CLUSTER).is_some_and(|cluster| is_our_cluster(desired, cluster))
+}
+
+/// The Cluster of a FooControlPlane that is being deleted may not exist any more, and with it the name that the tag has: then the namespace
+/// decides.
+fn is_our_cluster(desired: &Desired, cluster: &str) -> bool {
+    let namespace = |name: &str| name.split_once('/').map(|(namespace, _)| namespace.to_owned());
+    cluster == desired.cluster
+        || (desired.being_deleted && namespace(cluster).is_some() && namespace(cluster) == namespace(&desired.cluster))
 }

@@ -35,6 +35,13 @@ pub const TAG_ROLE: &str = "infrastructure.foo.com/role";
 /// create: the control plane's id. What is without it is not ours.
 pub const TAG_CONTROL_PLANE: &str = "infrastructure.foo.com/control-plane";
 
+/// Tag that the owner of an AWS account sets on an EKS cluster to allow its adoption: `<namespace>/<cluster>` of the Cluster that may
+/// adopt it.
+pub const TAG_ADOPTABLE: &str = "infrastructure.foo.com/adoptable";
+/// Tag on an EKS cluster that was adopted and not created by us: it is retained unless the spec says otherwise. Written together with the
+/// ownership tags.
+pub const TAG_ADOPTED: &str = "infrastructure.foo.com/adopted";
+
 /// Annotation on the FooCluster: the id of its network, which is the uid that the FooCluster had when the network was begun.
 /// Written by the provider before the first call; it goes along when the object is moved, and the uid does not.
 pub const NETWORK_ID_ANNOTATION: &str = "infrastructure.foo.com/network-id";

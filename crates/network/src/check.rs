@@ -58,6 +58,7 @@ pub fn violations(
             check(!desired.being_deleted, "creates while deleting", action);
             check(plan.record.intents.contains_key(&action.role), "creates without an intent", action);
             check(may_create(&facts, action), "creates what may exist", action);
+            check(!facts.begins_beside_another(), "creates a second network of the Cluster", action);
         }
         check(deletes_with_cause(&facts, action), "deletes without cause", action);
         if let Change::DeleteVpc { vpc } = &action.change {
@@ -131,6 +132,8 @@ fn may_create(facts: &Facts<'_>, action: &Action) -> bool {
             | Change::CreateRouteTable { .. }
             | Change::CreateVpcEndpoint { .. }
             | Change::CreateEgressOnlyInternetGateway { .. }
+            // Its name is unique in the VPC.
+            | Change::CreateSecurityGroup { .. }
     );
     let refused = facts.memory.failures.iter().any(|it| {
         it.action.role == action.role

@@ -7,9 +7,9 @@ use crate::memory::{Failure, Memory};
 use crate::recorded::{Intent, Origin, Recorded};
 use crate::report::LookRequest;
 use crate::role::Role;
-use crate::situation::{Situation, Standing, deletes};
+use crate::situation::{Situation, Standing, deletes, may_be_sent_again};
 use crate::timing::{LAG, PATIENCE, WORKING, later, retry_after};
-use foo_model::names::TAG_NETWORK;
+use foo_model::names::{TAG_CLUSTER, TAG_NETWORK};
 use foo_model::network::{Change, Kind, Scope, Tags};
 use foo_model::{Reason, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
@@ -138,7 +138,7 @@ impl Draft {
         let change =
             change(hash::token(&situation.desired.network_id, &situation.desired.uid, role, attempt));
         if let Some(intent) = &intent
-            && !(change.token().is_some() && intent.origin == Origin::Decided)
+            && !(may_be_sent_again(role) && intent.origin == Origin::Decided)
         {
             return self.wait_for_intent(situation, role, intent);
         }
@@ -158,7 +158,7 @@ impl Draft {
             Standing::Hidden => self.incomplete(role, format!("AWS does not show {id}; it is asked again")),
             Standing::Disowned => {
                 let message =
-                    format!("{id} lost its tag {TAG_NETWORK}, so it is not touched; add the tag again");
+                    format!("{id} lost its tag {TAG_NETWORK} or {TAG_CLUSTER}, so it is not touched; add the tag again");
                 self.note(role, Weight::Failed, Reason::NetworkTagRemoved, message);
             }
         }
@@ -167,7 +167,10 @@ impl Draft {
 
     /// Only looks tell whether it happened.
     pub(crate) fn wait_for_intent(&mut self, situation: &Situation<'_>, role: &Role, intent: &Intent) {
-        let base = later(intent.since, situation.memory.started);
+        let base = match intent.origin {
+            Origin::Decided => later(intent.since, situation.memory.started),
+            Origin::Assumed => intent.since,
+        };
         let lost = situation.memory.failures.iter().filter(|it| it.action.role == *role && it.lost);
         let lost = lost.map(|it| it.at).max();
         let base = later(base, lost);
@@ -220,11 +223,16 @@ impl Draft {
         let passing = refusal.reason.is_transient()
             || matches!(refusal.reason, Reason::NotFound | Reason::ResponseLost | Reason::ResourceInUse);
         let weight = if passing && failure.times < 5 { Weight::Pending } else { Weight::Failed };
+        let message = if refusal.reason == Reason::LimitExceeded {
+            format!("{message}; it is tried again at {}", next_try(failure).time_of_day())
+        } else {
+            message
+        };
         self.note(role, weight, refusal.reason, message);
     }
 
     fn may_repeat(&mut self, situation: &Situation<'_>, role: &Role, failure: &Failure) -> bool {
-        let at = failure.at.plus(retry_after(failure.times, failure.refusal.reason));
+        let at = next_try(failure);
         let begun = situation.observed.tagged.begun.get(&role.kind()).copied();
         let looked = begun.is_some_and(|begun| begun >= failure.at);
         // What has a token may be sent again at once: it does not happen twice.
@@ -294,4 +302,9 @@ impl Draft {
         let timers = self.timers.iter().copied().filter(|at| *at > now);
         (looks.collect(), timers.min())
     }
+}
+
+/// When a call that failed may be sent again.
+fn next_try(failure: &Failure) -> Timestamp {
+    failure.at.plus(retry_after(failure.times, failure.refusal.reason))
 }

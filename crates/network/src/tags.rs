@@ -49,9 +49,31 @@ fn is_for_nodes(desired: &Desired, role: &Role) -> bool {
     desired.security_groups.iter().any(|it| it.is_for_nodes && *role == Role::SecurityGroup(it.name.clone()))
 }
 
-/// Whether the tags are those of this network.
-pub(crate) fn are_ours(network_id: &str, tags: &Tags) -> bool {
-    tags.get(TAG_NETWORK).is_some_and(|id| id == network_id)
+/// Whether the tags are those of this network: by its id, which anyone who may write the FooCluster can set in its annotation, and by its
+/// Cluster, which only AWS tells.
+pub(crate) fn are_ours(desired: &Desired, tags: &Tags) -> bool {
+    tags.get(TAG_NETWORK) == Some(&desired.network_id)
+        && tags.get(TAG_CLUSTER).is_some_and(|cluster| is_our_cluster(desired, cluster))
+}
+
+/// The Cluster of a FooCluster that is being deleted may not exist any more, and with it the name that the tag has: then the namespace
+/// decides.
+fn is_our_cluster(desired: &Desired, cluster: &str) -> bool {
+    let namespace = |name: &str| name.split_once('/').map(|(namespace, _)| namespace.to_owned());
+    cluster == desired.cluster
+        || (desired.being_deleted && namespace(cluster).is_some() && namespace(cluster) == namespace(&desired.cluster))
+}
+
+/// Whether the tags are those of another network that this management cluster created for the same Cluster.
+pub(crate) fn are_of_an_earlier_one(desired: &Desired, tags: &Tags) -> bool {
+    tags.get(TAG_NETWORK).is_some_and(|id| *id != desired.network_id)
+        && tags.get(TAG_CLUSTER) == Some(&desired.cluster)
+        && tags.get(TAG_INSTALLATION) == Some(&desired.installation)
+}
+
+/// Whether the tags have this network's id, and the name of another Cluster.
+pub(crate) fn are_of_another_cluster(desired: &Desired, tags: &Tags) -> bool {
+    tags.get(TAG_NETWORK) == Some(&desired.network_id) && !are_ours(desired, tags) && tags.contains_key(TAG_CLUSTER)
 }
 
 /// The role that the tags name.

@@ -75,7 +75,7 @@ fn own_only(facts: &Facts<'_>, found: &mut Found) {
                 group: name.clone(),
             });
             let creates = matches!(action, Action::Group(GroupAction::CreateGroup(_)));
-            let ours = facts.group.is_some_and(|group| identity.may_manage(&group.tags));
+            let ours = facts.may_manage_group();
             let made_here = !creates && facts.makes_group();
             let fits = if creates { facts.group_is_absent() } else { ours || made_here };
             found.check(fits, || Violation::ForeignGroup { action: action.kind() });
@@ -86,7 +86,7 @@ fn own_only(facts: &Facts<'_>, found: &mut Found) {
             Violation::NotAdoptedYet { action: action.kind() }
         });
         if matches!(action, Action::Object(_)) {
-            let theirs = facts.group.is_some_and(|group| !identity.may_manage(&group.tags));
+            let theirs = facts.group.is_some() && !facts.may_manage_group();
             let fits = !theirs && !facts.is_another_installations();
             found.check(fits, || Violation::ForeignTemplate { action: action.kind() });
         }

@@ -103,9 +103,10 @@ pub struct Eks {
     /// false.
     #[serde(default)]
     pub deletion_protection: bool,
-    /// What happens to the cluster when the FooControlPlane is deleted. Default: `Delete`.
-    #[serde(default)]
-    pub deletion_policy: DeletionPolicy,
+    /// What happens to the cluster when the FooControlPlane is deleted. Default: `Delete` for a cluster that the provider created,
+    /// `Retain` for one that it adopted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletion_policy: Option<DeletionPolicy>,
     /// Tags of the EKS cluster, besides the provider's. They are not propagated to other resources.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[x_kube(
@@ -116,8 +117,9 @@ pub struct Eks {
     )]
     #[schemars(extend("maxProperties" = 40, "additionalProperties" = {"type": "string", "maxLength": 256}))]
     pub tags: BTreeMap<String, String>,
-    /// Whether the provider takes over an EKS cluster of this name that exists and that no other installation of the provider
-    /// manages, as it is: what is unset, empty or false here stays. Without it such a cluster is not touched. Default: false.
+    /// Whether the provider adopts an EKS cluster of this name that exists and has no owner, as it is: what is unset, empty or false
+    /// here stays. The FooClusterIdentity must allow it (`allowAdoption`), and the cluster must have the tag
+    /// `infrastructure.foo.com/adoptable` with the value `<namespace>/<name>` of the Cluster. Default: false.
     #[serde(default)]
     pub adopt: bool,
 }
@@ -389,10 +391,9 @@ pub enum SupportType {
 }
 
 /// What happens to the cluster when its FooControlPlane is deleted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum DeletionPolicy {
     /// The provider deletes it.
-    #[default]
     Delete,
     /// It stays, without the provider's tags.
     Retain,

@@ -27,6 +27,7 @@ const KEY: &str = "arn:aws:kms:eu-central-1:123456789012:key/k";
 const ADMIN: &str = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy";
 const POOLS: &str = include_str!("../../../../docs/reference/iam-policy.json");
 const CONTROL_PLANES: &str = include_str!("../../../../docs/reference/iam-control-plane-policy.json");
+const ADOPTION: &str = include_str!("../../../../docs/reference/iam-adoption-policy.json");
 /// What the credentials need that assume a role.
 const ASSUME: &str =
     r#"{"Statement": [{"Sid": "Assume", "Effect": "Allow", "Action": "sts:AssumeRole", "Resource": "*"}]}"#;
@@ -227,6 +228,30 @@ fn entry(principal: String, kind: EntryKind, groups: &[&str]) -> Change {
         groups: groups.iter().map(|&group| group.to_owned()).collect(),
         tags: tags("entry"),
     }
+}
+
+/// The shipped policies: nothing is adopted without the one for adoption, nor without the tag of the cluster.
+#[tokio::test]
+async fn a_cluster_is_adopted_with_a_policy_of_its_own_and_with_its_tag() {
+    let world = World::with_cluster().await;
+    let arn = world.main().await.unwrap().arn;
+    let owner = world.server.simulator().cloud(REGION, "owner");
+    let of = |keys: &[&str]| keys.iter().map(|key| ((*key).to_owned(), "ns/c".to_owned())).collect::<Tags>();
+    let untag = Change::UntagResource { arn: arn.clone(), keys: [TAG_CLUSTER.to_owned()].into() };
+    owner.change_eks(&untag).await.unwrap();
+    let adopt = Change::TagResource { arn: arn.clone(), tags: of(&[TAG_CLUSTER, TAG_ADOPTED]) };
+    let consent = Change::TagResource { arn, tags: of(&[TAG_ADOPTABLE]) };
+    let allow = |policies: &[&str]| {
+        let (id, secret) = ("AKIAEXAMPLE".to_owned(), "example".to_owned());
+        world.server.simulator().put_key(AccessKey { id, secret, policy: Some(together(policies)) });
+    };
+    allow(&[POOLS, CONTROL_PLANES, ADOPTION]);
+    assert_eq!(world.refused(adopt.clone()).await.kind, ErrorKind::AccessDenied, "no consent");
+    owner.change_eks(&consent).await.unwrap();
+    allow(&[POOLS, CONTROL_PLANES]);
+    assert_eq!(world.refused(adopt.clone()).await.kind, ErrorKind::AccessDenied, "no policy");
+    allow(&[POOLS, CONTROL_PLANES, ADOPTION]);
+    world.does(adopt).await;
 }
 
 #[tokio::test]

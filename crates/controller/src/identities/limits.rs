@@ -18,6 +18,7 @@ pub struct Limits {
     regions: Option<BTreeSet<String>>,
     subnets: Option<BTreeSet<String>>,
     control_plane_names: Vec<String>,
+    adoption: bool,
 }
 
 impl Limits {
@@ -30,6 +31,7 @@ impl Limits {
             regions: set(&spec.allowed_regions),
             subnets: set(&spec.allowed_subnets),
             control_plane_names: spec.allowed_control_plane_names.clone().unwrap_or_default(),
+            adoption: spec.allow_adoption,
         }
     }
 
@@ -37,6 +39,11 @@ impl Limits {
     pub(super) fn region(&self, region: &str) -> Result<(), Blocked> {
         let allowed = self.regions.as_ref().is_none_or(|regions| regions.contains(region));
         self.check(allowed, Reason::IdentityNotAllowed, || format!("region {region:?}"))
+    }
+
+    /// Whether control planes may adopt EKS clusters. Without an identity nobody allows it.
+    pub(crate) fn allow_adoption(&self) -> bool {
+        self.adoption
     }
 
     /// Whether instances may get this instance profile.
@@ -109,6 +116,13 @@ mod tests {
         let all = limits(&json!({}));
         assert!(all.profile("admin").is_ok() && all.region("eu-central-1").is_ok());
         assert!(all.subnets(["subnet-1"].into_iter()).is_ok());
+    }
+
+    #[test]
+    fn adoption_is_allowed_in_words_only() {
+        assert!(!Limits::default().allow_adoption());
+        assert!(!limits(&json!({})).allow_adoption());
+        assert!(limits(&json!({"allowAdoption": true})).allow_adoption());
     }
 
     #[test]

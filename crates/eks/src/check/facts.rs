@@ -1,9 +1,10 @@
 //! What the answers and the memory say, read without the planner's help.
 
+use crate::desired::Adoption;
 use crate::{Desired, Memory, Observed, Recorded};
 use foo_model::Timestamp;
 use foo_model::eks::{Answer, Change, Cluster, ClusterStatus, PodIdentity, Question, UpdateStatus};
-use foo_model::names::{TAG_CONTROL_PLANE, TAG_INSTALLATION};
+use foo_model::names::{TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION};
 use foo_model::network::Tags;
 
 /// The inputs of a plan.
@@ -60,19 +61,25 @@ impl<'a> Facts<'a> {
     pub(super) fn is_ours(&self) -> bool {
         self.tags().is_some_and(|tags| {
             let other = tags.get(TAG_INSTALLATION).is_some_and(|it| *it != self.desired.installation);
-            tags.get(TAG_CONTROL_PLANE) == Some(&self.desired.id) && !other
+            has_our_id(self.desired, &tags) && !other
         })
     }
 
+    /// Whether the cluster may be tagged as ours: another management cluster gave it up, or it has no owner, the identity allows its
+    /// adoption, and so does the owner of the account.
     pub(super) fn may_adopt(&self) -> bool {
         let Some(tags) = self.tags() else { return false };
-        let owner = tags.get(TAG_CONTROL_PLANE);
         let other = tags.get(TAG_INSTALLATION).filter(|it| **it != self.desired.installation);
-        let given_up = other.is_none() || other == self.desired.adopt_from.as_ref();
-        match owner {
-            Some(owner) => *owner == self.desired.id && given_up,
-            None => self.desired.adopt && given_up,
+        if has_our_id(self.desired, &tags) {
+            return other.is_none() || other == self.desired.adopt_from.as_ref();
         }
+        let has_owner = tags.contains_key(TAG_CONTROL_PLANE) || other.is_some();
+        let consent = tags.get("infrastructure.foo.com/adoptable") == Some(&self.desired.cluster);
+        !has_owner && consent && self.desired.adoption == Adoption::Allowed
+    }
+
+    pub(super) fn was_adopted(&self) -> bool {
+        self.tags().is_some_and(|tags| tags.contains_key("infrastructure.foo.com/adopted"))
     }
 
     /// AWS was asked, and shows no cluster of that name.
@@ -182,6 +189,10 @@ impl<'a> Facts<'a> {
     }
 }
 
+/// The id, and the Cluster; of what is being deleted the Cluster's namespace.
 fn has_our_id(desired: &Desired, tags: &Tags) -> bool {
-    tags.get(TAG_CONTROL_PLANE) == Some(&desired.id)
+    let namespace = desired.cluster.split('/').next().unwrap_or_default();
+    let in_namespace = |it: &String| it.strip_prefix(namespace).is_some_and(|rest| rest.starts_with('/'));
+    let cluster = tags.get(TAG_CLUSTER).filter(|it| **it == desired.cluster || (desired.being_deleted && in_namespace(it)));
+    tags.get(TAG_CONTROL_PLANE) == Some(&desired.id) && cluster.is_some()
 }

@@ -31,8 +31,10 @@ pub struct Desired {
     pub installation: String,
     /// Id of the management cluster that gave the cluster up to this one (annotation `adopt-from`).
     pub adopt_from: Option<String>,
-    /// Take over a cluster of that name that exists and nobody else manages.
-    pub adopt: bool,
+    /// Whether a cluster of that name that exists and has no owner is adopted.
+    pub adoption: Adoption,
+    /// Ids of the other FooControlPlanes in the namespace: an owner of this Cluster's EKS cluster that is not among them does not exist.
+    pub neighbours: BTreeSet<String>,
     /// What the spec says nothing about. A new cluster gets what is in here all the same; one that exists keeps what it has.
     pub left_open: BTreeSet<Setting>,
     /// The partition of the region: `aws`, `aws-cn`, `aws-us-gov`.
@@ -90,12 +92,24 @@ pub struct Desired {
     pub oidc_provider: bool,
     /// The user's tags for the cluster. Ours are added, and win.
     pub tags: Tags,
-    /// What happens to the cluster when the FooControlPlane goes.
-    pub deletion: DeletionPolicy,
+    /// What happens to the cluster when the FooControlPlane is deleted. `None`: one that was created is deleted, one that was adopted is
+    /// retained.
+    pub deletion: Option<DeletionPolicy>,
     /// Whether the FooControlPlane is being deleted and the pools of the cluster are gone: the cluster may be deleted.
     pub being_deleted: bool,
     /// Whether nothing is to be created, changed or deleted.
     pub paused: bool,
+}
+
+/// Whether a cluster that exists and has no owner is adopted. The tag `infrastructure.foo.com/adoptable` has to allow it as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Adoption {
+    /// The spec does not request it.
+    NotRequested,
+    /// The spec requests it, and the FooClusterIdentity does not allow it.
+    NotAllowed,
+    /// The spec requests it, and the FooClusterIdentity allows it.
+    Allowed,
 }
 
 /// A part of a cluster's configuration that can change.

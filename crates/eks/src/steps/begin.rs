@@ -1,5 +1,7 @@
 //! Decides whether there is a cluster of that name, and whose it is. A cluster is never taken over by its name.
 
+use crate::Desired;
+use crate::desired::Adoption;
 use crate::draft::{Draft, Weight};
 use crate::marks;
 use crate::report::ConditionKind;
@@ -7,7 +9,10 @@ use crate::situation::Situation;
 use crate::timing::{CONFIRM, GONE};
 use foo_model::Reason;
 use foo_model::eks::{Change, Cluster};
-use foo_model::names::{TAG_CONTROL_PLANE, TAG_INSTALLATION};
+use foo_model::names::{
+    ADOPT_FROM_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, TAG_ADOPTABLE, TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION,
+};
+use foo_model::network::Tags;
 
 /// What is known of the cluster.
 pub(crate) enum Standing<'s> {
@@ -23,7 +28,7 @@ pub(crate) enum Standing<'s> {
     NotOurs,
 }
 
-/// Whose the cluster is. Says so if it may not be touched; adopts it if that is requested.
+/// Whose the cluster is. Says so if it may not be touched; adopts it if that is requested and allowed.
 pub(crate) fn standing<'s>(situation: &'s Situation<'_>, draft: &mut Draft) -> Standing<'s> {
     let kind = topic(situation);
     let question = situation.question();
@@ -61,34 +66,72 @@ fn absent<'s>(situation: &Situation<'_>, draft: &mut Draft) -> Standing<'s> {
     Standing::Unknown
 }
 
-fn whose<'s>(situation: &Situation<'_>, draft: &mut Draft, cluster: &'s Cluster) -> Standing<'s> {
+fn whose<'s>(situation: &'s Situation<'_>, draft: &mut Draft, cluster: &'s Cluster) -> Standing<'s> {
+    let desired = situation.desired;
+    let other = cluster.tags.get(TAG_INSTALLATION).filter(|it| **it != desired.installation);
+    if marks::are_ours(desired, &cluster.tags) {
+        return match other {
+            Some(other) => elsewhere(situation, draft, cluster, other),
+            None => Standing::Ours(cluster),
+        };
+    }
+    if !cluster.tags.contains_key(TAG_CONTROL_PLANE) && other.is_none() && !desired.being_deleted {
+        unowned(situation, draft, cluster);
+    } else {
+        let message = anothers(desired, cluster);
+        draft.note(topic(situation), Weight::Failed, Reason::ClusterNotOurs, message);
+    }
+    Standing::NotOurs
+}
+
+/// A cluster that carries nobody's tags is adopted if the spec requests it, the identity allows it, and so does the owner of the account.
+fn unowned(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
     let desired = situation.desired;
     let kind = topic(situation);
-    let owner = cluster.tags.get(TAG_CONTROL_PLANE);
-    let installation = cluster.tags.get(TAG_INSTALLATION);
+    let name = &cluster.name;
+    let (reason, message) = match desired.adoption {
+        Adoption::NotRequested => (
+            Reason::ClusterNotOurs,
+            format!("an EKS cluster {name} exists that this FooControlPlane did not create; it is not touched"),
+        ),
+        Adoption::NotAllowed => (
+            Reason::AdoptionNotAllowed,
+            format!(
+                "the EKS cluster {name} exists, and the FooClusterIdentity does not allow its adoption (allowAdoption); without an \
+                 identityRef it is the one named \"default\""
+            ),
+        ),
+        Adoption::Allowed if !marks::allow_adoption(desired, &cluster.tags) => (
+            Reason::AdoptionNotAllowed,
+            format!(
+                "the EKS cluster {name} exists, and AWS does not allow its adoption: it does not have the tag {TAG_ADOPTABLE}={}",
+                desired.cluster
+            ),
+        ),
+        Adoption::Allowed => {
+            return tag(situation, draft, cluster, marks::adopted(desired), "adopted: it has no owner");
+        }
+    };
+    draft.note(kind, Weight::Failed, reason, message);
+}
+
+/// Says of a cluster with an owner's tags what this Cluster's users may know.
+fn anothers(desired: &Desired, cluster: &Cluster) -> String {
+    let name = &cluster.name;
+    let is_of_this_cluster = cluster.tags.get(TAG_CLUSTER) == Some(&desired.cluster)
+        && cluster.tags.get(TAG_INSTALLATION) == Some(&desired.installation);
+    let owner = cluster.tags.get(TAG_CONTROL_PLANE).filter(|_| is_of_this_cluster);
     match owner {
-        Some(owner) if *owner == desired.id => {}
-        None if desired.adopt && !desired.being_deleted => {
-            if let Some(other) = installation.filter(|it| **it != desired.installation) {
-                return elsewhere(situation, draft, cluster, other);
-            }
-            adopt(situation, draft, cluster, "adopted: nobody else manages it");
-            return Standing::NotOurs;
+        Some(owner) if desired.neighbours.contains(owner) => {
+            format!("the EKS cluster {name} belongs to another FooControlPlane of this Cluster; it is not touched")
         }
-        other => {
-            let of = other
-                .map_or_else(String::new, |other| format!(" and is managed by the control plane {other}"));
-            let message = format!(
-                "there is an EKS cluster {} already, which is not this one's{of}; it is not touched",
-                cluster.name
-            );
-            draft.note(kind, Weight::Failed, Reason::ClusterNotOurs, message);
-            return Standing::NotOurs;
-        }
-    }
-    match installation {
-        Some(other) if *other != desired.installation => elsewhere(situation, draft, cluster, other),
-        Some(_) | None => Standing::Ours(cluster),
+        Some(_) => format!(
+            "the EKS cluster {name} was created for an earlier FooControlPlane of this Cluster, which does not exist any more; it is not \
+             touched, and no second one is created. To take it back, set the annotation {CONTROL_PLANE_ID_ANNOTATION} of this \
+             FooControlPlane to the value of the cluster's tag {TAG_CONTROL_PLANE}: kubectl annotate --overwrite foocontrolplane \
+             <name> {CONTROL_PLANE_ID_ANNOTATION}=<value>"
+        ),
+        None => format!("an EKS cluster {name} exists that belongs to another owner; it is not touched"),
     }
 }
 
@@ -101,10 +144,11 @@ fn elsewhere<'s>(
 ) -> Standing<'s> {
     let desired = situation.desired;
     if desired.adopt_from.as_deref() == Some(other) {
-        adopt(situation, draft, cluster, &format!("adopted from {other}"));
+        tag(situation, draft, cluster, marks::ours(desired), &format!("adopted from {other}"));
     } else {
         let message = format!(
-            "{} belongs to the management cluster {other}, this one is {}; nothing is changed",
+            "{} belongs to the management cluster {other}, this one is {}; nothing is changed. If that one no longer manages it, set the \
+             annotation {ADOPT_FROM_ANNOTATION}={other} on this FooControlPlane",
             cluster.name, desired.installation
         );
         draft.note(topic(situation), Weight::Failed, Reason::ClusterOfAnotherInstallation, message);
@@ -113,11 +157,11 @@ fn elsewhere<'s>(
 }
 
 /// Adoption is tagging.
-fn adopt(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster, why: &str) {
+fn tag(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster, tags: Tags, why: &str) {
     if situation.distrusted(&situation.question()).is_some() {
         return;
     }
-    let change = Change::TagResource { arn: cluster.arn.clone(), tags: marks::ours(situation.desired) };
+    let change = Change::TagResource { arn: cluster.arn.clone(), tags };
     let kind = topic(situation);
     draft.note(kind, Weight::Pending, Reason::UpdatingCluster, "the cluster is being adopted");
     draft.send(situation, kind, &change, why);

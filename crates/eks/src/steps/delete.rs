@@ -28,7 +28,7 @@ pub(crate) fn delete(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
 }
 
 fn ours(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
-    if situation.desired.deletion == DeletionPolicy::Retain {
+    if stays(situation, cluster) {
         return retain(situation, draft, cluster);
     }
     oidc::remember(situation, draft, cluster);
@@ -51,9 +51,19 @@ fn ours(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
     }
 }
 
-/// Our tags go, and with them all claims.
+/// What was adopted stays unless the spec says otherwise.
+fn stays(situation: &Situation<'_>, cluster: &Cluster) -> bool {
+    match situation.desired.deletion {
+        Some(DeletionPolicy::Retain) => true,
+        Some(DeletionPolicy::Delete) => false,
+        None => marks::were_adopted(&cluster.tags),
+    }
+}
+
+/// Our tags go, and with them all claims, also to the OIDC provider, which the cluster needs.
 fn retain(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
-    let keys = marks::ours(situation.desired).into_keys().collect();
+    let keys = marks::adopted(situation.desired).into_keys().collect();
+    draft.record.oidc_provider = None;
     let change = Change::UntagResource { arn: cluster.arn.clone(), keys };
     draft.note(
         KIND,
@@ -68,7 +78,7 @@ fn is_protected(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster)
     if !cluster.deletion_protection {
         return false;
     }
-    if !situation.desired.may_unprotect {
+    if !situation.desired.may_unprotect || marks::were_adopted(&cluster.tags) {
         let message = "deletion protection of the cluster is on";
         draft.note(KIND, Weight::Failed, Reason::ClusterProtected, message);
         return true;
@@ -103,7 +113,7 @@ fn absent(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
 /// There is no cluster of ours: what is left is the OIDC provider.
 fn gone(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
     draft.notes.clear();
-    let keeps = situation.desired.deletion == DeletionPolicy::Retain;
+    let keeps = situation.desired.deletion == Some(DeletionPolicy::Retain);
     match draft.record.oidc_provider.clone().filter(|_| !keeps) {
         Some(arn) if !oidc::remove(situation, draft, KIND, &arn) => Deletion::Pending,
         Some(_) | None => Deletion::Done,

@@ -2,7 +2,6 @@
 
 use crate::aws::role_arn;
 use crate::world::*;
-use foo_eks::desired::Setting;
 use foo_eks::report::ConditionKind::*;
 use foo_model::eks::*;
 use foo_model::names::*;
@@ -90,21 +89,6 @@ fn a_cluster_of_the_same_name_that_is_not_ours_is_never_touched() {
 }
 
 #[test]
-fn adoption_is_tagging_and_what_can_never_change_is_named() {
-    let mut world = World::settled(desired());
-    world.cluster().tags.clear();
-    world.cluster().role_arn = role_arn("other");
-    world.aws.state.entries.remove(&role_arn("manager"));
-    world.moved();
-    world.desired.adopt = true;
-    world.run_for(Duration::from_hours(1));
-    world.assert_says(ClusterReady, Reason::ClusterDiffers, "the role is");
-    assert_eq!(world.cluster().tags.get(TAG_CONTROL_PLANE), Some(&"1111".to_owned()));
-    world.assert_complete();
-    assert_eq!(world.count("CreateCluster"), 1);
-}
-
-#[test]
 fn another_management_cluster_has_to_give_it_up_first() {
     let mut world = World::settled(desired());
     world.desired.installation = "there".to_owned();
@@ -189,56 +173,4 @@ fn a_subnet_that_does_not_exist_is_not_taken_for_a_role() {
     };
     assert_eq!(said("The subnet ID 'subnet-a' does not exist"), Reason::RequestInvalid);
     assert_eq!(said("The role arn:aws:iam::1:role/x does not exist"), Reason::RoleNotUsable);
-}
-
-#[test]
-fn a_cluster_that_is_taken_over_keeps_what_the_spec_says_nothing_about() {
-    let mut world = World::settled(desired());
-    let theirs = |cluster: &mut Cluster| {
-        cluster.tags.clear();
-        cluster.access = EndpointAccess { public: false, private: true, public_cidrs: BTreeSet::new() };
-        cluster.placement.security_groups = BTreeSet::from([SecurityGroupId::new("sg-theirs")]);
-        cluster.placement.subnets = placement(&["subnet-x", "subnet-y"]).subnets;
-        cluster.logging = BTreeSet::from([LogType::Audit]);
-        (cluster.zonal_shift, cluster.deletion_protection) = (true, true);
-        cluster.authentication_mode = AuthenticationMode::ConfigMap;
-    };
-    theirs(world.cluster());
-    world.aws.by_hand(|it| {
-        let cni = it.addons.get_mut("vpc-cni").unwrap();
-        (cni.tags, cni.configuration) = (network::Tags::new(), Some("{\"env\":{\"A\":\"1\"}}".to_owned()));
-    });
-    let before = world.cluster().clone();
-    world.moved();
-    world.desired.adopt = true;
-    world.desired.left_open = [
-        Setting::Access,
-        Setting::Subnets,
-        Setting::SecurityGroups,
-        Setting::AuthenticationMode,
-        Setting::Logging,
-        Setting::ZonalShift,
-        Setting::DeletionProtection,
-    ]
-    .into();
-    world.settle();
-    let after = world.cluster().clone();
-    assert_eq!(
-        after.authentication_mode,
-        AuthenticationMode::ApiAndConfigMap,
-        "entries beside the ConfigMap"
-    );
-    let ignored = |it: Cluster| Cluster {
-        tags: network::Tags::new(),
-        authentication_mode: AuthenticationMode::Api,
-        ..it
-    };
-    assert_eq!(ignored(after), ignored(before), "{}", world.story());
-    assert!(world.aws.state.addons["vpc-cni"].configuration.as_deref().unwrap().contains("\"A\""));
-    // What the spec says is done.
-    world.desired.left_open.remove(&Setting::Subnets);
-    world.settle();
-    let placed = world.cluster().placement.clone();
-    assert_eq!(placed.subnets, placement(&["subnet-a", "subnet-b"]).subnets);
-    assert_eq!(placed.security_groups, BTreeSet::from([SecurityGroupId::new("sg-theirs")]));
 }

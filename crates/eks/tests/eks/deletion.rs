@@ -32,7 +32,7 @@ fn a_protected_cluster_stays_until_a_person_allows_it() {
 
 #[test]
 fn a_retained_cluster_only_loses_our_tags() {
-    let mut world = World::settled(foo_eks::Desired { deletion: DeletionPolicy::Retain, ..desired() });
+    let mut world = World::settled(foo_eks::Desired { deletion: Some(DeletionPolicy::Retain), ..desired() });
     world.delete();
     let cluster = world.aws.state.cluster.clone().unwrap();
     assert!(!cluster.tags.contains_key(TAG_CONTROL_PLANE));

@@ -4,6 +4,7 @@
 
 mod access;
 mod addons;
+mod adoption;
 mod aws;
 mod budget;
 mod create;

@@ -76,7 +76,8 @@ pub fn desired() -> Desired {
         cluster: "team/prod".to_owned(),
         installation: "here".to_owned(),
         adopt_from: None,
-        adopt: false,
+        adoption: Adoption::NotRequested,
+        neighbours: BTreeSet::new(),
         left_open: BTreeSet::new(),
         partition: "aws".to_owned(),
         region: "eu-central-1".to_owned(),
@@ -111,7 +112,7 @@ pub fn desired() -> Desired {
         pod_identities: BTreeMap::from([(("team".to_owned(), "app".to_owned()), role_arn("app"))]),
         oidc_provider: true,
         tags: network::Tags::from([("team".to_owned(), "red".to_owned())]),
-        deletion: DeletionPolicy::Delete,
+        deletion: Some(DeletionPolicy::Delete),
         being_deleted: false,
         paused: false,
     }

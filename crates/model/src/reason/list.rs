@@ -359,8 +359,8 @@ reasons! {
     "another user or a new spec changed the settings that the message lists; the manager is about to update the group"
     "wait"
 
-    NetworkOfAnotherCluster NeedsUser [NetworkReady False]
-    "the annotation `infrastructure.foo.com/network-id` names the network of another FooCluster, which the message names: this FooCluster was created from a copy of that one"
+    NetworkOfAnotherCluster NeedsUser [NetworkReady False, NetworkPartReady False]
+    "the annotation `infrastructure.foo.com/network-id` names the network of another FooCluster, which the message names if it is in the same namespace: this FooCluster was created from a copy of that one"
     "delete this FooCluster, and create it again without the annotation"
 
     SubnetNotFound NeedsUser [AutoScalingGroupReady False, NetworkReady False]
@@ -624,6 +624,10 @@ reasons! {
     "the VPC, or what was created in a VPC of yours, has the id of another management cluster in its tag `infrastructure.foo.com/installation`; the message has both ids. Nothing is created, changed or deleted"
     "after a move, or when the other management cluster is gone for good: the annotation `infrastructure.foo.com/adopt-from` with its id. In a copy of a management cluster: nothing"
 
+    EarlierNetworkExists NeedsUser [NetworkReady False, NetworkPartReady False]
+    "a network of the same Cluster and management cluster exists that another FooCluster created: etcd was restored to before that FooCluster, or its network was retained. No second network is created"
+    "[take it back](runbooks/restored.md#networks-and-control-planes): the annotation `infrastructure.foo.com/network-id` with the value of its tag; or delete what exists"
+
     ZoneNotFound NeedsUser [NetworkReady False, NetworkPartReady False]
     "the region has no Availability Zone of this name"
     "`spec.network.managed.zones` or `subnets.list`"
@@ -784,8 +788,16 @@ reasons! {
     "the message"
 
     ClusterNotOurs NeedsUser [EksClusterReady False]
-    "there is an EKS cluster of this name without the tag `infrastructure.foo.com/control-plane`, or with the id of another FooControlPlane in it. It is not touched"
-    "another `spec.eks.name`; or, if nobody else manages it, `spec.eks.adopt: true`"
+    "an EKS cluster of this name exists whose tags `infrastructure.foo.com/control-plane` and `infrastructure.foo.com/cluster` are missing, or name another FooControlPlane or Cluster. It is not touched"
+    "another `spec.eks.name`; or, if it has no owner, [adopt it](../eks.md#adoption). If it was this Cluster's before a restore: [take it back](runbooks/restored.md#networks-and-control-planes)"
+
+    DeletionNotConfirmed NeedsUser [ControlPlaneDeleting True]
+    "a user deleted the FooControlPlane, and its Cluster is not being deleted. The EKS cluster is kept until that is confirmed; the deletion of the FooControlPlane cannot be undone"
+    "delete the Cluster; or, to lose the EKS cluster and keep the Cluster, the annotation `infrastructure.foo.com/deletion-allowed`. To keep the EKS cluster: [restore the FooControlPlane](../eks.md#deletion)"
+
+    AdoptionNotAllowed NeedsUser [EksClusterReady False]
+    "`spec.eks.adopt` is true and an EKS cluster of this name has no owner, but its adoption is not allowed: by the FooClusterIdentity (`allowAdoption`), or by the owner of the AWS account (the tag `infrastructure.foo.com/adoptable`). The message says by which. The cluster is not touched"
+    "[what adoption needs](../eks.md#adoption)"
 
     ClusterNameTaken NeedsUser [EksClusterReady False]
     "another FooControlPlane has an EKS cluster of this name, or was created earlier, and AWS sees the same user or role in both. Tokens name the cluster and no region, so that one for either cluster would be valid for both. No token is renewed"

@@ -8,6 +8,15 @@ use foo_model::network::{Endpoint, NatGateway, NatState, Parts, RouteTarget, Tag
 use foo_model::{AllocationId, AssociationId, EgressOnlyGatewayId, EndpointId, NatGatewayId, VpcId};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The id, and the Cluster; of what is being deleted the Cluster's namespace.
+fn has_our_tags(desired: &Desired, tags: &Tags) -> bool {
+    let namespace = desired.cluster.split('/').next().unwrap_or_default();
+    let in_namespace = |it: &String| it.strip_prefix(namespace).is_some_and(|rest| rest.starts_with('/'));
+    let cluster = tags.get("infrastructure.foo.com/cluster");
+    let cluster = cluster.filter(|it| **it == desired.cluster || (desired.being_deleted && in_namespace(it)));
+    tags.get("infrastructure.foo.com/network") == Some(&desired.network_id) && cluster.is_some()
+}
+
 pub(super) struct Facts<'a> {
     pub(super) desired: &'a Desired,
     pub(super) observed: &'a Observed,
@@ -29,7 +38,7 @@ impl<'a> Facts<'a> {
     ) -> Self {
         let mut ours = BTreeMap::new();
         let mut add = |it: Tagged| {
-            if it.tags.get("infrastructure.foo.com/network") == Some(&desired.network_id) {
+            if has_our_tags(desired, &it.tags) {
                 ours.insert(it.id, it.tags);
             }
         };
@@ -53,9 +62,8 @@ impl<'a> Facts<'a> {
     pub(super) fn other_installations(&self) -> BTreeSet<String> {
         const TAG: &str = "infrastructure.foo.com/installation";
         let here = &self.desired.installation;
-        let network = "infrastructure.foo.com/network";
         let shown: Vec<Tagged> = looks(self.observed).flat_map(tagged).collect();
-        let ours = shown.iter().filter(|it| it.tags.get(network) == Some(&self.desired.network_id));
+        let ours = shown.iter().filter(|it| has_our_tags(self.desired, &it.tags));
         let (mut owners, mut here_too) = (BTreeMap::new(), BTreeSet::new());
         for it in ours {
             match it.tags.get(TAG) {
@@ -76,6 +84,22 @@ impl<'a> Facts<'a> {
             return BTreeSet::new();
         }
         owners.into_iter().filter(|(id, _)| !here_too.contains(id)).map(|(_, owner)| owner).collect()
+    }
+
+    /// Whether nothing of the network exists, and parts of another one of the same Cluster and management cluster do.
+    pub(super) fn begins_beside_another(&self) -> bool {
+        let desired = self.desired;
+        let is = |it: &Tagged, tag: &str, value: &str| {
+            it.tags.get(&format!("infrastructure.foo.com/{tag}")).is_some_and(|it| it == value)
+        };
+        let mut shown = looks(self.observed).flat_map(tagged);
+        self.ours.is_empty()
+            && shown.any(|it| {
+                is(&it, "cluster", &desired.cluster)
+                    && is(&it, "installation", &desired.installation)
+                    && !is(&it, "network", &desired.network_id)
+                    && !self.is_over(&it.id)
+            })
     }
 
     pub(super) fn is_association_of_ours(&self, association: &AssociationId) -> bool {

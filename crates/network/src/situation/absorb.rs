@@ -38,9 +38,12 @@ pub(crate) fn situation<'a>(
     see_deleted(&mut record, &memory);
     forget(&mut memory, observed, now);
     drop_refused_intents(&mut record, &memory);
-    let shown = Shown::new(&desired.network_id, observed, &memory);
+    let shown = Shown::new(desired, observed, &memory);
     if first && record == Recorded::default() && desired.begun_before {
         assume(desired, &mut record, now);
+    }
+    if first {
+        inherit(&mut record, now);
     }
     let (mut held, extra) = hold(&shown, &mut record, now);
     see_ipv6(&shown, &mut held, &mut record, now);
@@ -139,7 +142,12 @@ fn drop_refused_intents(record: &mut Recorded, memory: &Memory) {
         if failure.at < intent.since || failure.lost {
             continue;
         }
-        if failure.refusal.code.as_deref() == Some("IdempotentParameterMismatch") {
+        // AWS knows the token, or the name of the security group, which no other group of the VPC has.
+        let exists = matches!(
+            failure.refusal.code.as_deref(),
+            Some("IdempotentParameterMismatch" | "InvalidGroup.Duplicate")
+        );
+        if exists {
             if intent.origin == Origin::Decided {
                 *intent = Intent { since: failure.at, origin: Origin::Assumed, ..intent.clone() };
             }
@@ -177,6 +185,17 @@ fn assume(desired: &Desired, record: &mut Recorded, now: Timestamp) {
     }
     for role in roles {
         record.intents.insert(role, Intent { since: now, attempt: 0, origin: Origin::Assumed });
+    }
+}
+
+/// An earlier process may have sent what is recorded until this one began. From now on nobody sends it before looks tell what became of it,
+/// which the record says: the wait does not begin again with the next process.
+fn inherit(record: &mut Recorded, now: Timestamp) {
+    let waiting = record.intents.iter_mut().filter(|(role, intent)| {
+        intent.origin == Origin::Decided && !effects::may_be_sent_again(role)
+    });
+    for (_, intent) in waiting {
+        *intent = Intent { since: now, origin: Origin::Assumed, ..intent.clone() };
     }
 }
 
@@ -392,7 +411,10 @@ fn resolve_intents(record: &mut Recorded, memory: &mut Memory, observed: &Observ
     let mut looks = BTreeMap::new();
     let mut unmade = Vec::new();
     for (role, intent) in &record.intents {
-        let base = later(intent.since, memory.started);
+        let base = match intent.origin {
+            Origin::Decided => later(intent.since, memory.started),
+            Origin::Assumed => intent.since,
+        };
         let lost =
             memory.failures.iter().filter(|it| it.action.role == *role && it.lost).map(|it| it.at).max();
         let base = later(base, lost);
@@ -405,7 +427,9 @@ fn resolve_intents(record: &mut Recorded, memory: &mut Memory, observed: &Observ
             seen = Some(IntentLooks { looks: before.saturating_add(1), last: begun });
         }
         if let Some(it) = seen {
-            if it.looks >= 2 && it.last >= base.plus(PATIENCE) {
+            // A process that never lives long enough for a second look believes one that begins late enough.
+            let (twice, late) = (it.looks >= 2, it.last >= base.plus(PATIENCE).plus(PATIENCE));
+            if (twice || late) && it.last >= base.plus(PATIENCE) {
                 unmade.push((role.clone(), intent.origin));
             }
             looks.insert(role.clone(), it);

@@ -1,6 +1,7 @@
 //! What the network looks like after our own calls, where looks do not show them yet.
 
 use super::part::{Part, for_each_kind};
+use crate::role::Role;
 use foo_model::network::{
     Change, CidrAssociation, CidrState, Destination, DnsAttribute, EndpointChange, EndpointKind,
     EndpointState, NatState, Parts, Peer, Protocol, Route, RouteTarget, Rule, SubnetAttribute,
@@ -400,5 +401,18 @@ pub(crate) fn deletes(change: &Change) -> BTreeSet<String> {
         Change::DeleteNatGateway { gateway } => BTreeSet::from([gateway.to_string()]),
         Change::DeleteVpcEndpoints { endpoints } => endpoints.iter().map(ToString::to_string).collect(),
         _ => change.deleted_at_once().into_iter().collect(),
+    }
+}
+
+/// Whether the creation of a role's part can be sent twice and happens once: by its token, or by a name that is unique in the VPC.
+pub(crate) fn may_be_sent_again(role: &Role) -> bool {
+    match role {
+        Role::EgressOnlyGateway
+        | Role::Nat(_)
+        | Role::PublicRoutes
+        | Role::PrivateRoutes(_)
+        | Role::Endpoint(_)
+        | Role::SecurityGroup(_) => true,
+        Role::Vpc | Role::VpcIpv6 | Role::Subnet(_) | Role::InternetGateway | Role::Address(_) => false,
     }
 }

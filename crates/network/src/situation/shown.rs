@@ -2,6 +2,7 @@
 
 use super::effects;
 use super::part::{Part, for_each_kind};
+use crate::Desired;
 use crate::memory::Memory;
 use crate::observed::Observed;
 use crate::tags;
@@ -22,12 +23,12 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    pub(crate) fn new(network_id: &str, observed: &Observed, memory: &Memory) -> Self {
+    pub(crate) fn new(desired: &Desired, observed: &Observed, memory: &Memory) -> Self {
         let mut shown = Self::default();
-        for_each_kind!(sort(network_id, observed, &mut shown));
-        sort::<Interface>(network_id, observed, &mut shown);
-        sort::<LoadBalancer>(network_id, observed, &mut shown);
-        sort::<TargetGroup>(network_id, observed, &mut shown);
+        for_each_kind!(sort(desired, observed, &mut shown));
+        sort::<Interface>(desired, observed, &mut shown);
+        sort::<LoadBalancer>(desired, observed, &mut shown);
+        sort::<TargetGroup>(desired, observed, &mut shown);
         for (id, attributes) in &observed.attributes {
             if let Some(vpc) = shown.ours.vpcs.get_mut(id).or_else(|| shown.others.vpcs.get_mut(id)) {
                 vpc.dns_support = Some(attributes.support);
@@ -51,7 +52,7 @@ impl Shown {
 
 /// Sorts the parts of one kind by whose they are. Of each the newest version counts; a look that covers a part and does not show it
 /// says that it is not there.
-fn sort<P: Part>(network_id: &str, observed: &Observed, shown: &mut Shown) {
+fn sort<P: Part>(desired: &Desired, observed: &Observed, shown: &mut Shown) {
     let mut newest: BTreeMap<P::Id, (Timestamp, Option<P>)> = BTreeMap::new();
     let mut see = |id: &P::Id, at: Timestamp, part: Option<&P>| {
         let fresher = newest.get(id).is_none_or(|(before, _)| *before < at);
@@ -76,7 +77,7 @@ fn sort<P: Part>(network_id: &str, observed: &Observed, shown: &mut Shown) {
     }
     for (id, (at, part)) in newest {
         let Some(part) = part else { continue };
-        let ours = tags::are_ours(network_id, part.tags());
+        let ours = tags::are_ours(desired, part.tags());
         if is_hidden_since(&id, &part, at, ours, observed) {
             continue;
         }
@@ -116,8 +117,8 @@ pub(crate) fn tagged(parts: &Parts) -> Vec<Tagged> {
 }
 
 /// The management clusters that the parts of a network name in their tags, as far as the shared look shows them.
-pub fn installations(network_id: &str, observed: &Observed) -> BTreeSet<String> {
-    let ours = tagged(&observed.tagged.parts).into_iter().filter(|it| tags::are_ours(network_id, &it.tags));
+pub fn installations(desired: &Desired, observed: &Observed) -> BTreeSet<String> {
+    let ours = tagged(&observed.tagged.parts).into_iter().filter(|it| tags::are_ours(desired, &it.tags));
     ours.filter_map(|it| it.tags.get(TAG_INSTALLATION).cloned()).collect()
 }
 

@@ -4,17 +4,21 @@
 use crate::desired::DesiredVpc;
 use crate::draft::{Draft, Weight};
 use crate::role::Role;
-use crate::situation::{Situation, tagged};
+use crate::situation::{Situation, Tagged, tagged};
+use crate::tags;
 use crate::timing::QUOTA;
-use foo_model::names::{TAG_INSTALLATION, TAG_NETWORK};
-use foo_model::network::{Change, Kind, Quotas, Scope, Tags};
+use foo_model::names::{ADOPT_FROM_ANNOTATION, NETWORK_ID_ANNOTATION, TAG_INSTALLATION, TAG_NETWORK};
+use foo_model::network::{Change, EndpointState, Kind, NatState, Quotas, Scope, Tags};
 use foo_model::{Reason, count};
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 
+/// When a plan that a quota has no room for is tried again ([`QUOTA`]).
+const QUOTAS_ARE_READ_AGAIN: &str = "the quotas are read again every 5 minutes";
+
 /// Whether anything may be created or changed.
 pub(crate) fn may_act(situation: &Situation<'_>, draft: &mut Draft) -> bool {
-    if !is_of_this_installation(situation, draft) {
+    if !is_of_this_installation(situation, draft) || !is_the_only_one(situation, draft) {
         return false;
     }
     if has_begun(situation) {
@@ -48,7 +52,8 @@ pub(crate) fn is_of_this_installation(situation: &Situation<'_>, draft: &mut Dra
             draft.send(situation, &Role::Vpc, change, format!("adopted from {owner}"));
         } else {
             let message = format!(
-                "{} belong to the management cluster {owner}, this one is {}; nothing is changed",
+                "{} belong to the management cluster {owner}, this one is {}; nothing is changed. If that one no longer manages the \
+                 network, set the annotation {ADOPT_FROM_ANNOTATION}={owner} on this FooCluster",
                 some(ids),
                 desired.installation
             );
@@ -56,6 +61,71 @@ pub(crate) fn is_of_this_installation(situation: &Situation<'_>, draft: &mut Dra
         }
     }
     of_others.is_empty()
+}
+
+/// A Cluster has one network. A second one is not begun while parts of another one carry the tags of this management cluster and Cluster:
+/// etcd was restored to before the FooCluster, or a FooCluster was deleted whose network was retained.
+fn is_the_only_one(situation: &Situation<'_>, draft: &mut Draft) -> bool {
+    if !situation.held.is_empty() {
+        return true;
+    }
+    if Kind::OF_A_NETWORK.into_iter().any(|kind| !situation.was_looked_at(kind)) {
+        let message = "AWS is asked whether the Cluster has a network";
+        draft.note(&Role::Vpc, Weight::Pending, Reason::CreatingNetwork, message);
+        return false;
+    }
+    let desired = situation.desired;
+    let others: Vec<Tagged> = tagged(&situation.others).into_iter().filter(|it| !is_deleted(situation, it)).collect();
+    if others.iter().any(|it| tags::are_of_another_cluster(desired, &it.tags)) {
+        let message = format!(
+            "the annotation {NETWORK_ID_ANNOTATION} names the network of another Cluster; nothing is created"
+        );
+        draft.note(&Role::Vpc, Weight::Failed, Reason::NetworkOfAnotherCluster, message);
+        return false;
+    }
+    let earlier: Vec<Tagged> =
+        others.into_iter().filter(|it| tags::are_of_an_earlier_one(desired, &it.tags)).collect();
+    earlier.is_empty() || {
+        holds_back(situation, draft, &earlier);
+        false
+    }
+}
+
+/// Says what exists and how it is taken back, once looks show it that began after this process saw the FooCluster.
+fn holds_back(situation: &Situation<'_>, draft: &mut Draft, earlier: &[Tagged]) {
+    let started = situation.memory.started.unwrap_or(situation.now);
+    let mut is_confirmed = true;
+    for kind in earlier.iter().map(|it| it.kind) {
+        let begun = situation.observed.tagged.begun.get(&kind).copied().unwrap_or(started);
+        is_confirmed &= begun >= started;
+        draft.look(kind, if begun < started { started } else { begun.plus(QUOTA) });
+    }
+    if !is_confirmed {
+        let message = "AWS is asked whether the network of an earlier FooCluster still exists";
+        return draft.note(&Role::Vpc, Weight::Pending, Reason::CreatingNetwork, message);
+    }
+    let ids: BTreeSet<String> = earlier.iter().map(|it| it.id.clone()).collect();
+    let message = format!(
+        "a network of this Cluster exists that another FooCluster created: {}; no second one is created. If that FooCluster does not exist \
+         any more, take the network back: set the annotation {NETWORK_ID_ANNOTATION} of this FooCluster to the value of the tag \
+         {TAG_NETWORK} (kubectl annotate --overwrite foocluster <name> {NETWORK_ID_ANNOTATION}=<value>); or delete what exists",
+        some(&ids)
+    );
+    draft.note(&Role::Vpc, Weight::Failed, Reason::EarlierNetworkExists, message);
+}
+
+/// EC2 shows NAT gateways and endpoints for a while after they are deleted.
+fn is_deleted(situation: &Situation<'_>, part: &Tagged) -> bool {
+    let others = &situation.others;
+    match part.kind {
+        Kind::NatGateway => {
+            others.nat_gateways.get(&part.id.as_str().into()).is_some_and(|it| it.state == NatState::Deleted)
+        }
+        Kind::Endpoint => {
+            others.endpoints.get(&part.id.as_str().into()).is_some_and(|it| it.state == EndpointState::Deleted)
+        }
+        _ => false,
+    }
 }
 
 /// The first few ids.
@@ -116,7 +186,8 @@ fn has_room(situation: &Situation<'_>, draft: &mut Draft) -> bool {
     draft.wants_quotas = true;
     draft.wake_at(situation.now.plus(QUOTA));
     for lack in lacks {
-        draft.note(&lack.first, Weight::Failed, Reason::LimitExceeded, lack.message);
+        let message = format!("{}; {QUOTAS_ARE_READ_AGAIN}", lack.message);
+        draft.note(&lack.first, Weight::Failed, Reason::LimitExceeded, message);
     }
     false
 }
@@ -139,7 +210,8 @@ fn withhold(situation: &Situation<'_>, draft: &mut Draft) {
     for lack in lacking(situation, quotas) {
         draft.wants_quotas = true;
         draft.wake_at(situation.now.plus(QUOTA));
-        draft.note(&lack.first, Weight::Failed, Reason::LimitExceeded, lack.message);
+        let message = format!("{}; {QUOTAS_ARE_READ_AGAIN}", lack.message);
+        draft.note(&lack.first, Weight::Failed, Reason::LimitExceeded, message);
         let roles: Vec<Role> = iter::once(lack.first).chain(lack.rest).collect();
         // An address without its gateway costs money and does nothing.
         draft.withheld.extend(roles.iter().filter_map(address_of).filter(|it| counted.contains(it)));

@@ -166,6 +166,7 @@ fn brought_without_gateway() -> (World, SubnetId) {
     world.aws.by_hand(|parts| {
         for it in parts.internet_gateways.values_mut() {
             it.tags.insert("infrastructure.foo.com/network".to_owned(), network.clone());
+            it.tags.insert("infrastructure.foo.com/cluster".to_owned(), "team/prod".to_owned());
             it.tags.insert("infrastructure.foo.com/role".to_owned(), "internet-gateway".to_owned());
         }
     });

@@ -24,4 +24,5 @@ mod moves;
 mod properties;
 mod quotas;
 mod removed;
+mod restores;
 mod world;

@@ -21,6 +21,7 @@ fn a_quota_stops_a_network_before_it_is_begun() {
         nat.message.contains("3 more Elastic IP addresses are needed; there are 3 and the quota is 5"),
         "{nat:?}"
     );
+    assert!(nat.message.contains("every 5 minutes"), "{nat:?}");
     world.observed.quotas = Some(Quotas { addresses: Some((6, 3)), ..Quotas::default() });
     world.settle();
 }
@@ -94,7 +95,9 @@ fn a_quota_that_only_aws_knows_stops_nothing_else() {
     let until = world.aws.now.plus(Duration::from_mins(20));
     world.run_until("later", |it| it.aws.now > until);
     assert!(world.sent - calls <= 8, "{}", world.story());
-    assert_eq!(world.condition(ConditionKind::NatReady).reason, Reason::LimitExceeded);
+    let nat = world.condition(ConditionKind::NatReady);
+    assert_eq!(nat.reason, Reason::LimitExceeded);
+    assert!(nat.message.contains("it is tried again at "), "{nat:?}");
     world.aws.address_quota = 3;
     world.rest();
     assert_complete(&world);

@@ -171,9 +171,15 @@ impl<'a> Facts<'a> {
         self.machines.get(name).is_some_and(|machine| machine.mark == RemovalMark::DeleteFirst)
     }
 
+    /// Whether the group is this pool's, and of this management cluster or given up to it.
+    pub(super) fn may_manage_group(&self) -> bool {
+        let recorded = self.observed.recorded_arn.as_deref();
+        self.group.is_some_and(|group| self.desired.identity.may_manage(group, recorded))
+    }
+
     /// Whether the group belongs to another pool or user.
     fn group_is_foreign(&self) -> bool {
-        self.group.is_some_and(|group| !self.desired.identity.may_manage(&group.tags))
+        self.group.is_some() && !self.may_manage_group()
     }
 
     /// Whether another management cluster has this pool's group, and so its template.

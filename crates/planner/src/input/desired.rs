@@ -3,7 +3,7 @@
 
 use foo_model::names::{TAG_CLUSTER, TAG_INSTALLATION, TAG_POOL};
 use foo_model::{
-    DeletionTimeouts, GroupName, InstancesMix, Reason, Seconds, SpecHash, Storage, StoredUserData, SubnetId,
+    DeletionTimeouts, Group, GroupName, InstancesMix, Reason, Seconds, SpecHash, Storage, StoredUserData, SubnetId,
     TemplateContent, TemplateHashes,
 };
 use serde::{Deserialize, Serialize};
@@ -315,18 +315,22 @@ impl Identity {
         tags
     }
 
-    /// Whether the provider may change a group with these tags: it belongs to this pool, and to no other
-    /// management cluster (invariant I12). A group without the tag of a management cluster is older than that
-    /// tag.
-    pub fn may_manage(&self, tags: &BTreeMap<String, String>) -> bool {
-        self.owns(tags)
-            && self.other_installation(tags).is_none_or(|other| Some(other) == self.adopt_from.as_deref())
+    /// Whether the provider may change this group: it belongs to this pool, and to this management cluster, or to one that gave it up
+    /// (invariant I12). The provider creates no group without the tag of its management cluster: one that lacks it was created by somebody
+    /// else and tagged by hand, unless its ARN is `recorded` in the FooMachinePool, so that it is this pool's and only lost the tag.
+    pub fn may_manage(&self, group: &Group, recorded: Option<&str>) -> bool {
+        let by_installation = match group.tags.get(TAG_INSTALLATION).map(String::as_str) {
+            Some(id) => id == self.installation || Some(id) == self.adopt_from.as_deref(),
+            None => recorded == Some(group.arn.as_str()),
+        };
+        self.owns(&group.tags) && by_installation
     }
 
     /// Whether a group with these tags belongs to another management cluster and a user lets this one adopt
     /// it.
     pub fn adopts(&self, tags: &BTreeMap<String, String>) -> bool {
-        self.may_manage(tags) && self.other_installation(tags).is_some()
+        let other = self.other_installation(tags);
+        self.owns(tags) && other.is_some() && other == self.adopt_from.as_deref()
     }
 
     /// The other management cluster that these tags of a group name.
@@ -361,12 +365,12 @@ impl Identity {
 
     /// A message for an object that has our name and belongs to another pool: its owner, and what to do.
     pub(crate) fn somebody_elses(&self, what: &str, tags: &BTreeMap<String, String>) -> String {
-        match Self::owner_by(self.group.clone(), tags) {
+        match Self::owner_by(self.group.clone(), tags).filter(|_| !self.owns(tags)) {
             Some(other) => {
                 format!("{what} belongs to {} and is left alone; {ANOTHER_NAME}", self.other_in_words(&other))
             }
             None => format!(
-                "{what} has no ownership tags of a FooMachinePool and is left alone; if it is this pool's, restore \
+                "{what} does not have all ownership tags of a FooMachinePool and is left alone; if it is this pool's, restore \
                  the tags, else {ANOTHER_NAME}"
             ),
         }

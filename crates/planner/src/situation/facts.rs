@@ -56,6 +56,11 @@ impl<'a> Facts<'a> {
         identity.owns(&group.tags).then(|| identity.other_installation(&group.tags)).flatten()
     }
 
+    /// Whether the group has this pool's tags, and this management cluster did not create it: then the launch template is not its own either.
+    pub(crate) fn is_tagged_by_others(&self) -> bool {
+        matches!(self.view, View::Foreign(group) if self.desired.identity.owns(&group.tags))
+    }
+
     /// Whether the observation of the group is newer than our last change of it.
     pub(crate) fn is_fresh(&self) -> bool {
         match (self.observed.group.seen_at(), self.memory.ledger.changed_at) {

@@ -25,7 +25,9 @@ impl<'a> View<'a> {
             Look::Unknown => Self::Unknown,
             Look::Failed { reason, message } => Self::Failed { reason: *reason, message },
             Look::At { seen: None, .. } => Self::Absent,
-            Look::At { seen: Some(group), .. } if desired.identity.may_manage(&group.tags) => {
+            Look::At { seen: Some(group), .. }
+                if desired.identity.may_manage(group, observed.recorded_arn.as_deref()) =>
+            {
                 Self::Ours(group)
             }
             Look::At { seen: Some(group), .. } => Self::Foreign(group),

@@ -157,12 +157,12 @@ fn release_from_foreign_group(situation: &Situation<'_>, draft: &mut Draft) {
     }
 }
 
-/// Deletes what the pool stored in S3 and the template, then removes our finalizer. The template of another management cluster's group
+/// Deletes what the pool stored in S3 and the template, then removes our finalizer. The template of a group that others created
 /// stays.
 fn finish(situation: &Situation<'_>, draft: &mut Draft) {
     let mut stored = false;
     match &situation.observed.template {
-        _ if situation.other_installation().is_some() => {}
+        _ if situation.is_tagged_by_others() => {}
         Look::Unknown | Look::Failed { .. } => {
             draft.act(Stage::Look, ReadAction::DescribeLaunchTemplate);
             return;

@@ -306,6 +306,9 @@ fn removal(situation: &Situation<'_>) -> (Reason, String) {
                 _ if situation.other_installation().is_some() => {
                     said(Reason::Finished, "what is left in AWS belongs to another management cluster")
                 }
+                _ if situation.is_tagged_by_others() => {
+                    said(Reason::Finished, "what is left in AWS was not created by this management cluster")
+                }
                 Some(None) => said(Reason::Finished, "nothing is left in AWS"),
                 Some(Some(template)) if !situation.desired.identity.owns(&template.tags) => {
                     said(Reason::Finished, "nothing of this pool is left in AWS")

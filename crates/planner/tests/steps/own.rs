@@ -123,8 +123,33 @@ fn a_group_of_another_installation_is_left_alone_until_a_person_says_that_it_was
     assert_eq!(world.kube.alive().len(), 1);
 }
 
+/// Somebody created a group of the pool's name by hand and gave it the pool's tags, or all but one.
 #[test]
-fn a_group_from_before_groups_named_their_installation_gets_the_name() {
+fn a_group_that_was_tagged_by_hand_is_neither_adopted_nor_deleted() {
+    for recorded in [None, Some("arn:of:a:group:that:was".to_owned())] {
+        let mut world = pool().of(2).running();
+        world.cloud.group.as_mut().unwrap().tags.remove(TAG_INSTALLATION);
+        world.kube.recorded_arn = recorded;
+        world.desired.template = Wanted::Ready(content("v2", "d2"));
+        world.scale_to(1);
+        let (group, template) = (world.cloud.group.clone(), world.cloud.template.clone());
+        for _ in 0..20 {
+            world.step();
+        }
+        let plan = world.plan_of(0);
+        let said = plan.report.conditions.iter().find(|it| it.reason == Reason::GroupNotOwned).unwrap();
+        assert!(said.message.contains("does not have all ownership tags"), "{}", said.message);
+        world.delete_pool();
+        for _ in 0..40 {
+            world.step();
+        }
+        assert_eq!((&world.cloud.group, &world.cloud.template), (&group, &template));
+        assert_eq!(world.kube.finalizer, Finalizer::Absent);
+    }
+}
+
+#[test]
+fn a_group_of_this_pool_that_lost_the_tag_of_its_installation_gets_it_again() {
     let mut world = pool().of(1).running();
     world.cloud.group.as_mut().unwrap().tags.remove(TAG_INSTALLATION);
     assert_eq!(world.wants(), ["tag group infrastructure.foo.com/installation"]);

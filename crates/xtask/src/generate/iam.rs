@@ -1,6 +1,6 @@
 //! docs/reference/iam-policy.json: the least an AWS account has to allow; iam-network-policy.json: what managed networks need in
 //! addition; iam-leftovers-policy.json: what deleting leftovers needs; iam-control-plane-policy.json: what control planes on EKS need;
-//! iam-user-data-policy.json: what user data in S3 needs; iam-extension-policy.json: what the runtime extension needs; iam-policy.md: why;
+//! iam-adoption-policy.json: what the adoption of EKS clusters needs; iam-user-data-policy.json: what user data in S3 needs; iam-extension-policy.json: what the runtime extension needs; iam-policy.md: why;
 //! deploy/aws/iam.yaml and iam-extension.yaml: the same as CloudFormation stacks, the manager's narrowed by parameters.
 
 mod control_planes;
@@ -25,14 +25,15 @@ pub(super) fn files() -> Result<Vec<Generated>> {
         networks: networks::statements(),
         leftovers: leftovers::statements(),
         control_planes: control_planes::statements(),
+        adoption: control_planes::adoption(),
         user_data: user_data::statements(),
     };
     let extension = extension::statements();
     let page = page::page(&manager, &extension)?;
     let extension = policy(&extension);
-    let Manager { pools, networks, leftovers, control_planes, user_data } = manager;
-    let policies @ [pools, networks, leftovers, control_planes, user_data] =
-        &[pools, networks, leftovers, control_planes, user_data].map(|statements| policy(&statements));
+    let Manager { pools, networks, leftovers, control_planes, adoption, user_data } = manager;
+    let policies @ [pools, networks, leftovers, control_planes, adoption, user_data] =
+        &[pools, networks, leftovers, control_planes, adoption, user_data].map(|statements| policy(&statements));
     let stack = stack::stack(policies)?;
     let file = |path: &str, text: String| Generated { path: path.to_owned(), text };
     Ok(vec![
@@ -40,6 +41,7 @@ pub(super) fn files() -> Result<Vec<Generated>> {
         file("docs/reference/iam-network-policy.json", json_text(networks)?),
         file("docs/reference/iam-leftovers-policy.json", json_text(leftovers)?),
         file("docs/reference/iam-control-plane-policy.json", json_text(control_planes)?),
+        file("docs/reference/iam-adoption-policy.json", json_text(adoption)?),
         file("docs/reference/iam-user-data-policy.json", json_text(user_data)?),
         file("docs/reference/iam-extension-policy.json", json_text(&extension)?),
         file("docs/reference/iam-policy.md", page),

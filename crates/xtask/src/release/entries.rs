@@ -77,7 +77,7 @@ pub(super) const ENTRIES: [Entry; 3] = [
         prefix: "foo-control-plane-",
         lease: "controller-leader-election-foo-control-plane",
         for_others: &["kubeadm_bootstrap_role.yaml", "kubeadm_bootstrap_role_binding.yaml"],
-        policies: &["control_plane_templates.yaml", "control_plane_secrets.yaml"],
+        policies: &["control_plane_templates.yaml", "control_planes.yaml", "control_plane_secrets.yaml"],
         templates: &[],
     },
     Entry {

@@ -167,10 +167,27 @@ fn the_policy_and_the_code_name_the_same_annotation() {
     let policy = read(&crate::root(), "deploy/policy/protection.yaml").unwrap();
     let quoted = format!("\"{}\" in oldObject", foo_api::names::PROTECTED_ANNOTATION);
     assert!(policy.contains(&quoted), "{quoted}");
-    for path in ["deploy/policy/crds.yaml", "deploy/policy/machines.yaml"] {
+    for path in ["crds", "machines", "control_planes"].map(|it| format!("deploy/policy/{it}.yaml")) {
+        let path = path.as_str();
         let policy = read(&crate::root(), path).unwrap();
         let quoted = format!("\"{}\" in oldObject", foo_api::names::DELETION_ALLOWED_ANNOTATION);
         assert!(policy.contains(&quoted), "{path}: {quoted}");
+    }
+}
+
+#[test]
+fn every_kind_is_protected_by_its_annotation() {
+    let policy = crate::yaml::parse(&read(&crate::root(), "deploy/policy/protection.yaml").unwrap()).unwrap();
+    let rules = policy[0]["spec"]["matchConstraints"]["resourceRules"].as_array().unwrap();
+    let is_named = |group: &str, plural: &str| {
+        let names = |it: &Value, name: &str| it.as_array().unwrap().contains(&json!(name));
+        rules.iter().any(|it| names(&it["apiGroups"], group) && names(&it["resources"], plural))
+    };
+    for crd in foo_api::crds() {
+        let (group, plural) = (&crd.spec.group, &crd.spec.names.plural);
+        // Nobody but core and the manager may delete them at all.
+        let is_machine = plural == "foomachines";
+        assert_ne!(is_named(group, plural), is_machine, "deploy/policy/protection.yaml: {plural}.{group}");
     }
 }
 

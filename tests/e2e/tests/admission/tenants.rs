@@ -230,6 +230,39 @@ fn a_foo_machine_is_deleted_by_those_who_know_or_by_whoever_says_so() {
     });
 }
 
+/// From its deletion on Cluster API drains nothing, and nothing undoes it.
+#[test]
+fn the_control_plane_of_a_cluster_is_deleted_with_the_cluster_or_by_whoever_says_so() {
+    on_server(async |server| {
+        server.may_everything(&[CORE, TENANT]).await?;
+        let spec = json!({"version": "v1.36.3", "external": {"kubeconfigSecretRef": {"name": "one"}}});
+        server.make(Kind::ControlPlane, "owned", spec).await?;
+        let delete = ["delete", "foocontrolplane", "owned", "--namespace=default"];
+        passes(server, TENANT, &delete, &Value::Null).await?;
+        let owner = json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "name": "c", "uid": "1"});
+        let owned = json!({"metadata": {"ownerReferences": [owner]}}).to_string();
+        let own = ["patch", "foocontrolplane", "owned", "--namespace=default", "--type=merge", "--patch"];
+        server.kubectl(&own.into_iter().chain([owned.as_str()]).collect::<Vec<_>>()).await?;
+        let no = "delete its Cluster instead";
+        is_refused(server, TENANT, &delete, &Value::Null, no).await?;
+        for user in [CORE, GARBAGE_COLLECTOR] {
+            passes(server, user, &delete, &Value::Null).await?;
+        }
+        let say = async |annotation: &str| {
+            server.kubectl(&["annotate", "foocontrolplane", "owned", "--namespace=default", annotation]).await
+        };
+        for annotation in
+            ["infrastructure.foo.com/deletion-allowed", "clusterctl.cluster.x-k8s.io/delete-for-move"]
+        {
+            say(&format!("{annotation}=")).await?;
+            passes(server, TENANT, &delete, &Value::Null).await?;
+            say(&format!("{annotation}-")).await?;
+        }
+        say("infrastructure.foo.com/protected=").await?;
+        is_refused(server, CORE, &delete, &Value::Null, "protected by the annotation").await
+    });
+}
+
 #[test]
 fn a_crd_is_deleted_only_after_somebody_allowed_it() {
     on_server(async |server| {

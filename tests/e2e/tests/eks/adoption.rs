@@ -3,12 +3,13 @@
 use crate::clock::{WAITING, in_time, play, says_in_time};
 use crate::drains;
 use crate::parts::{
-    MADE, cluster_in_existing_network, eks_name, has_its_server, make_by_hand, names_by_hand, pool_with,
-    runs, simulated,
+    MADE, cluster_with_identity, eks_name, has_its_server, make_by_hand, names_by_hand, pool_with, runs,
+    simulated,
 };
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::Stages;
 use foo_model::eks::Change;
+use foo_model::names::TAG_ADOPTABLE;
 use foo_simulator::core::eks::cluster::{Cluster as Simulated, ClusterStatus};
 use foo_testbed::world::{Cluster, REGION};
 use foo_testbed::{Probe, World, wait_until};
@@ -24,12 +25,12 @@ fn an_adopted_cluster_is_upgraded_around_a_budget_and_stays_when_its_objects_go(
         make_by_hand(world, "adopted").await?;
         drains::images_are_published(world)?;
         let made = is_active(world, "adopted_adopted").await?;
-        let cluster = cluster_in_existing_network(world, "adopted", "v1.34.0", |object| {
+        allow_its_adoption(world, &made).await?;
+        let adopts = |object: &mut serde_json::Value| {
             names_by_hand(object, "adopted");
             object["spec"]["eks"]["adopt"] = json!(true);
-            object["spec"]["eks"]["deletionPolicy"] = json!("Retain");
-        })
-        .await?;
+        };
+        let cluster = cluster_with_identity(world, "adopted", "v1.34.0", "adopters", adopts).await?;
         let recommended = json!({"recommended": {"family": "AL2023"}});
         let workers = (1, json!({"family": "AL2023"}));
         let pool =
@@ -59,6 +60,19 @@ fn an_adopted_cluster_is_upgraded_around_a_budget_and_stays_when_its_objects_go(
     });
 }
 
+/// The owner of the account and the administrator of the management cluster consent.
+async fn allow_its_adoption(world: &World, made: &Simulated) -> Result<()> {
+    let tags = [(TAG_ADOPTABLE.to_owned(), "adopted/adopted".to_owned())].into();
+    let change = Change::TagResource { arn: made.arn.clone(), tags };
+    foo_cloud::Clusters::change_eks(&world.aws().simulator().cloud(REGION, "owner"), &change).await?;
+    let identity = json!({
+        "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooClusterIdentity",
+        "metadata": {"name": "adopters"},
+        "spec": {"controller": {}, "allowedNamespaces": {"list": ["adopted"]}, "allowAdoption": true},
+    });
+    world.apply(&identity).await
+}
+
 /// The cluster in the simulated EKS, once it is ACTIVE.
 async fn is_active(world: &World, name: &str) -> Result<Simulated> {
     wait_until("the cluster to be ACTIVE", MADE, async || {
@@ -85,7 +99,8 @@ fn is_left(cluster: &Cluster<'_>, made: &Simulated) -> Result<()> {
     let now = simulated(cluster).context("it was deleted")?;
     ensure!((&now.arn, now.status) == (&made.arn, ClusterStatus::Active), "{now:#?}");
     ensure!(now.version.to_string() == "1.36" && now.addons.len() == 3, "{now:#?}");
-    let ours: Vec<&String> = now.tags.keys().filter(|key| key.starts_with(PREFIX)).collect();
+    let ours: Vec<&String> =
+        now.tags.keys().filter(|key| key.starts_with(PREFIX) && *key != TAG_ADOPTABLE).collect();
     ensure!(ours.is_empty(), "it can be adopted again only without our tags: {ours:?}");
     Ok(())
 }

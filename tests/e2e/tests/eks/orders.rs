@@ -175,6 +175,9 @@ async fn goes_with_the_foo_cluster_first(cluster: &Cluster<'_>) -> Result<()> {
 /// FooControlPlane and FooCluster are deleted by hand, the MachinePool after them: both wait for it, and then go without the Cluster.
 async fn goes_with_the_pool_last(cluster: &Cluster<'_>) -> Result<()> {
     let pool = cluster.existing_pool(POOL);
+    let (at, name) = (format!("--namespace={}", cluster.namespace()), cluster.name());
+    let confirm = ["annotate", "foocontrolplane", name, &at, "infrastructure.foo.com/deletion-allowed="];
+    cluster.world().api().kubectl(confirm).await?;
     delete(cluster, Kind::FooControlPlane).await?;
     delete(cluster, Kind::FooCluster).await?;
     waits_for(cluster, Kind::FooControlPlane, "WaitingForPools").await?;

@@ -76,6 +76,19 @@ pub(crate) async fn cluster_in_existing_network<'w>(
     apply(world, name, version, &manifests::foo_cluster(name, name), change).await
 }
 
+/// The same, with the credentials of a FooClusterIdentity.
+pub(crate) async fn cluster_with_identity<'w>(
+    world: &'w World,
+    name: &str,
+    version: &str,
+    identity: &str,
+    change: impl FnOnce(&mut Value),
+) -> Result<Cluster<'w>> {
+    let mut foo_cluster = manifests::foo_cluster(name, name);
+    foo_cluster["spec"]["identityRef"] = json!({"name": identity});
+    apply(world, name, version, &foo_cluster, change).await
+}
+
 async fn apply<'w>(
     world: &'w World,
     name: &str,

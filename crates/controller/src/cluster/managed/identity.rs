@@ -1,12 +1,12 @@
 //! Whose a network is: its id on the FooCluster, and the permission to take it over from another management cluster.
 
 use super::Pass;
-use super::state::NetworkState;
+use super::state::{NetworkState, has_begun};
 use crate::cluster::clusters::{Clusters, Goal};
 use foo_api::FooCluster;
 use foo_model::Reason;
 use foo_model::names::{ADOPT_FROM_ANNOTATION, NETWORK_ID_ANNOTATION};
-use foo_network::Observed;
+use foo_network::{Desired, Observed};
 use foo_planner::desired::Blocked;
 use kube::ResourceExt;
 use kube::api::{Patch, PatchParams};
@@ -21,9 +21,9 @@ impl Clusters {
                 || network.is_some_and(|network| network.id.is_some()))
     }
 
-    /// Id of the network of a FooCluster: what was recorded of it counts more than the annotation, which anybody can change.
+    /// Id of the network of a FooCluster: once anything of it is recorded that counts more than the annotation, which anybody can change.
     fn network_id(&self, cluster: &FooCluster) -> Option<String> {
-        let recorded = self.networks.network(cluster).and_then(|network| network.id);
+        let recorded = self.networks.network(cluster).filter(has_begun).and_then(|network| network.id);
         recorded.or_else(|| cluster.annotations().get(NETWORK_ID_ANNOTATION).cloned())
     }
 
@@ -42,10 +42,14 @@ impl Clusters {
                 && rank(other) < rank(cluster)
         });
         let Some(other) = other.first() else { return Ok(()) };
+        // What is in another namespace is not for this one's users to know.
+        let whose = if other.namespace() == cluster.namespace() {
+            format!("FooCluster {}", other.name_any())
+        } else {
+            "a FooCluster in another namespace".to_owned()
+        };
         let message = format!(
-            "the annotation {NETWORK_ID_ANNOTATION}, or the status, names network {id} of FooCluster {}/{}; this is a copy of that FooCluster",
-            other.namespace().unwrap_or_default(),
-            other.name_any()
+            "the annotation {NETWORK_ID_ANNOTATION}, or the status, names the network of {whose}; this is a copy of that FooCluster"
         );
         Err(Blocked::new(Reason::NetworkOfAnotherCluster, message))
     }
@@ -66,10 +70,10 @@ impl Clusters {
     pub(super) async fn forget_adoption(
         &self,
         pass: &Pass<'_>,
-        network_id: &str,
+        desired: &Desired,
         observed: &Observed,
     ) -> Result<(), kube::Error> {
-        let installations = foo_network::installations(network_id, observed);
+        let installations = foo_network::installations(desired, observed);
         let is_ours = installations.len() == 1 && installations.contains(&*self.installation);
         if is_ours && pass.cluster.annotations().contains_key(ADOPT_FROM_ANNOTATION) {
             let annotations = json!({ ADOPT_FROM_ANNOTATION: serde_json::Value::Null });

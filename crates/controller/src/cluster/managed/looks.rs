@@ -4,7 +4,7 @@
 
 use foo_cloud::CloudError;
 use foo_cloud::networks::{Freshness, Known, NetworkLooks};
-use foo_model::names::TAG_NETWORK;
+use foo_model::names::{TAG_CLUSTER, TAG_NETWORK};
 use foo_model::network::{Kind, Parts, Quotas, Scope, Tags, Vpc, ZoneInfo};
 use foo_model::{Reason, Timestamp, VpcId, Zone};
 use foo_network::observed::{ById, DnsAttributes, Look};
@@ -46,8 +46,8 @@ impl InView {
         self.0.extend(kinds.iter().map(|kind| ((*kind, shared()), now)));
     }
 
-    /// What the newest looks at all of it show, of this network only. Asks nobody.
-    pub(super) fn observed(&self, looks: &NetworkLooks, network: &str, now: Timestamp) -> Observed {
+    /// What the newest looks at all of it show, of this network only, and of others of the Cluster. Asks nobody.
+    pub(super) fn observed(&self, looks: &NetworkLooks, network: Marks<'_>, now: Timestamp) -> Observed {
         let mut observed = Observed { now, ..Observed::default() };
         for (kind, scope) in self.0.keys() {
             let Some(look) = looks.last(*kind, scope) else { continue };
@@ -172,14 +172,18 @@ fn add_ids(to: &mut ById, kind: Kind, ids: &BTreeSet<String>, began: Timestamp, 
     merge(&mut to.parts, parts);
 }
 
-/// The parts that carry the tag of this network: few of those that all clusters of the region have.
-fn of_network(parts: &Parts, network: &str) -> Parts {
+/// The values of the tags of a network: its id, and its Cluster.
+type Marks<'a> = (&'a str, &'a str);
+
+/// The parts that carry a tag of this network: few of those that all clusters of the region have.
+fn of_network(parts: &Parts, network: Marks<'_>) -> Parts {
     fn some<K: Clone + Ord, V: Clone>(
         all: &BTreeMap<K, V>,
-        network: &str,
+        (network, cluster): Marks<'_>,
         tags: impl Fn(&V) -> &Tags,
     ) -> BTreeMap<K, V> {
-        let ours = |part: &V| tags(part).get(TAG_NETWORK).is_some_and(|tag| tag == network);
+        let has = |part: &V, key: &str, value: &str| tags(part).get(key).is_some_and(|tag| tag == value);
+        let ours = |part: &V| has(part, TAG_NETWORK, network) || has(part, TAG_CLUSTER, cluster);
         all.iter().filter(|(_, part)| ours(part)).map(|(id, part)| (id.clone(), part.clone())).collect()
     }
     Parts {

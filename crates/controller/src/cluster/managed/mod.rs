@@ -181,7 +181,7 @@ impl Clusters {
         let mut done = Vec::new();
         for turn in 0..PLANS {
             let now = self.context.clock.now();
-            let observed = state.observed(&pass.region.networks, now);
+            let observed = state.observed(&pass.region.networks, &self.tagged_cluster(pass.cluster), now);
             let desired = match self.desired(&pass, &observed, state) {
                 Ok(desired) => desired,
                 Err(blocked) if looks_again(&mut pass, &blocked, &observed, state, now).await => continue,
@@ -208,7 +208,7 @@ impl Clusters {
             if ends {
                 self.tell(pass.cluster, &done, state).await;
                 self.tell_what_is_wrong(&pass, &plan, state).await;
-                self.forget_adoption(&pass, &desired.network_id, &observed).await?;
+                self.forget_adoption(&pass, &desired, &observed).await?;
                 return Ok(self.ended(&pass, &plan, state, now));
             }
             pass.worked = true;
@@ -248,6 +248,11 @@ impl Clusters {
             paused: false,
         };
         desired::desired(pass.managed, &known)
+    }
+
+    /// `<namespace>/<name>` of the Cluster, as tags have it.
+    fn tagged_cluster(&self, cluster: &FooCluster) -> String {
+        format!("{}/{}", cluster.namespace().unwrap_or_default(), self.name_of_cluster(cluster))
     }
 
     /// Name of the Cluster that owns this object.

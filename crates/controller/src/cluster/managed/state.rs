@@ -8,6 +8,7 @@ use foo_cloud::NetworkLooks;
 use foo_model::names::NETWORK_ID_ANNOTATION;
 use foo_model::network::{Kind, Quotas, ZoneInfo};
 use foo_model::{Timestamp, Zone};
+use foo_network::recorded::{Intent, Origin};
 use foo_network::report::Owner;
 use foo_network::{Memory, Observed, Plan, Recorded};
 use kube::ResourceExt;
@@ -46,7 +47,7 @@ impl NetworkState {
     /// What this process knows of the FooCluster when it sees it first: what the status says.
     pub(super) fn first(cluster: &FooCluster) -> Self {
         let status = cluster.status.as_ref().and_then(|status| status.network.as_ref());
-        let recorded = status.and_then(|network| network.id.clone());
+        let recorded = status.filter(|network| has_begun(network)).and_then(|network| network.id.clone());
         let recorded = recorded.or_else(|| cluster.annotations().get(NETWORK_ID_ANNOTATION).cloned());
         Self {
             uid: cluster.uid(),
@@ -58,8 +59,8 @@ impl NetworkState {
     }
 
     /// What the next plan goes by.
-    pub(super) fn observed(&self, looks: &NetworkLooks, now: Timestamp) -> Observed {
-        let mut observed = self.in_view.observed(looks, &self.id, now);
+    pub(super) fn observed(&self, looks: &NetworkLooks, cluster: &str, now: Timestamp) -> Observed {
+        let mut observed = self.in_view.observed(looks, (&self.id, cluster), now);
         observed.zones = Some(self.zones.clone());
         observed.quotas.clone_from(&self.quotas);
         observed
@@ -73,10 +74,26 @@ impl NetworkState {
         self.in_view.keep(&self.kinds, now);
     }
 
-    /// Whether it is of this very object, and not of another one that had its name.
+    /// Whether it is of this very object, and not of another one that had its name, nor of the same one with another id.
     pub(super) fn is_of(&self, cluster: &FooCluster) -> bool {
-        self.uid.is_some() && self.uid == cluster.uid()
+        self.uid.is_some() && self.uid == cluster.uid() && !self.has_another_id(cluster)
     }
+
+    /// Whether a user gave the FooCluster the id of a network that exists (a restore). Once anything was created for it, it keeps its id.
+    fn has_another_id(&self, cluster: &FooCluster) -> bool {
+        let has_nothing = self.record.parts.is_empty() && !self.record.intents.values().any(is_decided);
+        has_nothing && cluster.annotations().get(NETWORK_ID_ANNOTATION).is_some_and(|id| *id != self.id)
+    }
+}
+
+fn is_decided(intent: &Intent) -> bool {
+    intent.origin == Origin::Decided
+}
+
+/// Whether anything of the network exists, or its creation was decided.
+pub(super) fn has_begun(network: &NetworkStatus) -> bool {
+    let record = record::read(network);
+    !record.parts.is_empty() || record.intents.values().any(is_decided)
 }
 
 /// Those of all networks.

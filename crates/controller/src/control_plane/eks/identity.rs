@@ -17,6 +17,7 @@ use foo_planner::desired::Blocked;
 use kube::ResourceExt;
 use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -110,11 +111,16 @@ impl EksControlPlanes {
         })
     }
 
+    /// Ids of the other FooControlPlanes in the namespace.
+    pub(super) fn neighbours(&self, control_plane: &FooControlPlane) -> BTreeSet<String> {
+        let others = self.own.state_filter(|other| {
+            other.namespace() == control_plane.namespace() && other.uid() != control_plane.uid()
+        });
+        others.iter().filter_map(|other| id(other)).collect()
+    }
+
     /// Whether both have the same id, and their clusters are not known to be two.
     fn has_id_of(&self, control_plane: &FooControlPlane, other: &FooControlPlane) -> bool {
-        let id = |it: &FooControlPlane| {
-            it.annotations().get(CONTROL_PLANE_ID_ANNOTATION).cloned().or_else(|| it.uid())
-        };
         let region = |it: &FooControlPlane| self.place(it).ok().map(|place| place.region);
         let differ = |one: Option<String>, two: Option<String>| one.is_some() && two.is_some() && one != two;
         id(control_plane) == id(other)
@@ -182,6 +188,11 @@ fn taken(control_plane: &FooControlPlane, name: &str, other: &FooControlPlane) -
          set another spec.eks.name"
     );
     Blocked::new(Reason::ClusterNameTaken, message)
+}
+
+/// The control plane's id: the annotation, or the uid until that is written.
+fn id(control_plane: &FooControlPlane) -> Option<String> {
+    control_plane.annotations().get(CONTROL_PLANE_ID_ANNOTATION).cloned().or_else(|| control_plane.uid())
 }
 
 /// Which user or role AWS sees in these calls.

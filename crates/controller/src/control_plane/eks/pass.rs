@@ -241,6 +241,8 @@ impl EksControlPlanes {
             cluster: (&namespace, &cluster),
             installation: &self.installation,
             adopt_from: control_plane.annotations().get(ADOPT_FROM_ANNOTATION).map(String::as_str),
+            adoption_allowed: self.context.identities.limits(pass.place.identity.as_deref()).allow_adoption(),
+            neighbours: self.neighbours(control_plane),
             region: &pass.place.region,
             account: pass.account.as_deref(),
             own_principal: pass.own_principal.as_deref(),

@@ -9,6 +9,7 @@ use crate::apply;
 use crate::harness::Outcome;
 use crate::queue::Action;
 use foo_api::control_plane::Eks;
+use foo_api::control_plane::eks::DeletionPolicy;
 use foo_api::{FooControlPlane, names};
 use foo_model::Reason;
 use foo_planner::desired::Blocked;
@@ -37,6 +38,11 @@ impl EksControlPlanes {
             let why = Blocked::new(Reason::Paused, "paused: nothing is deleted until it is unpaused");
             return self.waits(control_plane, (paused, why), ApiServer::default(), state).await;
         }
+        if !moved && self.needs_confirmation(control_plane, eks, state) {
+            let known = self.keep_for_drains(control_plane, state).await;
+            let outcome = self.waits(control_plane, (paused, unconfirmed()), known, state).await?;
+            return Ok(outcome.again_after(WHILE_POOLS_GO));
+        }
         let pools = self.pools_left(control_plane);
         if !pools.is_empty() && !moved {
             let names = some_names(pools.iter().map(String::as_str));
@@ -61,6 +67,19 @@ impl EksControlPlanes {
         apply::remove_finalizer(&api, control_plane, names::CONTROL_PLANE_FINALIZER).await?;
         self.forget(control_plane);
         Ok(Outcome::worked(Action::await_change()))
+    }
+
+    /// Whether the deletion would take the EKS cluster from a Cluster that stays, and no user says that it shall: Cluster API deletes a control
+    /// plane only with its Cluster.
+    fn needs_confirmation(&self, control_plane: &FooControlPlane, eks: &Eks, state: &EksState) -> bool {
+        let stays = self.owner(control_plane).is_some_and(|it| it.metadata.deletion_timestamp.is_none());
+        let confirmed = control_plane.annotations().contains_key(names::DELETION_ALLOWED_ANNOTATION);
+        let retained = eks.deletion_policy == Some(DeletionPolicy::Retain);
+        stays
+            && !confirmed
+            && !retained
+            && Self::may_exist(control_plane, state)
+            && !self.is_copy(control_plane)
     }
 
     /// Our part is done, or there never was any; finalizers of others may hold the object.
@@ -129,4 +148,14 @@ impl EksControlPlanes {
         let machine_pools = self.machine_pools(control_plane).into_iter().map(|pool| pool.name_any());
         foo_pools.chain(machine_pools).collect()
     }
+}
+
+/// What a deletion waits for that would take the EKS cluster from a Cluster that stays.
+fn unconfirmed() -> Blocked {
+    let message = format!(
+        "the Cluster is not being deleted, and Cluster API no longer drains its Machines: delete the Cluster, or confirm the deletion of \
+         the EKS cluster with the annotation {} on this FooControlPlane",
+        names::DELETION_ALLOWED_ANNOTATION
+    );
+    Blocked::new(Reason::DeletionNotConfirmed, message)
 }

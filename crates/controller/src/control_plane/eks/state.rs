@@ -63,9 +63,17 @@ impl EksState {
         }
     }
 
-    /// Whether it is of this very object, and not of another one that had its name.
+    /// Whether it is of this very object, and not of another one that had its name, nor of the same one with another id.
     pub(super) fn is_of(&self, control_plane: &FooControlPlane) -> bool {
-        self.uid.is_some() && self.uid == control_plane.uid()
+        self.uid.is_some() && self.uid == control_plane.uid() && !self.has_another_id(control_plane)
+    }
+
+    /// Whether a user gave the FooControlPlane the id of an EKS cluster that exists (a restore). Once anything was created for it, it
+    /// keeps its id.
+    fn has_another_id(&self, control_plane: &FooControlPlane) -> bool {
+        let annotated = control_plane.annotations().get(CONTROL_PLANE_ID_ANNOTATION);
+        let has_nothing = self.record.arn.is_none() && self.record.creating_since.is_none();
+        has_nothing && annotated.is_some_and(|id| *id != self.id)
     }
 
     /// The newest status of the FooControlPlane.

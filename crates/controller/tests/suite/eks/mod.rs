@@ -1,18 +1,20 @@
 //! EKS control planes: from nothing to an API server that answers, and back to nothing.
 
 mod accidents;
+mod adoption;
 mod crashes;
 mod figures;
 mod life;
 mod many;
 mod names;
 mod one_name;
+mod protection;
 mod tokens;
 
 use crate::support::{CLUSTER, NS, World, objects};
 use foo_api::capi::Cluster;
 use foo_api::control_plane::Eks;
-use foo_api::names::CONTROL_PLANE_GROUP;
+use foo_api::names::{CONTROL_PLANE_GROUP, DELETION_ALLOWED_ANNOTATION};
 use foo_api::{FooControlPlane, FooControlPlaneSpec};
 use foo_simulator::core::eks::cluster::Cluster as EksCluster;
 use kube::ResourceExt;
@@ -132,7 +134,16 @@ impl World {
         self.server.edit(NS, CLUSTER, pause).unwrap();
     }
 
+    /// A user deletes the FooControlPlane, and says that the Cluster shall stay without its EKS cluster.
     fn deletes_eks(&self) {
+        let confirm = |object: &mut FooControlPlane| {
+            object.annotations_mut().insert(DELETION_ALLOWED_ANNOTATION.to_owned(), String::new());
+        };
+        self.server.edit(NS, CLUSTER, confirm).unwrap();
+        self.deletes_eks_by_mistake();
+    }
+
+    fn deletes_eks_by_mistake(&self) {
         self.server.delete::<FooControlPlane>(NS, CLUSTER).unwrap();
     }
 

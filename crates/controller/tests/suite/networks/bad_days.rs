@@ -124,7 +124,7 @@ async fn a_copy_of_a_cluster_with_its_annotations_does_not_get_hold_of_its_netwo
     let status = world.server.get::<FooCluster>(NS, "copy").unwrap().status.unwrap();
     let ready = status.conditions.iter().find(|it| it.type_ == "NetworkReady").unwrap();
     assert_eq!(ready.reason, "NetworkOfAnotherCluster");
-    assert!(ready.message.contains(&format!("{NS}/{CLUSTER}")), "{}", ready.message);
+    assert!(ready.message.contains(&format!("FooCluster {CLUSTER}")), "{}", ready.message);
     world.server.delete::<FooCluster>(NS, "copy").unwrap();
     world.rests().await;
     assert_eq!(world.aws_writes(), 0);

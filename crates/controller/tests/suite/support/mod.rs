@@ -75,6 +75,18 @@ impl World {
         Self::on(self.aws.clone(), self.time.clone(), installation)
     }
 
+    /// The same management cluster, whose etcd was restored to before the Cluster existed. Its objects get uids that none had before.
+    pub(crate) fn restored(&self) -> Self {
+        let restored = self.beside(INSTALLATION);
+        for number in 0..200 {
+            let spec = serde_json::json!({ "controller": {} });
+            let name = format!("of-others-{number}");
+            restored.has(&objects::identity(&name, spec));
+            restored.server.delete::<foo_api::FooClusterIdentity>("", &name).unwrap();
+        }
+        restored
+    }
+
     fn on(aws: Simulator, time: Time, installation: &str) -> Self {
         let region = aws.region(DEFAULT_REGION);
         let clock = time.clone();

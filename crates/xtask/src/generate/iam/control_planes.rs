@@ -7,9 +7,10 @@ use super::guards::Guard;
 use super::pools::NODE_ROLES;
 use super::statement::{Statement, allow, is_owned};
 use foo_cloud::Operation;
+use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER};
 use serde_json::{Value, json};
 
-const CLUSTERS: &str = "arn:*:eks:*:*:cluster/*";
+pub(super) const CLUSTERS: &str = "arn:*:eks:*:*:cluster/*";
 /// Their ARNs contain the name of the cluster.
 const PARTS: [&str; 3] = ["arn:*:eks:*:*:addon/*", "arn:*:eks:*:*:access-entry/*", PODS];
 const PODS: &str = "arn:*:eks:*:*:podidentityassociation/*";
@@ -27,6 +28,21 @@ pub(super) fn statements() -> Vec<Statement> {
     statements.extend(of_roles());
     statements.extend(of_issuers());
     statements
+}
+
+/// The policy for the adoption of clusters that exist.
+pub(super) fn adoption() -> Vec<Statement> {
+    let consent = format!("aws:ResourceTag/{TAG_ADOPTABLE}");
+    let tags = [TAG_CLUSTER, TAG_ADOPTED].map(|tag| (format!("aws:RequestTag/{tag}"), json!("false")));
+    let present: serde_json::Map<String, Value> = tags.into_iter().chain([(consent, json!("false"))]).collect();
+    vec![allow(
+        "AdoptClusters",
+        vec![Operation::TagResource.iam_action()],
+        &[CLUSTERS],
+        Some(json!({"Null": present})),
+        "Only clusters that the owner of the account tagged for their adoption. Once a cluster has the ownership tag, the policy for control \
+         planes allows the rest.",
+    )]
 }
 
 /// The resource types of EKS.
@@ -82,10 +98,10 @@ fn of_clusters() -> Vec<Statement> {
             "TagClusters",
             Guard::TagsOfClusters.actions(),
             &everything(),
-            Some(is_owned("aws:RequestTag")),
-            "AWS requires it for creations with tags, and `adopt` for a cluster that exists. As with groups this limits mistakes of the \
-             manager, but not an attacker with its credentials. With `adopt` nowhere in use, narrow the resource to names of your \
-             clusters.",
+            Some(json!({"Null": {format!("aws:RequestTag/{TAG_CLUSTER}"): "false", format!("aws:RequestTag/{TAG_ADOPTED}"): "true"}})),
+            "AWS requires it for creations with tags; for an adoption it is not enough. AWS does not tell a creation from tags for a \
+             cluster that exists: this limits mistakes of the manager, but not an attacker with its credentials. The parameter \
+             `ControlPlaneNames` of the stack limits both.",
         ),
         allow(
             "UntagOwnClusters",

@@ -59,5 +59,6 @@ pub(super) struct Manager {
     pub(super) networks: Vec<Statement>,
     pub(super) leftovers: Vec<Statement>,
     pub(super) control_planes: Vec<Statement>,
+    pub(super) adoption: Vec<Statement>,
     pub(super) user_data: Vec<Statement>,
 }

@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use strum::IntoEnumIterator as _;
 
-const POLICIES: [(&str, &str); 5] = [
+const POLICIES: [(&str, &str); 6] = [
     ("Policy", "docs/reference/iam-policy.json"),
     ("NetworkPolicy", "docs/reference/iam-network-policy.json"),
     ("LeftoversPolicy", "docs/reference/iam-leftovers-policy.json"),
     ("ControlPlanePolicy", "docs/reference/iam-control-plane-policy.json"),
+    ("AdoptionPolicy", "docs/reference/iam-adoption-policy.json"),
     ("UserDataPolicy", "docs/reference/iam-user-data-policy.json"),
 ];
 
@@ -25,7 +26,8 @@ fn text(path: &str) -> String {
 
 fn statements() -> Vec<Statement> {
     let of_networks = networks::statements().into_iter().chain(leftovers::statements());
-    let others = of_networks.chain(control_planes::statements()).chain(user_data::statements());
+    let of_eks = control_planes::statements().into_iter().chain(control_planes::adoption());
+    let others = of_networks.chain(of_eks).chain(user_data::statements());
     pools::statements().into_iter().chain(others).collect()
 }
 
@@ -89,7 +91,7 @@ fn further(operation: Operation) -> &'static [&'static str] {
         Operation::DeleteLoadBalancer | Operation::DeleteTargetGroup => &["DeleteLeftServices"],
         Operation::GetInstanceProfile => &["ReadRoles", "FindNodeRoles"],
         // With the ownership tag in the request, or on the resource.
-        Operation::TagResource => &["UntagOwnClusters"],
+        Operation::TagResource => &["UntagOwnClusters", "AdoptClusters"],
         Operation::CreateAddon | Operation::UpdateAddon | Operation::DeleteAddon => {
             &["ChangeIdentitiesOfAddons"]
         }
@@ -115,11 +117,14 @@ fn who_gets_a_role_gets_only_those_of_its_kind() {
 /// What others made is neither changed nor deleted, and no tag makes it ours but at its creation and at the adoption of a cluster.
 #[test]
 fn only_own_clusters_and_parts_of_them_are_changed() {
-    let others = ["CreateClusters", "TagClusters", "CreateIssuers"];
+    let others = ["CreateClusters", "CreateIssuers"];
     let passing = |statement: &Statement| statement.actions.iter().any(|it| it.starts_with("iam:PassRole"));
     let linked = "FirstUseOfEks";
     for statement in control_planes::statements().iter().filter(|it| !passing(it) && it.sid != linked) {
         let Some(condition) = &statement.condition else { continue };
+        if statement.sid == "TagClusters" {
+            continue;
+        }
         let key = if others.contains(&statement.sid) { "aws:RequestTag" } else { "aws:ResourceTag" };
         assert_eq!(
             condition,
@@ -128,6 +133,25 @@ fn only_own_clusters_and_parts_of_them_are_changed() {
             statement.sid
         );
     }
+}
+
+/// Tags that make a cluster ours which exists need the policy for adoption, and the consent of the account in a tag of the cluster.
+#[test]
+fn a_cluster_is_adopted_with_the_policy_for_it_and_with_the_tag_of_its_account() {
+    let tags = |statement: &Statement, key: &str| {
+        let condition = statement.condition.clone().unwrap();
+        condition["Null"].get(format!("{key}/infrastructure.foo.com/adopted")).cloned()
+    };
+    let control_planes = control_planes::statements();
+    let creating = control_planes.iter().find(|it| it.sid == "TagClusters").unwrap();
+    assert_eq!(tags(creating, "aws:RequestTag"), Some(json!("true")), "the request does not have it");
+    let adoption = control_planes::adoption();
+    assert_eq!(adoption.len(), 1);
+    let adopting = adoption.first().unwrap();
+    assert_eq!(tags(adopting, "aws:RequestTag"), Some(json!("false")));
+    let consent = "aws:ResourceTag/infrastructure.foo.com/adoptable";
+    assert_eq!(adopting.condition.as_ref().unwrap()["Null"][consent], json!("false"));
+    assert!(text("deploy/aws/iam.yaml").contains("  Adoption:\n    Type: String\n    Default: \"No\""));
 }
 
 #[test]
@@ -145,7 +169,7 @@ fn the_stack_is_the_policies_with_parameters() {
     let mut documents =
         POLICIES.map(|(name, _)| stack["Resources"][name]["Properties"]["PolicyDocument"].to_string());
     let narrowing =
-        |name: &str| !matches!(name, "PolicyName" | "Networks" | "Leftovers" | "ControlPlanes" | "UserData");
+        |name: &str| !matches!(name, "PolicyName" | "Networks" | "Leftovers" | "ControlPlanes" | "Adoption" | "UserData");
     for (name, parameter) in parameters.iter().filter(|(name, _)| narrowing(name)) {
         let placeholder = format!("${{{name}}}");
         assert!(documents.concat().contains(&placeholder), "{name} is not used");

@@ -12,7 +12,7 @@ mod tests;
 use foo_api::cluster::NetworkStatus;
 use foo_api::control_plane::{Eks, eks as api};
 use foo_eks::Desired;
-use foo_eks::desired::{DeletionPolicy, Setting};
+use foo_eks::desired::{Adoption, DeletionPolicy, Setting};
 use foo_model::Reason;
 use foo_model::eks::{AuthenticationMode, IpFamily, LogType, Minor, SupportType};
 use foo_planner::desired::Blocked;
@@ -37,6 +37,10 @@ pub(super) struct Known<'a> {
     pub(super) installation: &'a str,
     /// Id of the management cluster that gave the cluster up.
     pub(super) adopt_from: Option<&'a str>,
+    /// Whether the FooClusterIdentity allows adoption.
+    pub(super) adoption_allowed: bool,
+    /// Ids of the other FooControlPlanes in the namespace.
+    pub(super) neighbours: BTreeSet<String>,
     /// The region.
     pub(super) region: &'a str,
     /// The account, if known.
@@ -80,7 +84,12 @@ pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Des
         cluster: format!("{namespace}/{cluster}"),
         installation: known.installation.to_owned(),
         adopt_from: known.adopt_from.map(str::to_owned),
-        adopt: eks.adopt,
+        adoption: match (eks.adopt, known.adoption_allowed) {
+            (false, _) => Adoption::NotRequested,
+            (true, false) => Adoption::NotAllowed,
+            (true, true) => Adoption::Allowed,
+        },
+        neighbours: known.neighbours.clone(),
         left_open: left_open(eks),
         partition: partition.to_owned(),
         region: known.region.to_owned(),
@@ -110,10 +119,10 @@ pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Des
         pod_identities: access::pod_identities(eks),
         oidc_provider: eks.oidc_provider,
         tags: eks.tags.clone(),
-        deletion: match eks.deletion_policy {
+        deletion: eks.deletion_policy.map(|policy| match policy {
             api::DeletionPolicy::Delete => DeletionPolicy::Delete,
             api::DeletionPolicy::Retain => DeletionPolicy::Retain,
-        },
+        }),
         being_deleted: known.being_deleted,
         // A pass over what is paused does not come as far as this.
         paused: false,

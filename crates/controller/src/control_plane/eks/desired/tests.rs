@@ -15,6 +15,8 @@ fn known() -> Known<'static> {
         cluster: ("team-a", "blue"),
         installation: "installation",
         adopt_from: None,
+        adoption_allowed: false,
+        neighbours: BTreeSet::new(),
         region: "eu-central-1",
         account: Some("123456789012"),
         own_principal: None,
@@ -47,7 +49,7 @@ fn the_least_that_can_be_said_gives_every_default() {
     let anywhere = ["0.0.0.0/0".to_owned()].into();
     assert_eq!(desired.access, EndpointAccess { public: true, private: true, public_cidrs: anywhere });
     assert_eq!((desired.ip_family, desired.authentication_mode), (IpFamily::Ipv4, AuthenticationMode::Api));
-    assert_eq!((desired.deletion, desired.may_unprotect), (DeletionPolicy::Delete, true));
+    assert_eq!((desired.deletion, desired.may_unprotect), (None, true));
     assert!(desired.entries.is_empty() && desired.addons.is_empty() && desired.pod_identities.is_empty());
 }
 
@@ -185,8 +187,18 @@ fn what_is_not_said_of_a_cluster_that_is_taken_over_is_left_open() {
 }
 
 #[test]
+fn adoption_is_requested_by_the_spec_and_allowed_by_the_identity() {
+    let of = |adopt: bool, adoption_allowed| {
+        let known = Known { adoption_allowed, ..known() };
+        desired("v1.34.0", &eks(json!({ "adopt": adopt })), &known).unwrap().adoption
+    };
+    assert_eq!((of(false, false), of(false, true)), (Adoption::NotRequested, Adoption::NotRequested));
+    assert_eq!((of(true, false), of(true, true)), (Adoption::NotAllowed, Adoption::Allowed));
+}
+
+#[test]
 fn a_protection_that_the_spec_asks_for_is_not_taken_off_by_a_deletion() {
     let protected = of(json!({ "deletionProtection": true, "deletionPolicy": "Retain" }));
     assert!(protected.deletion_protection && !protected.may_unprotect);
-    assert_eq!(protected.deletion, DeletionPolicy::Retain);
+    assert_eq!(protected.deletion, Some(DeletionPolicy::Retain));
 }

@@ -1,0 +1,165 @@
+//! An EKS cluster that exists: whose consent its adoption needs, what becomes of it, and how it is taken back after a restore.
+
+use super::{NAME, control_plane, refers};
+use crate::support::{CLUSTER, NS, World, objects};
+use foo_api::FooControlPlane;
+use foo_api::control_plane::eks::DeletionPolicy;
+use foo_model::eks::Change;
+use foo_model::names::{
+    CONTROL_PLANE_ID_ANNOTATION, TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION,
+};
+use foo_simulator::DEFAULT_REGION;
+use k8s_openapi::api::core::v1::Secret;
+use kube::ResourceExt;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// A world with an EKS cluster that has no owner, and a Cluster without a control plane.
+async fn with_a_cluster_of_nobody() -> World {
+    let world = World::of_eks(json!({ "deletionPolicy": "Retain" })).await;
+    world.deletes_eks();
+    world.eks_goes().await;
+    garbage_is_collected(&world);
+    let tags = world.eks_cluster().tags;
+    assert!(!tags.keys().any(|key| key.starts_with("infrastructure.foo.com/")), "{tags:?}");
+    world
+}
+
+/// What the FooControlPlane owned is deleted with it.
+fn garbage_is_collected(world: &World) {
+    for name in ["c-kubeconfig", "c-user-kubeconfig"] {
+        world.server.delete::<Secret>(NS, name).unwrap();
+    }
+}
+
+/// The owner of the account sets a tag on the cluster.
+async fn tags(world: &World, key: &str, value: &str) {
+    let arn = world.eks_cluster().arn;
+    let tags = [(key.to_owned(), value.to_owned())].into();
+    let owner = world.aws.cloud(DEFAULT_REGION, "owner");
+    foo_cloud::Clusters::change_eks(&owner, &Change::TagResource { arn, tags }).await.unwrap();
+}
+
+/// The identity of the Cluster.
+fn has_identity(world: &World, allow_adoption: bool) {
+    let spec = json!({ "allowedNamespaces": {}, "controller": {}, "allowAdoption": allow_adoption });
+    world.has(&objects::identity("default", spec));
+}
+
+fn adopts(world: &World, fields: Value) {
+    let mut eks = json!({ "adopt": true });
+    eks.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    world.has(&control_plane(CLUSTER, "v1.34.0", eks));
+}
+
+async fn is_refused(world: &World, text: &str) {
+    let says = || world.eks_condition(CLUSTER, "ClusterReady");
+    let refused = || says().0 == "False AdoptionNotAllowed" && says().1.contains(text);
+    world.until("the adoption is refused", refused).await;
+    let before = world.eks_cluster().tags;
+    world.waits(Duration::from_mins(10)).await;
+    assert!(refused(), "{:?}", says());
+    assert_eq!(world.eks_cluster().tags, before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn adoption_needs_the_consent_of_the_identity_and_of_the_account() {
+    let world = with_a_cluster_of_nobody().await;
+    tags(&world, TAG_ADOPTABLE, "default/c").await;
+    adopts(&world, json!({}));
+    is_refused(&world, "allowAdoption").await;
+    has_identity(&world, false);
+    world.waits(Duration::from_mins(1)).await;
+    is_refused(&world, "allowAdoption").await;
+
+    tags(&world, TAG_ADOPTABLE, "other/c").await;
+    // Longer than looks at rest are apart.
+    world.waits(Duration::from_mins(15)).await;
+    allows_adoption(&world).await;
+    is_refused(&world, "adoptable=default/c").await;
+
+    tags(&world, TAG_ADOPTABLE, "default/c").await;
+    world.eks_is_ready().await;
+    let tags = world.eks_cluster().tags;
+    assert_eq!(tags.get(TAG_CLUSTER).map(String::as_str), Some("default/c"));
+    assert_eq!(tags.get(TAG_ADOPTED).map(String::as_str), Some("true"));
+    assert_eq!(world.region.clusters().len(), 1);
+}
+
+/// The identity allows adoption from now on.
+async fn allows_adoption(world: &World) {
+    let allow = |identity: &mut foo_api::FooClusterIdentity| identity.spec.allow_adoption = true;
+    world.server.edit("", "default", allow).unwrap();
+    world.waits(Duration::from_mins(1)).await;
+}
+
+/// An adopted cluster, and its FooControlPlane.
+async fn adopted(fields: Value) -> World {
+    let world = with_a_cluster_of_nobody().await;
+    has_identity(&world, true);
+    tags(&world, TAG_ADOPTABLE, "default/c").await;
+    adopts(&world, fields);
+    world.eks_is_ready().await;
+    world
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_deletion_of_an_adopted_cluster_retains_it_unless_the_spec_says_delete() {
+    let world = adopted(json!({})).await;
+    world.edits_eks(|eks| eks.adopt = false);
+    world.waits(Duration::from_mins(2)).await;
+    world.deletes_eks();
+    world.eks_goes().await;
+    let left = world.eks_cluster().tags;
+    for ours in [TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION, TAG_ADOPTED] {
+        assert!(!left.contains_key(ours), "{left:?}");
+    }
+    garbage_is_collected(&world);
+
+    adopts(&world, json!({}));
+    world.eks_is_ready().await;
+    world.edits_eks(|eks| eks.deletion_policy = Some(DeletionPolicy::Delete));
+    world.waits(Duration::from_mins(2)).await;
+    world.deletes_eks();
+    world.eks_goes().await;
+    assert!(world.region.cluster(NAME).is_none());
+}
+
+/// etcd was restored to before the Cluster existed, and its file was applied again.
+#[tokio::test(start_paused = true)]
+async fn a_cluster_of_before_a_restore_is_taken_back_with_the_annotation_that_its_condition_names() {
+    let mut world = World::of_eks(json!({})).await;
+    world.kills_the_manager();
+    let (before, id) = {
+        let object = world.eks_object();
+        (world.eks_cluster(), object.annotations()[CONTROL_PLANE_ID_ANNOTATION].clone())
+    };
+    let restored = restored(&world);
+    let says = || restored.eks_condition(CLUSTER, "ClusterReady");
+    restored.until("it is refused", || says().0 == "False ClusterNotOurs").await;
+    restored.waits(Duration::from_mins(10)).await;
+    let said = says().1;
+    assert!(said.contains("does not exist any more") && said.contains(CONTROL_PLANE_ID_ANNOTATION), "{said}");
+    assert!(!said.contains(&id), "{said}");
+    assert_eq!(restored.eks_cluster().tags, before.tags);
+
+    let annotate = |object: &mut FooControlPlane| {
+        object.annotations_mut().insert(CONTROL_PLANE_ID_ANNOTATION.to_owned(), id.clone());
+    };
+    restored.server.edit(NS, CLUSTER, annotate).unwrap();
+    restored.eks_is_ready().await;
+    assert_eq!(restored.region.clusters().len(), 1);
+    assert_eq!(restored.eks_cluster().arn, before.arn);
+    assert_eq!(restored.eks_object().annotations()[CONTROL_PLANE_ID_ANNOTATION], id);
+}
+
+/// The same management cluster with the same Cluster applied again, and nothing else in it.
+fn restored(world: &World) -> World {
+    let restored = world.restored();
+    let mut cluster = objects::cluster();
+    refers(&mut cluster);
+    restored.has(&cluster);
+    restored.has(&objects::foo_cluster());
+    restored.has(&control_plane(CLUSTER, "v1.34.0", json!({})));
+    restored
+}

@@ -1,0 +1,44 @@
+//! etcd was restored to before the Cluster existed, and its file was applied again.
+
+use super::{census, managed, small, tagged};
+use crate::support::{CLUSTER, NS, World, objects};
+use foo_api::FooCluster;
+use foo_model::names::NETWORK_ID_ANNOTATION;
+use kube::ResourceExt;
+use std::time::Duration;
+
+#[tokio::test(start_paused = true)]
+async fn a_cluster_gets_no_second_network_and_takes_the_first_back_by_its_id() {
+    let mut world = World::of_network(small()).await;
+    world.kills_the_manager();
+    let id = world.annotation(NETWORK_ID_ANNOTATION).unwrap();
+    let (before, vpc) = (census(&tagged(&world.region)), world.network_status().vpc_id);
+
+    let mut restored = world.restored();
+    restored.has(&objects::cluster());
+    restored.has(&managed(small()));
+    let held = |restored: &World| restored.network_says("NetworkReady").0 == "False EarlierNetworkExists";
+    restored.until("it is held", || held(&restored)).await;
+    restored.waits(Duration::from_mins(10)).await;
+    // The next process finds an id in the annotation.
+    restored.kills_the_manager();
+    restored.starts_the_manager();
+    restored.waits(Duration::from_mins(10)).await;
+    let (said, message) = restored.network_says("NetworkReady");
+    assert!(held(&restored), "{said} {message}");
+    assert!(message.contains(NETWORK_ID_ANNOTATION) && message.contains(&vpc), "{message}");
+    assert!(!message.contains(&id), "{message}");
+    assert_eq!(census(&tagged(&restored.region)), before);
+
+    let annotate = |cluster: &mut FooCluster| {
+        cluster.annotations_mut().insert(NETWORK_ID_ANNOTATION.to_owned(), id.clone());
+    };
+    restored.server.edit(NS, CLUSTER, annotate).unwrap();
+    restored.network_gets_ready().await;
+    assert_eq!(restored.network_status().vpc_id, vpc);
+    assert_eq!(restored.annotation(NETWORK_ID_ANNOTATION), Some(id));
+    assert_eq!(census(&tagged(&restored.region)), before);
+    restored.deletes_network();
+    restored.network_goes().await;
+    assert!(census(&tagged(&restored.region)).is_empty());
+}

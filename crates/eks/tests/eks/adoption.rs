@@ -1,0 +1,234 @@
+//! Adoption needs the consent of both sides; what was adopted is retained; and what proves that a cluster is ours.
+
+use crate::aws::role_arn;
+use crate::world::*;
+use foo_eks::desired::{Adoption, DeletionPolicy, Setting};
+use foo_eks::report::ConditionKind::*;
+use foo_model::eks::*;
+use foo_model::names::*;
+use foo_model::*;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// The cluster was made by hand, with the account owner's consent to this Cluster, if any; the FooControlPlane is new.
+fn made_by_hand(world: &mut World, consent: Option<&str>) {
+    let tags = consent.map(|it| (TAG_ADOPTABLE.to_owned(), it.to_owned()));
+    world.cluster().tags = tags.into_iter().collect();
+    world.moved();
+}
+
+/// A cluster that was made by hand, and that the provider adopted.
+fn adopted(deletion: Option<DeletionPolicy>) -> World {
+    let mut world = World::settled(desired());
+    made_by_hand(&mut world, Some("team/prod"));
+    world.desired.adoption = Adoption::Allowed;
+    world.desired.deletion = deletion;
+    world.settle();
+    world.assert_complete();
+    world
+}
+
+/// Nothing is sent for hours, and the condition says why.
+fn is_refused(world: &mut World, reason: Reason, text: &str) {
+    let sent = world.sent;
+    world.run_for(Duration::from_hours(2));
+    assert_eq!(world.sent, sent, "{}", world.story());
+    world.assert_says(ClusterReady, reason, text);
+    assert!(world.report.as_ref().unwrap().cluster.is_none());
+}
+
+#[test]
+fn a_cluster_without_the_tag_of_its_account_is_not_adopted() {
+    let mut world = World::settled(desired());
+    made_by_hand(&mut world, None);
+    world.desired.adoption = Adoption::Allowed;
+    is_refused(&mut world, Reason::AdoptionNotAllowed, "infrastructure.foo.com/adoptable=team/prod");
+    world.delete();
+    assert!(world.aws.state.cluster.is_some());
+}
+
+#[test]
+fn consent_to_another_namespace_or_cluster_is_no_consent() {
+    for other in ["other/prod", "team/other", "team", "", "team/prod/x", "true", "*"] {
+        let mut world = World::settled(desired());
+        made_by_hand(&mut world, Some(other));
+        world.desired.adoption = Adoption::Allowed;
+        is_refused(&mut world, Reason::AdoptionNotAllowed, "adoptable=team/prod");
+    }
+}
+
+#[test]
+fn an_identity_that_does_not_allow_adoption_is_named() {
+    let mut world = World::settled(desired());
+    made_by_hand(&mut world, Some("team/prod"));
+    world.desired.adoption = Adoption::NotAllowed;
+    is_refused(&mut world, Reason::AdoptionNotAllowed, "FooClusterIdentity");
+    world.desired.adoption = Adoption::NotRequested;
+    is_refused(&mut world, Reason::ClusterNotOurs, "did not create");
+    world.desired.adoption = Adoption::Allowed;
+    world.settle();
+    world.assert_complete();
+}
+
+#[test]
+fn consent_does_not_take_a_cluster_from_its_owner() {
+    for tag in [TAG_CONTROL_PLANE, TAG_INSTALLATION] {
+        let mut world = World::settled(desired());
+        made_by_hand(&mut world, Some("team/prod"));
+        world.cluster().tags.insert(tag.to_owned(), "theirs".to_owned());
+        world.desired.adoption = Adoption::Allowed;
+        world.desired.adopt_from = Some("theirs".to_owned());
+        is_refused(&mut world, Reason::ClusterNotOurs, "another owner");
+    }
+}
+
+#[test]
+fn the_deletion_of_an_adopted_cluster_retains_it() {
+    for (adoption, deletion) in [
+        (Adoption::Allowed, None),
+        (Adoption::NotRequested, None),
+        (Adoption::NotAllowed, Some(DeletionPolicy::Retain)),
+    ] {
+        let mut world = adopted(None);
+        (world.desired.adoption, world.desired.deletion) = (adoption, deletion);
+        world.moved();
+        world.delete();
+        assert_eq!(world.count("DeleteCluster"), 0);
+        assert_eq!(world.aws.state.providers.len(), 1, "the cluster needs it");
+        let tags = world.cluster().tags.clone();
+        let ours = [TAG_CONTROL_PLANE, TAG_CLUSTER, TAG_INSTALLATION, TAG_ADOPTED];
+        assert!(ours.iter().all(|it| !tags.contains_key(*it)), "{tags:?}");
+        assert_eq!(tags.get(TAG_ADOPTABLE).map(String::as_str), Some("team/prod"), "not ours to remove");
+    }
+}
+
+#[test]
+fn an_adopted_cluster_is_deleted_only_if_the_spec_says_so() {
+    let mut world = adopted(Some(DeletionPolicy::Delete));
+    world.delete();
+    world.assert_gone();
+    // Without words a cluster is deleted that the provider created.
+    let mut world = World::settled(foo_eks::Desired { deletion: None, adoption: Adoption::Allowed, ..desired() });
+    world.delete();
+    world.assert_gone();
+}
+
+#[test]
+fn the_protection_of_an_adopted_cluster_is_never_switched_off() {
+    let mut world = adopted(Some(DeletionPolicy::Delete));
+    world.cluster().deletion_protection = true;
+    world.desired.left_open = [Setting::DeletionProtection].into();
+    (world.desired.may_unprotect, world.desired.being_deleted) = (true, true);
+    world.run_for(Duration::from_hours(1));
+    world.assert_says(Deleting, Reason::ClusterProtected, "protection");
+    assert!(world.cluster().deletion_protection);
+}
+
+#[test]
+fn the_id_in_an_annotation_does_not_make_a_cluster_of_another_cluster_ours() {
+    for theirs in ["other/prod", "team/other"] {
+        let mut world = World::settled(desired());
+        world.cluster().tags.insert(TAG_CLUSTER.to_owned(), theirs.to_owned());
+        world.moved();
+        is_refused(&mut world, Reason::ClusterNotOurs, "another owner");
+        let said = world.condition(ClusterReady).message;
+        assert!(!said.contains("1111") && !said.contains(theirs), "{said}");
+    }
+    let mut world = World::settled(desired());
+    world.cluster().tags.insert(TAG_CLUSTER.to_owned(), "other/prod".to_owned());
+    world.moved();
+    let sent = world.sent;
+    world.delete();
+    assert_eq!(world.sent, sent);
+}
+
+#[test]
+fn a_deletion_goes_by_the_namespace_since_the_name_of_the_cluster_may_be_lost() {
+    let mut world = World::settled(desired());
+    "team/prod-control-plane".clone_into(&mut world.desired.cluster);
+    world.delete();
+    world.assert_gone();
+}
+
+#[test]
+fn a_cluster_of_before_a_restore_is_named_with_the_way_to_take_it_back() {
+    let mut world = World::settled(desired());
+    world.moved();
+    "2222".clone_into(&mut world.desired.id);
+    world.desired.neighbours = ["1111".to_owned()].into();
+    is_refused(&mut world, Reason::ClusterNotOurs, "another FooControlPlane of this Cluster");
+    world.desired.neighbours.clear();
+    is_refused(&mut world, Reason::ClusterNotOurs, "does not exist any more");
+    let said = world.condition(ClusterReady).message;
+    assert!(said.contains("infrastructure.foo.com/control-plane-id=<value>"), "{said}");
+    assert!(!said.contains("1111"), "{said}");
+    "1111".clone_into(&mut world.desired.id);
+    world.settle();
+    assert_eq!(world.count("CreateCluster"), 1);
+}
+
+#[test]
+fn adoption_is_tagging_and_what_can_never_change_is_named() {
+    let mut world = World::settled(desired());
+    world.cluster().role_arn = role_arn("other");
+    world.aws.state.entries.remove(&role_arn("manager"));
+    made_by_hand(&mut world, Some("team/prod"));
+    world.desired.adoption = Adoption::Allowed;
+    world.run_for(Duration::from_hours(1));
+    world.assert_says(ClusterReady, Reason::ClusterDiffers, "the role is");
+    assert_eq!(world.cluster().tags.get(TAG_CONTROL_PLANE), Some(&"1111".to_owned()));
+    assert_eq!(world.cluster().tags.get(TAG_ADOPTED), Some(&"true".to_owned()));
+    world.assert_complete();
+    assert_eq!(world.count("CreateCluster"), 1);
+}
+
+#[test]
+fn a_cluster_that_is_taken_over_keeps_what_the_spec_says_nothing_about() {
+    let mut world = World::settled(desired());
+    let theirs = |cluster: &mut Cluster| {
+        cluster.access = EndpointAccess { public: false, private: true, public_cidrs: BTreeSet::new() };
+        cluster.placement.security_groups = BTreeSet::from([SecurityGroupId::new("sg-theirs")]);
+        cluster.placement.subnets = placement(&["subnet-x", "subnet-y"]).subnets;
+        cluster.logging = BTreeSet::from([LogType::Audit]);
+        (cluster.zonal_shift, cluster.deletion_protection) = (true, true);
+        cluster.authentication_mode = AuthenticationMode::ConfigMap;
+    };
+    theirs(world.cluster());
+    world.aws.by_hand(|it| {
+        let cni = it.addons.get_mut("vpc-cni").unwrap();
+        (cni.tags, cni.configuration) = (network::Tags::new(), Some("{\"env\":{\"A\":\"1\"}}".to_owned()));
+    });
+    let before = world.cluster().clone();
+    made_by_hand(&mut world, Some("team/prod"));
+    world.desired.adoption = Adoption::Allowed;
+    world.desired.left_open = [
+        Setting::Access,
+        Setting::Subnets,
+        Setting::SecurityGroups,
+        Setting::AuthenticationMode,
+        Setting::Logging,
+        Setting::ZonalShift,
+        Setting::DeletionProtection,
+    ]
+    .into();
+    world.settle();
+    let after = world.cluster().clone();
+    assert_eq!(
+        after.authentication_mode,
+        AuthenticationMode::ApiAndConfigMap,
+        "entries beside the ConfigMap"
+    );
+    let ignored = |it: Cluster| Cluster {
+        tags: network::Tags::new(),
+        authentication_mode: AuthenticationMode::Api,
+        ..it
+    };
+    assert_eq!(ignored(after), ignored(before), "{}", world.story());
+    assert!(world.aws.state.addons["vpc-cni"].configuration.as_deref().unwrap().contains("\"A\""));
+    // What the spec says is done.
+    world.desired.left_open.remove(&Setting::Subnets);
+    world.settle();
+    let placed = world.cluster().placement.clone();
+    assert_eq!(placed.subnets, placement(&["subnet-a", "subnet-b"]).subnets);
+    assert_eq!(placed.security_groups, BTreeSet::from([SecurityGroupId::new("sg-theirs")]));
+}
