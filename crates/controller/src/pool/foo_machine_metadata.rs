@@ -56,7 +56,12 @@ fn right_owners(
     let mut right: Vec<OwnerReference> =
         machine.owner_references().iter().filter(|owner| !another_pool(owner)).cloned().collect();
     for owner in wanted {
-        match right.iter_mut().find(|known| known.uid == owner.uid) {
+        let same = |known: &&mut OwnerReference| {
+            known.uid == owner.uid
+                && known.kind == owner.kind
+                && group(&known.api_version) == group(&owner.api_version)
+        };
+        match right.iter_mut().find(same) {
             Some(known) => known.api_version = owner.api_version,
             None => right.push(owner),
         }

@@ -12,8 +12,9 @@ use super::state::EksState;
 use crate::apply;
 use crate::clock::{from_kube, to_kube};
 use crate::clouds::CloudRegion;
-use crate::control_plane::secret::{is_labelled, is_owned_by, is_somebodys, wrong_type};
+use crate::control_plane::secret::{is_labelled, is_somebodys, wrong_type};
 use crate::kubeconfig::{self, Usable};
+use crate::owners::{has_current_owner, is_owned_by};
 use foo_api::FooControlPlane;
 use foo_api::names::{self, managers};
 use foo_api::shared::ApiEndpoint;
@@ -232,7 +233,7 @@ async fn keep(
     let is_right = there.is_some_and(|there| {
         kubeconfig::says(there, &wanted.text)
             && is_labelled(there, wanted.cluster)
-            && is_owned_by(there, control_plane)
+            && has_current_owner(there, control_plane)
             && annotations
                 .iter()
                 .all(|(key, value)| there.annotations().get(key).map(String::as_str) == value.as_str())
