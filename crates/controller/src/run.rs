@@ -81,6 +81,8 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
             if let Some(end) = wait_until_elected(&mut candidate, &readiness, &stop).await {
                 return Ok(end);
             }
+                // A candidate that created the Lease is its holder before it leads.
+                candidate.release().await;
             Some(candidate)
         }
         None => None,

@@ -173,6 +173,22 @@ async fn the_second_takes_over_from_one_that_vanished() {
     let server = Server::default();
     let mut first = candidate(&server, "first");
     elected(&mut first).await;
+#[tokio::test(start_paused = true)]
+async fn the_wait_for_a_created_lease_does_not_begin_again_with_another_candidate() {
+    let server = Server::default();
+    let created = Instant::now();
+    let first = candidate(&server, "first");
+    seconds(10).await;
+    assert_eq!(server.holder(), "first", "it created the Lease");
+    assert!(!first.leadership().holds());
+    first.release().await;
+    let mut second = candidate(&server, "second");
+    assert_eq!(elected(&mut second).await, Role::Leading);
+    let took = created.elapsed();
+    assert!(took >= Duration::from_secs(15), "one may lead by a deleted Lease: {took:?}");
+    assert!(took <= Duration::from_secs(17), "the wait does not begin again: {took:?}");
+}
+
     let mut second = candidate(&server, "second");
     seconds(5).await;
     let vanished = Instant::now();
