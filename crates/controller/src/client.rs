@@ -10,6 +10,7 @@
 mod path;
 mod yaml;
 
+use crate::clock::{KubernetesClock, compare};
 use crate::leader::Leadership;
 use crate::metrics::{KubeClient, KubeCode, Metrics, Verb};
 use crate::watch::mended;
@@ -53,12 +54,31 @@ const SILENCE: Duration = Duration::from_secs(320);
 
 /// A client without limit and without a condition on writes.
 pub fn client(config: Config, purpose: KubeClient, metrics: Metrics) -> kube::Result<Client> {
-    build(config, &Meter { purpose, limiter: None, leadership: None, metrics })
+    build(
+        config,
+        &Meter { purpose, limiter: None, leadership: None, clock: None, metrics },
+    )
+}
+
+/// The client of the election: without limit, since a Lease must not wait, and with a connection of its own, which no answer to the
+/// controllers occupies.
+pub fn of_the_lease(config: Config, clock: KubernetesClock, metrics: Metrics) -> kube::Result<Client> {
+    let (purpose, clock) = (KubeClient::Lease, Some(clock));
+    build(config, &Meter { purpose, limiter: None, leadership: None, clock, metrics })
 }
 
 /// A limited client that writes whether or not this process leads: for reviews, which store nothing.
 pub fn limited(config: Config, purpose: KubeClient, limit: Limit, metrics: Metrics) -> kube::Result<Client> {
-    build(config, &Meter { purpose, limiter: Some(limit.limiter()), leadership: None, metrics })
+    build(
+        config,
+        &Meter {
+            purpose,
+            limiter: Some(limit.limiter()),
+            leadership: None,
+            clock: None,
+            metrics,
+        },
+    )
 }
 
 /// The controllers' client: limited, and writing only while this process leads. It refuses a write that would
@@ -67,14 +87,18 @@ pub fn leading(
     config: Config,
     limit: Limit,
     leadership: Leadership,
+    clock: KubernetesClock,
     metrics: Metrics,
 ) -> kube::Result<Client> {
-    let limiter = Some(limit.limiter());
-    build(config, &Meter { purpose: KubeClient::Work, limiter, leadership: Some(leadership), metrics })
+    let (limiter, leadership, clock) = (Some(limit.limiter()), Some(leadership), Some(clock));
+    build(
+        config,
+        &Meter { purpose: KubeClient::Work, limiter, leadership, clock, metrics },
+    )
 }
 
 /// [`leading`] on top of an existing service, without limit: for tests of whole controllers.
-pub fn over<S, B>(service: S, leadership: Leadership, metrics: Metrics) -> Client
+pub fn over<S, B>(service: S, leadership: Leadership, clock: KubernetesClock, metrics: Metrics) -> Client
 where
     S: Service<Request<Body>, Response = Response<B>> + Send + 'static,
     S::Future: Send + 'static,
@@ -82,7 +106,9 @@ where
     B: http_body::Body<Data = bytes::Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    let meter = Meter { purpose: KubeClient::Work, limiter: None, leadership: Some(leadership), metrics };
+    let (leadership, clock) = (Some(leadership), Some(clock));
+    let meter =
+        Meter { purpose: KubeClient::Work, limiter: None, leadership, clock, metrics };
     Client::new(meter.layer(service), "default")
 }
 
@@ -134,6 +160,8 @@ struct Meter {
     purpose: KubeClient,
     limiter: Option<Arc<DefaultDirectRateLimiter>>,
     leadership: Option<Leadership>,
+    /// Compared by the answers, if they are the management cluster's.
+    clock: Option<KubernetesClock>,
     metrics: Metrics,
 }
 
@@ -181,7 +209,7 @@ where
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let inner = Arc::clone(&self.inner);
-        let Meter { purpose, limiter, leadership, metrics } = self.meter.clone();
+        let Meter { purpose, limiter, leadership, clock, metrics } = self.meter.clone();
         let verb = verb(&request);
         Box::pin(async move {
             if !path::is_sound(request.method(), request.uri()) {
@@ -215,6 +243,9 @@ where
             let code = answer.as_ref().map_or(KubeCode::NoAnswer, |answer| answer.status().into());
             metrics.kube_request(purpose, verb, code, sent.elapsed());
             let (parts, body) = answer?.into_parts();
+            if let Some(clock) = clock {
+                compare(&clock, sent, &parts.headers);
+            }
             let body = Limited::new(body, longest);
             if longest == usize::MAX {
                 return Ok(Response::from_parts(parts, body.boxed_unsync()));
@@ -285,7 +316,8 @@ mod tests {
             async move { Ok::<_, BoxError>(Response::new(Body::from(body))) }
         };
         let metrics = Metrics::new(crate::debug::DebugPools::default());
-        let meter = Meter { purpose, limiter: None, leadership: None, metrics };
+        let meter =
+            Meter { purpose, limiter: None, leadership: None, clock: None, metrics };
         Client::new(meter.layer(tower::service_fn(answer)), "default")
     }
 

@@ -333,7 +333,7 @@ impl IdentityCache {
             }
         };
         let wanted: Vec<NewCondition> = [Some(ready), deleting].into_iter().flatten().collect();
-        let now = kube_time(self.context.clock.as_ref());
+        let now = kube_time(&self.context.kubernetes_clock);
         let status = FooClusterIdentityStatus {
             conditions: conditions::merge(old, &wanted, identity.metadata.generation, now),
         };

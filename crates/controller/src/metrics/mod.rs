@@ -20,6 +20,7 @@
 //! | `leader_election_master_status` | name | the same by the name of the Lease, as in client-go |
 //! | `foo_leader_transitions_total` | | changes of the Lease's holder |
 //! | `foo_reconcile_queue_depth`, `…_queue_oldest_seconds`, `…_queue_seconds` | controller | objects that wait for a pass |
+//! | `foo_clock_difference_seconds` | clock | how far the manager's clock is ahead of another one |
 //! | `foo_build_info` | version | the version of the binary |
 //! | `process_…` | | what the kernel reports about this process |
 //! | `foo_announcements_total` | kind, outcome | messages of the queue of events |
@@ -43,12 +44,13 @@ pub use labels::{
 };
 
 use crate::announcements::EventKind;
+use crate::clock::KubernetesClock;
 use crate::debug::DebugPools;
 use crate::passes::{PassId, Underway};
 use crate::queue::Queue;
 use crate::tasks::Tasks;
 use crate::watch::Pulses;
-use collectors::{LongestPass, OverdueTasks, PoolConditions, Queues, Silences};
+use collectors::{ClockDifference, LongestPass, OverdueTasks, PoolConditions, Queues, Silences};
 use foo_model::Severity;
 use foo_planner::action::ActionKind;
 use labels::{
@@ -262,6 +264,12 @@ impl Metrics {
         );
     }
 
+    /// The difference of the API server's clock, measured at each scrape. Once per process.
+    pub fn compares(&self, clock: KubernetesClock) {
+        let mut registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        registry.register_collector(Box::new(ClockDifference(clock)));
+    }
+
     /// The metrics of the cloud crate, in the same registry.
     pub fn cloud(&self) -> foo_cloud::Metrics {
         self.cloud.clone()
@@ -456,6 +464,7 @@ mod tests {
     #[test]
     fn the_names_are_as_documented() {
         let metrics = Metrics::new(DebugPools::default());
+        metrics.compares(KubernetesClock::with(Arc::new(foo_cloud::SystemClock::start())));
         // A family appears when it has a member.
         metrics.pass_starts(Controller::Pool).ends(PassResult::Settled);
         metrics.event(Severity::Normal, EventOutcome::Published);
