@@ -29,6 +29,7 @@
 //! | `foo_kube_requests_total` | client, verb, code | requests to the API server |
 //! | `foo_kube_request_seconds` | client, verb | time to the first byte of their answers, without the wait for the limit |
 //! | `foo_kube_wait_seconds` | client | how long requests waited for the client-side limit |
+//! | `foo_kube_writes_at_once` | | how many writes the controllers send at the same time at most, by how fast the API server answers |
 //! | `foo_kube_writes_total` | | requests of the controllers that change something |
 //! | `foo_kube_live_reads_total` | | GETs of single objects by the controllers, past the caches |
 //!
@@ -65,6 +66,7 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use strum::IntoEnumIterator;
@@ -99,6 +101,7 @@ pub struct Metrics {
     request_seconds: Histograms<VerbLabels>,
     wait_seconds: Histograms<ClientLabels>,
     writes: Counter,
+    writes_at_once: Gauge<f64, AtomicU64>,
     live_reads: Counter,
 }
 
@@ -143,6 +146,7 @@ impl Metrics {
             }),
             wait_seconds: Family::new_with_constructor(|| Histogram::new(exponential_buckets(0.001, 4.0, 8))),
             writes: Counter::default(),
+            writes_at_once: Gauge::default(),
             live_reads: Counter::default(),
         };
         metrics.register(&mut registry);
@@ -256,6 +260,11 @@ impl Metrics {
             "foo_kube_writes",
             "Requests of the controllers that create, change or delete objects",
             self.writes.clone(),
+        );
+        registry.register(
+            "foo_kube_writes_at_once",
+            "Maximum of concurrent writes of the controllers at present; it falls while the API server is slow",
+            self.writes_at_once.clone(),
         );
         registry.register(
             "foo_kube_live_reads",
@@ -400,6 +409,11 @@ impl Metrics {
     /// A request waited for the client-side limit.
     pub fn kube_waited(&self, client: KubeClient, waited: Duration) {
         self.wait_seconds.get_or_create(&ClientLabels { client }).observe(waited.as_secs_f64());
+    }
+
+    /// How many writes the controllers may send at the same time.
+    pub fn kube_writes_at_once(&self, room: f64) {
+        self.writes_at_once.set(room);
     }
 
     /// A request to the API server ended.
