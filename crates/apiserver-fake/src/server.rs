@@ -43,13 +43,18 @@ impl Shared {
         self.bell.subscribe()
     }
 
+    /// The present time by the server's clock.
+    pub(crate) fn now(&self) -> Timestamp {
+        (self.clock)()
+    }
+
     fn ring(&self) {
         self.bell.send_modify(|count| *count += 1);
     }
 
     /// Runs something on the store and tells the watches if it changed.
     pub(crate) fn with_store<T>(&self, act: impl FnOnce(&mut Store, &str) -> T) -> (T, bool) {
-        let now = (self.clock)().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+        let now = self.now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         let mut state = self.lock();
         let before = state.store.version;
         let result = act(&mut state.store, &now);

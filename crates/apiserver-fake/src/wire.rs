@@ -34,7 +34,16 @@ impl tower::Service<http::Request<Body>> for FakeApiServer {
     }
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
-        Box::pin(self.clone().answer(request))
+        let server = self.clone();
+        Box::pin(async move {
+            let shared = std::sync::Arc::clone(&server.shared);
+            let mut answer = server.answer(request).await?;
+            let now = shared.now().strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+            if let Ok(date) = http::HeaderValue::from_str(&now) {
+                answer.headers_mut().insert(http::header::DATE, date);
+            }
+            Ok(answer)
+        })
     }
 }
 

@@ -6,6 +6,7 @@
 //! * [`queue`]: messages that AWS sends.
 //! * [`error`]: failures, classified by what to do about them.
 //! * decorators: [`metered`] adds token buckets and one metric per call and outcome to any cloud.
+//! * [`compared`]: how far another clock is from the manager's.
 //! * [`observer`]: one sweep for all groups of one set of credentials and region, shared by all pools.
 //! * [`lookups`]: facts that rarely change, looked up once.
 //! * [`looks`]: answers that are shared by all clusters; [`networks`] and [`clusters`] ask for them.
@@ -16,6 +17,7 @@
 
 pub mod clock;
 pub mod clusters;
+pub mod compared;
 pub mod error;
 pub mod looks;
 pub mod lookups;
@@ -35,6 +37,7 @@ pub mod watchdog;
 
 pub use clock::{Clock, SystemClock};
 pub use clusters::ClusterLooks;
+pub use compared::Compared;
 pub use error::{CloudError, ErrorKind};
 pub use looks::{Freshness, Known, Look};
 pub use lookups::{Asking, Lookups};

@@ -7,6 +7,7 @@ use foo_model::{
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// A template version to create from another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -230,13 +231,13 @@ pub type Processes = BTreeSet<Process>;
 pub struct ClusterToken {
     /// `k8s-aws-v1.…`.
     pub token: String,
-    /// When it ends: 15 minutes after it was made (aws-iam-authenticator, "API Authorization from Outside a Cluster"), or with the
-    /// credentials that signed it, whatever comes first.
-    pub expires: Timestamp,
+    /// How long it is valid from now on: 15 minutes (aws-iam-authenticator, "API Authorization from Outside a Cluster"), or as long as the
+    /// credentials that signed it, whatever is shorter. No moment: the caller's clock may not be the signer's.
+    pub lives: Duration,
 }
 
 impl std::fmt::Debug for ClusterToken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ClusterToken").field("expires", &self.expires).finish_non_exhaustive()
+        f.debug_struct("ClusterToken").field("lives", &self.lives).finish_non_exhaustive()
     }
 }

@@ -51,7 +51,8 @@ where
 /// A pass compares with the object in the cache, which may be older than our own last write: status A,
 /// written B, A is required again, and the cache still shows A. Nothing would trigger another pass, since
 /// status changes do not. So the writer remembers what it wrote last for each object, and skips a write only
-/// when both the cache and its own record equal the required status.
+/// when both the cache and its own record equal the required status. It skips one, too, that the API server has acknowledged and that
+/// the cache does not show yet: a slow API server is not asked twice.
 #[derive(Debug)]
 pub struct StatusWriter {
     manager: &'static str,
@@ -63,9 +64,22 @@ pub struct StatusWriter {
 /// dropped.
 #[derive(Debug, Default)]
 struct LastWrites {
-    entries: HashMap<String, (u64, Instant)>,
+    entries: HashMap<String, LastWrite>,
     swept: Option<Instant>,
 }
+
+/// The last write to an object.
+#[derive(Debug)]
+struct LastWrite {
+    digest: u64,
+    asked: Instant,
+    /// The resourceVersion after the write, and when the API server acknowledged it.
+    done: Option<(u64, Instant)>,
+}
+
+/// How long a cache is believed to be behind an acknowledged write. If it is not, as after a restore of etcd, the status is written
+/// again after this.
+const BEHIND: Duration = Duration::from_mins(1);
 
 /// Longer than a cache can be out of date.
 const REMEMBERED: Duration = Duration::from_hours(1);
@@ -73,17 +87,31 @@ const REMEMBERED: Duration = Duration::from_hours(1);
 impl LastWrites {
     /// Whether the newest write to the object had another content.
     fn differs(&mut self, uid: &str, digest: u64, now: Instant) -> bool {
-        let Some((last, asked)) = self.entries.get_mut(uid) else { return false };
-        *asked = now;
-        *last != digest
+        let Some(last) = self.entries.get_mut(uid) else { return false };
+        last.asked = now;
+        last.digest != digest
+    }
+
+    /// Whether this content was written, and an object of this resourceVersion was read before that.
+    fn is_done(&self, uid: &str, digest: u64, read: Option<u64>, now: Instant) -> bool {
+        let last = self.entries.get(uid).filter(|last| last.digest == digest);
+        let done = last.and_then(|last| last.done);
+        read.zip(done)
+            .is_some_and(|(read, (written, at))| read < written && now.saturating_duration_since(at) < BEHIND)
+    }
+
+    fn acknowledged(&mut self, uid: &str, digest: u64, version: Option<u64>, now: Instant) {
+        if let Some(last) = self.entries.get_mut(uid).filter(|last| last.digest == digest) {
+            last.done = version.map(|version| (version, now));
+        }
     }
 
     fn note(&mut self, uid: String, digest: u64, now: Instant) {
         if self.swept.is_none_or(|swept| now.saturating_duration_since(swept) >= REMEMBERED) {
-            self.entries.retain(|_, (_, asked)| now.saturating_duration_since(*asked) < REMEMBERED);
+            self.entries.retain(|_, last| now.saturating_duration_since(last.asked) < REMEMBERED);
             self.swept = Some(now);
         }
-        self.entries.insert(uid, (digest, now));
+        self.entries.insert(uid, LastWrite { digest, asked: now, done: None });
     }
 }
 
@@ -118,11 +146,16 @@ impl StatusWriter {
         if cached.as_ref() == Some(&meaning) && !written_since {
             return Ok(Written::Unchanged);
         }
+        if self.lock().is_done(&uid, digest, version(object), Instant::now()) {
+            return Ok(Written::Unchanged);
+        }
         let mut patch = json!({ "metadata": { "uid": uid }, "status": status });
         complete::<K>(&mut patch, &name);
         // Recorded before the write: the API server may have carried it out even if the response is lost.
-        self.lock().note(uid, digest, Instant::now());
-        api.patch_status(&name, &PatchParams::apply(self.manager).force(), &Patch::Apply(&patch)).await?;
+        self.lock().note(uid.clone(), digest, Instant::now());
+        let params = PatchParams::apply(self.manager).force();
+        let written = api.patch_status(&name, &params, &Patch::Apply(&patch)).await?;
+        self.lock().acknowledged(&uid, digest, version(&written), Instant::now());
         Ok(Written::Yes)
     }
 
@@ -218,6 +251,11 @@ fn without_times(mut status: Value) -> Value {
     status
 }
 
+/// The resourceVersion of an object, which can be compared (Kubernetes API Concepts, "Resource versions").
+fn version<K: Resource>(object: &K) -> Option<u64> {
+    object.meta().resource_version.as_ref()?.parse().ok()
+}
+
 fn digest(value: &Value) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.to_string().hash(&mut hasher);
@@ -227,6 +265,19 @@ fn digest(value: &Value) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_api_server_acknowledged_is_not_written_again_while_the_cache_is_behind() {
+        let (mut last, start) = (LastWrites::default(), Instant::now());
+        last.note("a".to_owned(), 1, start);
+        assert!(!last.is_done("a", 1, Some(5), start), "it may not have happened");
+        last.acknowledged("a", 1, Some(9), start);
+        assert!(last.is_done("a", 1, Some(8), start));
+        assert!(!last.is_done("a", 2, Some(8), start), "another content");
+        assert!(!last.is_done("a", 1, Some(9), start), "another client has changed it since");
+        assert!(!last.is_done("a", 1, None, start));
+        assert!(!last.is_done("a", 1, Some(8), start + BEHIND), "after a restore of etcd");
+    }
 
     #[test]
     fn what_was_written_to_objects_that_are_gone_is_forgotten() {

@@ -4,12 +4,15 @@
 //! what looks like one call. Here each call is sent once; the controllers have their own back-off.
 //!
 //! The client sends no request whose path is not made of valid names ([`path`]), reads no answer beyond a
-//! sensible length ([`longest_answer`]), and sends applied objects in a form that the API server can read
+//! sensible length ([`longest_answer`]), sends as many writes of the controllers at a time as the API server answers in time ([`pace`]),
+//! and sends applied objects in a form that the API server can read
 //! ([`yaml`]).
 
+mod pace;
 mod path;
 mod yaml;
 
+use crate::clock::{KubernetesClock, compare};
 use crate::leader::Leadership;
 use crate::metrics::{KubeClient, KubeCode, Metrics, Verb};
 use crate::watch::mended;
@@ -19,6 +22,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, Limited};
 use kube::client::{Body, ClientBuilder};
 use kube::{Client, Config};
+use pace::Pace;
 use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -53,12 +57,32 @@ const SILENCE: Duration = Duration::from_secs(320);
 
 /// A client without limit and without a condition on writes.
 pub fn client(config: Config, purpose: KubeClient, metrics: Metrics) -> kube::Result<Client> {
-    build(config, &Meter { purpose, limiter: None, leadership: None, metrics })
+    build(
+        config,
+        &Meter { purpose, limiter: None, leadership: None, clock: None, pace: Pace::default(), metrics },
+    )
+}
+
+/// The client of the election: without limit, since a Lease must not wait, and with a connection of its own, which no answer to the
+/// controllers occupies.
+pub fn of_the_lease(config: Config, clock: KubernetesClock, metrics: Metrics) -> kube::Result<Client> {
+    let (purpose, clock) = (KubeClient::Lease, Some(clock));
+    build(config, &Meter { purpose, limiter: None, leadership: None, clock, pace: Pace::default(), metrics })
 }
 
 /// A limited client that writes whether or not this process leads: for reviews, which store nothing.
 pub fn limited(config: Config, purpose: KubeClient, limit: Limit, metrics: Metrics) -> kube::Result<Client> {
-    build(config, &Meter { purpose, limiter: Some(limit.limiter()), leadership: None, metrics })
+    build(
+        config,
+        &Meter {
+            purpose,
+            limiter: Some(limit.limiter()),
+            leadership: None,
+            clock: None,
+            pace: Pace::default(),
+            metrics,
+        },
+    )
 }
 
 /// The controllers' client: limited, and writing only while this process leads. It refuses a write that would
@@ -67,14 +91,18 @@ pub fn leading(
     config: Config,
     limit: Limit,
     leadership: Leadership,
+    clock: KubernetesClock,
     metrics: Metrics,
 ) -> kube::Result<Client> {
-    let limiter = Some(limit.limiter());
-    build(config, &Meter { purpose: KubeClient::Work, limiter, leadership: Some(leadership), metrics })
+    let (limiter, leadership, clock) = (Some(limit.limiter()), Some(leadership), Some(clock));
+    build(
+        config,
+        &Meter { purpose: KubeClient::Work, limiter, leadership, clock, pace: Pace::default(), metrics },
+    )
 }
 
 /// [`leading`] on top of an existing service, without limit: for tests of whole controllers.
-pub fn over<S, B>(service: S, leadership: Leadership, metrics: Metrics) -> Client
+pub fn over<S, B>(service: S, leadership: Leadership, clock: KubernetesClock, metrics: Metrics) -> Client
 where
     S: Service<Request<Body>, Response = Response<B>> + Send + 'static,
     S::Future: Send + 'static,
@@ -82,7 +110,9 @@ where
     B: http_body::Body<Data = bytes::Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    let meter = Meter { purpose: KubeClient::Work, limiter: None, leadership: Some(leadership), metrics };
+    let (leadership, clock) = (Some(leadership), Some(clock));
+    let meter =
+        Meter { purpose: KubeClient::Work, limiter: None, leadership, clock, pace: Pace::default(), metrics };
     Client::new(meter.layer(service), "default")
 }
 
@@ -134,6 +164,10 @@ struct Meter {
     purpose: KubeClient,
     limiter: Option<Arc<DefaultDirectRateLimiter>>,
     leadership: Option<Leadership>,
+    /// Compared by the answers, if they are the management cluster's.
+    clock: Option<KubernetesClock>,
+    /// Room for the controllers' writes.
+    pace: Pace,
     metrics: Metrics,
 }
 
@@ -144,6 +178,8 @@ enum NotAnswered {
     NotLeading,
     #[error("the API server did not answer within {} s", ANSWER.as_secs())]
     TooLate,
+    #[error("not sent: the API server has been slow for {} s, and other writes wait for it", ANSWER.as_secs())]
+    NoRoom,
     #[error("not sent: a name in it is no name of a Kubernetes object")]
     NoSuchName,
 }
@@ -181,7 +217,7 @@ where
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let inner = Arc::clone(&self.inner);
-        let Meter { purpose, limiter, leadership, metrics } = self.meter.clone();
+        let Meter { purpose, limiter, leadership, clock, pace, metrics } = self.meter.clone();
         let verb = verb(&request);
         Box::pin(async move {
             if !path::is_sound(request.method(), request.uri()) {
@@ -199,6 +235,15 @@ where
                 limiter.until_ready().await;
                 metrics.kube_waited(purpose, asked.elapsed());
             }
+            let turn = if verb.writes() && purpose == KubeClient::Work {
+                let asked = Instant::now();
+                let turn = timeout(ANSWER, pace.turn()).await.map_err(|_elapsed| NotAnswered::NoRoom)?;
+                metrics.kube_waited(purpose, asked.elapsed());
+                Some(turn)
+            } else {
+                None
+            };
+            // After all waits: the leadership may have ended meanwhile.
             if verb.writes() && leadership.is_some_and(|leadership| !leadership.holds()) {
                 return Err(NotAnswered::NotLeading.into());
             }
@@ -212,9 +257,17 @@ where
                 Ok(answer) => answer.map_err(Into::into),
                 Err(_elapsed) => Err(NotAnswered::TooLate.into()),
             };
+            if let Some(turn) = turn {
+                let status = answer.as_ref().ok().map(Response::status);
+                turn.answered(status, answer.as_ref().ok().and_then(retry_after));
+                metrics.kube_writes_at_once(pace.room());
+            }
             let code = answer.as_ref().map_or(KubeCode::NoAnswer, |answer| answer.status().into());
             metrics.kube_request(purpose, verb, code, sent.elapsed());
             let (parts, body) = answer?.into_parts();
+            if let Some(clock) = clock {
+                compare(&clock, sent, &parts.headers);
+            }
             let body = Limited::new(body, longest);
             if longest == usize::MAX {
                 return Ok(Response::from_parts(parts, body.boxed_unsync()));
@@ -225,6 +278,12 @@ where
             Ok(Response::from_parts(parts, body.boxed_unsync()))
         })
     }
+}
+
+/// How long a server asks to wait.
+fn retry_after<B>(answer: &Response<B>) -> Option<Duration> {
+    let seconds = answer.headers().get(http::header::RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
+    Some(Duration::from_secs(seconds))
 }
 
 /// Maximum number of bytes read from an answer. The API server of a workload cluster is any server that a
@@ -285,7 +344,8 @@ mod tests {
             async move { Ok::<_, BoxError>(Response::new(Body::from(body))) }
         };
         let metrics = Metrics::new(crate::debug::DebugPools::default());
-        let meter = Meter { purpose, limiter: None, leadership: None, metrics };
+        let meter =
+            Meter { purpose, limiter: None, leadership: None, clock: None, pace: Pace::default(), metrics };
         Client::new(meter.layer(tower::service_fn(answer)), "default")
     }
 

@@ -2,7 +2,7 @@
 
 use crate::announcements::Announcements;
 use crate::client::Workloads;
-use crate::clock::Clock;
+use crate::clock::{Clock, KubernetesClock};
 use crate::clouds::Clouds;
 use crate::debug::DebugPools;
 use crate::events::Events;
@@ -32,8 +32,10 @@ pub struct Context {
     pub metrics: Metrics,
     /// The flags that controllers use.
     pub settings: Settings,
-    /// The wall clock.
+    /// The manager's clock.
     pub clock: Arc<dyn Clock>,
+    /// The API server's clock, as far as its answers show it.
+    pub kubernetes_clock: KubernetesClock,
     /// What `/debug/pools` shows.
     pub debug: DebugPools,
     /// What `/readyz` depends on.

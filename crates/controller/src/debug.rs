@@ -84,7 +84,7 @@ fn entry(pool: &PoolName, pass: &LastPass) -> Value {
     json!({
         "namespace": pool.namespace,
         "name": pool.name,
-        "at": crate::clock::to_kube(pass.at).to_string(),
+        "at": crate::clock::shown(pass.at).to_string(),
         "failure": pass.failure,
         "plan": plan,
     })

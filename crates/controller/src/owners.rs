@@ -2,6 +2,7 @@
 
 use foo_api::capi::Cluster;
 use foo_api::names::PAUSED_ANNOTATION;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
 use std::sync::Arc;
@@ -16,13 +17,50 @@ where
     K: Resource<DynamicType = ()> + Clone + 'static,
 {
     let namespace = object.namespace().unwrap_or_default();
-    let references = object.owner_references().iter();
-    let mut of_kind =
-        references.filter(|owner| owner.kind == kind && group(&owner.api_version) == CLUSTER_API);
-    of_kind.find_map(|owner| {
+    owners_of_kind(object, kind).find_map(|owner| {
         let found = there.get(&ObjectRef::new(&owner.name).within(&namespace))?;
         (found.meta().uid.as_ref() == Some(&owner.uid)).then_some(found)
     })
+}
+
+/// Whether a reference names an owner of this Cluster API kind.
+pub(crate) fn has_owner_of_kind(object: &impl ResourceExt, kind: &str) -> bool {
+    owners_of_kind(object, kind).next().is_some()
+}
+
+fn owners_of_kind<'o>(object: &'o impl ResourceExt, kind: &str) -> impl Iterator<Item = &'o OwnerReference> {
+    let of_kind =
+        move |owner: &&OwnerReference| owner.kind == kind && group(&owner.api_version) == CLUSTER_API;
+    object.owner_references().iter().filter(of_kind)
+}
+
+/// Whether an object was created for this very owner: uid, kind and group of a reference agree, whatever its version.
+pub(crate) fn is_owned_by<K>(object: &impl ResourceExt, owner: &K) -> bool
+where
+    K: Resource<DynamicType = ()>,
+{
+    object.owner_references().iter().any(|reference| names(reference, owner))
+}
+
+/// Whether a reference to its owner has the version that the owner is served in. Kubernetes does not collect an object whose owner it
+/// cannot find by the reference: one of another version has to be written again.
+pub(crate) fn has_current_owner<K>(object: &impl ResourceExt, owner: &K) -> bool
+where
+    K: Resource<DynamicType = ()>,
+{
+    let current = |reference: &OwnerReference| reference.api_version == K::api_version(&());
+    let ours = |reference: &&OwnerReference| names(reference, owner);
+    object.owner_references().iter().filter(ours).any(current)
+}
+
+/// Whether a reference means this object.
+pub(crate) fn names<K>(reference: &OwnerReference, owner: &K) -> bool
+where
+    K: Resource<DynamicType = ()>,
+{
+    Some(&reference.uid) == owner.meta().uid.as_ref()
+        && reference.kind == K::kind(&())
+        && group(&reference.api_version) == K::group(&())
 }
 
 /// Whether an object is paused: by its own annotation, or by the Cluster that owns it.
@@ -40,7 +78,6 @@ mod tests {
     use super::*;
     use foo_api::FooCluster;
     use foo_api::capi::{Cluster, ClusterSpec};
-    use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
     use kube_runtime::reflector;
     use kube_runtime::watcher;
 
@@ -68,6 +105,35 @@ mod tests {
         };
         owned.metadata.owner_references = Some(vec![owner]);
         of_kind(&owned, "Cluster", &there(cluster)).is_some()
+    }
+
+    /// Whether a Secret with such an owner is the FooCluster's with the uid `7`, and whether it has to be written again.
+    fn owned(api_version: &str, kind: &str, uid: &str) -> (bool, bool) {
+        let spec = serde_json::json!({"region": "eu-central-1", "network": {"existing": {"subnets": []}}});
+        let mut owner = FooCluster::new("f", serde_json::from_value(spec).unwrap());
+        owner.metadata.uid = Some("7".to_owned());
+        let mut secret = k8s_openapi::api::core::v1::Secret::default();
+        let reference = OwnerReference {
+            api_version: api_version.to_owned(),
+            kind: kind.to_owned(),
+            name: "f".to_owned(),
+            uid: uid.to_owned(),
+            ..OwnerReference::default()
+        };
+        secret.metadata.owner_references = Some(vec![reference]);
+        (is_owned_by(&secret, &owner), has_current_owner(&secret, &owner))
+    }
+
+    #[test]
+    fn an_object_is_its_owners_in_every_version_and_is_right_in_the_current_one() {
+        let group = foo_api::names::INFRASTRUCTURE_GROUP;
+        assert_eq!(owned(&format!("{group}/v1alpha1"), "FooCluster", "7"), (true, true));
+        for version in ["v1alpha0", "v1beta1"] {
+            assert_eq!(owned(&format!("{group}/{version}"), "FooCluster", "7"), (true, false), "{version}");
+        }
+        assert_eq!(owned("example.com/v1alpha1", "FooCluster", "7"), (false, false));
+        assert_eq!(owned(&format!("{group}/v1alpha1"), "FooMachinePool", "7"), (false, false));
+        assert_eq!(owned(&format!("{group}/v1alpha1"), "FooCluster", "8"), (false, false));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::admin::Transport;
 use crate::announcements::{self, Announcements};
 use crate::args::{Config, ControllerName, Diagnostics, Election, Security};
 use crate::client::Limit;
-use crate::clock::Clock;
+use crate::clock::{Clock, KubernetesClock};
 use crate::clouds::{CloudFactory, Clouds};
 use crate::context::Context;
 use crate::debug::DebugPools;
@@ -53,8 +53,10 @@ pub enum End {
 pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Result<End> {
     let stop = stop_signal()?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
+    let kubernetes_clock = KubernetesClock::with(Arc::clone(&clock));
     let pools = DebugPools::default();
     let metrics = Metrics::new(pools.clone());
+    metrics.compares(kubernetes_clock.clone());
     let readiness = Readiness::default();
     let liveness = Liveness::default();
     let (underway, deadline) = (metrics.underway().clone(), config.settings.last_deadline());
@@ -77,8 +79,10 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     metrics.leads(lease, false);
     let candidate = match &config.election {
         Some(election) => {
-            let mut candidate = candidate(election, &identity, &kube, &clock, &metrics).await?;
+            let mut candidate = candidate(election, &identity, &kube, &kubernetes_clock, &metrics).await?;
             if let Some(end) = wait_until_elected(&mut candidate, &readiness, &stop).await {
+                // A candidate that created the Lease is its holder before it leads.
+                candidate.release().await;
                 return Ok(end);
             }
             Some(candidate)
@@ -93,7 +97,13 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     liveness.watch_over(move || {
         (!leads.holds()).then(|| "this process leads no more and has not ended".to_owned())
     });
-    let work = client::leading(kube, config.kube_limit, leadership.clone(), metrics.clone())?;
+    let work = client::leading(
+        kube,
+        config.kube_limit,
+        leadership.clone(),
+        kubernetes_clock.clone(),
+        metrics.clone(),
+    )?;
     let limits = Limits::default();
     let clouds =
         Clouds::new(factory, limits, config.observer.clone(), Arc::clone(&clock), leadership, &metrics);
@@ -108,6 +118,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
         debug: pools,
         metrics,
         clock,
+        kubernetes_clock,
         readiness,
         liveness,
     };
@@ -120,11 +131,11 @@ async fn candidate(
     election: &Election,
     identity: &str,
     kube: &kube::Config,
-    clock: &Arc<dyn Clock>,
+    clock: &KubernetesClock,
     metrics: &Metrics,
 ) -> anyhow::Result<Candidate> {
-    let (config, of_lease) = (kube.clone(), metrics.clone());
-    let lease = move || client::client(config, KubeClient::Lease, of_lease);
+    let (config, of_lease, compared) = (kube.clone(), metrics.clone(), clock.clone());
+    let lease = move || client::of_the_lease(config, compared, of_lease);
     let settings = leader::Settings {
         namespace: election.namespace.clone(),
         name: election.name.clone(),
@@ -132,7 +143,7 @@ async fn candidate(
         timing: election.timing,
     };
     let candidate =
-        Candidate::start_apart(lease, settings, Arc::clone(clock), metrics.leader_transitions()).await?;
+        Candidate::start_apart(lease, settings, clock.clone(), metrics.leader_transitions()).await?;
     metrics.tasks().watch(Task::Election, &identity, candidate.watchdog());
     Ok(candidate)
 }

@@ -4,11 +4,12 @@ use anyhow::{Result, ensure};
 use clap::{Args, Parser, Subcommand};
 use jiff::Timestamp;
 use kube::Client;
-use kubectl_foo::asked::{Asked, Kind, of_kind};
+use kubectl_foo::asked::{Asked, Kind, asked, of_kind};
 use kubectl_foo::explain;
 use kubectl_foo::gather::{self, Access};
 use std::io::{ErrorKind, Write as _};
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// Explains FooControlPlanes, FooNodeConfigs and FooMachinePools: control planes on EKS, user data of nodes, and pools of Machines in
 /// AWS Auto Scaling groups.
@@ -42,13 +43,24 @@ struct ClusterArgs {
 enum Command {
     /// Say whether control planes, node configurations and pools are ready, and if not, what they wait for and why.
     Explain {
-        /// Names of FooMachinePools, or TYPE/NAME, for example foocontrolplane/prod [default: all in the namespace].
-        objects: Vec<Asked>,
+        /// Names of FooMachinePools, or TYPE [NAME...], or TYPE/NAME, for example foocontrolplane/prod [default: all in the namespace].
+        objects: Vec<String>,
     },
 }
 
+/// Errors are for users: one line, without the backtrace that `RUST_BACKTRACE` asks for.
 #[tokio::main]
-async fn main() -> Result<()> {
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> Result<()> {
     let Cli { command, cluster } = Cli::parse();
     let ClusterArgs { kubeconfig, context, namespace, all_namespaces } = cluster;
     let access = Access::of(kubeconfig.as_deref(), context).await?;
@@ -56,8 +68,9 @@ async fn main() -> Result<()> {
     let mut unread = Vec::new();
     match command {
         Command::Explain { objects } => {
+            let objects = asked(&objects).map_err(anyhow::Error::msg)?;
             ensure!(
-                namespace.is_some() || objects.is_empty(),
+                namespace.is_some() || objects.iter().all(|it| it.name.is_none()),
                 "names of objects cannot be combined with --all-namespaces"
             );
             let mut texts = texts(&access.client, namespace.as_deref(), &objects, &mut unread).await?;

@@ -10,6 +10,10 @@ use crate::steps::{
 };
 use crate::summary;
 use crate::{Plan, report};
+use std::time::Duration;
+
+/// How soon a pool is planned again whose clocks do not agree: what waits for that is not urgent.
+const CLOCKS_AGAIN: Duration = Duration::from_secs(30);
 
 /// Decides what to do next about one pool.
 ///
@@ -19,6 +23,9 @@ pub fn plan(desired: &Desired, observed: &Observed, memory: &Memory) -> Plan {
     let memory = memory.absorbed(observed);
     let situation = Situation::new(desired, observed, &memory);
     let mut draft = Draft::new(memory.clone());
+    if !situation.knows_ages() {
+        draft.wake_at(observed.now.plus(CLOCKS_AGAIN));
+    }
     size::update_timers(&situation, &mut draft);
     template::update_timers(&situation, &mut draft);
     if desired.pause.is_none() {

@@ -12,7 +12,7 @@ mod roll_out;
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use foo_testbed::world::kinds::Kind;
-use foo_testbed::world::{Cluster, Pool, WorldOptions};
+use foo_testbed::world::{Cluster, Pool, Restarts, WorldOptions};
 use foo_testbed::{Probe, World, wait_until};
 use meter::{Meter, Reading};
 use serde_json::json;
@@ -70,7 +70,9 @@ async fn main() -> Result<()> {
 
 async fn world() -> Result<World> {
     let manager_args = MANAGER_ARGS.map(str::to_owned).to_vec();
-    let world = World::start(WorldOptions { manager_args, ..WorldOptions::default() }).await?;
+    // A manager that ends is started again, as Kubernetes would do it, and said so: the numbers include it.
+    let restarts = Some(Restarts::told_to(|text| println!("  note: {text}")));
+    let world = World::start(WorldOptions { manager_args, restarts, ..WorldOptions::default() }).await?;
     world.aws().region().change_settings(|settings| settings.launch = LAUNCH)?;
     Ok(world)
 }

@@ -19,7 +19,6 @@ use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{ProvideCredentials as _, SharedCredentialsProvider};
 use aws_sdk_sts::config::endpoint::{DefaultResolver, Params, ResolveEndpoint as _};
 use foo_cloud::{CloudError, ClusterToken, ErrorKind, Operation, Result};
-use foo_model::Timestamp;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -77,7 +76,7 @@ impl Signer {
         let sts =
             sts.as_deref().ok_or_else(|| refusal(&format!("region {region} has no endpoint of STS")))?;
         let keys = self.keys().await?;
-        let (ours, awss) = skew.now();
+        let awss = skew.now();
         let left = left(&keys, awss);
         if left < SHORTEST {
             let text = "no usable credentials: they expire within a minute";
@@ -91,14 +90,14 @@ impl Signer {
             );
             return Err(refusal(&text));
         }
-        Ok(ClusterToken { token, expires: ours.plus(left.min(VALID)) })
+        Ok(ClusterToken { token, lives: left.min(VALID) })
     }
 
     /// Credentials that outlive a token, or the last ones if AWS has no others.
     async fn keys(&self) -> Result<Credentials> {
         let Inner { provider, sessions, skew, held, .. } = &*self.0;
         let mut held = held.lock().await;
-        let (age, now) = (sessions.age(), skew.now().1);
+        let (age, now) = (sessions.age(), skew.now());
         let usable = |held: &&Held, least: Duration| held.age == age && left(&held.keys, now) >= least;
         if let Some(held) = held.as_ref().filter(|held| usable(held, VALID)) {
             return Ok(held.keys.clone());
@@ -158,10 +157,6 @@ async fn sts(config: &SdkConfig, region: &str) -> Option<String> {
 fn millis(time: SystemTime) -> i64 {
     let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}
-
-fn timestamp(time: SystemTime) -> Timestamp {
-    Timestamp(millis(time))
 }
 
 #[cfg(test)]

@@ -334,7 +334,7 @@ impl Clusters for Scripted {
         self.answer(change.into(), |_| Changed::default()).await
     }
     async fn cluster_token(&self, cluster: &str) -> Result<ClusterToken> {
-        Ok(ClusterToken { token: format!("token of {cluster}"), expires: Timestamp(900_000) })
+        Ok(ClusterToken { token: format!("token of {cluster}"), lives: std::time::Duration::from_mins(15) })
     }
 }
 

@@ -109,7 +109,7 @@ impl Clusters {
         found: &Found,
         said: Said,
     ) -> Result<apply::Written, apply::Error> {
-        let now = kube_time(self.context.clock.as_ref());
+        let now = kube_time(&self.context.kubernetes_clock);
         let tells = said.deleting.is_none();
         let status = status::status(cluster, self.networks.network(cluster), found, &said, now);
         let written = self.status.apply_if_changed(api, cluster, cluster.status.as_ref(), &status).await?;

@@ -228,7 +228,7 @@ impl ControlPlanes {
     ) -> Result<apply::Written, apply::Error> {
         let namespace = control_plane.namespace().unwrap_or_default();
         let api: Api<FooControlPlane> = Api::namespaced(self.context.client.clone(), &namespace);
-        let now = kube_time(self.context.clock.as_ref());
+        let now = kube_time(&self.context.kubernetes_clock);
         let status = status::status(control_plane, seen, facts, now);
         let written =
             self.status.apply_if_changed(&api, control_plane, control_plane.status.as_ref(), &status).await?;

@@ -5,6 +5,7 @@
 
 use crate::apply;
 use crate::kubeconfig::{self, Usable};
+use crate::owners::{has_current_owner, is_owned_by};
 use foo_api::FooControlPlane;
 use foo_api::names::{self, managers};
 use foo_model::Reason;
@@ -46,7 +47,7 @@ pub(super) async fn keep(
         if let Some(wrong) = wrong_type(there) {
             return Ok(Err(if says_it { Trouble::Wrong(wrong) } else { Trouble::Unusable(wrong) }));
         }
-        if says_it && is_labelled(there, cluster) && is_owned_by(there, control_plane) {
+        if says_it && is_labelled(there, cluster) && has_current_owner(there, control_plane) {
             return Ok(Ok(()));
         }
     }
@@ -103,12 +104,6 @@ pub(super) fn wrong_type(secret: &Secret) -> Option<Blocked> {
 
 pub(super) fn is_labelled(secret: &Secret, cluster: &str) -> bool {
     secret.labels().get(names::CLUSTER_NAME_LABEL).is_some_and(|label| label == cluster)
-}
-
-/// Whether it was created for this very FooControlPlane.
-pub(super) fn is_owned_by(secret: &Secret, control_plane: &FooControlPlane) -> bool {
-    let uid = control_plane.metadata.uid.as_ref();
-    secret.owner_references().iter().any(|owner| Some(&owner.uid) == uid && owner.kind == "FooControlPlane")
 }
 
 /// Whether it has an owner. A Secret without any owner, as after a restore from a backup, counts as created

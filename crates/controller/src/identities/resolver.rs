@@ -333,7 +333,7 @@ impl IdentityCache {
             }
         };
         let wanted: Vec<NewCondition> = [Some(ready), deleting].into_iter().flatten().collect();
-        let now = kube_time(self.context.clock.as_ref());
+        let now = kube_time(&self.context.kubernetes_clock);
         let status = FooClusterIdentityStatus {
             conditions: conditions::merge(old, &wanted, identity.metadata.generation, now),
         };
@@ -402,6 +402,16 @@ fn owners(
         !ours || named(owner) || !is_alive(&owner.uid)
     };
     let mut wanted: Vec<OwnerReference> = there.iter().filter(stays).cloned().collect();
+    for reference in &mut wanted {
+        let same = |it: &&Naming| {
+            let group = crate::owners::group(&reference.api_version);
+            it.owner.uid == reference.uid && it.owner.kind == reference.kind && group == INFRASTRUCTURE_GROUP
+        };
+        if let Some(it) = naming.iter().find(same) {
+            // Kubernetes does not find an owner in a version that is not served.
+            reference.api_version.clone_from(&it.owner.api_version);
+        }
+    }
     if holds_keys {
         let new = naming.iter().filter(|new| !there.iter().any(|it| it.uid == new.owner.uid));
         wanted.extend(new.filter(|new| !new.is_deleting).map(|new| new.owner.clone()));
@@ -472,6 +482,8 @@ mod tests {
         assert_eq!(from(&[], &[a], true), Some(all(&[a])));
         assert_eq!(from(&[a], &[a], true), None, "nothing to write");
         assert_eq!(from(&[a, theirs], &[b], true), Some(all(&[theirs, b])));
+        let old = &OwnerReference { api_version: "infrastructure.foo.com/v1alpha0".to_owned(), ..a.clone() };
+        assert_eq!(from(&[old], &[a], true), Some(all(&[a])), "another version is not served");
         assert_eq!(from(&[theirs], &[a], false), None, "it holds no keys of ours");
         assert_eq!(from(&[a], &[a], false), None, "keys that are spoilt for a moment");
         assert_eq!(from(&[gone], &[], true), None, "the garbage collector's");

@@ -1,13 +1,13 @@
 //! The driver against an API server of one Lease, with paused time.
 
 use super::*;
-use crate::clock::SystemClock;
+use crate::clock::{KubernetesClock, SystemClock};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use kube::client::Body;
 use serde_json::{Value, json};
 use std::convert::Infallible;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// One Lease, and the faults of its server.
 #[derive(Clone, Default)]
@@ -129,7 +129,12 @@ fn counting(server: &Server, identity: &str, transitions: Counter) -> Candidate 
             retry_period: Duration::from_secs(2),
         },
     };
-    Candidate::start(server.client(), settings, Arc::new(SystemClock::start()), transitions)
+    Candidate::start(
+        server.client(),
+        settings,
+        KubernetesClock::with(Arc::new(SystemClock::start())),
+        transitions,
+    )
 }
 
 /// Waits for the candidate to lead, for a limited time.
@@ -166,6 +171,22 @@ async fn a_release_hands_over_within_a_retry_period() {
     assert_eq!(elected(&mut second).await, Role::Leading);
     assert!(released.elapsed() <= Duration::from_secs(2), "{:?}", released.elapsed());
     assert_eq!(server.holder(), "second");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_wait_for_a_created_lease_does_not_begin_again_with_another_candidate() {
+    let server = Server::default();
+    let created = Instant::now();
+    let first = candidate(&server, "first");
+    seconds(10).await;
+    assert_eq!(server.holder(), "first", "it created the Lease");
+    assert!(!first.leadership().holds());
+    first.release().await;
+    let mut second = candidate(&server, "second");
+    assert_eq!(elected(&mut second).await, Role::Leading);
+    let took = created.elapsed();
+    assert!(took >= Duration::from_secs(15), "one may lead by a deleted Lease: {took:?}");
+    assert!(took <= Duration::from_secs(17), "the wait does not begin again: {took:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -263,10 +284,14 @@ async fn lists_that_keep_every_worker_busy_do_not_cost_the_lead() {
         },
     };
     let client = move || Ok(server.client());
-    let mut candidate =
-        Candidate::start_apart(client, settings, Arc::new(SystemClock::start()), Counter::default())
-            .await
-            .unwrap();
+    let mut candidate = Candidate::start_apart(
+        client,
+        settings,
+        KubernetesClock::with(Arc::new(SystemClock::start())),
+        Counter::default(),
+    )
+    .await
+    .unwrap();
     assert_eq!(elected(&mut candidate).await, Role::Leading);
     // The only worker of this runtime is blocked meanwhile.
     std::thread::sleep(millis(2500));

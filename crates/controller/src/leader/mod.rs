@@ -21,14 +21,13 @@ mod state_tests;
 pub use leadership::Leadership;
 pub use state::Timing;
 
-use crate::clock::{Clock, kube_time};
+use crate::clock::{KubernetesClock, kube_time};
 use foo_cloud::Watchdog;
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::{Api, Client};
 use lease::LeaseObject;
 use prometheus_client::metrics::counter::Counter;
 use state::{Election, Step, Write, Written};
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, timeout};
@@ -84,7 +83,7 @@ impl Candidate {
     /// Starts to compete for the Lease. `client` must not repeat failed requests by itself: a repetition
     /// would delay the report of the failure beyond the end of the leadership. Counts the changes of the
     /// holder that it sees in `transitions`.
-    pub fn start(client: Client, settings: Settings, clock: Arc<dyn Clock>, transitions: Counter) -> Self {
+    pub fn start(client: Client, settings: Settings, clock: KubernetesClock, transitions: Counter) -> Self {
         let start = Instant::now();
         let leadership = Leadership::none(start);
         let release = CancellationToken::new();
@@ -118,7 +117,7 @@ impl Candidate {
     pub async fn start_apart(
         client: impl FnOnce() -> kube::Result<Client> + Send + 'static,
         settings: Settings,
-        clock: Arc<dyn Clock>,
+        clock: KubernetesClock,
         transitions: Counter,
     ) -> anyhow::Result<Self> {
         let (tell, told) = oneshot::channel();
@@ -189,7 +188,7 @@ struct Driver {
     lease: LeaseObject,
     timing: Timing,
     start: Instant,
-    clock: Arc<dyn Clock>,
+    clock: KubernetesClock,
     leadership: Leadership,
     standing: watch::Sender<Role>,
     release: CancellationToken,
@@ -247,7 +246,7 @@ impl Driver {
     async fn write(&mut self, write: &Write) {
         let patience = self.patience();
         self.watchdog.expects(patience);
-        let wall = kube_time(&*self.clock);
+        let wall = kube_time(&self.clock);
         let answer = timeout(patience, self.lease.write(write, wall)).await;
         let written = match answer {
             Ok(Ok(written)) => written,
@@ -305,7 +304,7 @@ impl Driver {
         let write = self.election.release(self.start.elapsed());
         self.leadership.ends_at(None);
         if let Some(write) = write {
-            let wall = kube_time(&*self.clock);
+            let wall = kube_time(&self.clock);
             match timeout(RELEASE_PATIENCE, self.lease.write(&write, wall)).await {
                 Ok(Ok(_)) => tracing::info!("released the Lease"),
                 Ok(Err(error)) => tracing::warn!(%error, "could not release the Lease"),

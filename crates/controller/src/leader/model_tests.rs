@@ -124,7 +124,7 @@ impl World {
             }
             if candidate.astray.is_some() {
                 moves.extend([Move::StrayArrives(at), Move::StrayIsLost(at)]);
-            } else if candidate.waiting.is_none() && candidate.election.leads(NOW) {
+            } else if candidate.waiting.is_none() && candidate.election.clone().release(NOW).is_some() {
                 moves.push(Move::Releases(at));
             }
         }

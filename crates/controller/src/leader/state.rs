@@ -142,6 +142,9 @@ struct Seen {
     first: Moment,
 }
 
+/// The API server refuses a Lease of less.
+const LEAST_DURATION: Duration = Duration::from_secs(1);
+
 impl Election {
     /// A candidate. `me` must differ from every other candidate's name, including those of earlier processes.
     pub fn new(me: impl Into<String>, timing: Timing) -> Self {
@@ -227,18 +230,32 @@ impl Election {
         }
     }
 
-    /// The last write of a leader whose work has ended, so that others need not wait. `None` if there is
-    /// nothing to release.
+    /// The last write of a candidate whose work has ended, so that others need not wait longer than they must. `None` if the Lease is
+    /// not its own.
+    ///
+    /// A leader empties the Lease. A candidate that only created it leaves it for the rest of its own wait: until then one may still lead
+    /// by a Lease that was deleted.
     pub fn release(&mut self, now: Moment) -> Option<Write> {
         let leads = self.leads(now);
+        let never_led = self.until.is_none() && self.phase != Phase::Over;
         self.until = None;
         self.phase = Phase::Over;
         let seen = self.seen.as_ref()?;
-        (leads && seen.record.holder.as_deref() == Some(self.me.as_str())).then(|| Write {
-            replaces: Some(seen.record.version.clone()),
-            holder: None,
+        let own = seen.record.holder.as_deref() == Some(self.me.as_str());
+        let (holder, duration) = match (own, leads, never_led) {
             // As in client-go: readers that do not know empty holders wait a second.
-            duration: Duration::from_secs(1),
+            (true, true, _) => (None, LEAST_DURATION),
+            (true, false, true) => {
+                let left = seen.first.saturating_add(seen.record.duration).saturating_sub(now);
+                let seconds = left.as_secs().saturating_add(u64::from(left.subsec_nanos() > 0));
+                (Some(self.me.clone()), Duration::from_secs(seconds).max(LEAST_DURATION))
+            }
+            (true, false, false) | (false, _, _) => return None,
+        };
+        Some(Write {
+            replaces: Some(seen.record.version.clone()),
+            holder,
+            duration,
             transitions: seen.record.transitions,
             change: Change::Renew,
         })

@@ -218,6 +218,22 @@ fn a_release_empties_the_lease_and_ends_everything() {
     assert_eq!(Election::new("me", TIMING).release(s(0)), None);
 }
 
+#[test]
+fn a_candidate_that_created_the_lease_and_does_not_lead_yet_leaves_it_for_the_rest_of_its_wait() {
+    let mut me = Election::new("me", TIMING);
+    me.was_read(s(0), None);
+    written(&mut me, s(0));
+    me.was_written(s(0), Written::Done(held_by("me", 1)));
+    assert!(!me.leads(s(4)));
+    let write = me.release(s(4)).expect("a release");
+    assert_eq!((write.holder.as_deref(), write.replaces.as_deref()), (Some("me"), Some("1")));
+    assert_eq!(write.duration, s(11), "one may lead by a deleted Lease until then");
+    assert_eq!(me.next(s(4)), Step::Stop);
+    let mut standby = Election::new("me", TIMING);
+    standby.was_read(s(0), Some(held_by("other", 7)));
+    assert_eq!(standby.release(s(1)), None, "it is another's");
+}
+
 trait MinSleep {
     fn min_sleep(self, most: Duration) -> Step;
 }

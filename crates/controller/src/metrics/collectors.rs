@@ -1,8 +1,9 @@
 //! Metrics whose values are computed when they are scraped: a component that is stuck would not update a
 //! counter.
 
-use super::labels::{ConditionLabels, ControllerLabels, KindLabels, TaskLabels};
+use super::labels::{Clock, ClockLabels, ConditionLabels, ControllerLabels, KindLabels, TaskLabels};
 use super::{Controller, Task};
+use crate::clock::KubernetesClock;
 use crate::debug::DebugPools;
 use crate::passes::Underway;
 use crate::queue::Queue;
@@ -14,6 +15,7 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::gauge::ConstGauge;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 use strum::IntoEnumIterator;
 
 /// How long passes have been under way at the time of the scrape: a pass that hangs is visible before it
@@ -75,6 +77,25 @@ impl Collector for PoolConditions {
             ConstGauge::new(count).encode(descriptor.encode_family(&labels)?)?;
         }
         Ok(())
+    }
+}
+
+/// How far the manager's clock is from the API server's.
+#[derive(Debug)]
+pub(super) struct ClockDifference(pub(super) KubernetesClock);
+
+impl Collector for ClockDifference {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let mut descriptor = encoder.encode_descriptor(
+            "foo_clock_difference_seconds",
+            "Time by which the manager's clock is ahead of another clock; negative if it is behind, 0 while it is unknown",
+            None,
+            MetricType::Gauge,
+        )?;
+        let ahead = Duration::from_millis(self.0.found().difference.millis().unsigned_abs()).as_secs_f64();
+        let ahead = if self.0.found().difference.millis() < 0 { -ahead } else { ahead };
+        let labels = ClockLabels { clock: Clock::Kubernetes };
+        ConstGauge::new(ahead).encode(descriptor.encode_family(&labels)?)
     }
 }
 

@@ -30,7 +30,16 @@ label_values!(
     Verb,
     KubeCode,
     Task,
+    Clock,
 );
+
+/// A clock that the manager compares its own with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum Clock {
+    /// That of the management cluster's API server.
+    Kubernetes,
+}
 
 /// A controller of the manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
@@ -319,6 +328,11 @@ pub(super) struct ConditionLabels {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(crate) struct TaskLabels {
     pub(crate) task: Task,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct ClockLabels {
+    pub(super) clock: Clock,
 }
 
 /// The name of the Lease, which a flag sets: there is one.

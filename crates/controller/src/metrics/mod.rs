@@ -20,6 +20,7 @@
 //! | `leader_election_master_status` | name | the same by the name of the Lease, as in client-go |
 //! | `foo_leader_transitions_total` | | changes of the Lease's holder |
 //! | `foo_reconcile_queue_depth`, `…_queue_oldest_seconds`, `…_queue_seconds` | controller | objects that wait for a pass |
+//! | `foo_clock_difference_seconds` | clock | how far the manager's clock is ahead of another one |
 //! | `foo_build_info` | version | the version of the binary |
 //! | `process_…` | | what the kernel reports about this process |
 //! | `foo_announcements_total` | kind, outcome | messages of the queue of events |
@@ -28,6 +29,7 @@
 //! | `foo_kube_requests_total` | client, verb, code | requests to the API server |
 //! | `foo_kube_request_seconds` | client, verb | time to the first byte of their answers, without the wait for the limit |
 //! | `foo_kube_wait_seconds` | client | how long requests waited for the client-side limit |
+//! | `foo_kube_writes_at_once` | | how many writes the controllers send at the same time at most, by how fast the API server answers |
 //! | `foo_kube_writes_total` | | requests of the controllers that change something |
 //! | `foo_kube_live_reads_total` | | GETs of single objects by the controllers, past the caches |
 //!
@@ -43,12 +45,13 @@ pub use labels::{
 };
 
 use crate::announcements::EventKind;
+use crate::clock::KubernetesClock;
 use crate::debug::DebugPools;
 use crate::passes::{PassId, Underway};
 use crate::queue::Queue;
 use crate::tasks::Tasks;
 use crate::watch::Pulses;
-use collectors::{LongestPass, OverdueTasks, PoolConditions, Queues, Silences};
+use collectors::{ClockDifference, LongestPass, OverdueTasks, PoolConditions, Queues, Silences};
 use foo_model::Severity;
 use foo_planner::action::ActionKind;
 use labels::{
@@ -63,6 +66,7 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use strum::IntoEnumIterator;
@@ -97,6 +101,7 @@ pub struct Metrics {
     request_seconds: Histograms<VerbLabels>,
     wait_seconds: Histograms<ClientLabels>,
     writes: Counter,
+    writes_at_once: Gauge<f64, AtomicU64>,
     live_reads: Counter,
 }
 
@@ -141,6 +146,7 @@ impl Metrics {
             }),
             wait_seconds: Family::new_with_constructor(|| Histogram::new(exponential_buckets(0.001, 4.0, 8))),
             writes: Counter::default(),
+            writes_at_once: Gauge::default(),
             live_reads: Counter::default(),
         };
         metrics.register(&mut registry);
@@ -256,10 +262,21 @@ impl Metrics {
             self.writes.clone(),
         );
         registry.register(
+            "foo_kube_writes_at_once",
+            "Maximum of concurrent writes of the controllers at present; it falls while the API server is slow",
+            self.writes_at_once.clone(),
+        );
+        registry.register(
             "foo_kube_live_reads",
             "Reads of single objects from the API server instead of the caches",
             self.live_reads.clone(),
         );
+    }
+
+    /// The difference of the API server's clock, measured at each scrape. Once per process.
+    pub fn compares(&self, clock: KubernetesClock) {
+        let mut registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        registry.register_collector(Box::new(ClockDifference(clock)));
     }
 
     /// The metrics of the cloud crate, in the same registry.
@@ -394,6 +411,11 @@ impl Metrics {
         self.wait_seconds.get_or_create(&ClientLabels { client }).observe(waited.as_secs_f64());
     }
 
+    /// How many writes the controllers may send at the same time.
+    pub fn kube_writes_at_once(&self, room: f64) {
+        self.writes_at_once.set(room);
+    }
+
     /// A request to the API server ended.
     pub fn kube_request(&self, client: KubeClient, verb: Verb, code: KubeCode, took: Duration) {
         self.requests.get_or_create(&RequestLabels { client, verb, code }).inc();
@@ -456,6 +478,7 @@ mod tests {
     #[test]
     fn the_names_are_as_documented() {
         let metrics = Metrics::new(DebugPools::default());
+        metrics.compares(KubernetesClock::with(Arc::new(foo_cloud::SystemClock::start())));
         // A family appears when it has a member.
         metrics.pass_starts(Controller::Pool).ends(PassResult::Settled);
         metrics.event(Severity::Normal, EventOutcome::Published);

@@ -78,7 +78,7 @@ impl Caches {
     fn machine_pool(&self, config: &FooNodeConfig) -> Result<Arc<MachinePool>, Blocked> {
         let waiting = |message: String| Blocked::new(Reason::WaitingForMachinePool, message);
         let Some(pool) = owners::of_kind(config, "MachinePool", &self.machine_pools) else {
-            let is_machines = config.owner_references().iter().any(|owner| owner.kind == "Machine");
+            let is_machines = owners::has_owner_of_kind(config, "Machine");
             return Err(waiting(if is_machines {
                 "it belongs to a Machine: a FooNodeConfig is for MachinePools only".to_owned()
             } else {

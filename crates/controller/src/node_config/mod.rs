@@ -212,7 +212,7 @@ impl NodeConfigs {
     async fn publish(&self, config: &FooNodeConfig, facts: &Facts) -> Result<Written, apply::Error> {
         let namespace = config.namespace().unwrap_or_default();
         let api: Api<FooNodeConfig> = Api::namespaced(self.context.client.clone(), &namespace);
-        let status = status::status(config, facts, kube_time(self.context.clock.as_ref()));
+        let status = status::status(config, facts, kube_time(&self.context.kubernetes_clock));
         let written = self.status.apply_if_changed(&api, config, config.status.as_ref(), &status).await?;
         if let (Written::Yes, Some(Err(blocked))) = (written, &facts.made) {
             self.context.events.publish(&config.object_ref(&()), blocked.reason, &blocked.message).await;

@@ -2,6 +2,7 @@
 
 use crate::apply::{self, Written};
 use crate::kubeconfig::KUBECONFIG_SUFFIX;
+use crate::owners::{has_current_owner, is_owned_by};
 use foo_api::FooNodeConfig;
 use foo_api::names::{self, managers};
 use foo_model::Reason;
@@ -39,7 +40,7 @@ pub(super) async fn keep(
         if let Some(blocked) = not_ours(&there, config, same_data) {
             return Ok(Err(blocked));
         }
-        if same_data && is_labelled(&there, cluster) && is_owned_by(&there, config) {
+        if same_data && is_labelled(&there, cluster) && has_current_owner(&there, config) {
             return Ok(Ok(Kept { bytes, written: Written::Unchanged }));
         }
     }
@@ -87,10 +88,4 @@ fn has_only(secret: &Secret, user_data: &[u8]) -> bool {
 
 fn is_labelled(secret: &Secret, cluster: &str) -> bool {
     secret.labels().get(names::CLUSTER_NAME_LABEL).is_some_and(|label| label == cluster)
-}
-
-/// Whether it was created for this very FooNodeConfig.
-fn is_owned_by(secret: &Secret, config: &FooNodeConfig) -> bool {
-    let uid = config.metadata.uid.as_ref();
-    secret.owner_references().iter().any(|owner| Some(&owner.uid) == uid && owner.kind == "FooNodeConfig")
 }

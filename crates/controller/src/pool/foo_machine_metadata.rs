@@ -5,10 +5,11 @@
 //! finalizer an instance would outlive its FooMachine. One patch repairs everything.
 
 use super::inputs::gather::Gathered;
+use crate::clock::from_kube;
 use crate::owners::group;
 use foo_api::capi::Cluster;
 use foo_api::{FooMachine, FooMachinePool, labels, names};
-use foo_model::Timestamp;
+use foo_model::{Difference, Kubernetes, KubernetesTime};
 use foo_planner::report::MachineReport;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::{Patch, PatchParams};
@@ -56,7 +57,12 @@ fn right_owners(
     let mut right: Vec<OwnerReference> =
         machine.owner_references().iter().filter(|owner| !another_pool(owner)).cloned().collect();
     for owner in wanted {
-        match right.iter_mut().find(|known| known.uid == owner.uid) {
+        let same = |known: &&mut OwnerReference| {
+            known.uid == owner.uid
+                && known.kind == owner.kind
+                && group(&known.api_version) == group(&owner.api_version)
+        };
+        match right.iter_mut().find(same) {
             Some(known) => known.api_version = owner.api_version,
             None => right.push(owner),
         }
@@ -65,14 +71,18 @@ fn right_owners(
 }
 
 /// Annotations that repeat the status, which backups and moves do not keep.
-fn records(machine: &FooMachine, report: Option<&MachineReport>) -> Map<String, Value> {
+fn records(
+    machine: &FooMachine,
+    report: Option<&MachineReport>,
+    clock: &Difference<Kubernetes>,
+) -> Map<String, Value> {
     let mut records = Map::new();
     let Some(report) = report else { return records };
     let there = |key: &str| machine.annotations().get(key);
     if let (None, Some(hash)) = (there(names::SPEC_HASH_ANNOTATION), &report.spec_hash) {
         records.insert(names::SPEC_HASH_ANNOTATION.to_owned(), json!(hash.as_str()));
     }
-    let since = report.hook_wait.and_then(|(since, _)| written(since));
+    let since = report.hook_wait.and_then(|(since, _)| written(clock.theirs(since)));
     match (there(names::DRAIN_HOOK_SINCE_ANNOTATION), since) {
         (None, Some(since)) => {
             records.insert(names::DRAIN_HOOK_SINCE_ANNOTATION.to_owned(), json!(since));
@@ -86,14 +96,14 @@ fn records(machine: &FooMachine, report: Option<&MachineReport>) -> Map<String, 
 }
 
 /// Whole seconds, as Kubernetes writes times.
-fn written(at: Timestamp) -> Option<String> {
-    jiff::Timestamp::from_second(at.0 / 1000).ok().map(|at| at.to_string())
+fn written(at: KubernetesTime) -> Option<String> {
+    jiff::Timestamp::from_second(at.millis() / 1000).ok().map(|at| at.to_string())
 }
 
 /// Since when the instance waits for our hook, according to the annotation.
-pub(super) fn held_since(machine: &FooMachine) -> Option<Timestamp> {
+pub(super) fn held_since(machine: &FooMachine) -> Option<KubernetesTime> {
     let text = machine.annotations().get(names::DRAIN_HOOK_SINCE_ANNOTATION)?;
-    text.parse::<jiff::Timestamp>().ok().map(|at| Timestamp(at.as_millisecond()))
+    text.parse::<jiff::Timestamp>().ok().map(from_kube)
 }
 
 /// The repair of the metadata as a merge patch; `None` if nothing differs.
@@ -101,6 +111,7 @@ pub(super) fn repair(
     machine: &FooMachine,
     gathered: &Gathered,
     report: Option<&MachineReport>,
+    clock: &Difference<Kubernetes>,
 ) -> Option<Value> {
     let pool = &gathered.pool;
     let is_going = machine.metadata.deletion_timestamp.is_some();
@@ -128,7 +139,7 @@ pub(super) fn repair(
             metadata.insert("labels".to_owned(), json!(wrong));
         }
     }
-    let records = records(machine, report);
+    let records = records(machine, report, clock);
     if !records.is_empty() {
         metadata.insert("annotations".to_owned(), Value::Object(records));
     }

@@ -60,6 +60,7 @@ impl IdleCheck {
 pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) -> u64 {
     let Observed {
         now: _,
+        clocks: _,
         size_decisions_from: _,
         group,
         template,

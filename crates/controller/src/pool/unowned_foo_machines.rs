@@ -4,7 +4,7 @@
 use super::inputs::gather::{Caches, belongs_to, owning_pool};
 use crate::Context;
 use crate::apply::{self, StatusWriter, Written};
-use crate::clock::to_kube;
+use crate::clock::kube_time;
 use foo_api::machine::FooMachineStatus;
 use foo_api::{FooMachine, FooMachinePool, conditions, names};
 use foo_model::Reason;
@@ -91,7 +91,7 @@ impl Strangers {
             reason: Reason::Unmanaged.into(),
             message: MESSAGE.to_owned(),
         };
-        let now = to_kube(self.context.clock.now());
+        let now = kube_time(&self.context.kubernetes_clock);
         let conditions = conditions::merge(&old.conditions, &[ready], machine.metadata.generation, now);
         let status = FooMachineStatus { conditions, ..old };
         let namespace = machine.namespace().unwrap_or_default();

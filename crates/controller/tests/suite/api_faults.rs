@@ -186,3 +186,20 @@ async fn a_quota_for_foo_machines_holds_up_no_end_of_others() {
     assert!(world.server.get::<Machine>(NS, &name).is_none(), "{}", world.in_words());
     assert_eq!(pool.condition("Ready").reason, "KubernetesRequestFailed");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_api_server_gets_few_writes_at_a_time_and_the_end_is_the_same() {
+    let world = World::new().await;
+    let at_once = || -> f64 {
+        let metrics = world.metrics().exposition().unwrap();
+        let line = metrics.lines().find(|line| line.starts_with("foo_kube_writes_at_once "));
+        line.unwrap().rsplit(' ').next().unwrap().parse().unwrap()
+    };
+    world.server.inject(Fault::delay(Duration::from_secs(5)).on_writes().client(MANAGER).always());
+    let pool = world.pool("p").begins_with(20);
+    world.waits(Duration::from_mins(5)).await;
+    assert!(at_once() <= 4.0, "{} at a time", at_once());
+    world.server.heal();
+    world.settles().await;
+    pool.is_of(20);
+}

@@ -103,8 +103,10 @@ fn is_right(world: &World, text: &str) {
     let secret = made(world);
     assert_eq!(secret.type_.as_deref(), Some(CLUSTER_SECRET_TYPE));
     assert_eq!(secret.labels().get(CLUSTER_NAME_LABEL).map(String::as_str), Some(CLUSTER));
-    let owners: Vec<&str> = secret.owner_references().iter().map(|owner| owner.kind.as_str()).collect();
-    assert_eq!(owners, ["FooControlPlane"]);
+    let owners =
+        secret.owner_references().iter().map(|owner| (owner.api_version.as_str(), owner.kind.as_str()));
+    let owners: Vec<(&str, &str)> = owners.collect();
+    assert_eq!(owners, [("controlplane.foo.com/v1alpha1", "FooControlPlane")]);
     assert_eq!(secret.data.unwrap()[SECRET_VALUE_KEY].0, text.as_bytes());
 }
 
@@ -125,11 +127,32 @@ async fn the_kubeconfig_secret_is_made_and_kept_as_it_must_be() {
     edits_made(&world, |secret| secret.owner_references_mut().clear());
     world.waits(Duration::from_mins(2)).await;
     is_right(&world, &text);
+    edits_made(&world, an_old_owner);
+    world.waits(Duration::from_mins(2)).await;
+    is_right(&world, &text);
     let rotated = kubeconfig("another");
     let fresh = objects::secret("k", rotated.as_bytes());
     world.server.edit(NS, "k", |secret: &mut Secret| secret.data.clone_from(&fresh.data)).unwrap();
     world.waits(Duration::from_mins(2)).await;
     is_right(&world, &rotated);
+}
+
+/// The owner gets a version that is not served.
+fn an_old_owner(secret: &mut Secret) {
+    secret.owner_references_mut()[0].api_version = "controlplane.foo.com/v1alpha0".to_owned();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kubeconfig_secret_whose_owner_has_another_version_is_collected_with_its_cluster() {
+    let world = world().await;
+    let text = kubeconfig("t");
+    world.has(&objects::secret("k", text.as_bytes()));
+    world.settles().await;
+    edits_made(&world, an_old_owner);
+    world.settles().await;
+    world.server.delete::<FooControlPlane>(NS, CLUSTER).unwrap();
+    world.settles().await;
+    assert!(world.server.get::<Secret>(NS, "c-kubeconfig").is_none(), "it has credentials of the cluster");
 }
 
 /// As a restore from a backup does it: everything is paused, and comes without owners.

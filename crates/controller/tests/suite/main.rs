@@ -17,6 +17,7 @@ mod api_faults;
 mod aws_refuses;
 mod bad_input;
 mod by_hand;
+mod clocks;
 mod clusters;
 mod control_plane;
 mod cordon;

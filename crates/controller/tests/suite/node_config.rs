@@ -336,9 +336,11 @@ async fn the_secret_is_kept_as_cluster_api_needs_it() {
     let world = eks_world().await;
     rests(&world, json!({"family": "AL2023"})).await;
     let right = secret(&world);
-    let spoils: [fn(&mut Secret); 3] = [
+    let spoils: [fn(&mut Secret); 4] = [
         |secret| drop(secret.labels_mut().remove(CLUSTER_NAME_LABEL)),
         |secret| secret.owner_references_mut().clear(),
+        // Of a version that is not served: Kubernetes would never collect the Secret.
+        |secret| secret.owner_references_mut()[0].api_version = "bootstrap.foo.com/v1alpha0".to_owned(),
         |secret| {
             drop(
                 secret.data.as_mut().unwrap().insert(SECRET_VALUE_KEY.to_owned(), ByteString(b"x".to_vec())),

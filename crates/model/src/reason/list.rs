@@ -163,6 +163,10 @@ reasons! {
     "with `spec.ami.policy: Latest`, the newest image is unknown or cannot be used; the pool keeps the image that it has"
     "the message says what is wrong with the SSM parameter, the image, or the call"
 
+    ClocksDiffer NeedsUser [PoolWarning True]
+    "the clocks of the manager and of the API server differ by more than five minutes, so one of them is wrong; no Machine is deleted because of its age, and no roll-out fails because of it"
+    "synchronize the clocks of the manager's Node and of the control plane's machines with NTP; `foo_clock_difference_seconds` has the difference"
+
     MultipleMachinePools NeedsUser [PoolWarning True]
     "another MachinePool references this FooMachinePool as well, and gets no instances"
     "reference another FooMachinePool there before you delete anything: when a MachinePool is deleted, Cluster API deletes the FooMachinePool it references, whoever owns that"

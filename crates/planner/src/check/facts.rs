@@ -116,7 +116,8 @@ impl<'a> Facts<'a> {
         let since = claim
             .and_then(|claim| claim.hook_waiting_since)
             .or_else(|| Some(self.memory.hook_waits.get(id)?.since));
-        let out_of_time = since.is_some_and(|since| {
+        let known = self.observed.clocks.proves_ages();
+        let out_of_time = since.filter(|_| known).is_some_and(|since| {
             since.until(self.observed.now) >= LONGEST_WAIT.saturating_sub(COMPLETE_BEFORE_DEADLINE)
         });
         no_machine || drained || out_of_time

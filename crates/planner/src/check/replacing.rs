@@ -25,6 +25,7 @@ pub(super) fn is_sick(facts: &Facts<'_>, name: &MachineName) -> bool {
         return false;
     };
     let late = machine.node == NodeState::None
+        && facts.observed.clocks.proves_ages()
         && rules
             .join_timeout
             .is_some_and(|timeout| machine.created.until(facts.observed.now) >= Duration::from(timeout));
@@ -42,6 +43,7 @@ pub(super) fn is_overdue(facts: &Facts<'_>, name: &MachineName) -> bool {
     let Some(machine) = facts.machines.get(name) else { return false };
     let since = machine.node_since.unwrap_or(machine.created);
     let late = since.until(facts.observed.now) >= Duration::from(facts.desired.rollout.ready_timeout);
+    let late = late && facts.observed.clocks.proves_ages();
     is_ours_to_replace(facts) && late && machine.node != NodeState::Ready
 }
 

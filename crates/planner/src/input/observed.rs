@@ -2,7 +2,7 @@
 
 use foo_model::hook::HookConfig;
 use foo_model::{
-    FooMachine, Group, InstanceId, LaunchTemplate, Machine, Reason, Signal, SpecHash, Timestamp,
+    Agreement, FooMachine, Group, InstanceId, LaunchTemplate, Machine, Reason, Signal, SpecHash, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -13,6 +13,10 @@ use std::time::Duration;
 pub struct Observed {
     /// The present time.
     pub now: Timestamp,
+    /// Whether the manager's clock and the API server's agree. All times in this struct are the manager's; those of Kubernetes were
+    /// converted. Without agreement no age of a Kubernetes object is a reason to delete a Machine or to end an instance.
+    #[serde(default)]
+    pub clocks: Agreement,
     /// The group.
     pub group: Look<Option<Group>>,
     /// The launch template. While it is `Unknown`, the planner reads it only if a decision needs it.

@@ -75,6 +75,11 @@ impl<'a> Facts<'a> {
         self.observed.now >= self.observed.size_decisions_from
     }
 
+    /// Whether the age of a Kubernetes object may be the reason for a deletion.
+    pub(crate) fn knows_ages(&self) -> bool {
+        self.observed.clocks.proves_ages()
+    }
+
     /// The group, if the provider may write to it now: ours, active, freshly observed.
     pub(crate) fn writable_group(&self) -> Option<&'a Group> {
         match self.view {

@@ -179,7 +179,8 @@ pub(crate) fn available_from(facts: &Facts<'_>, member: &Member<'_>) -> Option<T
     if member.instance.lifecycle != LifecycleState::InService || machine.node != NodeState::Ready {
         return None;
     }
-    let since = machine.node_since.unwrap_or(machine.created);
+    // It is Ready, whatever the difference of two clocks says about since when.
+    let since = machine.node_since.unwrap_or(machine.created).min(facts.observed.now);
     Some(match member.content {
         ContentState::UpToDate => since.plus(facts.desired.rollout.min_ready.into()),
         ContentState::Outdated | ContentState::Unknown => since,

@@ -56,7 +56,7 @@ pub(crate) fn unhealthy<'s, 'a>(situation: &'s Situation<'a>) -> Unhealthy<'s, '
         }
         let serving = member.instance.lifecycle == LifecycleState::InService;
         let Some(timeout) = situation.desired.remediation.join_timeout else { continue };
-        if !serving || machine.node != NodeState::None {
+        if !serving || machine.node != NodeState::None || !situation.knows_ages() {
             continue;
         }
         let until = machine.created.plus(timeout.into());

@@ -132,7 +132,9 @@ fn verdict(situation: &Situation<'_>, member: &Member<'_>, hold: HookWait) -> Op
         MachineState::New | MachineState::AwaitingMachine if member.machine.is_none() && !coming => {
             Some(Verdict::NeverJoined)
         }
-        _ if now >= hold.deadline().minus(COMPLETE_BEFORE_DEADLINE) => Some(Verdict::OutOfTime),
+        _ if situation.knows_ages() && now >= hold.deadline().minus(COMPLETE_BEFORE_DEADLINE) => {
+            Some(Verdict::OutOfTime)
+        }
         _ => None,
     }
 }

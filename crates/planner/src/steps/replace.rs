@@ -16,7 +16,7 @@ use crate::situation::{
 };
 use crate::steps::budget::room_to_drain;
 use crate::steps::delete::delete_machine;
-use foo_model::{EventReason, Machine, MachineName, NodeState, SpecHash, Timestamp, count};
+use foo_model::{EventReason, Machine, MachineName, NodeState, Seconds, SpecHash, Timestamp, count};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -170,7 +170,8 @@ fn failed_before(situation: &Situation<'_>, progress: &RolloutProgress, member: 
     let Some(machine) = member.machine.filter(|_| !is_available(situation, member)) else { return false };
     let unhealthy = machine.unhealthy_because().is_some() && machine.created < progress.since;
     let (since, _) = unready_since(machine);
-    let overdue = machine.node != NodeState::Ready
+    let overdue = situation.knows_ages()
+        && machine.node != NodeState::Ready
         && since.plus(situation.desired.rollout.ready_timeout.into()) <= progress.since;
     unhealthy || overdue
 }
@@ -233,7 +234,7 @@ fn failure_of(
         return Some(format!("Machine {}: MachineHealthCheck found it unhealthy: {why}", machine.name));
     }
     // For an instance that is not in service yet, a Ready Node suffices.
-    if machine.node == NodeState::Ready {
+    if machine.node == NodeState::Ready || !situation.knows_ages() {
         return None;
     }
     let (since, what) = unready_since(machine);
@@ -253,6 +254,10 @@ fn failure_of(
 /// Deletes outdated Machines within the limits: first those that do not serve, then serving ones.
 pub(crate) fn replace(situation: &Situation<'_>, draft: &mut Draft) {
     if !situation.rollout.phase.is_replacing() || situation.sizable_group().is_none() {
+        return;
+    }
+    // How long a new Node has been Ready is an age, and the reason to delete the Machine it replaces.
+    if !situation.knows_ages() && situation.desired.rollout.min_ready != Seconds(0) {
         return;
     }
     let now = situation.observed.now;

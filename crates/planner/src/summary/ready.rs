@@ -114,11 +114,16 @@ fn too_many(situation: &Situation<'_>, draft: &Draft) -> Option<(Reason, String)
     }
     let View::Ours(group) = situation.view else { return None };
     let target = situation.target();
-    let have = situation.counts.active.max(group.sizes.desired);
-    (have > target).then(|| {
-        let message = format!("{} over the desired {target}", many(have - target, "instance"));
-        (Reason::TooManyMachines, message)
-    })
+    let (active, desired) = (situation.counts.active, group.sizes.desired);
+    let message = if active > target {
+        format!("{} over the desired {target}", many(active - target, "instance"))
+    } else if desired > target {
+        // Instances that were never launched are not too many of them.
+        format!("desired capacity is {desired} and is lowered to {target}")
+    } else {
+        return None;
+    };
+    Some((Reason::TooManyMachines, message))
 }
 
 /// Warnings about the user's input that have no condition of their own.

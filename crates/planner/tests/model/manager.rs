@@ -177,6 +177,7 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
     };
     Observed {
         now: NOW,
+        clocks: foo_model::Agreement::Agree,
         group: Look::At { at, seen: Some(group_shown(scenario, group, members)) },
         template: manager
             .versions

@@ -6,8 +6,8 @@ use crate::world::{World, content, pool};
 use foo_model::group::GroupStatus;
 use foo_model::names::TAG_INSTALLATION;
 use foo_model::{
-    Deletion, Health, InstanceId, LifecycleState, MachineName, NodeState, Process, Protection, Reason,
-    RemovalMark, Signal, SignalKind, Sizes, Timestamp,
+    Agreement, Deletion, Health, InstanceId, LifecycleState, MachineName, NodeState, Process, Protection,
+    Reason, RemovalMark, Seconds, Signal, SignalKind, Sizes, Timestamp,
 };
 use foo_planner::action::{GroupAction, HookAction, MachineAction, NodeAction};
 use foo_planner::desired::{Blocked, PausedBy, Rebalance, Size, Wanted};
@@ -61,6 +61,9 @@ enum Twist {
     DeletedMachine(usize, i64),
     CreatedMachine(usize, i64),
     NotSuspended,
+    /// The manager's clock and the API server's.
+    Clocks(Agreement),
+    Age(usize, i64),
 }
 
 fn not_found() -> impl Strategy<Value = Ec2State> {
@@ -129,6 +132,8 @@ fn twist() -> impl Strategy<Value = Twist> {
         2 => (pick(), ago()).prop_map(|(at, ago)| Twist::Ending(at, ago)),
         4 => (pick(), signal(), ago()).prop_map(|(at, kind, ago)| Twist::Announced(at, kind, ago)),
         1 => Just(Twist::FollowsAdvice),
+        1 => prop::sample::select(vec![Agreement::Unknown, Agreement::Differ]).prop_map(Twist::Clocks),
+        2 => (pick(), -10_000_i64..10_000).prop_map(|(at, age)| Twist::Age(at, age)),
         1 => (0_i64..900).prop_map(Twist::Rebalanced),
         2 => (pick(), ago()).prop_map(|(at, ago)| Twist::DeletedMachine(at, ago)),
         2 => (pick(), ago()).prop_map(|(at, ago)| Twist::CreatedMachine(at, ago)),
@@ -146,6 +151,14 @@ fn apply(twist: &Twist, world: &mut World, observed: &mut Observed, memory: &mut
         Twist::Announced(at, kind, ago) => {
             let signal = Signal { kind: *kind, at: before(ago) };
             observed.signals.insert(ids[at % ids.len()].clone(), signal);
+        }
+        Twist::Clocks(agreement) => observed.clocks = *agreement,
+        Twist::Age(at, seconds) => {
+            let name = name(world, *at);
+            for machine in observed.machines.iter_mut().filter(|it| it.name == name) {
+                machine.created = before(seconds);
+                machine.node_since = machine.node_since.map(|_| before(seconds));
+            }
         }
         Twist::FollowsAdvice => world.desired.interruption.rebalance = Rebalance::Replace,
         Twist::Rebalanced(ago) => memory.rebalanced_at = Some(before(ago)),
@@ -271,6 +284,32 @@ proptest! {
         let broken = violations(&world.desired, &observed, &memory, &first);
         prop_assert!(broken.is_empty(), "{:?}\n{:#?}", broken, first.actions);
         prop_assert!(first.report.next.after != Some(std::time::Duration::ZERO), "a hot loop");
+    }
+
+    /// A clock that is wrong makes every Machine old, or born tomorrow.
+    #[test]
+    fn without_agreement_of_the_clocks_no_age_of_a_machine_is_a_reason(
+        late in 0_usize..5,
+        ages in prop::collection::vec(-100_000_i64..100_000, 5),
+        clocks in prop::sample::select(vec![Agreement::Agree, Agreement::Unknown, Agreement::Differ]),
+    ) {
+        let mut world = pool().of(5).running();
+        world.desired.remediation.enabled = true;
+        world.desired.remediation.join_timeout = Some(Seconds(600));
+        world.look();
+        let mut observed = world.observe(0);
+        let mut memory = world.managers[0].memory.clone();
+        for (at, age) in ages.iter().enumerate() {
+            apply(&Twist::Age(at, *age), &mut world, &mut observed, &mut memory);
+        }
+        apply(&Twist::NoNode(late), &mut world, &mut observed, &mut memory);
+        apply(&Twist::Clocks(clocks), &mut world, &mut observed, &mut memory);
+        let plan = plan(&world.desired, &observed, &memory);
+        let deletes = plan.actions.iter().any(|action| {
+            matches!(action, Action::Machine(MachineAction::DeleteMachine { .. }) | Action::Instance(_))
+        });
+        let is_late = clocks == Agreement::Agree && ages[late] >= 600;
+        prop_assert_eq!(deletes, is_late, "{:#?}", plan.actions);
     }
 
     /// Neither the group nor its template; a person's word makes it this management cluster's, and nothing else is done before that.

@@ -144,6 +144,7 @@ impl World {
         };
         Observed {
             now,
+            clocks: foo_model::Agreement::Agree,
             group: manager.view.clone(),
             template: manager.template.clone(),
             hook: manager.hook.clone(),

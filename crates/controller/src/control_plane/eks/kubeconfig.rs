@@ -10,14 +10,14 @@
 use super::control_planes::EksControlPlanes;
 use super::state::EksState;
 use crate::apply;
-use crate::clock::{from_kube, to_kube};
+use crate::clock::shown;
 use crate::clouds::CloudRegion;
-use crate::control_plane::secret::{is_labelled, is_owned_by, is_somebodys, wrong_type};
+use crate::control_plane::secret::{is_labelled, is_somebodys, wrong_type};
 use crate::kubeconfig::{self, Usable};
+use crate::owners::{has_current_owner, is_owned_by};
 use foo_api::FooControlPlane;
 use foo_api::names::{self, managers};
 use foo_api::shared::ApiEndpoint;
-use foo_cloud::ClusterToken;
 use foo_model::eks::Cluster;
 use foo_model::hash;
 use foo_model::names::TOKEN_EXPIRES_ANNOTATION;
@@ -89,6 +89,13 @@ pub(super) struct Kept {
     pub(super) worked: bool,
 }
 
+/// A token, and when it ends by the manager's clock. Its text is a credential.
+#[derive(Clone)]
+struct Token {
+    token: String,
+    expires: Timestamp,
+}
+
 /// What one Secret is to be.
 struct Wanted<'a> {
     name: String,
@@ -121,7 +128,7 @@ impl EksControlPlanes {
         let (token, trouble) = self.token(there.as_ref(), written, &server, region).await;
         let mut kept = Kept { wrong: trouble, ..Kept::default() };
         state.token_ends = token.as_ref().map(|token| token.expires);
-        if let Some(ClusterToken { token, expires }) = token {
+        if let Some(Token { token, expires }) = token {
             let text = with_token(&server, &cluster, &token);
             let wanted = Wanted { name, cluster: &cluster, text, expires: Some(expires) };
             kept.worked |= keep(&secrets, control_plane, there.as_ref(), &wanted).await?;
@@ -165,16 +172,19 @@ impl EksControlPlanes {
         written: Option<&str>,
         server: &Server,
         region: &CloudRegion,
-    ) -> (Option<ClusterToken>, Option<Blocked>) {
+    ) -> (Option<Token>, Option<Blocked>) {
         let now = self.context.clock.now();
         let there = there.and_then(token_in).filter(|it| it.expires <= now.plus(LIFE));
-        let is_ours = |it: &&ClusterToken| written.is_none_or(|hash| hash::content(&it.token) == hash);
+        let is_ours = |it: &&Token| written.is_none_or(|hash| hash::content(&it.token) == hash);
         let fresh = there.as_ref().filter(|it| it.expires > now.plus(RENEWED_WITH));
         if let Some(fresh) = fresh.filter(is_ours) {
             return (Some(fresh.clone()), None);
         }
         match region.cloud.cluster_token(&server.name).await {
-            Ok(token) => (Some(token), None),
+            Ok(made) => {
+                let expires = now.plus(made.lives);
+                (Some(Token { token: made.token, expires }), None)
+            }
             Err(error) => {
                 let message = format!("no token for the API server could be made: {error}");
                 let blocked = Blocked::new(error.kind.into(), message);
@@ -232,7 +242,7 @@ async fn keep(
     let is_right = there.is_some_and(|there| {
         kubeconfig::says(there, &wanted.text)
             && is_labelled(there, wanted.cluster)
-            && is_owned_by(there, control_plane)
+            && has_current_owner(there, control_plane)
             && annotations
                 .iter()
                 .all(|(key, value)| there.annotations().get(key).map(String::as_str) == value.as_str())
@@ -255,17 +265,19 @@ async fn keep(
 }
 
 /// The token in a Secret that we wrote, and its end.
-fn token_in(secret: &Secret) -> Option<ClusterToken> {
+fn token_in(secret: &Secret) -> Option<Token> {
     let expires: jiff::Timestamp = secret.annotations().get(TOKEN_EXPIRES_ANNOTATION)?.parse().ok()?;
     let bytes = secret.data.as_ref()?.get(names::SECRET_VALUE_KEY)?;
     let text = std::str::from_utf8(&bytes.0).ok()?;
     let quoted = text.lines().find_map(|line| line.trim().strip_prefix(TOKEN))?;
-    Some(ClusterToken { token: serde_json::from_str(quoted).ok()?, expires: from_kube(expires) })
+    // The manager wrote it, by its own clock; what promises more than a token can live is not believed.
+    let expires = Timestamp(expires.as_millisecond());
+    Some(Token { token: serde_json::from_str(quoted).ok()?, expires })
 }
 
 /// With whole seconds, and never later than it is.
 fn in_words(expires: Timestamp) -> String {
-    to_kube(Timestamp(expires.0.div_euclid(1000).saturating_mul(1000))).to_string()
+    shown(Timestamp(expires.0.div_euclid(1000).saturating_mul(1000))).to_string()
 }
 
 const TOKEN: &str = "token: ";
@@ -362,8 +374,8 @@ mod tests {
         let found = token_in(&secret(&text, "2026-01-02T03:04:05Z")).unwrap();
         assert_eq!(found.token, "k8s-aws-v1.abc");
         assert_eq!(in_words(found.expires), "2026-01-02T03:04:05Z");
-        assert_eq!(token_in(&secret(&text, "soon")), None);
-        assert_eq!(token_in(&secret("{}", "2026-01-02T03:04:05Z")), None);
+        assert!(token_in(&secret(&text, "soon")).is_none());
+        assert!(token_in(&secret("{}", "2026-01-02T03:04:05Z")).is_none());
     }
 
     #[test]

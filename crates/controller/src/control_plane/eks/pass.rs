@@ -324,7 +324,7 @@ impl EksControlPlanes {
     ) -> Result<Written, apply::Error> {
         let name = self.name_in_eks(control_plane).unwrap_or_default();
         let facts = Facts { name, kubeconfig: known.kubeconfig, api_server: known.answer, ..facts };
-        let now = kube_time(self.context.clock.as_ref());
+        let now = kube_time(&self.context.kubernetes_clock);
         let status = shown::status(control_plane, &state.status(control_plane), &facts, &state.record, now);
         self.write(control_plane, status, state).await
     }

@@ -4,7 +4,7 @@
 //! and only when a metadata watch reports a change.
 
 use super::identity;
-use crate::owners;
+use crate::owners::{self, group};
 use crate::watch::{ByName, Filled, Unreadable, WatchEnded};
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooCluster, FooMachine, FooMachinePool, names};
@@ -233,7 +233,9 @@ pub(in crate::pool) fn owning_pool(machine: &FooMachine) -> Option<&str> {
     machine
         .owner_references()
         .iter()
-        .find(|owner| owner.kind == "FooMachinePool")
+        .find(|owner| {
+            owner.kind == "FooMachinePool" && group(&owner.api_version) == names::INFRASTRUCTURE_GROUP
+        })
         .map(|owner| owner.name.as_str())
 }
 

@@ -8,6 +8,7 @@
 pub(super) mod account;
 pub(super) mod aws;
 pub(super) mod bootstrap_secret;
+pub(super) mod clock;
 pub(super) mod content;
 pub(super) mod desired;
 pub(super) mod gather;
@@ -31,6 +32,7 @@ use aws::Aws;
 use desired::{BootstrapData, LookedUp};
 use foo_api::FooMachinePool;
 use foo_cloud::InstanceTypeInfo;
+use foo_cloud::compared::Found;
 use foo_cloud::lookups::Asking;
 use foo_model::Reason;
 use foo_model::hook::HookConfig;
@@ -65,6 +67,8 @@ pub(super) struct Inputs<'a> {
     pub(super) account_mismatch: Option<Blocked>,
     /// What is known of the control plane's version.
     pub(super) control_plane: ControlPlane,
+    /// That the manager's clock differs from the API server's.
+    pub(super) clock_warning: Option<Blocked>,
 }
 
 /// The age of the observation of the group.
@@ -124,6 +128,9 @@ impl Pools {
                 (desired::without_aws(gathered, Some(because)), None, Messages::default())
             }
         };
+        let clock_warning = clock::warning(&self.context.kubernetes_clock.found());
+        let mut desired = desired;
+        desired.warnings.extend(clock_warning.clone());
         let observed = self.observed(gathered, &aws, &desired, account_mismatch.as_ref(), messages, state);
         let freshness = freshness(&observed, state);
         Inputs {
@@ -136,6 +143,7 @@ impl Pools {
             image,
             account_mismatch,
             control_plane,
+            clock_warning,
         }
     }
 
@@ -261,7 +269,8 @@ impl Pools {
         state: &mut PoolState,
     ) -> Observed {
         let now = self.context.clock.now();
-        let foo_machines = observe::foo_machines(gathered);
+        let Found { difference, agreement } = self.context.kubernetes_clock.found();
+        let foo_machines = observe::foo_machines(gathered, &difference);
         let view = match (aws, mismatch) {
             (Aws::Usable(..), Some(doubt)) => untrusted(doubt),
             (Aws::Usable(region, identity), None) => seen(gathered, region, identity, &foo_machines, state),
@@ -278,12 +287,13 @@ impl Pools {
         };
         Observed {
             now,
+            clocks: agreement,
             group: view.group,
             template: view.template,
             hook: view.hook,
             ec2_states: view.ec2_states,
             signals,
-            machines: observe::machines(gathered),
+            machines: observe::machines(gathered, &difference),
             foo_machines,
             finalizer: state.unconfirmed.finalizer(observe::finalizer(gathered)),
             move_block: state.unconfirmed.moves(observe::moves(gathered)),

@@ -3,7 +3,7 @@
 //! It makes no call: it uses the observer's views, the template as last read, and the caches.
 
 use super::gather::Gathered;
-use crate::clock::to_kube;
+use crate::clock::{from_kube, shown};
 use crate::pool::foo_machine_metadata;
 use crate::pool::reads::Read;
 use foo_api::{capi, names};
@@ -11,9 +11,9 @@ use foo_cloud::observer::{Observer, Seen, Word};
 use foo_cloud::{CloudError, ErrorKind};
 use foo_model::names::QUARANTINE_ANNOTATION;
 use foo_model::{
-    Deletion, DeletionStage, DeletionTimeouts, FooMachine, Group, GroupName, InstanceId, LaunchTemplate,
-    LifecycleState, Machine, MachineName, NodeState, Reason, RemovalMark, Seconds, SpecHash, Timestamp, Uid,
-    Zone,
+    Deletion, DeletionStage, DeletionTimeouts, Difference, FooMachine, Group, GroupName, InstanceId,
+    Kubernetes, LaunchTemplate, LifecycleState, Machine, MachineName, NodeState, Reason, RemovalMark,
+    Seconds, SpecHash, Timestamp, Uid, Zone,
 };
 use foo_planner::desired::{Blocked, Identity};
 use foo_planner::observed::{Ec2State, Finalizer, Look, MoveBlock, Quarantine, Verdict};
@@ -70,7 +70,7 @@ fn failed_since<T>(error: &CloudError, since: Timestamp) -> Look<T> {
 }
 
 fn to_the_second(moment: Timestamp) -> String {
-    to_kube(moment).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    shown(moment).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 fn needs_a_human(error: &CloudError) -> bool {
@@ -141,7 +141,7 @@ pub(in crate::pool) fn ec2_states(
 }
 
 /// Our FooMachines.
-pub(in crate::pool) fn foo_machines(gathered: &Gathered) -> Vec<FooMachine> {
+pub(in crate::pool) fn foo_machines(gathered: &Gathered, clock: &Difference<Kubernetes>) -> Vec<FooMachine> {
     gathered
         .foo_machines
         .iter()
@@ -153,6 +153,7 @@ pub(in crate::pool) fn foo_machines(gathered: &Gathered) -> Vec<FooMachine> {
             // A FooMachine that was moved away is deleted, too, but nobody released it: its instance stays. A
             // paused one waits.
             deletion: deletion(
+                clock,
                 machine
                     .metadata
                     .deletion_timestamp
@@ -164,8 +165,8 @@ pub(in crate::pool) fn foo_machines(gathered: &Gathered) -> Vec<FooMachine> {
                 .status
                 .as_ref()
                 .and_then(|status| status.drain_hook.as_ref())
-                .map(|hook| timestamp(&hook.since))
-                .or_else(|| foo_machine_metadata::held_since(machine)),
+                .map(|hook| timestamp(clock, &hook.since))
+                .or_else(|| foo_machine_metadata::held_since(machine).map(|since| clock.ours(since))),
             spec_hash: machine
                 .status
                 .as_ref()
@@ -186,29 +187,33 @@ fn is_moved(machine: &foo_api::FooMachine) -> bool {
 }
 
 /// Their Machines.
-pub(in crate::pool) fn machines(gathered: &Gathered) -> Vec<Machine> {
-    gathered.machines.iter().map(|machine| view(machine)).collect()
+pub(in crate::pool) fn machines(gathered: &Gathered, clock: &Difference<Kubernetes>) -> Vec<Machine> {
+    gathered.machines.iter().map(|machine| view(machine, clock)).collect()
 }
 
-fn view(machine: &capi::Machine) -> Machine {
+fn view(machine: &capi::Machine, clock: &Difference<Kubernetes>) -> Machine {
     let annotated = |key: &str| machine.annotations().contains_key(key);
     Machine {
         name: MachineName::new(machine.name_any()),
         uid: Uid::new(machine.uid().unwrap_or_default()),
-        deletion: deletion(machine.metadata.deletion_timestamp.as_ref()),
+        deletion: deletion(clock, machine.metadata.deletion_timestamp.as_ref()),
         mark: if annotated(names::DELETE_MACHINE_ANNOTATION) {
             RemovalMark::DeleteFirst
         } else {
             RemovalMark::None
         },
         node: node(machine),
-        node_since: node_since(machine),
+        node_since: node_since(machine, clock),
         unhealthy: unhealthy(machine),
         spared: annotated(names::SKIP_REMEDIATION_ANNOTATION),
         timeouts: timeouts(machine.spec.deletion.unwrap_or_default()),
         stage: stage(machine),
         drain_excluded: annotated(names::EXCLUDE_DRAINING_ANNOTATION),
-        created: machine.metadata.creation_timestamp.as_ref().map_or(Timestamp(0), timestamp),
+        created: machine
+            .metadata
+            .creation_timestamp
+            .as_ref()
+            .map_or(Timestamp(0), |created| timestamp(clock, created)),
     }
 }
 
@@ -240,8 +245,8 @@ fn node(machine: &capi::Machine) -> NodeState {
     }
 }
 
-fn node_since(machine: &capi::Machine) -> Option<Timestamp> {
-    condition(machine, "NodeReady").map(|ready| timestamp(&ready.last_transition_time))
+fn node_since(machine: &capi::Machine, clock: &Difference<Kubernetes>) -> Option<Timestamp> {
+    condition(machine, "NodeReady").map(|ready| timestamp(clock, &ready.last_transition_time))
 }
 
 /// Why MachineHealthCheck marked a Machine: `OwnerRemediated` is False, and `HealthCheckSucceeded` has the
@@ -301,12 +306,13 @@ fn timeouts(deletion: capi::MachineDeletion) -> DeletionTimeouts {
     }
 }
 
-fn deletion(timestamp: Option<&Time>) -> Deletion {
-    timestamp.map_or(Deletion::Alive, |time| Deletion::Since(self::timestamp(time)))
+fn deletion(clock: &Difference<Kubernetes>, timestamp: Option<&Time>) -> Deletion {
+    timestamp.map_or(Deletion::Alive, |time| Deletion::Since(self::timestamp(clock, time)))
 }
 
-fn timestamp(time: &Time) -> Timestamp {
-    Timestamp(time.0.as_millisecond())
+/// When the manager's clock shows what the API server dated.
+fn timestamp(clock: &Difference<Kubernetes>, time: &Time) -> Timestamp {
+    clock.ours(from_kube(time.0))
 }
 
 /// The zone in `aws:///<zone>/<id>`.

@@ -12,7 +12,7 @@ use super::pass::{Observation, Pass};
 use super::pools::Pools;
 use super::state::PoolState;
 use crate::apply::{self, Written};
-use crate::clock::to_kube;
+use crate::clock::kube_time;
 use crate::clouds::CloudRegion;
 use crate::debug::PoolName;
 use crate::metrics::Invariant;
@@ -81,7 +81,7 @@ impl Pools {
         extra: &Extra,
         region: Option<&CloudRegion>,
     ) -> Result<Written, Error> {
-        let now = to_kube(self.context.clock.now());
+        let now = kube_time(&self.context.kubernetes_clock);
         let client = &self.context.client;
         let report = &pass.plan.report;
         let recorded = pass.plan.actions.iter().find_map(|action| match action {
@@ -144,6 +144,7 @@ impl Pools {
             .collect();
         region.observer.retain_details(&group, &known);
         let paused = gathered.paused_by.is_some();
+        let clock = self.context.kubernetes_clock.found().difference;
         let machines: Api<FooMachine> = Api::namespaced(self.context.client.clone(), &gathered.namespace());
         let mut writes = Vec::new();
         for machine in &gathered.foo_machines {
@@ -157,7 +158,7 @@ impl Pools {
                 (Some(said), _) => {
                     let known = region.observer.details(&said.instance);
                     let details = known.as_ref().and_then(|(_, word)| word.details());
-                    publish::machine_status(machine, said, details, now)
+                    publish::machine_status(machine, said, details, (now, &clock))
                 }
                 (None, Some(said)) => {
                     let group = extra.group.as_deref().unwrap_or_default();
@@ -166,7 +167,8 @@ impl Pools {
                 (None, None) => None,
             };
             let repair = Some(machine).filter(|_| !paused);
-            let repair = repair.and_then(|machine| foo_machine_metadata::repair(machine, gathered, said));
+            let repair =
+                repair.and_then(|machine| foo_machine_metadata::repair(machine, gathered, said, &clock));
             writes.push(self.write_machine(machines.clone(), Arc::clone(machine), repair, status));
         }
         stream::iter(writes).buffer_unordered(STATUS_WRITES).collect::<()>().await;
@@ -199,8 +201,11 @@ impl Pools {
         if pass.observation == Observation::Stale {
             return;
         }
-        let warnings: Vec<Blocked> =
-            rival_machine_pools::warning(gathered).into_iter().chain(inputs.image.warning.clone()).collect();
+        let warnings: Vec<Blocked> = rival_machine_pools::warning(gathered)
+            .into_iter()
+            .chain(inputs.image.warning.clone())
+            .chain(inputs.clock_warning.clone())
+            .collect();
         for warning in warnings.iter().filter(|it| !state.reported.warnings.contains(it)) {
             if !is_told(gathered, warning) {
                 self.context.events.publish(&object, warning.reason, &warning.message).await;

@@ -8,7 +8,7 @@ use foo_api::pool::{ImageStatus, RolloutStatus};
 use foo_api::shared::Initialization;
 use foo_api::{FooMachine, FooMachinePool, conditions, names};
 use foo_cloud::InstanceDetails;
-use foo_model::{LifecycleState, Reason, Timestamp};
+use foo_model::{Difference, Kubernetes, LifecycleState, Reason, Timestamp};
 use foo_planner::Report;
 use foo_planner::observed::Ec2State;
 use foo_planner::report::{Condition, ConditionKind, MachineReport, OutsideReport, RolloutReport};
@@ -202,7 +202,7 @@ pub(in crate::pool) fn machine_status(
     machine: &FooMachine,
     report: &MachineReport,
     details: Option<&InstanceDetails>,
-    now: jiff::Timestamp,
+    (now, clock): (jiff::Timestamp, &Difference<Kubernetes>),
 ) -> Option<FooMachineStatus> {
     let old = machine.status.clone().unwrap_or_default();
     let was_provisioned = old.ready == Some(true);
@@ -232,7 +232,8 @@ pub(in crate::pool) fn machine_status(
         instance_type: Some(report.instance_type.clone()),
         launch_template_version: report.template_version.map(|version| version.0),
         spec_hash: report.spec_hash.as_ref().map(|hash| hash.as_str().to_owned()).or(old.spec_hash),
-        drain_hook: report.hook_wait.and_then(drain_hook),
+        // A wait has one beginning, also while the clocks' difference changes.
+        drain_hook: report.hook_wait.and_then(|wait| old.drain_hook.or_else(|| drain_hook(wait, clock))),
         conditions: conditions::merge(&old.conditions, &wanted, machine.metadata.generation, now),
     })
 }
@@ -287,8 +288,11 @@ fn ready_condition(status: &'static str, reason: Reason, message: String) -> con
 }
 
 /// Whole seconds, as Kubernetes writes times: what is written equals what is read.
-fn drain_hook((since, deadline): (Timestamp, Timestamp)) -> Option<DrainHookStatus> {
-    let time = |at: Timestamp| jiff::Timestamp::from_second(at.0 / 1000).ok().map(Time);
+fn drain_hook(
+    (since, deadline): (Timestamp, Timestamp),
+    clock: &Difference<Kubernetes>,
+) -> Option<DrainHookStatus> {
+    let time = |at: Timestamp| jiff::Timestamp::from_second(clock.theirs(at).millis() / 1000).ok().map(Time);
     Some(DrainHookStatus { since: time(since)?, deadline: time(deadline)? })
 }
 

@@ -46,6 +46,21 @@ async fn both_kubeconfigs_are_made_as_they_must_be() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn both_kubeconfigs_get_the_version_of_their_owner_back() {
+    let world = World::of_eks(json!({})).await;
+    for name in [SECRET, FOR_PEOPLE] {
+        let old = |secret: &mut Secret| {
+            secret.owner_references_mut()[0].api_version = "controlplane.foo.com/v1alpha0".to_owned();
+        };
+        world.server.edit(NS, name, old).unwrap();
+        world.waits(Duration::from_mins(10)).await;
+        is_right(&world, name);
+        let secret: Secret = world.server.get(NS, name).unwrap();
+        assert_eq!(secret.owner_references()[0].api_version, "controlplane.foo.com/v1alpha1", "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_token_is_renewed_by_the_clock_and_nothing_else_is_written() {
     let world = World::of_eks(json!({})).await;
     world.waits(Duration::from_mins(2)).await;

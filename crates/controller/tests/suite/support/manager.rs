@@ -1,12 +1,13 @@
 //! Our manager: the controllers as `run` wires them, without election, limits and HTTP.
 
 use super::MANAGER;
-use super::time::Time;
+use super::time::{Shift, Time};
 use super::workload;
 use async_trait::async_trait;
 use foo_apiserver_fake::FakeApiServer;
 use foo_cloud::{Cloud, Limits, Queue, observer};
 use foo_controller::announcements::{self, Announcements};
+use foo_controller::clock::KubernetesClock;
 use foo_controller::clouds::{CloudFactory, Clouds, ConnectError, Metering, QueueAddress};
 use foo_controller::context::Settings;
 use foo_controller::credentials::{Credentials, Source};
@@ -40,6 +41,8 @@ pub(crate) struct Flags {
     pub(crate) namespace: Option<String>,
     /// `--controllers` without `eks`.
     pub(crate) without_eks: bool,
+    /// How far the clock of the machine is from the true one.
+    pub(crate) clock: Shift,
 }
 
 /// A running manager. It dies when this is dropped, in the middle of whatever it does.
@@ -113,12 +116,20 @@ impl Manager {
 pub(super) fn context(server: &FakeApiServer, aws: &Accounts, time: Time, flags: &Flags) -> Context {
     let debug = DebugPools::default();
     let metrics = Metrics::new(debug.clone());
-    let clock: Arc<dyn foo_cloud::Clock> = Arc::new(move || time.now());
+    let shift = flags.clock.clone();
+    let clock: Arc<dyn foo_cloud::Clock> = Arc::new(move || shift.of(time.now()));
+    let kubernetes_clock = KubernetesClock::with(Arc::clone(&clock));
+    metrics.compares(kubernetes_clock.clone());
     let factory = Arc::new(aws.clone());
     let settings = observer::Settings::default();
     let clouds =
         Clouds::new(factory, Limits::default(), settings, Arc::clone(&clock), Leadership::always(), &metrics);
-    let client = client::over(server.service_as(MANAGER), Leadership::always(), metrics.clone());
+    let client = client::over(
+        server.service_as(MANAGER),
+        Leadership::always(),
+        kubernetes_clock.clone(),
+        metrics.clone(),
+    );
     Context {
         events: Events::new(client.clone(), MANAGER, metrics.clone()),
         clouds: Arc::new(clouds),
@@ -138,6 +149,7 @@ pub(super) fn context(server: &FakeApiServer, aws: &Accounts, time: Time, flags:
         client,
         metrics,
         clock,
+        kubernetes_clock,
         debug,
     }
 }

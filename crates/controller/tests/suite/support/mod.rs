@@ -134,6 +134,18 @@ impl World {
         self.audit.provoked = violations;
     }
 
+    /// Our manager starts anew on a machine whose clock is ahead by that many minutes.
+    pub(crate) fn restarts_the_manager_with_clock_ahead(&mut self, minutes: i64) {
+        self.kills_the_manager();
+        self.flags.clock.starts(minutes * 60_000);
+        self.starts_the_manager();
+    }
+
+    /// The clock of our manager's machine is set so many minutes ahead of the true one.
+    pub(crate) fn sets_the_managers_clock_ahead(&self, minutes: i64) {
+        self.flags.clock.moves_to(minutes * 60_000);
+    }
+
     /// Our manager starts anew with `--watch-filter`.
     pub(crate) fn restarts_the_manager_for(&mut self, watch_filter: &str) {
         self.kills_the_manager();

@@ -6,6 +6,52 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// How far a clock is from the true one, in milliseconds. Clones are the same.
+#[derive(Clone, Default)]
+pub(crate) struct Shift(Arc<Mutex<Change>>);
+
+/// From when on, from where, and to where it moves.
+#[derive(Default)]
+struct Change {
+    since: Option<Instant>,
+    from: i64,
+    to: i64,
+}
+
+impl Shift {
+    /// The clock is ahead by that much, and was so from the beginning.
+    pub(crate) fn starts(&self, ahead: i64) {
+        *self.change() = Change { since: None, from: ahead, to: ahead };
+    }
+
+    /// Somebody sets the machine's clock. The manager's follows as [`foo_cloud::SystemClock`] does: forward at double the
+    /// pace, back at half of it.
+    pub(crate) fn moves_to(&self, ahead: i64) {
+        let from = self.ahead();
+        *self.change() = Change { since: Some(Instant::now()), from, to: ahead };
+    }
+
+    /// What the clock shows at this moment.
+    pub(crate) fn of(&self, now: Timestamp) -> Timestamp {
+        Timestamp(now.0 + self.ahead())
+    }
+
+    fn ahead(&self) -> i64 {
+        let change = self.change();
+        let Some(since) = change.since else { return change.to };
+        let passed = i64::try_from(since.elapsed().as_millis()).unwrap();
+        if change.to < change.from {
+            (change.from - passed / 2).max(change.to)
+        } else {
+            (change.from + passed).min(change.to)
+        }
+    }
+
+    fn change(&self) -> std::sync::MutexGuard<'_, Change> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// The time of day. The simulator's own clock is kept at it.
 ///
 /// While tokio's clock is paused, everything between two sleeps happens in the same instant, and it could not be told

@@ -26,14 +26,13 @@ pub(super) fn of(world: &World, region: &str, caller: &str, cluster: &str) -> Cl
         session_token: session.map(|session| session.token.clone()),
     };
     let sts = format!("https://sts.{region}.amazonaws.com");
-    let valid = now.plus(VALID);
     ClusterToken {
         token: signing.cluster_token(cluster, &sts, region, now),
-        expires: session.map_or(valid, |session| session.expires.min(valid)),
+        lives: session.map_or(VALID, |session| now.until(session.expires).min(VALID)),
     }
 }
 
 fn unsigned(caller: &str, cluster: &str, now: Timestamp) -> ClusterToken {
     let text = format!("unsigned token of {caller} for {cluster} at {}", now.0);
-    ClusterToken { token: format!("k8s-aws-v1.{}", URL_SAFE_NO_PAD.encode(text)), expires: now.plus(VALID) }
+    ClusterToken { token: format!("k8s-aws-v1.{}", URL_SAFE_NO_PAD.encode(text)), lives: VALID }
 }

@@ -161,7 +161,7 @@ async fn the_token_of_a_known_key_is_signed_and_lets_in_who_has_an_entry() {
         |token: &str| world.0.sim.review_token(REGION, "main", token, &StsHosts { simulator: None }, now);
     let user = review(&token.token).expect("let in");
     assert_eq!((user.username.as_str(), user.groups), ("boss", vec!["bosses".to_owned()]));
-    assert_eq!(token.expires, now.plus(std::time::Duration::from_mins(15)));
+    assert_eq!(token.lives, std::time::Duration::from_mins(15));
     assert!(review(&unsigned.token).is_err());
     let other = cloud.cluster_token("other").await.expect("a token");
     assert!(review(&other.token).is_err(), "of another cluster");

@@ -21,7 +21,7 @@ use foo_api::pool::{Ami, ImagePolicy, ImageStatus};
 use foo_cloud::lookups::{Asking, Lookups};
 use foo_cloud::{ImageInfo, ImageQuery, InstanceTypeInfo};
 use foo_model::names::IMAGE_ANNOTATION;
-use foo_model::{EventReason, ImageId, Reason, Timestamp};
+use foo_model::{EventReason, ImageId, KubernetesTime, Reason, Timestamp};
 use foo_planner::desired::{Blocked, Goal};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::api::{Patch, PatchParams};
@@ -140,6 +140,7 @@ impl Pools {
                 let now = self.context.clock.now();
                 let known = valid.as_ref().map(|valid| valid.id.as_str());
                 let found = found(&source, known, types, &region.lookups, now).await;
+                let now = self.context.kubernetes_clock.now();
                 let found = found.map(|id| status(&id, &source, version, now));
                 self.decided(gathered, found, valid, record, state).await
             }
@@ -343,9 +344,9 @@ async fn found(
     image.map(|image| image.id).map_err(|why| Blocked::new(why.reason, format!("{source}: {}", why.message)))
 }
 
-fn status(id: &ImageId, source: &Source, version: Option<String>, now: Timestamp) -> ImageStatus {
+fn status(id: &ImageId, source: &Source, version: Option<String>, now: KubernetesTime) -> ImageStatus {
     // Kubernetes writes whole seconds.
-    let seconds = Timestamp(now.0.div_euclid(1_000).saturating_mul(1_000));
+    let seconds = KubernetesTime::from_millis(now.millis().div_euclid(1_000).saturating_mul(1_000));
     ImageStatus {
         id: id.as_str().to_owned(),
         source: source.to_string(),

@@ -1,0 +1,104 @@
+//! The manager's clock is wrong: ages of Kubernetes objects are measured by the API server's.
+
+use crate::support::World;
+use foo_api::FooMachinePoolSpec;
+use foo_simulator::core::mishaps::{LaunchMishap, Mishap};
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use std::time::Duration;
+
+/// Nodes must join within ten minutes.
+fn soon(spec: &mut FooMachinePoolSpec) {
+    spec.remediation.join_timeout_seconds = 600;
+    spec.remediation.unhealthy_limit = IntOrString::Int(10);
+    spec.remediation.max_in_flight = IntOrString::Int(10);
+}
+
+impl World {
+    /// The next instances' Nodes never join.
+    fn no_node_joins(&self, instances: u32) {
+        let mishap = LaunchMishap {
+            group: None,
+            zone: None,
+            skip: 0,
+            times: Some(instances),
+            mishap: Mishap::NeverJoins,
+        };
+        self.region.set_launch_mishaps(vec![mishap]).unwrap();
+    }
+
+    fn terminations(&self) -> u64 {
+        let counts = self.aws.call_counts();
+        let ends = counts.iter().filter(|((_, action), _)| action.starts_with("Terminate"));
+        ends.map(|(_, count)| count.calls).sum()
+    }
+}
+
+async fn a_start_with_a_clock_ahead_by(minutes: i64) {
+    let mut world = World::new().await;
+    world.restarts_the_manager_with_clock_ahead(minutes);
+    world.no_node_joins(2);
+    let pool = world.pool("p").with(soon).begins_with(2);
+    world.waits(Duration::from_mins(8)).await;
+    let (instances, ends) = (world.region.groups()[0].members.len(), world.terminations());
+    assert_eq!((instances, ends), (2, 0), "clock ahead by {minutes} min");
+    let ready = pool.condition("Ready");
+    assert!(ready.message.contains("the manager's clock is more than 20 minutes"), "{}", ready.message);
+    assert!(world.events_on("p").contains(&"ClocksDiffer".to_owned()));
+    let metrics = world.metrics().exposition().unwrap();
+    let of_clock = |line: &&str| line.starts_with("foo_clock_difference_seconds{");
+    let difference: f64 =
+        metrics.lines().find(of_clock).unwrap().rsplit(' ').next().unwrap().parse().unwrap();
+    let ahead = Duration::from_mins(minutes.unsigned_abs()).as_secs_f64();
+    assert!((difference.abs() - ahead).abs() < 2.0, "{difference}");
+    // What waits is done when the clocks agree.
+    world.restarts_the_manager_with_clock_ahead(0);
+    world.waits(Duration::from_mins(6)).await;
+    assert_eq!(world.terminations(), 2, "they never joined");
+    world.settles().await;
+    world.pool("p").is_of(2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_manager_that_starts_with_a_clock_half_an_hour_ahead_replaces_no_young_machine() {
+    a_start_with_a_clock_ahead_by(30).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_manager_that_starts_with_a_clock_half_an_hour_behind_launches_what_is_wanted_and_no_more() {
+    a_start_with_a_clock_ahead_by(-30).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_jumps_while_the_manager_runs_replaces_no_young_machine() {
+    for minutes in [30, -30] {
+        let world = World::new().await;
+        world.no_node_joins(2);
+        let pool = world.pool("p").with(soon).begins_with(2);
+        world.waits(Duration::from_mins(1)).await;
+        world.sets_the_managers_clock_ahead(minutes);
+        world.waits(Duration::from_mins(7)).await;
+        let (instances, ends) = (world.region.groups()[0].members.len(), world.terminations());
+        assert_eq!((instances, ends), (2, 0), "clock set by {minutes} min");
+        let warns = pool.condition("Ready").message.contains("the manager's clock is more than 5 minutes");
+        // The manager's clock follows a step back more slowly than one forward.
+        assert_eq!(warns, minutes > 0, "clock set by {minutes} min");
+        world.sets_the_managers_clock_ahead(0);
+        world.settles().await;
+        pool.is_of(2);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_roll_out_goes_on_whatever_the_managers_clock_shows() {
+    for minutes in [30, -30] {
+        let mut world = World::new().await;
+        world.pool("p").of(3).await;
+        world.restarts_the_manager_with_clock_ahead(minutes);
+        let pool = world.pool("p");
+        world.waits(Duration::from_mins(1)).await;
+        pool.edits(|spec| spec.instance_type = Some("m5.xlarge".to_owned()));
+        world.settles().await;
+        pool.is_of(3);
+        assert_eq!(pool.status().up_to_date_replicas, Some(3), "clock ahead by {minutes} min");
+    }
+}
