@@ -109,7 +109,7 @@ plugin: ## The static kubectl-foo alone, optimised
 	@hack/tools/target.sh $(MANAGER_TARGET)
 	$(call timed,kubectl-foo,$(build_released) --package kubectl-foo)
 
-tools: prerequisites ## Build the real components that tests and demo run (9 minutes once, then seconds)
+tools: prerequisites ## Build the real components that tests and demo run (11 minutes once, then seconds)
 	$(call timed,development tools,hack/tools/build.sh)
 
 browser: ## A Chromium for the test of the simulator's web page (Debian's, if there is none)

@@ -9,7 +9,7 @@
 # KUBEBUILDER_ASSETS   folder with kube-apiserver, etcd and kubectl that are already built: used instead of a build
 # FOO_TOOLS_BIN        another place for the binaries (the test bed reads the same variable)
 #
-# Deliberately one build at a time: kube-controller-manager alone needs 2 GB. The first build takes about 9 minutes on
+# Deliberately one build at a time: kube-controller-manager alone needs 2 GB. The first build takes about 11 minutes on
 # two cores; after that a binary is rebuilt only when its go.mod, go.sum, Go files or this script change.
 set -euo pipefail
 
@@ -22,7 +22,7 @@ kubernetes=$(pinned kubernetes k8s.io/kubernetes)
 capi=$(pinned cluster-api sigs.k8s.io/cluster-api)
 minor() { echo "$1" | cut -d. -f2; }
 
-needed="etcd kube-apiserver kubectl kube-controller-manager capi-core clusterctl capi-kubeadm-bootstrap capi capi-hooks capi-specs"
+needed="etcd kube-apiserver kubectl kube-controller-manager capi-core clusterctl capi-kubeadm-bootstrap capi capi-hooks capi-specs promtool"
 
 module_of() {
   case $1 in
@@ -30,6 +30,7 @@ module_of() {
     kube-apiserver | kubectl | kube-controller-manager) echo kubernetes ;;
     capi-core | clusterctl | capi-kubeadm-bootstrap | capi | capi-hooks) echo cluster-api ;;
     capi-specs) echo capi-specs ;;
+    promtool) echo prometheus ;;
     *) echo "unknown program '$1'; known: $needed" >&2; exit 2 ;;
   esac
 }
@@ -42,11 +43,17 @@ package_of() {
     clusterctl) echo sigs.k8s.io/cluster-api/cmd/clusterctl ;;
     capi-kubeadm-bootstrap) echo sigs.k8s.io/cluster-api/bootstrap/kubeadm ;;
     capi-hooks) echo ./hooks ;;
+    promtool) echo github.com/prometheus/prometheus/cmd/promtool ;;
   esac
 }
 
-# Cluster API builds its own specs for this tag only.
-tags_of() { case $1 in capi-specs) echo e2e ;; esac }
+# Cluster API builds its own specs for this tag only. promtool without it links the clients of a dozen clouds, to find targets.
+tags_of() {
+  case $1 in
+    capi-specs) echo e2e ;;
+    promtool) echo remove_all_sd ;;
+  esac
+}
 
 # The programs report and compare their versions (clusterctl refuses to work without one).
 ldflags_of() {

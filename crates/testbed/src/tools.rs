@@ -35,7 +35,7 @@ impl Tools {
             NEEDED.into_iter().filter(|program| !folder.join(program).exists()).collect();
         if !missing.is_empty() {
             bail!(
-                "missing in {}: {}. Build them once with hack/tools/build.sh (about 9 minutes), or point \
+                "missing in {}: {}. Build them once with hack/tools/build.sh (about 11 minutes), or point \
                  FOO_TOOLS_BIN at a folder that has them.",
                 folder.display(),
                 missing.join(", ")
