@@ -8,19 +8,19 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "foo-extension", version, max_term_width = 100)]
 pub struct Args {
-    /// Address on which Cluster API calls hooks, by HTTPS.
-    #[arg(long, default_value = "0.0.0.0:9443")]
+    /// Address on which Cluster API calls hooks, by HTTPS. [::] is every address, of IPv4 as well.
+    #[arg(long, default_value = "[::]:9443")]
     pub address: SocketAddr,
     /// Address of /healthz, /readyz and /metrics, by HTTP.
-    #[arg(long, default_value = "0.0.0.0:9440")]
+    #[arg(long, default_value = "[::]:9440")]
     pub admin_address: SocketAddr,
     /// Folder with tls.crt and tls.key, read again when they change.
     #[arg(long, default_value = "/certificates")]
     pub certificates: PathBuf,
     /// File with certificates of the authorities that sign the client certificate of Cluster API
-    /// (--runtime-extension-client-cert-file); without it any client is answered.
-    #[arg(long)]
-    pub client_authorities: Option<PathBuf>,
+    /// (--runtime-extension-client-cert-file); if empty, any client is answered.
+    #[arg(long, env = "FOO_EXTENSION_CLIENT_AUTHORITIES", default_value = "")]
+    pub client_authorities: String,
     /// Seconds that calls in progress have to end after SIGTERM.
     #[arg(long, default_value_t = 20)]
     pub grace_seconds: u16,
@@ -42,4 +42,24 @@ pub enum LogFormat {
     Text,
     /// One JSON object per line.
     Json,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use std::net::{IpAddr, Ipv6Addr};
+
+    /// A cluster may have addresses of IPv6 only. clusterctl sets the variable to the empty text where nobody gave it one.
+    #[test]
+    fn it_listens_on_every_address_and_asks_for_no_certificate_by_default() {
+        Args::command().debug_assert();
+        for args in [&["foo-extension"][..], &["foo-extension", "--client-authorities="]] {
+            let args = Args::parse_from(args);
+            for address in [args.address, args.admin_address] {
+                assert_eq!(address.ip(), IpAddr::V6(Ipv6Addr::UNSPECIFIED));
+            }
+            assert_eq!(args.client_authorities, "");
+        }
+    }
 }

@@ -23,7 +23,7 @@ async fn main() -> anyhow::Result<()> {
         tls: Files {
             certificate: args.certificates.join("tls.crt"),
             key: args.certificates.join("tls.key"),
-            client_authorities: args.client_authorities,
+            client_authorities: Some(args.client_authorities).filter(|it| !it.is_empty()).map(Into::into),
         },
         grace: Duration::from_secs(args.grace_seconds.into()),
     };

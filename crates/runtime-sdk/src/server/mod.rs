@@ -32,7 +32,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use metrics::{Metrics, NO_HOOK};
 use room::Room;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -191,8 +191,16 @@ impl Server {
     }
 }
 
+/// Listens on this address. On Linux the unspecified IPv6 address includes IPv4; a machine without IPv6 has only the latter.
 async fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {
-    TcpListener::bind(address).await.map_err(|source| StartError::Listen { address, source })
+    let listener = TcpListener::bind(address).await;
+    let listener = match listener {
+        Err(_) if address.ip() == IpAddr::V6(Ipv6Addr::UNSPECIFIED) => {
+            TcpListener::bind((Ipv4Addr::UNSPECIFIED, address.port())).await
+        }
+        listener => listener,
+    };
+    listener.map_err(|source| StartError::Listen { address, source })
 }
 
 /// Takes connections for ever.
@@ -374,4 +382,18 @@ fn admin_router(shared: Arc<Shared>) -> Router {
             }),
         )
         .with_state(shared)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn every_address_is_one_of_ipv4_too() {
+        let listener = listen("[::]:0".parse().unwrap()).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        tokio::net::TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.unwrap();
+        let (_, peer) = listener.accept().await.unwrap();
+        assert!(peer.ip().to_canonical().is_loopback(), "{peer}");
+    }
 }

@@ -16,12 +16,13 @@ pub(super) const COMPONENTS: &str = "runtime-extension-components.yaml";
 /// extension has to change something.
 const VERSION: &str = "infrastructure.foo.com/extension-version";
 
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     "namespace.yaml",
     "service_account.yaml",
     "certificate.yaml",
     "service.yaml",
     "pod_disruption_budget.yaml",
+    "network_policy.yaml",
     "deployment.yaml",
     "extension_config.yaml",
 ];
@@ -107,6 +108,27 @@ mod tests {
         assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
         assert_eq!(container["securityContext"]["readOnlyRootFilesystem"], true);
         assert_eq!(container["securityContext"]["capabilities"]["drop"], json!(["ALL"]));
+    }
+
+    /// The address of a Service is known to every pod: who may call it is said here.
+    #[test]
+    fn only_cluster_api_reaches_the_extension_and_its_client_certificate_can_be_required() {
+        let objects = objects();
+        let policy = of(&objects, "NetworkPolicy");
+        let pod = &of(&objects, "Deployment")["spec"]["template"];
+        assert_eq!(policy["spec"]["podSelector"]["matchLabels"], pod["metadata"]["labels"]);
+        let ports = pod["spec"]["containers"][0]["ports"].as_array().unwrap();
+        for rule in policy["spec"]["ingress"].as_array().unwrap() {
+            assert!(ports.iter().any(|it| it["name"] == rule["ports"][0]["port"]), "{rule}");
+            assert!(rule["from"][0]["namespaceSelector"]["matchLabels"].is_object(), "{rule}");
+        }
+        let env = pod["spec"]["containers"][0]["env"].as_array().unwrap();
+        assert!(env.iter().any(|it| it["name"] == "FOO_EXTENSION_CLIENT_AUTHORITIES"));
+        let mounts = pod["spec"]["containers"][0]["volumeMounts"].as_array().unwrap();
+        let mounted = mounts.iter().find(|it| it["mountPath"] == "/client-authorities").unwrap();
+        let volumes = pod["spec"]["volumes"].as_array().unwrap();
+        let volume = volumes.iter().find(|it| it["name"] == mounted["name"]).unwrap();
+        assert_eq!(volume["secret"]["optional"], true);
     }
 
     /// What Cluster API calls is what the Service names, and what the certificate is for.
