@@ -19,6 +19,7 @@ pub mod clock;
 pub mod clusters;
 pub mod compared;
 pub mod error;
+pub mod initialized;
 pub mod looks;
 pub mod lookups;
 pub mod metered;

@@ -11,25 +11,26 @@
 //! | `foo_observation_age_seconds` | | age of each group's observation at the moment it is replaced or fails to be |
 
 use crate::error::ErrorKind;
+use crate::initialized::{InitialLabels, Initialized, each};
 use crate::operation::{Bucket, Operation, Service};
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 use std::fmt;
 use std::time::Duration;
+use strum::IntoEnumIterator;
 
 /// All metrics of this crate. Clones share the same numbers.
 #[derive(Clone, Debug)]
 pub struct Metrics {
-    requests: Family<CallOutcome, Counter>,
-    seconds: Family<Call, Histogram, fn() -> Histogram>,
-    waits: Family<BucketLabel, Histogram, fn() -> Histogram>,
-    tokens: Family<BucketLabel, Gauge>,
-    rates: Family<BucketLabel, Gauge>,
-    sweeps: Family<SweepOutcome, Counter>,
+    requests: Initialized<CallOutcome, Counter>,
+    seconds: Initialized<Call, Histogram>,
+    waits: Initialized<BucketLabel, Histogram>,
+    tokens: Initialized<BucketLabel, Gauge>,
+    rates: Initialized<BucketLabel, Gauge>,
+    sweeps: Initialized<SweepOutcome, Counter>,
     ages: Histogram,
 }
 
@@ -37,31 +38,27 @@ impl Metrics {
     /// Makes the metrics and registers them under their full names; once per process.
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self::unregistered();
-        registry.register("foo_aws_requests", "Finished AWS calls", metrics.requests.clone());
-        registry.register(
+        metrics.requests.register(registry, "foo_aws_requests", "Finished AWS calls");
+        metrics.seconds.register(
+            registry,
             "foo_aws_request_seconds",
             "Duration of AWS calls, without the wait for the client-side rate limit",
-            metrics.seconds.clone(),
         );
-        registry.register(
+        metrics.waits.register(
+            registry,
             "foo_aws_token_wait_seconds",
             "How long AWS calls waited for the client-side rate limit",
-            metrics.waits.clone(),
         );
-        registry.register(
+        metrics.tokens.register(
+            registry,
             "foo_aws_tokens_left",
             "Tokens left in the client-side rate limit after the last call",
-            metrics.tokens.clone(),
         );
-        registry.register(
-            "foo_aws_rate_percent",
-            "Current rate of the client-side rate limit, in percent of the configured rate; below 100 after AWS throttled calls",
-            metrics.rates.clone(),
-        );
-        registry.register(
+        metrics.rates.register(registry, "foo_aws_rate_percent", "Current rate of the client-side rate limit, in percent of the configured rate; below 100 after AWS throttled calls");
+        metrics.sweeps.register(
+            registry,
             "foo_observer_sweeps",
             "DescribeAutoScalingGroups calls of the observer",
-            metrics.sweeps.clone(),
         );
         registry.register(
             "foo_observation_age_seconds",
@@ -74,13 +71,13 @@ impl Metrics {
     /// Metrics that nobody reads, for tests and tools.
     pub fn unregistered() -> Self {
         Self {
-            requests: Family::default(),
+            requests: Initialized::new(),
             // 10 ms … 41 s: from a cached answer to a full set of retries.
-            seconds: Family::new_with_constructor(|| Histogram::new(exponential_buckets(0.01, 2.0, 13))),
-            waits: Family::new_with_constructor(|| Histogram::new(exponential_buckets(0.01, 4.0, 8))),
-            tokens: Family::default(),
-            rates: Family::default(),
-            sweeps: Family::default(),
+            seconds: Initialized::with(|| Histogram::new(exponential_buckets(0.01, 2.0, 13))),
+            waits: Initialized::with(|| Histogram::new(exponential_buckets(0.01, 4.0, 8))),
+            tokens: Initialized::new(),
+            rates: Initialized::new(),
+            sweeps: Initialized::new(),
             // 1 s … 34 min: from a group that is being worked on to an outage.
             ages: Histogram::new(exponential_buckets(1.0, 2.0, 12)),
         }
@@ -88,19 +85,19 @@ impl Metrics {
 
     pub(crate) fn call_ended(&self, operation: Operation, code: Code, took: Duration) {
         let call = Call { service: operation.service(), action: operation };
-        self.seconds.get_or_create(&call).observe(took.as_secs_f64());
-        self.requests.get_or_create(&CallOutcome { service: call.service, action: operation, code }).inc();
+        self.seconds.of(&call).observe(took.as_secs_f64());
+        self.requests.of(&CallOutcome { service: call.service, action: operation, code }).inc();
     }
 
     pub(crate) fn token_taken(&self, bucket: Bucket, waited: Duration, left: u32, rate_percent: u32) {
         let label = BucketLabel { bucket };
-        self.waits.get_or_create(&label).observe(waited.as_secs_f64());
-        self.tokens.get_or_create(&label).set(i64::from(left));
-        self.rates.get_or_create(&label).set(i64::from(rate_percent));
+        self.waits.of(&label).observe(waited.as_secs_f64());
+        self.tokens.of(&label).set(i64::from(left));
+        self.rates.of(&label).set(i64::from(rate_percent));
     }
 
     pub(crate) fn sweep_ended(&self, code: Code) {
-        self.sweeps.get_or_create(&SweepOutcome { code }).inc();
+        self.sweeps.of(&SweepOutcome { code }).inc();
     }
 
     pub(crate) fn observation_aged(&self, age: Duration) {
@@ -145,6 +142,37 @@ struct BucketLabel {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct SweepOutcome {
     code: Code,
+}
+
+/// With the codes that alerts count: with all of them these would be fifteen hundred series, nearly all of which stay 0.
+impl InitialLabels for CallOutcome {
+    fn initial() -> Vec<Self> {
+        let counted = [ErrorKind::Throttled, ErrorKind::Denied, ErrorKind::Credentials].map(Code::Failed);
+        Operation::iter()
+            .flat_map(|action| counted.map(|code| Self { service: action.service(), action, code }))
+            .collect()
+    }
+}
+
+/// None: a histogram has fifteen series, and no alert counts durations of calls.
+impl InitialLabels for Call {
+    fn initial() -> Vec<Self> {
+        Vec::new()
+    }
+}
+
+/// None: a limit that no call has used has no state that could be shown.
+impl InitialLabels for BucketLabel {
+    fn initial() -> Vec<Self> {
+        Vec::new()
+    }
+}
+
+impl InitialLabels for SweepOutcome {
+    fn initial() -> Vec<Self> {
+        let failed = each(|kind| Self { code: Code::Failed(kind) });
+        failed.into_iter().chain([Self { code: Code::Ok }]).collect()
+    }
 }
 
 impl EncodeLabelValue for Code {

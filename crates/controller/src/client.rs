@@ -343,7 +343,7 @@ mod tests {
             let body = body.clone();
             async move { Ok::<_, BoxError>(Response::new(Body::from(body))) }
         };
-        let metrics = Metrics::new(crate::debug::DebugPools::default());
+        let metrics = Metrics::new();
         let meter =
             Meter { purpose, limiter: None, leadership: None, clock: None, pace: Pace::default(), metrics };
         Client::new(meter.layer(tower::service_fn(answer)), "default")

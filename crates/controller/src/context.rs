@@ -4,7 +4,7 @@ use crate::announcements::Announcements;
 use crate::client::Workloads;
 use crate::clock::{Clock, KubernetesClock};
 use crate::clouds::Clouds;
-use crate::debug::DebugPools;
+use crate::debug::Debug;
 use crate::events::Events;
 use crate::identities::Identities;
 use crate::liveness::Liveness;
@@ -36,8 +36,8 @@ pub struct Context {
     pub clock: Arc<dyn Clock>,
     /// The API server's clock, as far as its answers show it.
     pub kubernetes_clock: KubernetesClock,
-    /// What `/debug/pools` shows.
-    pub debug: DebugPools,
+    /// What `/debug` shows.
+    pub debug: Debug,
     /// What `/readyz` depends on.
     pub readiness: Readiness,
     /// What `/livez` depends on.

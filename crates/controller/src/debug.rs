@@ -1,93 +1,194 @@
-//! What `/debug/pools` shows: the last plan of each pool, with its report.
+//! What `/debug/pools`, `/debug/clusters` and the like show: of each object its last pass, and its last plan with its report.
 //!
 //! Secrets never leave this module: bootstrap data in a plan is replaced by its length.
 
+use crate::metrics::{Controller, PassResult};
 use foo_model::Timestamp;
-use foo_planner::Plan;
-use foo_planner::report::{ConditionKind, Status};
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use kube::ResourceExt;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use strum::EnumIter;
 
-/// Namespace and name of a pool.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PoolName {
-    /// Namespace.
-    pub namespace: String,
-    /// Name.
-    pub name: String,
+/// A page below `/debug`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, EnumIter)]
+pub enum Page {
+    /// FooMachinePools.
+    Pools,
+    /// FooClusters.
+    Clusters,
+    /// FooControlPlanes, of both modes.
+    ControlPlanes,
+    /// FooNodeConfigs.
+    NodeConfigs,
+    /// FooClusterIdentities.
+    Identities,
 }
 
-/// The last pass over each pool. Clones share the same registry.
+impl Page {
+    /// Where it is served.
+    pub fn path(self) -> &'static str {
+        match self {
+            Self::Pools => "/debug/pools",
+            Self::Clusters => "/debug/clusters",
+            Self::ControlPlanes => "/debug/control-planes",
+            Self::NodeConfigs => "/debug/node-configs",
+            Self::Identities => "/debug/identities",
+        }
+    }
+
+    /// The page with the objects of a controller.
+    pub fn of(controller: Controller) -> Self {
+        match controller {
+            Controller::Pool => Self::Pools,
+            Controller::Cluster => Self::Clusters,
+            Controller::ControlPlane | Controller::Eks => Self::ControlPlanes,
+            Controller::NodeConfig => Self::NodeConfigs,
+            Controller::Identity => Self::Identities,
+        }
+    }
+}
+
+/// An object of a page.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    page: Page,
+    namespace: String,
+    name: String,
+}
+
+impl Key {
+    /// The key of an object of this controller.
+    pub fn of(controller: Controller, object: &impl ResourceExt) -> Self {
+        let namespace = object.namespace().unwrap_or_default();
+        Self { page: Page::of(controller), namespace, name: object.name_any() }
+    }
+
+    /// The same by its names.
+    pub fn named(controller: Controller, namespace: Option<&str>, name: &str) -> Self {
+        let namespace = namespace.unwrap_or_default().to_owned();
+        Self { page: Page::of(controller), namespace, name: name.to_owned() }
+    }
+}
+
+/// The last passes over all objects. Clones share the same record.
 #[derive(Clone, Debug, Default)]
-pub struct DebugPools {
-    passes: Arc<Mutex<BTreeMap<PoolName, LastPass>>>,
+pub struct Debug {
+    entries: Arc<Mutex<BTreeMap<Key, Entry>>>,
 }
 
-#[derive(Debug)]
-struct LastPass {
+#[derive(Debug, Default)]
+struct Entry {
+    pass: Option<Pass>,
+    planned: Option<Planned>,
+}
+
+/// A pass that came to an end. One that an object's back-off skipped is none.
+#[derive(Clone, Debug)]
+pub struct Pass {
+    /// When it ended.
+    pub at: Timestamp,
+    /// Its result.
+    pub result: PassResult,
+    /// The error that ended it early.
+    pub error: Option<String>,
+    /// When the object has its next pass at the latest, if nothing names it before.
+    pub next: Option<Duration>,
+}
+
+/// A plan, and how far it was carried out.
+struct Planned {
     at: Timestamp,
-    plan: Arc<Plan>,
+    plan: Arc<dyn Plan>,
     failure: Option<String>,
 }
 
-impl DebugPools {
-    /// Records the end of a pass over a pool. `failure` says what stopped the execution of the plan, if
-    /// anything did.
-    pub fn record(&self, pool: PoolName, at: Timestamp, plan: Arc<Plan>, failure: Option<String>) {
-        self.lock().insert(pool, LastPass { at, plan, failure });
+/// What can be shown as JSON.
+pub trait Plan: Send + Sync {
+    /// As JSON, with secrets.
+    fn to_json(&self) -> Value;
+}
+
+impl<T: Serialize + Send + Sync> Plan for T {
+    fn to_json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_else(|error| json!(error.to_string()))
+    }
+}
+
+impl Debug {
+    /// Records the end of a pass over an object.
+    pub fn passed(&self, key: Key, pass: Pass) {
+        self.lock().entry(key).or_default().pass = Some(pass);
     }
 
-    /// The pool was deleted.
-    pub fn forget(&self, pool: &PoolName) {
-        self.lock().remove(pool);
+    /// Records the last plan of a pass. `failure` says what stopped its execution, if anything did.
+    pub fn planned(&self, key: Key, at: Timestamp, plan: Arc<dyn Plan>, failure: Option<String>) {
+        self.lock().entry(key).or_default().planned = Some(Planned { at, plan, failure });
     }
 
-    /// Number of pools per condition and status, by their last reports.
-    pub fn count_conditions(&self) -> BTreeMap<(ConditionKind, &'static str), i64> {
-        let mut counts = BTreeMap::new();
-        for pass in self.lock().values() {
-            for condition in &pass.plan.report.conditions {
-                *counts.entry((condition.kind, status_text(condition.status))).or_default() += 1;
-            }
-        }
-        counts
+    /// The object was deleted.
+    pub fn forget(&self, key: &Key) {
+        self.lock().remove(key);
     }
 
-    /// The pools as JSON; only those of one namespace, or the one with one name, when requested.
-    pub fn to_json(&self, namespace: Option<&str>, name: Option<&str>) -> Value {
-        let passes = self.lock();
-        let wanted = passes.iter().filter(|(pool, _)| {
-            namespace.is_none_or(|namespace| namespace == pool.namespace)
-                && name.is_none_or(|name| name == pool.name)
+    /// Objects of this controller other than these were deleted.
+    pub fn keep_only<K: ResourceExt>(&self, controller: Controller, objects: &[Arc<K>]) {
+        let kept: BTreeSet<Key> = objects.iter().map(|object| Key::of(controller, object.as_ref())).collect();
+        self.lock().retain(|key, _| key.page != Page::of(controller) || kept.contains(key));
+    }
+
+    /// The objects of a page as JSON; only those of one namespace, or the one with one name, when requested.
+    pub fn to_json(&self, page: Page, namespace: Option<&str>, name: Option<&str>) -> Value {
+        let entries = self.lock();
+        let wanted = entries.iter().filter(|(key, _)| {
+            key.page == page
+                && namespace.is_none_or(|namespace| namespace == key.namespace)
+                && name.is_none_or(|name| name == key.name)
         });
-        wanted.map(|(pool, pass)| entry(pool, pass)).collect()
+        wanted.map(|(key, entry)| entry.to_json(key)).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<PoolName, LastPass>> {
-        self.passes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A condition's status in Kubernetes' spelling.
-pub fn status_text(status: Status) -> &'static str {
-    match status {
-        Status::True => "True",
-        Status::False => "False",
-        Status::Unknown => "Unknown",
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Key, Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn entry(pool: &PoolName, pass: &LastPass) -> Value {
-    let mut plan = serde_json::to_value(&*pass.plan).unwrap_or_else(|error| json!(error.to_string()));
-    redact(&mut plan);
-    json!({
-        "namespace": pool.namespace,
-        "name": pool.name,
-        "at": crate::clock::shown(pass.at).to_string(),
-        "failure": pass.failure,
-        "plan": plan,
-    })
+impl Entry {
+    fn to_json(&self, key: &Key) -> Value {
+        let mut shown = Map::new();
+        if !key.namespace.is_empty() {
+            shown.insert("namespace".to_owned(), json!(key.namespace));
+        }
+        shown.insert("name".to_owned(), json!(key.name));
+        if let Some(pass) = &self.pass {
+            let result: &'static str = pass.result.into();
+            let next = pass.next.map(|next| next.as_secs());
+            let pass =
+                json!({"at": text(pass.at), "result": result, "error": pass.error, "nextSeconds": next});
+            shown.insert("pass".to_owned(), pass);
+        }
+        if let Some(planned) = &self.planned {
+            let mut plan = planned.plan.to_json();
+            redact(&mut plan);
+            shown.insert("at".to_owned(), json!(text(planned.at)));
+            shown.insert("failure".to_owned(), json!(planned.failure));
+            shown.insert("plan".to_owned(), plan);
+        }
+        Value::Object(shown)
+    }
+}
+
+fn text(at: Timestamp) -> String {
+    crate::clock::shown(at).to_string()
+}
+
+impl fmt::Debug for Planned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Planned").field("at", &self.at).finish_non_exhaustive()
+    }
 }
 
 /// Replaces bootstrap data, wherever it appears, by its length: it contains join tokens.
@@ -114,12 +215,31 @@ mod tests {
 
     #[test]
     fn bootstrap_data_is_never_shown() {
-        let mut plan =
-            json!({"actions": [{"CreateTemplate": {"content": {"user_data": [115, 51], "key": 1}}}]});
-        redact(&mut plan);
+        let debug = Debug::default();
+        let plan = json!({"actions": [{"CreateTemplate": {"content": {"user_data": [115, 51], "key": 1}}}]});
+        let key = Key::named(Controller::Pool, Some("a"), "p");
+        debug.planned(key.clone(), Timestamp(0), Arc::new(plan), None);
+        let shown = debug.to_json(Page::Pools, Some("a"), None);
         assert_eq!(
-            plan,
+            shown[0]["plan"],
             json!({"actions": [{"CreateTemplate": {"content": {"user_data": "2 bytes", "key": 1}}}]})
         );
+        assert_eq!(debug.to_json(Page::Pools, Some("b"), None), json!([]));
+        assert_eq!(debug.to_json(Page::Clusters, None, None), json!([]));
+        debug.forget(&key);
+        assert_eq!(debug.to_json(Page::Pools, None, None), json!([]));
+    }
+
+    #[test]
+    fn both_modes_of_control_planes_are_on_one_page() {
+        let debug = Debug::default();
+        for (controller, name) in [(Controller::ControlPlane, "external"), (Controller::Eks, "eks")] {
+            let key = Key::named(controller, Some("a"), name);
+            let next = Some(Duration::from_mins(10));
+            debug.passed(key, Pass { at: Timestamp(0), result: PassResult::Settled, error: None, next });
+        }
+        let shown = debug.to_json(Page::ControlPlanes, None, None);
+        assert_eq!((&shown[0]["name"], &shown[1]["name"]), (&json!("eks"), &json!("external")));
+        assert_eq!(shown[0]["pass"]["nextSeconds"], 600);
     }
 }

@@ -4,7 +4,7 @@
 //! as an error and counted, and its object is tried again after a pause. A pass that cannot be aborted
 //! because it blocks a thread makes `/livez` fail ([`Underway::overdue`]): only a restart helps.
 
-use crate::metrics::Controller;
+use crate::metrics::{Controller, PassResult};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,6 +24,43 @@ pub struct Underway(Arc<Mutex<Passes>>);
 struct Passes {
     last: u64,
     begun: BTreeMap<u64, (Controller, Instant)>,
+}
+
+/// The objects whose last pass failed. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct Failing(Arc<Mutex<BTreeMap<(Controller, String), Instant>>>);
+
+impl Failing {
+    /// Records how a pass over an object ended.
+    pub fn ended(&self, controller: Controller, object: &impl Display, result: PassResult) {
+        let key = (controller, object.to_string());
+        match result {
+            PassResult::Failed | PassResult::GivenUp => {
+                self.lock().entry(key).or_insert_with(Instant::now);
+            }
+            PassResult::Settled | PassResult::Worked => drop(self.lock().remove(&key)),
+            PassResult::Skipped | PassResult::Aborted => {}
+        }
+    }
+
+    /// The object was deleted.
+    pub fn forget(&self, controller: Controller, object: &impl Display) {
+        self.lock().remove(&(controller, object.to_string()));
+    }
+
+    /// Per controller, the longest time since passes over an object began to fail.
+    pub fn longest(&self) -> BTreeMap<Controller, Duration> {
+        let mut longest = BTreeMap::new();
+        for ((controller, _), since) in &*self.lock() {
+            let lasts: &mut Duration = longest.entry(*controller).or_default();
+            *lasts = (*lasts).max(since.elapsed());
+        }
+        longest
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<(Controller, String), Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Identifies a pass under way.
@@ -94,6 +131,24 @@ pub async fn within<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn an_object_fails_since_the_first_of_its_failures_in_a_row() {
+        let (failing, minute) = (Failing::default(), Duration::from_mins(1));
+        let longest = || failing.longest().get(&Controller::Eks).copied();
+        failing.ended(Controller::Eks, &"a", PassResult::Settled);
+        assert_eq!(longest(), None);
+        for result in [PassResult::Failed, PassResult::Skipped, PassResult::GivenUp] {
+            failing.ended(Controller::Eks, &"a", result);
+            tokio::time::sleep(minute).await;
+        }
+        assert_eq!(longest(), Some(3 * minute));
+        failing.ended(Controller::Eks, &"a", PassResult::Worked);
+        assert_eq!(longest(), None);
+        failing.ended(Controller::Eks, &"a", PassResult::Failed);
+        failing.forget(Controller::Eks, &"a");
+        assert_eq!(longest(), None);
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_pass_that_outlives_its_deadline_by_far_is_known() {

@@ -29,6 +29,11 @@ impl Action {
     pub const fn await_change() -> Self {
         Self(None)
     }
+
+    /// How long after at the latest.
+    pub const fn after(&self) -> Option<Duration> {
+        self.0
+    }
 }
 
 impl From<Action> for KubeAction {

@@ -11,7 +11,7 @@ use crate::client::Limit;
 use crate::clock::{Clock, KubernetesClock};
 use crate::clouds::{CloudFactory, Clouds};
 use crate::context::Context;
-use crate::debug::DebugPools;
+use crate::debug::Debug;
 use crate::diagnostics::{self, Access, Certificate};
 use crate::events::Events;
 use crate::identities::Identities;
@@ -54,8 +54,8 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     let stop = stop_signal()?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
     let kubernetes_clock = KubernetesClock::with(Arc::clone(&clock));
-    let pools = DebugPools::default();
-    let metrics = Metrics::new(pools.clone());
+    let debug = Debug::default();
+    let metrics = Metrics::new();
     metrics.compares(kubernetes_clock.clone());
     let readiness = Readiness::default();
     let liveness = Liveness::default();
@@ -69,7 +69,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
         .with_context(|| format!("--health-addr {}", config.health))?;
     if let Some(diagnostics) = &config.diagnostics {
         let address = diagnostics.address;
-        serve_diagnostics(diagnostics, kube.clone(), &metrics, &pools)
+        serve_diagnostics(diagnostics, kube.clone(), &metrics, &debug)
             .await
             .with_context(|| format!("--diagnostics-address {address}"))?;
     }
@@ -115,7 +115,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
         identities: Identities::new(config.identity_rules.clone()),
         announcements: Announcements::default(),
         settings: config.settings.clone(),
-        debug: pools,
+        debug,
         metrics,
         clock,
         kubernetes_clock,
@@ -166,7 +166,7 @@ async fn serve_diagnostics(
     diagnostics: &Diagnostics,
     kube: kube::Config,
     metrics: &Metrics,
-    pools: &DebugPools,
+    debug: &Debug,
 ) -> anyhow::Result<()> {
     let certificate = match &diagnostics.security {
         Security::Insecure => {
@@ -181,7 +181,7 @@ async fn serve_diagnostics(
     let mut secret = [0; 32];
     let random = rustls::crypto::aws_lc_rs::default_provider().secure_random.fill(&mut secret);
     random.map_err(|_none| anyhow::anyhow!("the system gives no random bytes"))?;
-    let router = diagnostics::guarded(metrics.clone(), pools.clone(), Access::new(reviews, secret));
+    let router = diagnostics::guarded(metrics.clone(), debug.clone(), Access::new(reviews, secret));
     admin::serve(diagnostics.address, router, Transport::Tls(Arc::new(certificate))).await?;
     Ok(())
 }

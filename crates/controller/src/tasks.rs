@@ -14,10 +14,10 @@ use crate::metrics::Task;
 use crate::metrics::labels::TaskLabels;
 use crate::readiness::Readiness;
 use foo_cloud::Watchdog;
+use foo_cloud::initialized::Initialized;
 use foo_cloud::watchdog::WeakWatchdog;
 use futures::FutureExt;
 use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::family::Family;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::panic::AssertUnwindSafe;
@@ -38,7 +38,7 @@ pub struct Tasks {
     watched: Arc<Mutex<Vec<Watched>>>,
     troubled: Arc<Mutex<BTreeMap<Task, Instant>>>,
     /// Kept so that metrics can report them.
-    pub(crate) restarts: Family<TaskLabels, Counter>,
+    pub(crate) restarts: Initialized<TaskLabels, Counter>,
 }
 
 #[derive(Debug)]
@@ -130,7 +130,7 @@ impl Tasks {
     }
 
     fn was_restarted(&self, task: Task) {
-        self.restarts.get_or_create(&TaskLabels { task }).inc();
+        self.restarts.of(&TaskLabels { task }).inc();
         self.troubled().insert(task, Instant::now());
     }
 
@@ -172,7 +172,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_task_that_ends_is_started_again_and_counted() {
         let tasks = Tasks::default();
-        let restarts = || tasks.restarts.get_or_create(&TaskLabels { task: Task::Observer }).get();
+        let restarts = || tasks.restarts.of(&TaskLabels { task: Task::Observer }).get();
         let begun = std::sync::atomic::AtomicU32::new(0);
         let run = || async {
             match begun.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {

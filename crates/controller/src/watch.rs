@@ -65,6 +65,8 @@ pub struct Watch<K: Resource<DynamicType = ()> + Clone + 'static> {
     /// Objects that changed, for `for_stream`, `owns_stream` and `watches_stream`. Must be polled for the cache to be
     /// filled; never yields an error.
     pub changes: BoxStream<'static, Result<K, watcher::Error>>,
+    /// The kind, as metrics name it.
+    pub kind: Watched,
 }
 
 /// Which objects of a kind are watched.
@@ -154,7 +156,7 @@ impl<K: Object> Watch<K> {
             };
             stream::iter(touched.into_iter().map(|object| Ok(Arc::unwrap_or_clone(object))))
         });
-        Self { store, by_name, filled, unreadable, changes: touched.boxed() }
+        Self { store, by_name, filled, unreadable, changes: touched.boxed(), kind }
     }
 }
 

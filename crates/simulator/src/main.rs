@@ -9,7 +9,8 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// Simulates AWS in one process: Auto Scaling, EC2, STS, SQS and SSM, for tests and demos.
+/// Simulates AWS in one process: Auto Scaling, EC2, Elastic Load Balancing, EKS, IAM, S3, Service Quotas, SQS, SSM and STS, for tests
+/// and demos.
 ///
 /// Point any AWS SDK at it with AWS_ENDPOINT_URL; without --key it accepts any access key. Its control API is
 /// at /_sim: GET /_sim/state, GET /_sim/calls, POST /_sim/clock, POST /_sim/faults, …

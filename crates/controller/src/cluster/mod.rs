@@ -28,6 +28,7 @@ use foo_cloud::lookups::Asking;
 use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use futures::{StreamExt, stream};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{Api, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
 use status::{Found, Said, credentials, is_found, not_yet_used};
@@ -112,6 +113,10 @@ impl Reconciler for Clusters {
         };
         let credentials = self.credentials(cluster).ok().filter(|_| calls)?;
         Some((CloudKey::of(&credentials, &cluster.spec.region), Urgency::Usual))
+    }
+
+    fn conditions<'o>(&self, cluster: &'o FooCluster) -> Option<&'o [Condition]> {
+        Some(cluster.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default())
     }
 
     async fn pass(&self, cluster: Self::Gathered) -> Result<Outcome, Self::Error> {

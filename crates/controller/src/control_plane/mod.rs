@@ -29,6 +29,7 @@ use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use foo_planner::report::some_names;
 use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::core::PartialObjectMeta;
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
@@ -102,6 +103,12 @@ impl Reconciler for ControlPlanes {
 
     fn fingerprint(&self, control_plane: &Self::Gathered) -> Self::Fingerprint {
         control_plane.metadata.generation
+    }
+
+    fn conditions<'o>(&self, control_plane: &'o FooControlPlane) -> Option<&'o [Condition]> {
+        let status = control_plane.status.as_ref();
+        let conditions = status.map(|status| status.conditions.as_slice()).unwrap_or_default();
+        control_plane.spec.eks.is_none().then_some(conditions)
     }
 
     async fn pass(&self, control_plane: Self::Gathered) -> Result<Outcome, Self::Error> {

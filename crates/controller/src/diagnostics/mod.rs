@@ -1,4 +1,4 @@
-//! Diagnostics, served as Cluster API's own providers do: `/metrics` and `/debug/pools` over TLS, for users
+//! Diagnostics, served as Cluster API's own providers do: `/metrics` and the pages of `/debug` over TLS, for users
 //! whose token the API server accepts and who may `get` the path ([`access`]). With `--insecure-diagnostics`
 //! only `/metrics`, over plain HTTP and for any client that can connect.
 
@@ -11,7 +11,7 @@ mod tests;
 pub use access::Access;
 pub use certificate::{Certificate, Files};
 
-use crate::debug::DebugPools;
+use crate::debug::{Debug, Page};
 use crate::metrics::Metrics;
 use axum::Router;
 use axum::extract::{Query, State};
@@ -20,12 +20,18 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use serde::Deserialize;
+use strum::IntoEnumIterator;
 
 /// All pages, for users that `access` allows. To be served over TLS only: requests carry tokens.
-pub fn guarded(metrics: Metrics, pools: DebugPools, access: Access) -> Router {
-    open(metrics)
-        .route("/debug/pools", get(plans).with_state(pools))
-        .route_layer(from_fn_with_state(access, access::guard))
+pub fn guarded(metrics: Metrics, debug: Debug, access: Access) -> Router {
+    let pages = Page::iter().fold(open(metrics), |pages, page| {
+        let shown = debug.clone();
+        let show = move |Query(which): Query<Which>| async move {
+            axum::Json(shown.to_json(page, which.namespace.as_deref(), which.name.as_deref()))
+        };
+        pages.route(page.path(), get(show))
+    });
+    pages.route_layer(from_fn_with_state(access, access::guard))
 }
 
 /// Metrics, for any client that can connect. They contain no names of objects.
@@ -47,8 +53,4 @@ async fn exposition(State(metrics): State<Metrics>) -> Response {
 struct Which {
     namespace: Option<String>,
     name: Option<String>,
-}
-
-async fn plans(State(pools): State<DebugPools>, Query(which): Query<Which>) -> Response {
-    axum::Json(pools.to_json(which.namespace.as_deref(), which.name.as_deref())).into_response()
 }

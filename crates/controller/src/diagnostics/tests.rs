@@ -77,8 +77,7 @@ fn silent() -> Client {
 }
 
 fn pages(client: Client) -> Router {
-    let pools = DebugPools::default();
-    guarded(Metrics::new(pools.clone()), pools, Access::new(client, [7; 32]))
+    guarded(Metrics::new(), Debug::default(), Access::new(client, [7; 32]))
 }
 
 /// Status and text of an answer.
@@ -108,6 +107,10 @@ async fn only_tokens_with_the_right_are_let_in() {
         ("/metrics?x=y", Some("Bearer scraper"), 200),
         ("/debug/pools", None, 401),
         ("/debug/pools", Some("Bearer scraper"), 403),
+        ("/debug/clusters", None, 401),
+        ("/debug/control-planes", None, 401),
+        ("/debug/node-configs", Some("Bearer scraper"), 403),
+        ("/debug/identities", Some("Bearer scraper"), 403),
         ("/debug/other", Some("Bearer scraper"), 404),
     ] {
         let (seen, text) = get(&pages, path, authorization).await;
@@ -190,8 +193,7 @@ async fn verdicts_are_remembered_for_a_minute_and_refusals_for_ten_seconds() {
 async fn a_flood_of_guesses_does_not_drive_out_who_may() {
     let asked = Asked::default();
     let access = Access::new(sensible(&asked), [7; 32]);
-    let pools = DebugPools::default();
-    let pages = guarded(Metrics::new(pools.clone()), pools, access.clone());
+    let pages = guarded(Metrics::new(), Debug::default(), access.clone());
     assert_eq!(get(&pages, "/metrics", Some("Bearer scraper")).await.0, 200);
     for number in 0..3000 {
         assert_eq!(get(&pages, "/metrics", Some(&format!("Bearer guess-{number}"))).await.0, 401);
@@ -305,7 +307,7 @@ async fn a_certificate_from_files_is_used_and_renewed_and_a_broken_one_is_not() 
 
 #[tokio::test]
 async fn insecure_diagnostics_are_metrics_alone() {
-    let pages = open(Metrics::new(DebugPools::default()));
+    let pages = open(Metrics::new());
     assert_eq!(get(&pages, "/metrics", None).await.0, 200);
     assert_eq!(get(&pages, "/debug/pools", None).await.0, 404);
 }

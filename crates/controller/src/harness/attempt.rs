@@ -4,6 +4,7 @@ use super::{Failures, Outcome, Reconciler, Urgency};
 use crate::backoff::Backoff;
 use crate::clouds::CloudKey;
 use crate::context::Context;
+use crate::debug;
 use crate::lanes::{Lanes, Room};
 use crate::metrics::{Controller, PassResult};
 use crate::passes;
@@ -48,21 +49,37 @@ impl<R: Reconciler> Attempts<R> {
         let measured = self.context.metrics.pass_starts(self.controller);
         let deadline = self.context.settings.last_deadline();
         let mut tried = None;
+        let is_ours = self.reconciler.conditions(&object).is_some();
         let ended = passes::within(deadline, &key, self.pass(&key, object, &mut tried)).await;
-        let (next, result) = match ended {
-            Some(Ok(outcome)) => self.settle(&key, tried, outcome),
+        let (next, result, error) = match ended {
+            Some(Ok(outcome)) => {
+                let (next, result) = self.settle(&key, tried, outcome);
+                (next, result, None)
+            }
             Some(Err(error)) => {
                 let controller: &str = self.controller.into();
                 tracing::warn!(controller, object = %key, %error, "the reconcile failed");
-                self.settle(&key, tried, Outcome::failed())
+                let (next, result) = self.settle(&key, tried, Outcome::failed());
+                (next, result, Some(error.to_string()))
             }
             None => {
                 let (next, _failed) = self.settle(&key, tried, Outcome::failed());
-                (next, PassResult::GivenUp)
+                (next, PassResult::GivenUp, Some(format!("it took longer than {} s", deadline.as_secs())))
             }
         };
         measured.ends(result);
+        self.context.metrics.failing().ended(self.controller, &key, result);
+        if is_ours && result != PassResult::Skipped {
+            self.record(&key, result, error, next.after());
+        }
         next
+    }
+
+    /// For `/debug`. An object that waits for its back-off shows the pass that failed.
+    fn record(&self, key: &Ref<R>, result: PassResult, error: Option<String>, next: Option<Duration>) {
+        let at = self.context.clock.now();
+        let key = debug::Key::named(self.controller, key.namespace.as_deref(), &key.name);
+        self.context.debug.passed(key, debug::Pass { at, result, error, next });
     }
 
     /// Waits for the caches, then does the pass unless the object has to wait; records the fingerprint in

@@ -1,7 +1,7 @@
 //! A controller whose pass is over all objects at once: for decisions that need all of them.
 
 use crate::context::Context;
-use crate::metrics::Task;
+use crate::metrics::{Controller, PassResult, Task};
 use crate::watch::{Filled, Object, Watch};
 use foo_cloud::Watchdog;
 use futures::stream::{BoxStream, SelectAll};
@@ -15,7 +15,7 @@ const TRY_AGAIN: Duration = Duration::from_secs(10);
 
 /// What differs between such controllers.
 pub trait ReconcileAll: Send {
-    /// One pass over everything. Returns when the next one is due even if nothing has changed. If it is
+    /// One pass over everything. If a part of it failed, returns when it is repeated even if nothing has changed. If it is
     /// dropped at an `.await` because it took too long, what it learned so far stays.
     fn reconcile_all(&mut self) -> impl Future<Output = Option<Duration>> + Send;
 }
@@ -24,15 +24,16 @@ pub trait ReconcileAll: Send {
 #[must_use]
 pub struct ForAll {
     context: Context,
+    controller: Controller,
     task: Task,
     needs: Vec<Filled>,
     changes: SelectAll<BoxStream<'static, ()>>,
 }
 
 impl ForAll {
-    /// A controller that runs as this task.
-    pub fn new(context: &Context, task: Task) -> Self {
-        Self { context: context.clone(), task, needs: Vec::new(), changes: SelectAll::new() }
+    /// A controller that runs as this task. Its passes are counted under its name.
+    pub fn new(context: &Context, controller: Controller, task: Task) -> Self {
+        Self { context: context.clone(), controller, task, needs: Vec::new(), changes: SelectAll::new() }
     }
 
     /// A kind that must have been listed before the first pass.
@@ -68,8 +69,17 @@ impl ForAll {
             // Many changes at once, as in the first list, trigger one pass.
             while self.changes.next().now_or_never().flatten().is_some() {}
             if self.needs.iter().all(Filled::now) {
+                let measured = self.context.metrics.pass_starts(self.controller);
                 let pass = tasks.within(self.task, &watchdog, deadline, reconciler.reconcile_all());
-                again = pass.await.unwrap_or(Some(TRY_AGAIN));
+                let ended = pass.await;
+                let result = match &ended {
+                    Some(None) => PassResult::Settled,
+                    Some(Some(_)) => PassResult::Failed,
+                    None => PassResult::GivenUp,
+                };
+                measured.ends(result);
+                self.context.metrics.failing().ended(self.controller, &"all", result);
+                again = ended.unwrap_or(Some(TRY_AGAIN));
             }
         }
     }

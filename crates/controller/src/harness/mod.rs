@@ -10,7 +10,8 @@
 //!
 //! The harness does the rest, the same for all ([`attempt`] is one pass, in this order):
 //!
-//! * **metrics**: counts and measures each pass, and how long its object waited for it;
+//! * **metrics**: counts and measures each pass, how long its object waited for it, and the conditions of all objects;
+//! * **debug**: records how the last pass over each object ended ([`crate::debug`]);
 //! * **deadline**: aborts a pass that takes too long, including the time that it waits;
 //! * **readiness**: no pass begins before the caches of all watched kinds are filled;
 //! * **back-off**: an object that failed has no pass for a while, longer each time, until
@@ -37,6 +38,7 @@ use crate::clouds::CloudKey;
 use crate::metrics::PassResult;
 use crate::queue::Action;
 use crate::watch::Object;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,6 +67,10 @@ pub trait Reconciler: Send + Sync + 'static {
     fn cloud(&self, _gathered: &Self::Gathered) -> Option<(CloudKey, Urgency)> {
         None
     }
+
+    /// The conditions of an object, which are counted in metrics. `None` for one that another controller reconciles: its
+    /// passes here do nothing.
+    fn conditions<'o>(&self, object: &'o Self::Object) -> Option<&'o [Condition]>;
 
     /// One pass. It may be dropped at any `.await`, and there is one per object at a time.
     fn pass(&self, gathered: Self::Gathered) -> impl Future<Output = Result<Outcome, Self::Error>> + Send;

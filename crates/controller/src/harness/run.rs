@@ -4,13 +4,14 @@ use super::Reconciler;
 use super::attempt::{Attempts, Needs};
 use crate::backoff::Backoff;
 use crate::context::Context;
+use crate::debug;
 use crate::lanes::Lanes;
-use crate::metrics::Controller;
+use crate::metrics::{Controller, Watched};
 use crate::queue::Queue;
 use crate::watch::{Object, Watch};
 use futures::{Stream, StreamExt};
 use kube::runtime::controller::{Config, Controller as KubeController, Error};
-use kube_runtime::reflector::ObjectRef;
+use kube_runtime::reflector::{ObjectRef, Store};
 use std::convert::Infallible;
 use std::fmt;
 use std::future::ready;
@@ -26,6 +27,8 @@ pub struct Harness<K: Object> {
     needs: Needs,
     config: Config,
     kube: KubeController<K>,
+    kind: Watched,
+    objects: Store<K>,
 }
 
 impl<K: Object> Harness<K> {
@@ -34,6 +37,8 @@ impl<K: Object> Harness<K> {
         let queue = context.metrics.queue(name);
         Self {
             name,
+            kind: own.kind,
+            objects: own.store.clone(),
             config: Config::default().concurrency(context.settings.concurrency),
             needs: Needs { filled: vec![own.filled], identities: false },
             kube: KubeController::for_stream(queue.changed(own.changes), own.store),
@@ -93,7 +98,12 @@ impl<K: Object> Harness<K> {
         reconciler: Arc<R>,
         shutdown: impl Future<Output = ()> + Send + Sync + 'static,
     ) {
-        let settings = &self.context.settings;
+        let (settings, counted) = (&self.context.settings, Arc::clone(&reconciler));
+        let clock = self.context.kubernetes_clock.clone();
+        self.context
+            .metrics
+            .census()
+            .adds(self.kind, clock, self.objects, move |object| counted.conditions(object));
         let attempts = Arc::new(Attempts {
             controller: self.name,
             reconciler,
@@ -124,6 +134,9 @@ impl<K: Object> Harness<K> {
                     key.namespace.clone_from(&object.namespace);
                     gone.0.is_gone(&key);
                     gone.1.backoff.succeeded(&key);
+                    let name = debug::Key::named(gone.1.controller, key.namespace.as_deref(), &key.name);
+                    gone.1.context.debug.forget(&name);
+                    gone.1.context.metrics.failing().forget(gone.1.controller, &key);
                 }
                 if let Err(error) = ended {
                     // An object that was deleted before its turn needs no report.

@@ -15,8 +15,9 @@ use crate::Context;
 use crate::apply::{self, StatusWriter};
 use crate::clock::kube_time;
 use crate::credentials::Keys;
+use crate::debug;
 use crate::harness::{ForAll, ReconcileAll};
-use crate::metrics::{Task, Watched};
+use crate::metrics::{Controller, PassResult, Task, Watched};
 use crate::watch::{ChangeFilter, Filled, Unreadable, Watch};
 use foo_api::conditions::{self, NewCondition};
 use foo_api::identity::secret_keys;
@@ -70,6 +71,14 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
         Api::all(client.clone()),
         ChangeFilter::AllButStatus,
     );
+    context.metrics.census().adds(
+        identities.kind,
+        context.kubernetes_clock.clone(),
+        identities.store.clone(),
+        |identity: &FooClusterIdentity| {
+            Some(identity.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default())
+        },
+    );
     let cache = IdentityCache {
         identities: identities.store.clone(),
         namespaces: namespaces.store.clone(),
@@ -82,7 +91,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send) {
         status: StatusWriter::new(managers::IDENTITY_STATUS),
         context: context.clone(),
     };
-    ForAll::new(&context, Task::Identities)
+    ForAll::new(&context, Controller::Identity, Task::Identities)
         .needs(identities)
         .needs(namespaces)
         .needs(secrets)
@@ -134,6 +143,7 @@ impl ReconcileAll for IdentityCache {
         let identities = self.identities.state();
         let named: BTreeSet<String> = identities.iter().filter_map(|it| secret_of(it)).collect();
         self.read.retain(|name, _| named.contains(name));
+        self.context.debug.keep_only(Controller::Identity, &identities);
         let mut all_went_well = true;
         for name in &named {
             all_went_well &= self.read_secret(name).await;
@@ -153,7 +163,9 @@ impl ReconcileAll for IdentityCache {
             let (well, is_gone) = self.write_finalizer(identity, use_of_it).await;
             all_went_well &= well;
             if let Some(outcome) = outcomes.get(&name).filter(|_| !is_gone && self.is_ours(identity)) {
-                all_went_well &= self.write_status(identity, outcome, use_of_it).await;
+                let well = self.write_status(identity, outcome, use_of_it).await;
+                self.record(identity, outcome, well);
+                all_went_well &= well;
             }
         }
         (!all_went_well).then_some(TRY_AGAIN)
@@ -161,6 +173,20 @@ impl ReconcileAll for IdentityCache {
 }
 
 impl IdentityCache {
+    /// For `/debug`: what it was resolved to. Names of credentials contain digests of keys, no keys.
+    fn record(&self, identity: &FooClusterIdentity, outcome: &Outcome, well: bool) {
+        let (debug, at) = (&self.context.debug, self.context.clock.now());
+        let key = debug::Key::of(Controller::Identity, identity);
+        let (result, next) =
+            if well { (PassResult::Settled, None) } else { (PassResult::Failed, Some(TRY_AGAIN)) };
+        debug.passed(key.clone(), debug::Pass { at, result, error: None, next });
+        let resolved = match &outcome.credentials {
+            Ok(credentials) => json!({"credentials": credentials.name()}),
+            Err(blocked) => json!({"reason": blocked.reason.as_str(), "message": blocked.message}),
+        };
+        debug.planned(key, at, Arc::new(resolved), None);
+    }
+
     /// Reads a Secret unless this version is known. Returns whether that succeeded.
     async fn read_secret(&mut self, name: &str) -> bool {
         let namespace = self.context.settings.identity_namespace.clone();

@@ -2,10 +2,10 @@
 //! counter.
 
 use super::labels::{Clock, ClockLabels, ConditionLabels, ControllerLabels, KindLabels, TaskLabels};
-use super::{Controller, Task};
+use super::{Controller, Task, Watched};
+use crate::census::{Census, Group, Kind, Shown};
 use crate::clock::KubernetesClock;
-use crate::debug::DebugPools;
-use crate::passes::Underway;
+use crate::passes::{Failing, Underway};
 use crate::queue::Queue;
 use crate::tasks::Tasks;
 use crate::watch::Pulses;
@@ -41,6 +41,28 @@ impl Collector for LongestPass {
     }
 }
 
+/// How long passes over objects have failed.
+#[derive(Debug)]
+pub(super) struct FailingPasses(pub(super) Failing);
+
+impl Collector for FailingPasses {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let mut descriptor = encoder.encode_descriptor(
+            "foo_reconcile_failing_oldest_seconds",
+            "Longest time since the reconciles of an object began to fail, none of which succeeded; 0 if there is none",
+            None,
+            MetricType::Gauge,
+        )?;
+        let longest = self.0.longest();
+        for controller in Controller::iter() {
+            let lasts = longest.get(&controller).copied().unwrap_or_default();
+            let labels = ControllerLabels { controller };
+            ConstGauge::new(lasts.as_secs_f64()).encode(descriptor.encode_family(&labels)?)?;
+        }
+        Ok(())
+    }
+}
+
 /// How long watches have been silent at the time of the scrape: a dead watch would not update a counter.
 #[derive(Debug)]
 pub(super) struct Silences(pub(super) Pulses);
@@ -60,24 +82,47 @@ impl Collector for Silences {
     }
 }
 
-/// Counts the pools' conditions at the time of the scrape.
+/// Counts objects and their conditions at the time of the scrape.
 #[derive(Debug)]
-pub(super) struct PoolConditions(pub(super) DebugPools);
+pub(super) struct Objects(pub(super) Census);
 
-impl Collector for PoolConditions {
+impl Collector for Objects {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut descriptor = encoder.encode_descriptor(
-            "foo_pool_conditions",
-            "Number of FooMachinePools by condition and status",
-            None,
-            MetricType::Gauge,
-        )?;
-        for ((condition, status), count) in self.0.count_conditions() {
-            let labels = ConditionLabels { condition: condition.into(), status };
-            ConstGauge::new(count).encode(descriptor.encode_family(&labels)?)?;
+        let kinds = self.0.kinds();
+        let help = "Number of objects that this manager reconciles";
+        let mut objects = encoder.encode_descriptor("foo_objects", help, None, MetricType::Gauge)?;
+        for (kind, counted) in &kinds {
+            let labels = KindLabels { kind: *kind };
+            ConstGauge::new(i64::from(counted.objects)).encode(objects.encode_family(&labels)?)?;
+        }
+        let help = "Number of objects by condition, its status, and who has to act on its reason";
+        let mut conditions = encoder.encode_descriptor("foo_conditions", help, None, MetricType::Gauge)?;
+        for (labels, group) in groups(&kinds) {
+            ConstGauge::new(i64::from(group.objects)).encode(conditions.encode_family(&labels)?)?;
+        }
+        let help = "Longest time that a condition of an object that is not paused has had this status";
+        let mut ages =
+            encoder.encode_descriptor("foo_condition_oldest_seconds", help, None, MetricType::Gauge)?;
+        for (labels, group) in groups(&kinds) {
+            ConstGauge::new(group.oldest.as_secs_f64()).encode(ages.encode_family(&labels)?)?;
+        }
+        let help = "Longest time since the deletion of an object that still exists; 0 if there is none";
+        let mut deleting =
+            encoder.encode_descriptor("foo_deletion_oldest_seconds", help, None, MetricType::Gauge)?;
+        for (kind, counted) in &kinds {
+            let labels = KindLabels { kind: *kind };
+            ConstGauge::new(counted.deleting.as_secs_f64()).encode(deleting.encode_family(&labels)?)?;
         }
         Ok(())
     }
+}
+
+fn groups(kinds: &BTreeMap<Watched, Kind>) -> impl Iterator<Item = (ConditionLabels, Group)> {
+    kinds.iter().flat_map(|(kind, counted)| {
+        counted.conditions.iter().map(|(Shown { condition, status, class }, group)| {
+            (ConditionLabels { kind: *kind, condition: *condition, status, class: *class }, *group)
+        })
+    })
 }
 
 /// How far the manager's clock is from the API server's.

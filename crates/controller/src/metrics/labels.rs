@@ -1,9 +1,12 @@
 //! All label values.
 
 use crate::announcements::EventKind;
+use foo_cloud::initialized::{InitialLabels, each, each_pair};
+use foo_model::Severity;
+use foo_model::reason::Class;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use std::fmt;
-use strum::{EnumIter, IntoStaticStr};
+use strum::{EnumIter, EnumString, IntoEnumIterator, IntoStaticStr, VariantNames};
 
 /// Implements the encoding of label enums by their strum texts.
 macro_rules! label_values {
@@ -31,6 +34,8 @@ label_values!(
     KubeCode,
     Task,
     Clock,
+    ConditionType,
+    ReasonClass,
 );
 
 /// A clock that the manager compares its own with.
@@ -55,6 +60,8 @@ pub enum Controller {
     NodeConfig,
     /// FooControlPlanes in mode `eks`.
     Eks,
+    /// FooClusterIdentities; a pass is over all of them.
+    Identity,
 }
 
 /// A task beside the controllers that runs for as long as the process.
@@ -168,6 +175,70 @@ pub enum Watched {
     Secret,
 }
 
+/// The type of a condition of our kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, EnumString, IntoStaticStr)]
+#[expect(missing_docs, reason = "docs/operations/conditions.md describes them")]
+pub enum ConditionType {
+    Ready,
+    Paused,
+    Deleting,
+    CredentialsReady,
+    LaunchTemplateReady,
+    AutoScalingGroupReady,
+    CapacityAvailable,
+    ScalingUp,
+    ScalingDown,
+    RollingOut,
+    Remediating,
+    AutoscalerReady,
+    UpToDate,
+    NetworkReady,
+    #[strum(serialize = "VPCReady")]
+    VpcReady,
+    SubnetsReady,
+    RoutesReady,
+    #[strum(serialize = "NATReady")]
+    NatReady,
+    SecurityGroupsReady,
+    EndpointsReady,
+    Available,
+    ClusterReady,
+    Upgrading,
+    AddonsReady,
+    AccessReady,
+    KubeconfigReady,
+    DataSecretAvailable,
+    /// One that somebody else or another version of the manager wrote.
+    Other,
+}
+
+/// Who has to act on the reason of a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum ReasonClass {
+    /// Nobody: all is as requested.
+    Good,
+    /// Nobody yet: it passes by itself.
+    Waiting,
+    /// A person.
+    NeedsUser,
+    /// The project: a fault of the provider.
+    Fault,
+    /// Another version of the manager wrote the reason.
+    Unknown,
+}
+
+impl From<Class> for ReasonClass {
+    fn from(class: Class) -> Self {
+        match class {
+            Class::Good => Self::Good,
+            Class::Waiting => Self::Waiting,
+            Class::NeedsUser => Self::NeedsUser,
+            Class::Fault => Self::Fault,
+        }
+    }
+}
+
 /// The purpose of a client of the API server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
@@ -257,6 +328,45 @@ impl From<http::StatusCode> for KubeCode {
     }
 }
 
+/// Every combination of values exists from the start.
+macro_rules! initial {
+    ($($labels:ident { $($one:ident),+ })*) => {$(
+        impl InitialLabels for $labels {
+            fn initial() -> Vec<Self> {
+                initial!(@each $($one),+)
+            }
+        }
+    )*};
+    (@each $one:ident) => { each(|$one| Self { $one }) };
+    (@each $one:ident, $other:ident) => { each_pair(|$one, $other| Self { $one, $other }) };
+}
+
+initial! {
+    PassLabels { controller, result }
+    ControllerLabels { controller }
+    AnnouncementLabels { kind, outcome }
+    AnnouncementKindLabels { kind }
+    InvariantLabels { invariant }
+    KindLabels { kind }
+    ClientLabels { client }
+    VerbLabels { client, verb }
+    TaskLabels { task }
+}
+
+impl InitialLabels for EventLabels {
+    fn initial() -> Vec<Self> {
+        let of = |severity: &&'static str| each(|outcome| Self { severity, outcome });
+        Severity::VARIANTS.iter().flat_map(of).collect()
+    }
+}
+
+impl InitialLabels for RequestLabels {
+    fn initial() -> Vec<Self> {
+        let of = |client: KubeClient| each_pair(move |verb, code| Self { client, verb, code });
+        KubeClient::iter().flat_map(of).collect()
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct PassLabels {
     pub(super) controller: Controller,
@@ -319,10 +429,13 @@ pub(super) struct RequestLabels {
     pub(super) code: KubeCode,
 }
 
+/// What the conditions of objects show; see [`crate::census`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct ConditionLabels {
-    pub(super) condition: &'static str,
+    pub(super) kind: Watched,
+    pub(super) condition: ConditionType,
     pub(super) status: &'static str,
+    pub(super) class: ReasonClass,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -335,8 +448,30 @@ pub(super) struct ClockLabels {
     pub(super) clock: Clock,
 }
 
-/// The name of the Lease, which a flag sets: there is one.
+/// The name of the Lease, which a flag sets: there is one. Empty without leader election.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct LeaderLabels {
+    pub(super) lease: String,
+}
+
+/// The same under the label that other controllers use.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct LeaseLabels {
     pub(super) name: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A condition that this enum forgets would be counted as one of somebody else.
+    #[test]
+    fn every_condition_of_the_planners_has_a_label() {
+        let pools = foo_planner::report::ConditionKind::VARIANTS.iter().copied();
+        let networks = foo_network::report::ConditionKind::iter().map(<&str>::from);
+        let eks = foo_eks::report::ConditionKind::iter().map(<&str>::from);
+        for name in pools.chain(networks).chain(eks) {
+            assert!(name.parse::<ConditionType>().is_ok(), "{name}");
+        }
+    }
 }

@@ -7,16 +7,19 @@
 //! | `foo_reconcile_seconds` | controller | how long a pass took |
 //! | `foo_reconciles_in_flight` | controller | passes under way |
 //! | `foo_reconcile_longest_seconds` | controller | how long the oldest pass has been under way |
+//! | `foo_reconcile_failing_oldest_seconds` | controller | for how long all passes over an object have failed |
 //! | `foo_events_total` | severity, outcome | Kubernetes events |
 //! | `foo_plan_actions_total` | action, outcome | executed actions of plans |
-//! | `foo_pool_conditions` | condition, status | pools by condition, from their last reports |
+//! | `foo_objects` | kind | objects that are reconciled |
+//! | `foo_conditions`, `foo_condition_oldest_seconds` | kind, condition, status, class | their conditions: how many objects, and the longest time |
+//! | `foo_deletion_oldest_seconds` | kind | how long ago the first one was deleted that is still there |
 //! | `foo_invariant_violations_total` | invariant | plans that were refused because they would have violated an invariant; pools whose passes do not come to rest (I10) |
 //! | `foo_undecodable_objects_total` | kind | objects that were skipped because they could not be decoded |
 //! | `foo_watch_errors_total` | kind | failures of watches |
 //! | `foo_watch_silence_seconds` | kind | how long the most silent watch of this kind has received nothing valid |
 //! | `foo_task_restarts_total` | task | tasks beside the controllers that were started again |
 //! | `foo_task_overdue_seconds` | task | how overdue the most overdue task is |
-//! | `foo_leader` | | 1 in the replica that leads |
+//! | `foo_leader` | lease | 1 in the replica that leads |
 //! | `leader_election_master_status` | name | the same by the name of the Lease, as in client-go |
 //! | `foo_leader_transitions_total` | | changes of the Lease's holder |
 //! | `foo_reconcile_queue_depth`, `…_queue_oldest_seconds`, `…_queue_seconds` | controller | objects that wait for a pass |
@@ -40,26 +43,26 @@ pub mod labels;
 mod process;
 
 pub use labels::{
-    ActionOutcome, AnnouncementOutcome, Controller, EventOutcome, Invariant, KubeClient, KubeCode,
-    PassResult, Task, Verb, Watched,
+    ActionOutcome, AnnouncementOutcome, ConditionType, Controller, EventOutcome, Invariant, KubeClient,
+    KubeCode, PassResult, ReasonClass, Task, Verb, Watched,
 };
 
 use crate::announcements::EventKind;
+use crate::census::Census;
 use crate::clock::KubernetesClock;
-use crate::debug::DebugPools;
-use crate::passes::{PassId, Underway};
+use crate::passes::{Failing, PassId, Underway};
 use crate::queue::Queue;
 use crate::tasks::Tasks;
 use crate::watch::Pulses;
-use collectors::{ClockDifference, LongestPass, OverdueTasks, PoolConditions, Queues, Silences};
+use collectors::{ClockDifference, FailingPasses, LongestPass, Objects, OverdueTasks, Queues, Silences};
+use foo_cloud::initialized::{Initialized, OnDemand};
 use foo_model::Severity;
 use foo_planner::action::ActionKind;
 use labels::{
     ActionLabels, AnnouncementKindLabels, AnnouncementLabels, ClientLabels, ControllerLabels, EventLabels,
-    InvariantLabels, KindLabels, LeaseLabels, PassLabels, RequestLabels, VerbLabels,
+    InvariantLabels, KindLabels, LeaderLabels, LeaseLabels, PassLabels, RequestLabels, VerbLabels,
 };
 use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::metrics::info::Info;
@@ -71,33 +74,41 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use strum::IntoEnumIterator;
 
-type Histograms<Labels> = Family<Labels, Histogram, fn() -> Histogram>;
+type Histograms<Labels> = Initialized<Labels, Histogram>;
 
 /// All metrics of the process. Clones share the same numbers.
+#[expect(
+    clippy::disallowed_types,
+    reason = "each of them says why its members need not exist from the start"
+)]
 #[derive(Clone)]
 pub struct Metrics {
     registry: Arc<Mutex<Registry>>,
     cloud: foo_cloud::Metrics,
     observers: foo_cloud::Observers,
-    passes: Family<PassLabels, Counter>,
+    passes: Initialized<PassLabels, Counter>,
     pass_seconds: Histograms<ControllerLabels>,
     underway: Underway,
-    in_flight: Family<ControllerLabels, Gauge>,
-    events: Family<EventLabels, Counter>,
-    actions: Family<ActionLabels, Counter>,
-    violations: Family<InvariantLabels, Counter>,
-    undecodable: Family<KindLabels, Counter>,
-    watch_errors: Family<KindLabels, Counter>,
+    failing: Failing,
+    in_flight: Initialized<ControllerLabels, Gauge>,
+    events: Initialized<EventLabels, Counter>,
+    /// A hundred and fifty actions, of which no alert counts one: a member appears with its first action.
+    actions: OnDemand<ActionLabels, Counter>,
+    violations: Initialized<InvariantLabels, Counter>,
+    undecodable: Initialized<KindLabels, Counter>,
+    watch_errors: Initialized<KindLabels, Counter>,
     pulses: Pulses,
     tasks: Tasks,
     queues: BTreeMap<Controller, Queue>,
-    leader: Gauge,
-    lease: Family<LeaseLabels, Gauge>,
+    census: Census,
+    /// By the name of the Lease, which a flag sets: [`Metrics::leads`] is called before anything is served.
+    leader: OnDemand<LeaderLabels, Gauge>,
+    lease: OnDemand<LeaseLabels, Gauge>,
     leader_transitions: Counter,
-    announcements: Family<AnnouncementLabels, Counter>,
+    announcements: Initialized<AnnouncementLabels, Counter>,
     announcements_held: Gauge,
     announcement_seconds: Histograms<AnnouncementKindLabels>,
-    requests: Family<RequestLabels, Counter>,
+    requests: Initialized<RequestLabels, Counter>,
     request_seconds: Histograms<VerbLabels>,
     wait_seconds: Histograms<ClientLabels>,
     writes: Counter,
@@ -106,9 +117,8 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// All metrics, registered; the pools' conditions are counted in `pools` at each scrape. Once per
-    /// process.
-    pub fn new(pools: DebugPools) -> Self {
+    /// All metrics, registered. Once per process.
+    pub fn new() -> Self {
         let mut registry = Registry::default();
         let cloud = foo_cloud::Metrics::register(&mut registry);
         let observers = foo_cloud::Observers::register(&mut registry);
@@ -116,41 +126,38 @@ impl Metrics {
             registry: Arc::default(),
             cloud,
             observers,
-            passes: Family::default(),
+            passes: Initialized::new(),
             // 1 ms … 33 s: from a pool at rest to a pass full of cloud calls.
-            pass_seconds: Family::new_with_constructor(|| {
-                Histogram::new(exponential_buckets(0.001, 2.0, 16))
-            }),
+            pass_seconds: Initialized::with(|| Histogram::new(exponential_buckets(0.001, 2.0, 16))),
             underway: Underway::default(),
-            in_flight: Family::default(),
-            events: Family::default(),
-            actions: Family::default(),
-            violations: Family::default(),
-            undecodable: Family::default(),
-            watch_errors: Family::default(),
+            failing: Failing::default(),
+            in_flight: Initialized::new(),
+            events: Initialized::new(),
+            actions: OnDemand::default(),
+            violations: Initialized::new(),
+            undecodable: Initialized::new(),
+            watch_errors: Initialized::new(),
             pulses: Pulses::default(),
             tasks: Tasks::default(),
             queues: Controller::iter().map(|controller| (controller, Queue::default())).collect(),
-            leader: Gauge::default(),
-            lease: Family::default(),
+            census: Census::default(),
+            leader: OnDemand::default(),
+            lease: OnDemand::default(),
             leader_transitions: Counter::default(),
-            announcements: Family::default(),
+            announcements: Initialized::new(),
             announcements_held: Gauge::default(),
             // 0.25 s … 68 min: from a description to a recommendation that had to wait.
-            announcement_seconds: Family::new_with_constructor(|| {
-                Histogram::new(exponential_buckets(0.25, 2.0, 15))
-            }),
-            requests: Family::default(),
-            request_seconds: Family::new_with_constructor(|| {
-                Histogram::new(exponential_buckets(0.001, 2.0, 15))
-            }),
-            wait_seconds: Family::new_with_constructor(|| Histogram::new(exponential_buckets(0.001, 4.0, 8))),
+            announcement_seconds: Initialized::with(|| Histogram::new(exponential_buckets(0.25, 2.0, 15))),
+            requests: Initialized::new(),
+            request_seconds: Initialized::with(|| Histogram::new(exponential_buckets(0.001, 2.0, 15))),
+            wait_seconds: Initialized::with(|| Histogram::new(exponential_buckets(0.001, 4.0, 8))),
             writes: Counter::default(),
             writes_at_once: Gauge::default(),
             live_reads: Counter::default(),
         };
         metrics.register(&mut registry);
-        registry.register_collector(Box::new(PoolConditions(pools)));
+        registry.register_collector(Box::new(Objects(metrics.census.clone())));
+        registry.register_collector(Box::new(FailingPasses(metrics.failing.clone())));
         registry.register_collector(Box::new(LongestPass(metrics.underway.clone())));
         registry.register_collector(Box::new(Silences(metrics.pulses.clone())));
         registry.register_collector(Box::new(OverdueTasks(metrics.tasks.clone())));
@@ -171,57 +178,53 @@ impl Metrics {
 
     /// Metrics of controllers and tasks.
     fn register_work(&self, registry: &mut Registry) {
-        registry.register("foo_reconciles", "Finished reconciles of an object", self.passes.clone());
-        registry.register("foo_reconcile_seconds", "Duration of reconciles", self.pass_seconds.clone());
-        registry.register("foo_reconciles_in_flight", "Reconciles in progress", self.in_flight.clone());
-        registry.register(
+        self.passes.register(registry, "foo_reconciles", "Finished reconciles of an object");
+        self.pass_seconds.register(registry, "foo_reconcile_seconds", "Duration of reconciles");
+        self.in_flight.register(registry, "foo_reconciles_in_flight", "Reconciles in progress");
+        self.events.register(
+            registry,
             "foo_events",
             "Kubernetes events that the manager published or failed to publish",
-            self.events.clone(),
         );
         registry.register(
             "foo_plan_actions",
             "Actions of plans that the manager executed",
             self.actions.clone(),
         );
-        registry.register(
+        self.violations.register(
+            registry,
             "foo_invariant_violations",
             "Plans that the manager refused because they violate an invariant, and pools that do not settle",
-            self.violations.clone(),
         );
-        registry.register(
+        self.undecodable.register(
+            registry,
             "foo_undecodable_objects",
             "Objects that the manager skips because it cannot decode them",
-            self.undecodable.clone(),
         );
-        registry.register(
+        self.tasks.restarts.register(
+            registry,
             "foo_task_restarts",
             "Tasks that the manager restarted because they ended or took too long",
-            self.tasks.restarts.clone(),
         );
-        registry.register(
-            "foo_watch_errors",
-            "Errors of watches of the API server",
-            self.watch_errors.clone(),
-        );
+        self.watch_errors.register(registry, "foo_watch_errors", "Errors of watches of the API server");
     }
 
     /// Metrics of the queue of AWS events.
     fn register_announcements(&self, registry: &mut Registry) {
-        registry.register(
+        self.announcements.register(
+            registry,
             "foo_announcements",
             "Messages that the manager received from the SQS queue of AWS events",
-            self.announcements.clone(),
         );
         registry.register(
             "foo_announcements_held",
             "Received messages about AWS events that the manager has not acted on yet",
             self.announcements_held.clone(),
         );
-        registry.register(
+        self.announcement_seconds.register(
+            registry,
             "foo_announcement_seconds",
             "Time from an AWS event to the deletion of its message, if the manager acted on it",
-            self.announcement_seconds.clone(),
         );
     }
 
@@ -241,20 +244,16 @@ impl Metrics {
 
     /// Metrics of requests to the management cluster's API server.
     fn register_requests(&self, registry: &mut Registry) {
-        registry.register(
+        self.requests.register(
+            registry,
             "foo_kube_requests",
             "Requests to the management cluster's API server",
-            self.requests.clone(),
         );
-        registry.register(
-            "foo_kube_request_seconds",
-            "Time until the API server began to answer a request, without the wait for the client-side rate limit",
-            self.request_seconds.clone(),
-        );
-        registry.register(
+        self.request_seconds.register(registry, "foo_kube_request_seconds", "Time until the API server began to answer a request, without the wait for the client-side rate limit");
+        self.wait_seconds.register(
+            registry,
             "foo_kube_wait_seconds",
             "How long requests to the API server waited for the client-side rate limit",
-            self.wait_seconds.clone(),
         );
         registry.register(
             "foo_kube_writes",
@@ -299,7 +298,7 @@ impl Metrics {
 
     /// A pass starts; set the result on the guard when it ends.
     pub fn pass_starts(&self, controller: Controller) -> PassInFlight {
-        self.in_flight.get_or_create(&ControllerLabels { controller }).inc();
+        self.in_flight.of(&ControllerLabels { controller }).inc();
         PassInFlight {
             metrics: self.clone(),
             controller,
@@ -314,14 +313,19 @@ impl Metrics {
         &self.underway
     }
 
+    /// The objects whose passes fail.
+    pub fn failing(&self) -> &Failing {
+        &self.failing
+    }
+
     /// How many passes of a controller had this result so far.
     pub fn passes(&self, controller: Controller, result: PassResult) -> u64 {
-        self.passes.get_or_create(&PassLabels { controller, result }).get()
+        self.passes.of(&PassLabels { controller, result }).get()
     }
 
     /// An event was published or lost.
     pub fn event(&self, severity: Severity, outcome: EventOutcome) {
-        self.events.get_or_create(&EventLabels { severity: severity.into(), outcome }).inc();
+        self.events.of(&EventLabels { severity: severity.into(), outcome }).inc();
     }
 
     /// An action of a plan was executed.
@@ -336,26 +340,22 @@ impl Metrics {
 
     /// A plan was refused.
     pub fn invariant_violated(&self, invariant: Invariant) {
-        self.violations.get_or_create(&InvariantLabels { invariant }).inc();
+        self.violations.of(&InvariantLabels { invariant }).inc();
     }
 
     /// How many plans were refused so far, all invariants together.
     pub fn invariant_violations(&self) -> u64 {
-        Invariant::iter()
-            .filter_map(|invariant| {
-                self.violations.get(&InvariantLabels { invariant }).map(|count| count.get())
-            })
-            .sum()
+        Invariant::iter().map(|invariant| self.violations.of(&InvariantLabels { invariant }).get()).sum()
     }
 
     /// An object could not be read.
     pub fn undecodable(&self, kind: Watched) {
-        self.undecodable.get_or_create(&KindLabels { kind }).inc();
+        self.undecodable.of(&KindLabels { kind }).inc();
     }
 
     /// A watch failed.
     pub fn watch_failed(&self, kind: Watched) {
-        self.watch_errors.get_or_create(&KindLabels { kind }).inc();
+        self.watch_errors.of(&KindLabels { kind }).inc();
     }
 
     /// When each watch last received something valid.
@@ -368,6 +368,11 @@ impl Metrics {
         &self.tasks
     }
 
+    /// The caches whose objects are counted.
+    pub fn census(&self) -> &Census {
+        &self.census
+    }
+
     /// The objects of a controller that wait for a pass.
     pub fn queue(&self, controller: Controller) -> Queue {
         self.queues.get(&controller).cloned().unwrap_or_default()
@@ -375,7 +380,8 @@ impl Metrics {
 
     /// Whether this replica leads; with the name of the Lease if it takes part in an election.
     pub fn leads(&self, lease: Option<&str>, leads: bool) {
-        self.leader.set(i64::from(leads));
+        let of = LeaderLabels { lease: lease.unwrap_or_default().to_owned() };
+        self.leader.get_or_create(&of).set(i64::from(leads));
         if let Some(name) = lease {
             self.lease.get_or_create(&LeaseLabels { name: name.to_owned() }).set(i64::from(leads));
         }
@@ -388,12 +394,12 @@ impl Metrics {
 
     /// A message of the queue of events was handled like this.
     pub fn announcement(&self, kind: EventKind, outcome: AnnouncementOutcome) {
-        self.announcements.get_or_create(&AnnouncementLabels { kind, outcome }).inc();
+        self.announcements.of(&AnnouncementLabels { kind, outcome }).inc();
     }
 
     /// How many messages of this kind were handled like this so far.
     pub fn announcements(&self, kind: EventKind, outcome: AnnouncementOutcome) -> u64 {
-        self.announcements.get_or_create(&AnnouncementLabels { kind, outcome }).get()
+        self.announcements.of(&AnnouncementLabels { kind, outcome }).get()
     }
 
     /// The number of messages that wait to be acted on.
@@ -403,12 +409,12 @@ impl Metrics {
 
     /// A message was acted on this long after its event.
     pub fn announcement_took(&self, kind: EventKind, took: Duration) {
-        self.announcement_seconds.get_or_create(&AnnouncementKindLabels { kind }).observe(took.as_secs_f64());
+        self.announcement_seconds.of(&AnnouncementKindLabels { kind }).observe(took.as_secs_f64());
     }
 
     /// A request waited for the client-side limit.
     pub fn kube_waited(&self, client: KubeClient, waited: Duration) {
-        self.wait_seconds.get_or_create(&ClientLabels { client }).observe(waited.as_secs_f64());
+        self.wait_seconds.of(&ClientLabels { client }).observe(waited.as_secs_f64());
     }
 
     /// How many writes the controllers may send at the same time.
@@ -418,8 +424,8 @@ impl Metrics {
 
     /// A request to the API server ended.
     pub fn kube_request(&self, client: KubeClient, verb: Verb, code: KubeCode, took: Duration) {
-        self.requests.get_or_create(&RequestLabels { client, verb, code }).inc();
-        self.request_seconds.get_or_create(&VerbLabels { client, verb }).observe(took.as_secs_f64());
+        self.requests.of(&RequestLabels { client, verb, code }).inc();
+        self.request_seconds.of(&VerbLabels { client, verb }).observe(took.as_secs_f64());
         match (client, verb) {
             (KubeClient::Work, verb) if verb.writes() => {
                 self.writes.inc();
@@ -429,6 +435,12 @@ impl Metrics {
             }
             (KubeClient::Work | KubeClient::Lease | KubeClient::Workload | KubeClient::Review, _) => {}
         }
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -461,10 +473,10 @@ impl Drop for PassInFlight {
         let controller = self.controller;
         let labels = ControllerLabels { controller };
         self.metrics.underway.ends(self.id);
-        self.metrics.in_flight.get_or_create(&labels).dec();
-        self.metrics.pass_seconds.get_or_create(&labels).observe(self.started.elapsed().as_secs_f64());
+        self.metrics.in_flight.of(&labels).dec();
+        self.metrics.pass_seconds.of(&labels).observe(self.started.elapsed().as_secs_f64());
         let result = self.result.unwrap_or(PassResult::Aborted);
-        self.metrics.passes.get_or_create(&PassLabels { controller, result }).inc();
+        self.metrics.passes.of(&PassLabels { controller, result }).inc();
     }
 }
 
@@ -474,25 +486,15 @@ mod tests {
     use foo_planner::Action;
     use foo_planner::action::PoolAction;
 
-    /// Dashboards and alerts depend on these names; `UPDATE_GOLDEN=1` rewrites the list.
+    /// Dashboards and alerts depend on these names; `UPDATE_GOLDEN=1` rewrites the list. Nothing has happened yet: what an
+    /// alert counts is there nevertheless. The exceptions name themselves here.
     #[test]
     fn the_names_are_as_documented() {
-        let metrics = Metrics::new(DebugPools::default());
+        let metrics = Metrics::new();
         metrics.compares(KubernetesClock::with(Arc::new(foo_cloud::SystemClock::start())));
-        // A family appears when it has a member.
-        metrics.pass_starts(Controller::Pool).ends(PassResult::Settled);
-        metrics.event(Severity::Normal, EventOutcome::Published);
         metrics.action(Action::from(PoolAction::AddFinalizer).kind(), ActionOutcome::Done);
-        metrics.invariant_violated(Invariant::I1);
-        metrics.undecodable(Watched::Machine);
-        metrics.announcement(EventKind::Health, AnnouncementOutcome::Acted);
-        metrics.announcement_took(EventKind::Health, Duration::ZERO);
-        metrics.watch_failed(Watched::Machine);
-        metrics.tasks().restarts.get_or_create(&labels::TaskLabels { task: Task::Observer }).inc();
         metrics.leads(Some("lease"), true);
         let _pulse = metrics.pulses().of(Watched::Machine);
-        metrics.kube_waited(KubeClient::Work, Duration::ZERO);
-        metrics.kube_request(KubeClient::Work, Verb::Get, KubeCode::Ok, Duration::ZERO);
         let text = metrics.exposition().unwrap();
         let mut names: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("# HELP ")).collect();
         names.sort_unstable();

@@ -29,6 +29,7 @@ use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use foo_planner::report::some_names;
 use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::core::PartialObjectMeta;
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
@@ -134,6 +135,10 @@ impl Reconciler for NodeConfigs {
     fn fingerprint(&self, gathered: &Gathered) -> Self::Fingerprint {
         let print = gathered.belonging.as_ref().ok().map(Belonging::print);
         (gathered.config.metadata.generation, print)
+    }
+
+    fn conditions<'o>(&self, config: &'o FooNodeConfig) -> Option<&'o [Condition]> {
+        Some(config.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default())
     }
 
     async fn pass(&self, gathered: Gathered) -> Result<Outcome, apply::Error> {

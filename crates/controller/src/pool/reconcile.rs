@@ -12,12 +12,14 @@ use super::state::{PoolState, Tenure};
 use super::tenure;
 use crate::backoff::jittered;
 use crate::clouds::{CloudKey, CloudRegion};
-use crate::debug::PoolName;
+use crate::debug;
 use crate::harness::{Outcome, Reconciler, Urgency};
+use crate::metrics::Controller;
 use crate::queue::Action as Requeue;
 use foo_api::{FooMachine, FooMachinePool};
 use foo_planner::desired::Blocked;
 use foo_planner::observed::Finalizer;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt;
 use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
@@ -59,6 +61,10 @@ impl Reconciler for Pools {
 
     fn cloud(&self, start: &Start) -> Option<(CloudKey, Urgency)> {
         Some((start.target.cloud.clone()?, start.urgency))
+    }
+
+    fn conditions<'o>(&self, pool: &'o FooMachinePool) -> Option<&'o [Condition]> {
+        Some(pool.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default())
     }
 
     async fn pass(&self, start: Start) -> Result<Outcome, Error> {
@@ -163,9 +169,7 @@ impl Pools {
         if let Some(uid) = gathered.pool.uid() {
             self.pool_status.forget(&uid);
         }
-        self.context
-            .debug
-            .forget(&PoolName { namespace: gathered.namespace(), name: gathered.pool.name_any() });
+        self.context.debug.forget(&debug::Key::of(Controller::Pool, gathered.pool.as_ref()));
     }
 }
 

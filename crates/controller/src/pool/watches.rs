@@ -84,6 +84,11 @@ impl Watches {
     ) -> Harness<FooMachinePool> {
         let of_foo_machine = with(caches, pool_of_foo_machine);
         let known = caches.clone();
+        let clock = context.kubernetes_clock.clone();
+        let (kind, machines) = (self.foo_machines.kind, self.foo_machines.store.clone());
+        context.metrics.census().adds(kind, clock, machines, |machine: &FooMachine| {
+            Some(machine.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default())
+        });
         Harness::new(context, Controller::Pool, self.pools)
             .watches(self.foo_machines, move |machine: FooMachine| {
                 if !unowned_foo_machines::is_known(&known, &machine) {

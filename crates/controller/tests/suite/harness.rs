@@ -12,6 +12,7 @@ use foo_controller::watch::{ChangeFilter, Scope, Watch};
 use foo_simulator::DEFAULT_REGION;
 use futures::channel::mpsc::{UnboundedSender, unbounded};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt;
 use kube_runtime::reflector::{ObjectRef, Store};
 use std::collections::BTreeMap;
@@ -61,6 +62,10 @@ impl Reconciler for Scripts {
     fn cloud(&self, script: &Self::Gathered) -> Option<(CloudKey, Urgency)> {
         let urgency = if says(script, "urgent").is_some() { Urgency::Urgent } else { Urgency::Usual };
         Some((CloudKey::of(&keys(&says(script, "account")?), DEFAULT_REGION), urgency))
+    }
+
+    fn conditions<'o>(&self, _script: &'o ConfigMap) -> Option<&'o [Condition]> {
+        Some(&[])
     }
 
     async fn pass(&self, script: Self::Gathered) -> Result<Outcome, Self::Error> {
@@ -413,7 +418,8 @@ async fn a_pass_over_everything_waits_for_what_it_needs_and_has_a_deadline_too()
         Watch::<ConfigMap>::lenient(&context, Watched::FooCluster, Scope::All, ChangeFilter::EveryVersion);
     let secrets = Watch::<Secret>::lenient(&context, Watched::Secret, Scope::All, ChangeFilter::EveryVersion);
     let inventory = Inventory { config_maps: own.store.clone(), seen: Arc::clone(&seen) };
-    let controller = ForAll::new(&context, Task::Identities).watches(own).needs(secrets);
+    let controller =
+        ForAll::new(&context, Controller::Identity, Task::Identities).watches(own).needs(secrets);
     let _running = tokio::spawn(controller.run(inventory, std::future::pending()));
     let passes = || std::mem::take(&mut *seen.lock().unwrap());
     let counts = || passes().into_iter().map(|(count, _)| count).collect::<Vec<_>>();

@@ -12,6 +12,7 @@
     reason = "what tests share may fail as loudly as the tests do"
 )]
 
+mod alerts;
 mod announcements;
 mod api_faults;
 mod aws_refuses;

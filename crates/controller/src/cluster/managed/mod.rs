@@ -16,8 +16,9 @@ use super::clusters::{Clusters, Goal, LOOK_AGAIN};
 use super::status::{Found, Said};
 use crate::apply::{self, Written};
 use crate::clouds::CloudRegion;
+use crate::debug;
 use crate::harness::Outcome;
-use crate::metrics::Invariant;
+use crate::metrics::{Controller, Invariant};
 use desired::Known;
 use foo_api::FooCluster;
 use foo_api::cluster::ManagedNetwork;
@@ -209,6 +210,9 @@ impl Clusters {
                 self.tell(pass.cluster, &done, state).await;
                 self.tell_what_is_wrong(&pass, &plan, state).await;
                 self.forget_adoption(&pass, &desired, &observed).await?;
+                let trouble = pass.trouble.as_ref().map(ToString::to_string);
+                let key = debug::Key::of(Controller::Cluster, pass.cluster);
+                self.context.debug.planned(key, now, Arc::new(plan.clone()), trouble);
                 return Ok(self.ended(&pass, &plan, state, now));
             }
             pass.worked = true;

@@ -41,6 +41,7 @@ use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use futures::{StreamExt, stream};
 use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::core::PartialObjectMeta;
 use kube::{Client, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
@@ -183,6 +184,12 @@ impl Reconciler for EksControlPlanes {
         let calls = control_plane.spec.eks.is_some() && !self.is_left_alone(control_plane, goal);
         let key = self.cloud_key(control_plane).filter(|_| calls)?;
         Some((key, Urgency::Usual))
+    }
+
+    fn conditions<'o>(&self, control_plane: &'o FooControlPlane) -> Option<&'o [Condition]> {
+        let status = control_plane.status.as_ref();
+        let conditions = status.map(|status| status.conditions.as_slice()).unwrap_or_default();
+        control_plane.spec.eks.is_some().then_some(conditions)
     }
 
     async fn pass(&self, control_plane: Self::Gathered) -> Result<Outcome, Self::Error> {

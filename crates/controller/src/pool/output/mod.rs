@@ -14,8 +14,8 @@ use super::state::PoolState;
 use crate::apply::{self, Written};
 use crate::clock::kube_time;
 use crate::clouds::CloudRegion;
-use crate::debug::PoolName;
-use crate::metrics::Invariant;
+use crate::debug;
+use crate::metrics::{Controller, Invariant};
 use foo_api::{FooMachine, FooMachinePool, conditions};
 use foo_model::EventReason;
 use foo_model::InstanceId;
@@ -65,8 +65,8 @@ impl Pools {
         }
         self.note_idle(key, pass, written, state);
         self.tell(inputs, pass, state).await;
-        self.context.debug.record(
-            PoolName { namespace: gathered.namespace(), name: gathered.pool.name_any() },
+        self.context.debug.planned(
+            debug::Key::of(Controller::Pool, gathered.pool.as_ref()),
             self.context.clock.now(),
             Arc::new(pass.plan.clone()),
             pass.failure.as_ref().map(|(_, failure)| failure.to_string()),

@@ -11,7 +11,7 @@ use foo_controller::clock::KubernetesClock;
 use foo_controller::clouds::{CloudFactory, Clouds, ConnectError, Metering, QueueAddress};
 use foo_controller::context::Settings;
 use foo_controller::credentials::{Credentials, Source};
-use foo_controller::debug::DebugPools;
+use foo_controller::debug::Debug;
 use foo_controller::events::Events;
 use foo_controller::identities::Identities;
 use foo_controller::leader::Leadership;
@@ -114,8 +114,8 @@ impl Manager {
 
 /// What the controllers of such a manager are given.
 pub(super) fn context(server: &FakeApiServer, aws: &Accounts, time: Time, flags: &Flags) -> Context {
-    let debug = DebugPools::default();
-    let metrics = Metrics::new(debug.clone());
+    let debug = Debug::default();
+    let metrics = Metrics::new();
     let shift = flags.clock.clone();
     let clock: Arc<dyn foo_cloud::Clock> = Arc::new(move || shift.of(time.now()));
     let kubernetes_clock = KubernetesClock::with(Arc::clone(&clock));

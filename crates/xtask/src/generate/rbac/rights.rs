@@ -271,7 +271,7 @@ pub(super) const DIAGNOSTICS: &[Page] = &[
     Page {
         role: "foo-debug-reader",
         path: "/debug/*",
-        reason: "for people: the last plan of each pool of all namespaces, without bootstrap data",
+        reason: "for people: the last reconcile and the last plan of each object of all namespaces, without bootstrap data",
     },
 ];
 

@@ -1,0 +1,135 @@
+//! Families of metrics whose members exist from the start.
+//!
+//! `increase()` of Prometheus compares samples of one series. A series that begins with its first event begins at 1, and that
+//! event is not seen. So every series that an alert counts has to be there, as 0, before anything happens (Prometheus,
+//! "Instrumentation", section "Avoid missing metrics").
+
+#![expect(clippy::disallowed_types, reason = "this is what is used instead")]
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::family::{Family, MetricConstructor};
+use prometheus_client::registry::{Metric, Registry};
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::ops::Deref;
+use strum::IntoEnumIterator;
+
+/// The labels of a family, with the values that exist from the start.
+pub trait InitialLabels: Clone + Debug + Eq + Hash + Send + Sync + EncodeLabelSet + 'static {
+    /// These values: all of them, unless the type says which are left out and why.
+    fn initial() -> Vec<Self>;
+}
+
+/// A family whose members exist from the start. Clones share the same numbers.
+#[derive(Clone, Debug)]
+pub struct Initialized<L, M, C = fn() -> M>(Family<L, M, C>);
+
+impl<L: InitialLabels, M: Default> Initialized<L, M> {
+    /// Every member as the metric's default.
+    pub fn new() -> Self {
+        Self::fill(Family::default())
+    }
+}
+
+impl<L: InitialLabels, M: Default> Default for Initialized<L, M> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<L: InitialLabels, M, C: MetricConstructor<M>> Initialized<L, M, C> {
+    /// Every member as `constructor` makes it.
+    pub fn with(constructor: C) -> Self {
+        Self::fill(Family::new_with_constructor(constructor))
+    }
+
+    fn fill(family: Family<L, M, C>) -> Self {
+        for labels in L::initial() {
+            drop(family.get_or_create(&labels));
+        }
+        Self(family)
+    }
+
+    /// The member with these labels.
+    pub fn of(&self, labels: &L) -> impl Deref<Target = M> {
+        self.0.get_or_create(labels)
+    }
+
+    /// Registers the family; once per process.
+    pub fn register(&self, registry: &mut Registry, name: &str, help: &str)
+    where
+        Self: Clone,
+        Family<L, M, C>: Metric + Clone,
+    {
+        registry.register(name, help, self.0.clone());
+    }
+}
+
+/// A family whose members appear with their first event. Who uses it says why no alert counts its members.
+pub type OnDemand<L, M> = Family<L, M>;
+
+/// One label set for each value.
+pub fn each<A: IntoEnumIterator, L>(make: impl Fn(A) -> L) -> Vec<L> {
+    A::iter().map(make).collect()
+}
+
+/// One label set for each pair of values.
+pub fn each_pair<A: IntoEnumIterator + Copy, B: IntoEnumIterator, L>(make: impl Fn(A, B) -> L) -> Vec<L> {
+    A::iter().flat_map(|a| B::iter().map(move |b| (a, b))).map(|(a, b)| make(a, b)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prometheus_client::encoding::EncodeLabelValue;
+    use prometheus_client::metrics::counter::Counter;
+    use strum::{EnumIter, IntoStaticStr};
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
+    enum Fruit {
+        Apple,
+        Pear,
+    }
+
+    impl EncodeLabelValue for Fruit {
+        fn encode(
+            &self,
+            encoder: &mut prometheus_client::encoding::LabelValueEncoder<'_>,
+        ) -> Result<(), std::fmt::Error> {
+            EncodeLabelValue::encode(&<&str>::from(self), encoder)
+        }
+    }
+
+    #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+    struct Labels {
+        fruit: Fruit,
+        other: Fruit,
+    }
+
+    impl InitialLabels for Labels {
+        fn initial() -> Vec<Self> {
+            each_pair(|fruit, other| Self { fruit, other })
+        }
+    }
+
+    #[test]
+    fn every_member_is_zero_before_anything_happens() {
+        let mut registry = Registry::default();
+        let family = Initialized::<Labels, Counter>::new();
+        family.register(&mut registry, "eaten", "Fruit");
+        family.of(&Labels { fruit: Fruit::Pear, other: Fruit::Apple }).inc();
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
+        let mut samples: Vec<&str> = text.lines().filter(|line| line.starts_with("eaten_total")).collect();
+        samples.sort_unstable();
+        assert_eq!(
+            samples,
+            [
+                r#"eaten_total{fruit="Apple",other="Apple"} 0"#,
+                r#"eaten_total{fruit="Apple",other="Pear"} 0"#,
+                r#"eaten_total{fruit="Pear",other="Apple"} 1"#,
+                r#"eaten_total{fruit="Pear",other="Pear"} 0"#,
+            ]
+        );
+    }
+}

@@ -1,0 +1,107 @@
+//! The alerts of deploy/monitoring, played by the real promtool (`hack/tools/build.sh promtool`).
+//!
+//! * [`cases`]: each alert fires when it should, and not when it should not, on series written out here;
+//! * [`recorded`]: on series that a manager of this suite served: its first failures fire, and a healthy life fires nothing.
+
+mod cases;
+mod recorded;
+
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const RULES: &str = "deploy/monitoring/prometheus_rule.yaml";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn promtool() -> PathBuf {
+    let folder =
+        std::env::var_os("FOO_TOOLS_BIN").map_or_else(|| root().join("hack/tools/bin"), PathBuf::from);
+    let promtool = folder.join("promtool");
+    assert!(promtool.exists(), "{} is missing: hack/tools/build.sh promtool", promtool.display());
+    promtool
+}
+
+/// The rules as Prometheus reads them: the spec of the PrometheusRule.
+fn rules() -> String {
+    let text = std::fs::read_to_string(root().join(RULES)).unwrap();
+    let (_, spec) = text.split_once("\nspec:\n").unwrap();
+    spec.lines().map(|line| line.strip_prefix("  ").unwrap_or(line)).flat_map(|line| [line, "\n"]).collect()
+}
+
+/// Names of all alerts.
+fn alerts() -> BTreeSet<String> {
+    let names = rules();
+    names.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).map(str::to_owned).collect()
+}
+
+/// Series by their names with labels, in the notation of promtool; one value per step.
+type Series = BTreeMap<String, String>;
+
+/// One test of promtool: what fires at some moments, and nothing else.
+struct Played {
+    name: String,
+    /// Seconds between two values.
+    step: u32,
+    series: Series,
+    /// By step, the alerts that fire.
+    fires: Vec<(u32, Vec<String>)>,
+    /// Counts what fired in so many steps before, instead of what fires now.
+    within: Option<u32>,
+}
+
+impl Played {
+    fn to_json(&self) -> Value {
+        let series: Vec<Value> =
+            self.series.iter().map(|(series, values)| json!({"series": series, "values": values})).collect();
+        let asked: Vec<Value> = self.fires.iter().map(|(at, alerts)| self.asked(*at, alerts)).collect();
+        json!({
+            "name": self.name,
+            "interval": format!("{}s", self.step),
+            "input_series": series,
+            "promql_expr_test": asked,
+        })
+    }
+
+    fn asked(&self, at: u32, alerts: &[String]) -> Value {
+        let firing = r#"ALERTS{alertstate="firing"}"#;
+        let firing = match self.within {
+            Some(steps) => format!("last_over_time({firing}[{}s])", steps * self.step),
+            None => firing.to_owned(),
+        };
+        let samples: Vec<Value> = alerts
+            .iter()
+            .map(|name| json!({"labels": format!(r#"{{alertname="{name}"}}"#), "value": 1}))
+            .collect();
+        json!({
+            "expr": format!("group by (alertname) ({firing})"),
+            "eval_time": format!("{}s", at * self.step),
+            "exp_samples": samples,
+        })
+    }
+}
+
+/// Has promtool play these; panics with its words about what is not so.
+fn play(tests: &[Played]) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("rules.yaml"), rules()).unwrap();
+    let step = tests.iter().map(|test| test.step).min().unwrap();
+    let tests: Vec<Value> = tests.iter().map(Played::to_json).collect();
+    let file = json!({
+        "rule_files": ["rules.yaml"],
+        "evaluation_interval": format!("{step}s"),
+        "tests": tests,
+    });
+    // JSON is YAML.
+    std::fs::write(folder.path().join("tests.yaml"), file.to_string()).unwrap();
+    let output = Command::new(promtool())
+        .args(["test", "rules", "tests.yaml"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let (said, wrong) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{said}\n{wrong}");
+}

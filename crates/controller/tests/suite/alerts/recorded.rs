@@ -1,0 +1,178 @@
+//! The alerts on what managers of this suite serve on /metrics.
+
+use super::{Played, Series, play, rules};
+use crate::support::{World, objects};
+use foo_cloud::Watchdog;
+use foo_controller::metrics::{Controller, EventOutcome, Invariant, Metrics, PassResult, Task, Watched};
+use foo_model::Severity;
+use foo_simulator::core::catalogue::IMAGE_X86_64_NEWER;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// Seconds between two scrapes.
+const STEP: u32 = 60;
+
+/// What a scraper got, of the metrics that alerts use.
+struct Scrapes {
+    used: BTreeSet<String>,
+    count: u32,
+    /// By series, the values and the scrape of each.
+    series: BTreeMap<String, Vec<(u32, String)>>,
+}
+
+impl Scrapes {
+    fn new() -> Self {
+        let rules = rules();
+        let words = rules.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let used = words.filter(|word| word.starts_with("foo_")).map(str::to_owned).collect();
+        Self { used, count: 0, series: BTreeMap::new() }
+    }
+
+    /// One scrape.
+    fn scrape(&mut self, metrics: &Metrics) {
+        let text = metrics.exposition().unwrap();
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let (series, value) = line.rsplit_once(' ').unwrap();
+            let name = series.split('{').next().unwrap();
+            if self.used.contains(name) {
+                let series = match series.split_once('{') {
+                    Some((name, labels)) => format!(r#"{name}{{namespace="foo-system",{labels}"#),
+                    None => format!(r#"{name}{{namespace="foo-system"}}"#),
+                };
+                self.series.entry(series).or_default().push((self.count, value.to_owned()));
+            }
+        }
+        self.count += 1;
+    }
+
+    /// In promtool's notation: `_` where a scrape had no such series.
+    fn series(&self) -> Series {
+        let values = |scraped: &Vec<(u32, String)>| {
+            let (mut text, mut next) = (String::new(), 0);
+            for (at, value) in scraped {
+                for _ in next..*at {
+                    text.push_str("_ ");
+                }
+                write!(text, "{value} ").unwrap();
+                next = at + 1;
+            }
+            text
+        };
+        self.series.iter().map(|(series, scraped)| (series.clone(), values(scraped))).collect()
+    }
+
+    /// Plays the alerts; those that fired at any time are these.
+    fn fired(&self, name: &str, alerts: &[&str]) {
+        play(&[Played {
+            name: name.to_owned(),
+            step: STEP,
+            series: self.series(),
+            fires: vec![(self.count, alerts.iter().map(|alert| (*alert).to_owned()).collect())],
+            within: Some(self.count),
+        }]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_failure_of_a_manager_fires() {
+    let (metrics, mut scrapes) = (Metrics::new(), Scrapes::new());
+    metrics.leads(Some("foo"), true);
+    for minute in 0..60 {
+        if minute == 10 {
+            metrics.invariant_violated(Invariant::I1);
+            metrics.undecodable(Watched::FooCluster);
+            metrics.pass_starts(Controller::Eks).ends(PassResult::GivenUp);
+            let (hangs, watchdog) = (std::future::pending::<()>(), Watchdog::default());
+            let late = Duration::from_secs(1);
+            assert_eq!(metrics.tasks().within(Task::Observer, &watchdog, late, hangs).await, None);
+            (0..20).for_each(|_| metrics.event(Severity::Warning, EventOutcome::Lost));
+        }
+        scrapes.scrape(&metrics);
+    }
+    scrapes.fired(
+        "first failures",
+        &["FooEventsLost", "FooInvariantViolated", "FooPassesHang", "FooTaskRestarts", "FooUndecodable"],
+    );
+}
+
+/// What alerts count is there before anything happened, with every value that they select.
+#[test]
+fn every_value_that_an_alert_counts_exists_from_the_start() {
+    let text = Metrics::new().exposition().unwrap();
+    let rules = rules();
+    for selected in rules.match_indices("_total").map(|(at, _)| &rules[..at]) {
+        let begins = selected.rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap() + 1;
+        let name = format!("{}_total", &selected[begins..]);
+        let rest = &rules[begins + name.len()..];
+        let matchers = rest.strip_prefix('{').and_then(|rest| rest.split('}').next()).unwrap_or_default();
+        for matcher in matchers.split(", ").filter(|matcher| !matcher.is_empty()) {
+            let (label, values) = matcher.split_once('=').unwrap();
+            for value in values.trim_start_matches('~').trim_matches('"').split('|') {
+                let there = text.lines().any(|line| {
+                    line.starts_with(&format!("{name}{{")) && line.contains(&format!(r#"{label}="{value}""#))
+                });
+                assert!(there, "{name} has no {label}={value} at first");
+            }
+        }
+        assert!(text.lines().any(|line| line.starts_with(&name)), "{name} does not exist at first");
+    }
+}
+
+/// Scrapes for so long.
+async fn goes_on(world: &World, scrapes: &mut Scrapes, minutes: u32) {
+    for _ in 0..(minutes * 60 / STEP) {
+        world.waits_long(Duration::from_secs(STEP.into())).await;
+        world.metrics().leads(Some("foo"), true);
+        scrapes.scrape(world.metrics());
+    }
+}
+
+/// A pool lives: nothing of it is worth an alert.
+#[tokio::test(start_paused = true)]
+async fn nothing_fires_while_a_healthy_pool_grows_shrinks_rolls_and_is_upgraded() {
+    let mut scrapes = Scrapes::new();
+    let mut world = World::empty();
+    goes_on(&world, &mut scrapes, 2).await;
+    world.has(&objects::cluster());
+    world.has(&objects::foo_cluster());
+    {
+        let pool = world.pool("p").begins_with(3);
+        goes_on(&world, &mut scrapes, 20).await;
+        pool.is_of(3);
+        world.drains_take(Duration::from_mins(4));
+        pool.scales_to(6);
+        goes_on(&world, &mut scrapes, 20).await;
+        pool.scales_to(2);
+        goes_on(&world, &mut scrapes, 40).await;
+        pool.is_of(2);
+        pool.scales_to(8);
+        goes_on(&world, &mut scrapes, 20).await;
+        pool.edits(|spec| spec.ami = foo_api::pool::Ami::of_id(IMAGE_X86_64_NEWER));
+        goes_on(&world, &mut scrapes, 90).await;
+        assert_eq!(pool.status().up_to_date_replicas, Some(8));
+    }
+    world.kills_the_manager();
+    world.starts_the_manager();
+    let pool = world.pool("p");
+    goes_on(&world, &mut scrapes, 10).await;
+    pool.edits_machine_pool(|pool| pool.spec.template.spec.version = Some("v1.37.0".to_owned()));
+    goes_on(&world, &mut scrapes, 90).await;
+    pool.is_deleted();
+    goes_on(&world, &mut scrapes, 40).await;
+    pool.left_nothing();
+    scrapes.fired("a healthy pool", &[]);
+}
+
+/// A roll-out that halts is worth one.
+#[tokio::test(start_paused = true)]
+async fn a_roll_out_that_halts_fires() {
+    let mut scrapes = Scrapes::new();
+    let world = World::new().await;
+    let pool = world.pool("p").of(3).await;
+    goes_on(&world, &mut scrapes, 5).await;
+    world.region.set_image_boot(IMAGE_X86_64_NEWER, foo_simulator::core::catalogue::Boot::Fails).unwrap();
+    pool.edits(|spec| spec.ami = foo_api::pool::Ami::of_id(IMAGE_X86_64_NEWER));
+    goes_on(&world, &mut scrapes, 150).await;
+    scrapes.fired("a roll-out that halts", &["FooPoolNotReady", "FooRolloutStuck"]);
+}
