@@ -8,7 +8,7 @@
 //! * decorators: [`metered`] adds token buckets and one metric per call and outcome to any cloud.
 //! * [`observer`]: one sweep for all groups of one set of credentials and region, shared by all pools.
 //! * [`lookups`]: facts that rarely change, looked up once.
-//! * [`looks`]: answers that are shared by all clusters; [`networks`] and [`clusters`] ask for them.
+//! * [`looks`]: answers that are shared by all clusters; [`networks`], [`clusters`] and [`stored`] ask for them.
 //! * [`retry`]: pauses after failures.
 //! * [`watchdog`]: detects loops that should run for ever and do not.
 //!
@@ -30,6 +30,7 @@ pub mod queue;
 pub mod requests;
 pub mod retry;
 pub mod roles;
+pub mod stored;
 mod vcpus;
 pub mod watchdog;
 
@@ -51,6 +52,7 @@ pub use requests::{
     Looked, Made, NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy, VolumeInfo,
 };
 pub use roles::{NewOidcProvider, Roles};
+pub use stored::ObjectLooks;
 pub use vcpus::VcpuQuota;
 pub use watchdog::Watchdog;
 

@@ -270,6 +270,10 @@ reasons! {
     "the pool keeps user data in S3 (`spec.userDataStorage`), and there is no role of its instance profile that could be allowed to read it: the profile does not exist or has no role, or the role's ARN cannot be the value of a tag"
     "the message says which; names of roles with a comma cannot be used. A profile or role that appears is found within a minute"
 
+    UserDataMissing NeedsUser [LaunchTemplateReady False]
+    "the object in S3 that new instances fetch their user data from (`spec.userDataStorage`) was deleted outside this provider. Until it is there again the provider launches nothing; an instance that AWS launches by itself does not join"
+    "the manager writes it again as soon as it may; `Ready` has the error if it cannot. After a rollback the pool may no longer have this user data: give it content that works. Take the lifecycle rule or the program that deletes objects off the bucket"
+
     WaitingForControlPlane NeedsUser [LaunchTemplateReady False]
     "the control plane runs an older Kubernetes version than the pool requests; no instance of that version is launched before"
     "upgrade the control plane; its version is read again every 30 s"

@@ -415,7 +415,7 @@ async fn template(
                 .unwrap_or_default(),
             new_data: NewData::of(bootstrap.and_then(|spec| spec.bootstrap.config_ref.as_ref())),
             version: bootstrap.and_then(|spec| spec.version.clone()),
-            keeping: stored::keeping(spec, (known.region, &identity.group), lookups, asking).await?,
+            keeping: stored::keeping(spec, (known.region, identity), lookups, asking).await?,
             tags,
         },
     )
