@@ -375,7 +375,31 @@ reasons! {
     "the subnet is not one of the FooCluster's"
     "`spec.subnets`"
 
-    SubnetNotAllowed NeedsUser [AutoScalingGroupReady False, NetworkReady False]
+    VpcNotAllowed NeedsUser [NetworkReady False]
+    "the FooCluster's identity does not allow the VPC"
+    "another VPC, or `allowedVPCs` of the [identity](identities.md#what-may-be-used-with-it)"
+
+    SecurityGroupNotAllowed NeedsUser [LaunchTemplateReady False, NetworkReady False, EksClusterReady False]
+    "the FooCluster's identity does not allow one of the security groups that the spec names"
+    "other security groups, or `allowedSecurityGroups` of the [identity](identities.md#what-may-be-used-with-it)"
+
+    RoleNotAllowed NeedsUser [EksClusterReady False]
+    "the FooCluster's identity does not allow a role that the FooControlPlane names"
+    "another role, or `allowedRoles` of the [identity](identities.md#what-may-be-used-with-it)"
+
+    KmsKeyNotAllowed NeedsUser [LaunchTemplateReady False, EksClusterReady False]
+    "the FooCluster's identity does not allow a KMS key that the spec names"
+    "another key, or `allowedKMSKeys` of the [identity](identities.md#what-may-be-used-with-it)"
+
+    KeyPairNotAllowed NeedsUser [LaunchTemplateReady False]
+    "the FooCluster's identity does not allow `spec.sshKeyName`"
+    "another key pair, or `allowedKeyPairs` of the [identity](identities.md#what-may-be-used-with-it)"
+
+    BucketNotAllowed NeedsUser [LaunchTemplateReady False]
+    "the FooCluster's identity does not allow the bucket in `spec.userDataStorage`"
+    "another bucket, or `allowedBuckets` of the [identity](identities.md#what-may-be-used-with-it)"
+
+    SubnetNotAllowed NeedsUser [AutoScalingGroupReady False, NetworkReady False, EksClusterReady False]
     "the FooCluster's identity does not allow one of the subnets"
     "other subnets, or `allowedSubnets` of the [identity](identities.md#what-may-be-used-with-it)"
 

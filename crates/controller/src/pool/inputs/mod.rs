@@ -106,7 +106,9 @@ impl Pools {
         let mut control_plane = ControlPlane::default();
         let (desired, account_mismatch, messages) = match &aws {
             Aws::Usable(region, identity) => {
+                let limits = self.context.identities.limits(gathered.identity_ref(), &identity.namespace);
                 let known = LookedUp {
+                    limits: &limits,
                     types: &instance_types,
                     image: &image,
                     workload_name: None,
@@ -198,10 +200,8 @@ impl Pools {
             (Err(blocked), BootstrapData::Bytes(_)) => BootstrapData::Missing(blocked.clone()),
             (_, data) => data,
         };
-        let limits = self.context.identities.limits(gathered.identity_ref());
         let asking = asking(state, gathered);
-        let mut desired =
-            desired::desired(identity, gathered, data, known, &limits, &region.lookups, asking).await;
+        let mut desired = desired::desired(identity, gathered, data, known, &region.lookups, asking).await;
         failure_report::place(&mut desired, &region.key.region);
         desired
     }
