@@ -63,8 +63,11 @@ pub struct FooClusterIdentitySpec {
     /// Namespaces whose FooClusters may use this identity. Default: no namespace. `{}`: all namespaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed_namespaces: Option<AllowedNamespaces>,
-    /// Names of the IAM instance profiles that pools with this identity may give to their instances; a `*` at
-    /// the end matches any text. Default: any profile. A pool without an instance profile is always allowed.
+    /// Names of the IAM instance profiles that pools with this identity may give to their instances. A `*` at
+    /// the end matches any text, and `{namespace}` is the namespace of the FooCluster; a character that no
+    /// namespace can have follows it. Default: any profile, or none if the manager runs with
+    /// `--require-identity` and several namespaces may use the identity. A pool without an instance profile is
+    /// always allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(
         length(max = 1000),
@@ -95,6 +98,50 @@ pub struct FooClusterIdentitySpec {
     /// the tag `infrastructure.foo.com/adoptable`. Default: false.
     #[serde(default, skip_serializing_if = "is_false")]
     pub allow_adoption: bool,
+    /// ARNs of the IAM roles that FooControlPlanes with this identity may name: for the control plane, add-ons
+    /// and pods. `*` and `{namespace}` as in `allowedInstanceProfiles`. Default: any role, or none if the
+    /// manager runs with `--require-identity` and several namespaces may use the identity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(max = 1000),
+        inner(length(min = 1, max = 2048), regex(pattern = patterns::ARN_OR_PREFIX))
+    )]
+    pub allowed_roles: Option<Vec<String>>,
+    /// Ids of the existing VPCs that FooClusters with this identity may use, whether they name them, or
+    /// subnets in them. Default: any VPC. A VPC that the provider creates is always allowed.
+    #[serde(default, rename = "allowedVPCs", skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 1000), inner(length(min = 1, max = 64), regex(pattern = patterns::RESOURCE_ID)))]
+    pub allowed_vpcs: Option<Vec<String>>,
+    /// Ids of the security groups that FooClusters, FooControlPlanes and pools with this identity may name, by
+    /// id or by tags. Default: any security group. Those of a network that the provider creates are always
+    /// allowed in that network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 1000), inner(length(min = 1, max = 64), regex(pattern = patterns::RESOURCE_ID)))]
+    pub allowed_security_groups: Option<Vec<String>>,
+    /// KMS keys that FooControlPlanes and pools with this identity may name, as they name them: by ARN, id or
+    /// alias. `*` and `{namespace}` as in `allowedInstanceProfiles`. Default: any key.
+    #[serde(default, rename = "allowedKMSKeys", skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(max = 1000),
+        inner(length(min = 1, max = 2048), regex(pattern = patterns::ARN_OR_PREFIX))
+    )]
+    pub allowed_kms_keys: Option<Vec<String>>,
+    /// Names of the key pairs that pools with this identity may give to their instances. `*` and `{namespace}`
+    /// as in `allowedInstanceProfiles`. Default: any key pair.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(max = 1000),
+        inner(length(min = 1, max = 255), regex(pattern = patterns::KEY_PAIR_OR_PREFIX))
+    )]
+    pub allowed_key_pairs: Option<Vec<String>>,
+    /// Names of the buckets in which pools with this identity may keep user data. A `*` at the end matches any
+    /// text, and `{namespace}` at the end is the namespace of the FooCluster. Default: any bucket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(max = 1000),
+        inner(length(min = 1, max = 74), regex(pattern = patterns::BUCKET_OR_PREFIX))
+    )]
+    pub allowed_buckets: Option<Vec<String>>,
     /// Use the manager's own credentials: the IAM role of its ServiceAccount, its instance profile, or its
     /// environment. Set exactly one of `controller`, `secret` and `role`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

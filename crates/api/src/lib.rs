@@ -14,6 +14,7 @@ pub mod cluster;
 pub mod conditions;
 pub mod control_plane;
 pub mod identity;
+pub mod in_aws;
 mod interruption;
 pub mod labels;
 pub mod machine;

@@ -27,8 +27,15 @@ pub const PROVIDER_ID: &str = r"^aws:///[a-z0-9-]+/i-[0-9a-f]+$";
 pub const INSTANCE_TYPE: &str = r"^[a-z0-9.-]+$";
 /// Name of an instance profile (IAM API Reference, `InstanceProfileName`).
 pub const INSTANCE_PROFILE: &str = r"^[A-Za-z0-9_+=,.@-]+$";
-/// The same, in which `*` stands for any text.
-pub const INSTANCE_PROFILE_OR_PREFIX: &str = r"^[A-Za-z0-9_+=,.@-]*\*?$";
+/// The same, in which `*` at the end stands for any text and `{namespace}` for a namespace. A character that no namespace can have
+/// follows it: what begins with `team-` would be a name of namespace `team-a`, too.
+pub const INSTANCE_PROFILE_OR_PREFIX: &str = r"^([A-Za-z0-9_+=,.@-]|\{namespace\}([_+=,.@]|$))*\*?$";
+/// ARN, id or alias of a role or a key, with `*` and `{namespace}` in the same way.
+pub const ARN_OR_PREFIX: &str = r"^([A-Za-z0-9_+=,.@:/-]|\{namespace\}([_+=,.@:/]|$))*\*?$";
+/// Name of a key pair, in the same way.
+pub const KEY_PAIR_OR_PREFIX: &str = r"^([^*{}]|\{namespace\}([^a-z0-9*{}-]|$))*\*?$";
+/// Name of a bucket, in the same way.
+pub const BUCKET_OR_PREFIX: &str = r"^([a-z0-9-]|\{namespace\}$)*\*?$";
 /// Name of an EKS cluster, in which `*` stands for any text (EKS API Reference, CreateCluster).
 pub const CONTROL_PLANE_NAME_OR_PREFIX: &str = r"^([0-9A-Za-z][0-9A-Za-z_-]*)?\*?$";
 /// Name of a bucket without dots, with which a certificate of S3 would not be valid (Amazon S3 User Guide, "General purpose bucket

@@ -9,7 +9,7 @@
 //! * [`compared`]: how far another clock is from the manager's.
 //! * [`observer`]: one sweep for all groups of one set of credentials and region, shared by all pools.
 //! * [`lookups`]: facts that rarely change, looked up once.
-//! * [`looks`]: answers that are shared by all clusters; [`networks`] and [`clusters`] ask for them.
+//! * [`looks`]: answers that are shared by all clusters; [`networks`], [`clusters`] and [`stored`] ask for them.
 //! * [`retry`]: pauses after failures.
 //! * [`watchdog`]: detects loops that should run for ever and do not.
 //!
@@ -33,6 +33,7 @@ pub mod queue;
 pub mod requests;
 pub mod retry;
 pub mod roles;
+pub mod stored;
 mod vcpus;
 pub mod watchdog;
 
@@ -55,6 +56,7 @@ pub use requests::{
     Looked, Made, NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy, VolumeInfo,
 };
 pub use roles::{NewOidcProvider, Roles};
+pub use stored::ObjectLooks;
 pub use vcpus::VcpuQuota;
 pub use watchdog::Watchdog;
 

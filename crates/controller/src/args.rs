@@ -68,7 +68,8 @@ pub struct Args {
     #[arg(long, env = "POD_NAMESPACE", default_value = "default")]
     pub identity_namespace: String,
     /// Requires a FooClusterIdentity for every FooCluster, so that none falls back to the manager's own AWS
-    /// credentials. For management clusters with several tenants.
+    /// credentials; and an identity that several namespaces may use has to list the instance profiles and roles
+    /// that they may name. For management clusters with several tenants.
     #[arg(long)]
     pub require_identity: bool,
     /// AWS regions that FooClusters may be in, separated by commas; all regions if empty.

@@ -16,7 +16,8 @@ use async_trait::async_trait;
 use foo_cloud::metered::{Accounts, Allowance};
 use foo_cloud::observer::Settings;
 use foo_cloud::{
-    Cloud, ClusterLooks, Limits, Lookups, Metered, NetworkLooks, Observer, Observers, Queue, Watchdog,
+    Cloud, ClusterLooks, Limits, Lookups, Metered, NetworkLooks, ObjectLooks, Observer, Observers, Queue,
+    Watchdog,
 };
 use foo_model::GroupName;
 use futures::{Stream, StreamExt};
@@ -180,6 +181,8 @@ pub struct CloudRegion {
     pub networks: NetworkLooks,
     /// The shared reads of EKS clusters.
     pub clusters: ClusterLooks,
+    /// The shared lists of user data in S3.
+    pub objects: ObjectLooks,
     account: OnceCell<String>,
     caller: OnceCell<String>,
     allowance: Arc<Allowance>,
@@ -324,6 +327,7 @@ impl Clouds {
             lookups: Lookups::new(Arc::clone(&cloud)),
             networks: NetworkLooks::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
             clusters: ClusterLooks::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
+            objects: ObjectLooks::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
             cloud,
             observer,
             account: OnceCell::new(),

@@ -98,6 +98,9 @@ event_reasons! {
     LaunchTemplateVersionCreated Normal FooMachinePool
     "a version is created, and why"
 
+    UserDataRestored Warning FooMachinePool
+    "user data in S3 that new instances fetch was deleted outside this provider and is written again"
+
     ScaledUp Normal FooMachinePool
     "desired capacity is raised"
 

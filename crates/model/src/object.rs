@@ -25,13 +25,45 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// What the keys of all objects of a group's pool begin with, and no other object's: names of groups are unique in an
-    /// account and region, and a move to another management cluster does not change them.
-    pub fn folder(&self, group: &GroupName) -> String {
-        let parts = [self.prefix.as_str(), OBJECTS_FOLDER, group.as_str()];
+    /// What the keys of the objects of all pools of a namespace begin with. An IAM policy can name it: S3 has no condition on tags
+    /// for deletions, so that the folder is what keeps the role of one tenant away from the objects of another.
+    pub fn namespace_folder(&self, namespace: &str) -> String {
+        let parts = [self.prefix.as_str(), OBJECTS_FOLDER, namespace];
         let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         format!("{}/", parts.join("/"))
     }
+
+    /// What the keys of all objects of a pool begin with.
+    ///
+    /// The folders of two pools are the same only if their namespaces and groups are, and names of groups are unique in an account
+    /// and region, which the bucket is in, too. A move to another management cluster changes neither.
+    pub fn folder(&self, namespace: &str, group: &GroupName) -> String {
+        format!("{}{}/", self.namespace_folder(namespace), as_segment(group.as_str()))
+    }
+
+    /// The name of an object that its key shows to be an object of this pool: the pool's folder, and then nothing but a name as
+    /// [`ObjectPlace::name`] has it. Of any other key the provider deletes nothing, whatever it begins with.
+    pub fn name_in<'k>(&self, namespace: &str, group: &GroupName, key: &'k str) -> Option<&'k str> {
+        key.strip_prefix(&self.folder(namespace, group)).filter(|name| is_name(name))
+    }
+}
+
+/// A name as one segment of a key: different names are different segments, and none of them contains a slash or is a dot or two, which
+/// clients of HTTP remove from paths. `!` and two hexadecimal digits stand for a byte (Amazon S3 User Guide, "Object key naming
+/// guidelines": `!` is a safe character).
+fn as_segment(name: &str) -> String {
+    let keeps = |at: usize, byte: u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') || (byte == b'.' && at > 0)
+    };
+    let part = |(at, byte): (usize, u8)| {
+        if keeps(at, byte) { char::from(byte).to_string() } else { format!("!{byte:02X}") }
+    };
+    name.bytes().enumerate().map(part).collect()
+}
+
+/// Whether this is the last part of a key that the provider wrote.
+fn is_name(name: &str) -> bool {
+    name.len() == 64 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Which object of a pool.
@@ -45,8 +77,8 @@ pub struct ObjectPlace {
 
 impl ObjectPlace {
     /// Its key in the bucket.
-    pub fn key(&self, group: &GroupName) -> String {
-        format!("{}{}", self.storage.folder(group), self.name)
+    pub fn key(&self, namespace: &str, group: &GroupName) -> String {
+        format!("{}{}", self.storage.folder(namespace, group), self.name)
     }
 }
 
@@ -69,8 +101,7 @@ impl FromStr for ObjectPlace {
     fn from_str(text: &str) -> Result<Self, NoObject> {
         let (bucket, rest) = text.split_once('/').ok_or(NoObject)?;
         let (prefix, name) = rest.rsplit_once('/').unwrap_or(("", rest));
-        let is_hash = name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if bucket.is_empty() || !is_hash {
+        if bucket.is_empty() || !is_name(name) {
             return Err(NoObject);
         }
         let storage = Storage { bucket: bucket.to_owned(), prefix: prefix.to_owned() };
@@ -88,6 +119,7 @@ pub fn fits_tag(arn: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn place(prefix: &str) -> ObjectPlace {
         let storage = Storage { bucket: "nodes".into(), prefix: prefix.into() };
@@ -105,11 +137,59 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_of_a_group_contains_no_object_of_another() {
-        let folder = |group: &str| place("a").storage.folder(&group.into());
-        assert_eq!(folder("ns-c-pool"), "a/foo-user-data/ns-c-pool/");
-        assert!(!folder("ns-c-pool-2").starts_with(&folder("ns-c-pool")));
-        assert_eq!(place("").storage.folder(&"g".into()), "foo-user-data/g/");
+    fn a_folder_has_the_namespace_and_the_group_each_as_one_segment() {
+        let folder = |prefix: &str, group: &str| place(prefix).storage.folder("ns", &group.into());
+        assert_eq!(folder("a", "ns-c-pool"), "a/foo-user-data/ns/ns-c-pool/");
+        assert_eq!(folder("", "prod/web"), "foo-user-data/ns/prod!2Fweb/");
+        assert_eq!(folder("", "pool_(1.0)"), "foo-user-data/ns/pool_!281.0!29/");
+        assert_eq!(folder("", ".."), "foo-user-data/ns/!2E./");
+    }
+
+    /// Names of groups as the CRD allows them, and worse: names that other tools gave.
+    fn group() -> impl Strategy<Value = String> {
+        prop_oneof!["[A-Za-z0-9][A-Za-z0-9_./()-]{0,8}", "[a./!2F-]{1,6}", "\\PC{1,8}"]
+    }
+
+    fn prefix() -> impl Strategy<Value = String> {
+        prop_oneof![
+            Just(String::new()),
+            "[a-c](/[a-c]){0,2}",
+            Just("foo-user-data".to_owned()),
+            "foo-user-data/[ab]",
+            "foo-user-data/[ab]/[ab](/foo-user-data)?"
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn no_pool_takes_an_object_of_another_for_its_own(
+            one in (prefix(), "[ab]|foo-user-data", group()),
+            other in (prefix(), "[ab]|foo-user-data", group()),
+        ) {
+            prop_assume!((&one.1, &one.2) != (&other.1, &other.2));
+            let key = place(&other.0).key(&other.1, &GroupName::new(&other.2));
+            let taken = place(&one.0).storage.name_in(&one.1, &GroupName::new(&one.2), &key).is_some();
+            prop_assert!(!taken, "{key}");
+        }
+
+        #[test]
+        fn a_pool_knows_its_own_objects(prefix in prefix(), namespace in "[ab]", group in group()) {
+            let (place, group) = (place(&prefix), GroupName::new(&group));
+            let key = place.key(&namespace, &group);
+            prop_assert_eq!(place.storage.name_in(&namespace, &group, &key), Some(place.name.as_str()));
+        }
+    }
+
+    #[test]
+    fn what_the_provider_did_not_write_is_not_its_own() {
+        let own = |rest: &str| {
+            place("").storage.name_in("ns", &"g".into(), &format!("foo-user-data/ns/g/{rest}")).is_some()
+        };
+        assert!(own(&"0f".repeat(32)));
+        for rest in ["", "notes.txt", &"0F".repeat(32), &"0f".repeat(31), &format!("web/{}", "0f".repeat(32))]
+        {
+            assert!(!own(rest), "{rest}");
+        }
     }
 
     #[test]

@@ -6,7 +6,8 @@ use crate::memory::Memory;
 use crate::observed::Observed;
 use crate::situation::{Situation, announcement_states};
 use crate::steps::{
-    ends, group, hooks, interrupt, machines, own, remediate, remove, replace, size, template, victims,
+    ends, group, hooks, interrupt, machines, objects, own, remediate, remove, replace, size, template,
+    victims,
 };
 use crate::summary;
 use crate::{Plan, report};
@@ -65,6 +66,7 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) {
             ends::end_released(situation, draft);
             hooks::provide(situation, draft);
             template::provide(situation, draft);
+            objects::restore(situation, draft);
             template::prune(situation, draft);
             own::block_move(situation, draft);
             own::ensure_finalizer(situation, draft);

@@ -23,6 +23,7 @@ use crate::watch::{ChangeFilter, Scope, Watch, refs_of};
 use crate::{Context, installation};
 use clusters::{Clusters, Goal, LOOK_AGAIN};
 use foo_api::capi::Cluster;
+use foo_api::in_aws::Thing;
 use foo_api::{FooCluster, FooMachinePool, names};
 use foo_cloud::lookups::Asking;
 use foo_model::Reason;
@@ -206,8 +207,13 @@ impl Clusters {
     fn allowed(&self, cluster: &FooCluster, found: Found) -> Found {
         let Found::Network(network) = &found else { return found };
         let name = cluster.spec.identity_ref.as_ref().map(|reference| reference.name.as_str());
-        let subnets = network.subnets.iter().map(|subnet| subnet.id.as_str());
-        match self.context.identities.limits(name).subnets(subnets) {
+        let limits = self.context.identities.limits(name, &cluster.namespace().unwrap_or_default());
+        let allowed = limits
+            .vpc(&network.vpc_id)
+            .and_then(|()| limits.subnets(network.subnets.iter().map(|subnet| subnet.id.as_str())))
+            .and_then(|()| limits.security_groups(network.security_groups.iter().map(String::as_str)))
+            .and_then(|()| limits.of_neighbours([(Thing::Vpc, network.vpc_id.as_str())], &self.own));
+        match allowed {
             Ok(()) => found,
             Err(blocked) => Found::Blocked(blocked),
         }

@@ -18,10 +18,12 @@
 mod allowed;
 mod chain;
 mod limits;
+mod neighbours;
 mod resolver;
 mod users;
 
 pub use limits::Limits;
+use limits::{Lists, Trust};
 pub use resolver::run;
 
 use crate::credentials::Credentials;
@@ -43,7 +45,7 @@ use tokio::time::timeout;
 struct Outcome {
     credentials: Result<Arc<Credentials>, Blocked>,
     allowed: Allowed,
-    limits: Arc<Limits>,
+    lists: Arc<Lists>,
 }
 
 type Outcomes = BTreeMap<String, Outcome>;
@@ -121,16 +123,21 @@ impl Identities {
                 ),
             ));
         }
-        outcome.limits.region(region)?;
+        self.limits_with(Arc::clone(&outcome.lists), namespace).region(region)?;
         self.in_region(region)?;
         outcome.credentials.clone()
     }
 
-    /// The limits of this identity, or of the default one.
-    pub fn limits(&self, name: Option<&str>) -> Arc<Limits> {
+    /// The limits of this identity, or of the default one, for objects of this namespace.
+    pub fn limits(&self, name: Option<&str>, namespace: &str) -> Limits {
         let known = self.known.borrow();
         let outcome = known.as_ref().and_then(|known| known.get(name.unwrap_or(DEFAULT_IDENTITY)));
-        outcome.map(|outcome| Arc::clone(&outcome.limits)).unwrap_or_default()
+        self.limits_with(outcome.map(|outcome| Arc::clone(&outcome.lists)).unwrap_or_default(), namespace)
+    }
+
+    fn limits_with(&self, lists: Arc<Lists>, namespace: &str) -> Limits {
+        let trust = if self.rules.identity_required { Trust::None } else { Trust::Each };
+        Limits::new(lists, namespace, trust)
     }
 
     fn in_region(&self, region: &str) -> Result<(), Blocked> {
@@ -203,7 +210,7 @@ mod tests {
     const REGION: &str = "eu-central-1";
 
     fn outcome(allowed: Allowed) -> Outcome {
-        Outcome { credentials: Ok(Arc::default()), allowed, limits: Arc::default() }
+        Outcome { credentials: Ok(Arc::default()), allowed, lists: Arc::default() }
     }
 
     #[test]

@@ -9,8 +9,9 @@
 //! An identity that FooClusters use has a finalizer: without credentials their groups could not be removed.
 
 use super::allowed::{self, Allowed, Namespaces};
+use super::limits::Lists;
 use super::users::{self, ClusterOfIdentity, Users};
-use super::{Limits, Outcome, Outcomes, chain};
+use super::{Outcome, Outcomes, chain};
 use crate::Context;
 use crate::apply::{self, StatusWriter};
 use crate::clock::kube_time;
@@ -235,7 +236,7 @@ impl IdentityCache {
         let unreadable = self.unreadable.all_in("").into_iter().map(|(name, error)| {
             let message = format!("FooClusterIdentity {name} cannot be read: {error}");
             let credentials = Err(Blocked::new(Reason::IdentityInvalid, message));
-            (name, Outcome { credentials, allowed: Allowed::All, limits: Arc::default() })
+            (name, Outcome { credentials, allowed: Allowed::All, lists: Arc::default() })
         });
         readable.chain(unreadable).collect()
     }
@@ -394,7 +395,7 @@ fn outcome(
         )),
         None => chain::credentials(name, specs, secrets).map(Arc::new),
     };
-    Outcome { credentials, allowed, limits: Arc::new(Limits::of(name, spec)) }
+    Outcome { credentials, allowed, lists: Arc::new(Lists::of(name, spec)) }
 }
 
 /// An identity that names a Secret.

@@ -64,6 +64,7 @@ pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) ->
         size_decisions_from: _,
         group,
         template,
+        stored,
         hook,
         ec2_states,
         signals,
@@ -76,7 +77,7 @@ pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) ->
         launch_failure: shortage,
         termination_causes: causes,
     } = observed;
-    let looks: [&dyn Debug; 3] = [seen(group), seen(template), seen(hook)];
+    let looks: [&dyn Debug; 4] = [seen(group), seen(template), seen(stored), seen(hook)];
     let remembered = remembered(memory);
     let objects: [&dyn Debug; 12] = [
         desired,
@@ -113,6 +114,7 @@ fn remembered(memory: &Memory) -> String {
         foreign_since: _,
         suspended_for,
         purchase,
+        stored: _,
         busy: _,
         deleted_machines,
         created_machines,

@@ -15,7 +15,7 @@ use foo_api::FooMachinePool;
 use foo_cloud::CloudError;
 use foo_cloud::observer::Pace as Looks;
 use foo_model::Reason;
-use foo_planner::action::{PoolAction, ReadAction};
+use foo_planner::action::{ObjectAction, PoolAction, ReadAction};
 use foo_planner::observed::Look;
 use foo_planner::report::Pace;
 use foo_planner::{Action, Plan};
@@ -127,6 +127,7 @@ fn needs_another_plan(inputs: &Inputs<'_>, pass: &Pass) -> bool {
             action,
             Action::Read(ReadAction::DescribeLaunchTemplate | ReadAction::DescribeLifecycleHook { .. })
         ) || action.changes_template()
+            || matches!(action, Action::Object(ObjectAction::StoreUserData { .. }))
     };
     believes_template(inputs) && pass.is_complete() && pass.plan.actions.iter().any(brings_news)
 }

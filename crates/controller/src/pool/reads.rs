@@ -3,7 +3,8 @@
 use foo_model::hook::HookConfig;
 use foo_model::{InstanceId, LaunchTemplate, Timestamp};
 use foo_planner::desired::Blocked;
-use std::collections::BTreeMap;
+use foo_planner::observed::Look;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A value, and when the request was sent.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +18,8 @@ pub(super) struct Read<T> {
 pub(super) struct Reads {
     /// The launch template.
     pub(super) template: Option<Read<Option<LaunchTemplate>>>,
+    /// Names of the pool's objects in S3.
+    pub(super) stored: Look<BTreeSet<String>>,
     /// The settings of the group's lifecycle hook, as read or as written.
     pub(super) hook: Option<Read<Option<HookConfig>>>,
     /// AWS's message on the last failed launch; only while the group is short of capacity.
@@ -33,6 +36,7 @@ impl Reads {
     /// Drops what was observed with other credentials, perhaps in another account.
     pub(super) fn forget_what_was_seen(&mut self) {
         (self.template, self.hook, self.launch_failure) = (None, None, None);
+        self.stored = Look::Unknown;
     }
 }
 

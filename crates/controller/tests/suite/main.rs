@@ -33,6 +33,7 @@ mod installations;
 mod life;
 mod machines;
 mod moves;
+mod named;
 mod networks;
 mod node_config;
 mod odd_objects;

@@ -1,6 +1,6 @@
 //! User data in S3: written before the version that fetches it, read by the pool's role alone, deleted with what fetches it.
 
-use crate::support::{Pool, World};
+use crate::support::{NS, Pool, World};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{UserDataBucket, UserDataStorage};
 use foo_model::object::TAG_READER;
@@ -37,9 +37,10 @@ fn objects(world: &World) -> BTreeMap<String, Object> {
     world.region.with(|region| region.create_bucket(BUCKET).objects.clone()).unwrap()
 }
 
-/// Calls of S3 since the counts were forgotten.
-fn calls(world: &World) -> usize {
-    world.aws.call_counts().keys().filter(|(service, _)| *service == Service::S3).count()
+/// What the keys of a pool begin with; its name has nothing that is written otherwise in a key.
+fn folder(pool: &Pool<'_>) -> String {
+    let group = pool.group_name().replace('/', "!2F");
+    format!("clusters/foo-user-data/{}/{group}/", NS)
 }
 
 /// A pool whose bootstrap data are too long for EC2.
@@ -68,11 +69,121 @@ async fn instances_fetch_what_is_too_long_for_ec2_and_only_their_role_may() {
     pool.is_of(2);
     assert!(fetched(&world, ROLE).contains(&large(1)));
     assert_eq!(fetched(&world, "others"), Vec::<Vec<u8>>::new());
-    let folder = format!("clusters/foo-user-data/{}/", pool.group_name());
+    let folder = folder(&pool);
     assert!(objects(&world).keys().all(|key| key.starts_with(&folder)), "{:?}", objects(&world).keys());
+}
+
+#[tokio::test(start_paused = true)]
+async fn at_rest_all_pools_of_a_namespace_cost_s3_one_list_in_ten_minutes() {
+    let world = world().await;
+    for name in ["p-1", "p-2", "p-3", "p-4", "p-5"] {
+        world.pool(name).with(in_s3).of(1).await;
+    }
+    world.settles().await;
     world.forgets();
-    world.waits(Duration::from_mins(30)).await;
-    assert_eq!(calls(&world), 0, "at rest nothing is asked of S3");
+    world.waits(Duration::from_mins(60)).await;
+    let calls = world.aws.call_counts();
+    let of_s3 = calls.iter().filter(|((service, _), _)| *service == Service::S3);
+    let (lists, others): (Vec<_>, Vec<_>) =
+        of_s3.partition(|((_, operation), _)| operation.contains("ListObjects"));
+    assert!(others.is_empty(), "{others:?}");
+    let lists: u64 = lists.iter().map(|(_, count)| count.calls).sum();
+    assert!((3..=8).contains(&lists), "{lists} lists in an hour, for five pools");
+}
+
+/// Once it deleted the user data of `prod/web`, which is below `prod` as a path.
+#[tokio::test(start_paused = true)]
+async fn a_pool_deletes_nothing_of_a_pool_whose_group_name_continues_its_own() {
+    let world = world().await;
+    let named = |group: &'static str| {
+        move |spec: &mut FooMachinePoolSpec| {
+            in_s3(spec);
+            spec.group_name = Some(group.to_owned());
+        }
+    };
+    let prod = world.pool("prod").with(named("prod")).of(1).await;
+    let web = world.pool("web").with(named("prod/web")).of(1).await;
+    let folder = folder(&web);
+    let of_web: Vec<String> = objects(&world).into_keys().filter(|key| key.starts_with(&folder)).collect();
+    assert!(!of_web.is_empty() && of_web.len() < objects(&world).len(), "{:?}", objects(&world).keys());
+    prod.is_deleted();
+    world.settles().await;
+    prod.left_nothing();
+    assert_eq!(objects(&world).into_keys().collect::<Vec<_>>(), of_web);
+    web.scales_to(2);
+    world.settles().await;
+    web.is_of(2);
+}
+
+/// What the provider did not write there is not the provider's, wherever it is.
+#[tokio::test(start_paused = true)]
+async fn what_somebody_else_put_into_the_folder_of_a_pool_stays() {
+    let world = world().await;
+    let pool = running(&world).await;
+    let theirs = format!("{}notes.txt", folder(&pool));
+    let copied = objects(&world).into_values().next().unwrap();
+    world.region.with(|region| region.create_bucket(BUCKET).objects.insert(theirs.clone(), copied)).unwrap();
+    pool.is_deleted();
+    world.settles().await;
+    pool.left_nothing();
+    assert_eq!(objects(&world).into_keys().collect::<Vec<_>>(), [theirs]);
+}
+
+fn empties_the_bucket(world: &World) {
+    world.region.with(|region| region.create_bucket(BUCKET).objects.clear()).unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_somebody_deleted_is_written_again_at_rest() {
+    let world = world().await;
+    let pool = running(&world).await;
+    let before: Vec<String> = objects(&world).into_keys().collect();
+    empties_the_bucket(&world);
+    world.waits(Duration::from_mins(25)).await;
+    assert_eq!(objects(&world).into_keys().collect::<Vec<_>>(), before);
+    assert!(fetched(&world, ROLE).contains(&large(1)), "with the tag that says who reads it");
+    assert_eq!(world.notes("UserDataRestored").len(), 1);
+    assert_eq!(pool.says("LaunchTemplateReady"), "True");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_somebody_deleted_is_there_again_before_an_instance_is_launched() {
+    let world = world().await;
+    let pool = running(&world).await;
+    world.waits(Duration::from_mins(2)).await;
+    empties_the_bucket(&world);
+    pool.scales_to(3);
+    world.settles().await;
+    pool.is_of(3);
+    assert!(fetched(&world, ROLE).contains(&large(1)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_an_object_is_missing_nothing_is_launched_and_a_condition_says_so() {
+    let world = world().await;
+    let pool = running(&world).await;
+    world.waits(Duration::from_mins(2)).await;
+    empties_the_bucket(&world);
+    let denied = world.aws.add_fault(FaultRule::on("PutObject", Fault::Denied));
+    pool.scales_to(3);
+    world.waits(Duration::from_mins(5)).await;
+    let condition = pool.condition("LaunchTemplateReady");
+    assert!(condition.message.contains("s3:PutObject"), "{}", world.in_words());
+    assert_eq!(pool.instances().len(), 2);
+    world.aws.remove_fault(denied);
+    world.waits(Duration::from_mins(7)).await;
+    world.settles().await;
+    pool.is_of(3);
+    assert!(fetched(&world, ROLE).contains(&large(1)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bucket_that_may_not_be_listed_is_named_and_holds_nothing_up() {
+    let world = world().await;
+    world.aws.add_fault(FaultRule::on("ListObjectsV2", Fault::Denied));
+    let pool = running(&world).await;
+    pool.is_of(2);
+    assert!(pool.condition("Ready").message.contains("the IAM action s3:List"), "{}", world.in_words());
 }
 
 #[tokio::test(start_paused = true)]
@@ -94,7 +205,7 @@ async fn a_new_token_is_a_new_object_and_replaces_nothing() {
 async fn a_deleted_pool_leaves_no_object_and_others_stay() {
     let world = world().await;
     let (first, second) = (running(&world).await, world.pool("p-2").with(in_s3).of(1).await);
-    let folder = format!("clusters/foo-user-data/{}/", second.group_name());
+    let folder = folder(&second);
     let others: Vec<String> = objects(&world).into_keys().filter(|key| key.starts_with(&folder)).collect();
     assert!(!others.is_empty() && others.len() < objects(&world).len());
     first.is_deleted();

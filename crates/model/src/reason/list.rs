@@ -274,6 +274,10 @@ reasons! {
     "the pool keeps user data in S3 (`spec.userDataStorage`), and there is no role of its instance profile that could be allowed to read it: the profile does not exist or has no role, or the role's ARN cannot be the value of a tag"
     "the message says which; names of roles with a comma cannot be used. A profile or role that appears is found within a minute"
 
+    UserDataMissing NeedsUser [LaunchTemplateReady False]
+    "the object in S3 that new instances fetch their user data from (`spec.userDataStorage`) was deleted outside this provider. Until it is there again the provider launches nothing; an instance that AWS launches by itself does not join"
+    "the manager writes it again as soon as it may; `Ready` has the error if it cannot. After a rollback the pool may no longer have this user data: give it content that works. Take the lifecycle rule or the program that deletes objects off the bucket"
+
     WaitingForControlPlane NeedsUser [LaunchTemplateReady False]
     "the control plane runs an older Kubernetes version than the pool requests; no instance of that version is launched before"
     "upgrade the control plane; its version is read again every 30 s"
@@ -375,7 +379,31 @@ reasons! {
     "the subnet is not one of the FooCluster's"
     "`spec.subnets`"
 
-    SubnetNotAllowed NeedsUser [AutoScalingGroupReady False, NetworkReady False]
+    VpcNotAllowed NeedsUser [NetworkReady False]
+    "the FooCluster's identity does not allow the VPC"
+    "another VPC, or `allowedVPCs` of the [identity](identities.md#what-may-be-used-with-it)"
+
+    SecurityGroupNotAllowed NeedsUser [LaunchTemplateReady False, NetworkReady False, EksClusterReady False]
+    "the FooCluster's identity does not allow one of the security groups that the spec names"
+    "other security groups, or `allowedSecurityGroups` of the [identity](identities.md#what-may-be-used-with-it)"
+
+    RoleNotAllowed NeedsUser [EksClusterReady False]
+    "the FooCluster's identity does not allow a role that the FooControlPlane names"
+    "another role, or `allowedRoles` of the [identity](identities.md#what-may-be-used-with-it)"
+
+    KmsKeyNotAllowed NeedsUser [LaunchTemplateReady False, EksClusterReady False]
+    "the FooCluster's identity does not allow a KMS key that the spec names"
+    "another key, or `allowedKMSKeys` of the [identity](identities.md#what-may-be-used-with-it)"
+
+    KeyPairNotAllowed NeedsUser [LaunchTemplateReady False]
+    "the FooCluster's identity does not allow `spec.sshKeyName`"
+    "another key pair, or `allowedKeyPairs` of the [identity](identities.md#what-may-be-used-with-it)"
+
+    BucketNotAllowed NeedsUser [LaunchTemplateReady False]
+    "the FooCluster's identity does not allow the bucket in `spec.userDataStorage`"
+    "another bucket, or `allowedBuckets` of the [identity](identities.md#what-may-be-used-with-it)"
+
+    SubnetNotAllowed NeedsUser [AutoScalingGroupReady False, NetworkReady False, EksClusterReady False]
     "the FooCluster's identity does not allow one of the subnets"
     "other subnets, or `allowedSubnets` of the [identity](identities.md#what-may-be-used-with-it)"
 

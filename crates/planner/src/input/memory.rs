@@ -5,7 +5,9 @@
 //! or drops it, and [`Memory::absorbed`] removes it when a newer observation shows the effect or its deadline
 //! has passed.
 
-use crate::action::{Action, GroupAction, HookAction, InstanceAction, MachineAction, NodeAction};
+use crate::action::{
+    Action, GroupAction, HookAction, InstanceAction, MachineAction, NodeAction, ObjectAction,
+};
 use crate::observed::{Look, Observed};
 use crate::recent_targets::RecentTargets;
 use foo_model::hook::HookWait;
@@ -48,6 +50,9 @@ pub struct Memory {
     /// When a template with our name was first read without our tags; the tags may not be visible yet.
     #[serde(default)]
     pub foreign_since: Option<Timestamp>,
+    /// Objects that the provider stored, and when, until a list is newer: an older one does not show them. By their places in words.
+    #[serde(default)]
+    pub stored: BTreeMap<String, Timestamp>,
     /// The purchase options of the group, as last observed.
     #[serde(default)]
     pub purchase: Option<Purchase>,
@@ -260,6 +265,9 @@ impl Memory {
                 let tried = Cordon { at: now, done: outcome == Outcome::Done };
                 self.cordons.extend(nodes.keys().map(|instance| (instance.clone(), tried)));
             }
+            Action::Object(ObjectAction::StoreUserData { object }) if outcome == Outcome::Done => {
+                self.stored.insert(object.place.to_string(), now);
+            }
             Action::Pool(_)
             | Action::Read(_)
             | Action::Object(_)
@@ -352,6 +360,9 @@ impl Memory {
             memory.hook_waits.retain(|id, _| waits(id));
             let before = memory.purchase;
             memory.purchase = seen.as_ref().and_then(|group| Purchase::seen(before, group, observed.now));
+        }
+        if let Look::At { at, .. } = &observed.stored {
+            memory.stored.retain(|_, written| *written >= *at);
         }
         memory.busy.retain(|_, at| !overdue(*at, BUSY_FOR, observed.now));
         // An announcement may be missing for a while.

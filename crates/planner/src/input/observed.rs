@@ -5,7 +5,7 @@ use foo_model::{
     Agreement, FooMachine, Group, InstanceId, LaunchTemplate, Machine, Reason, Signal, SpecHash, Timestamp,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Everything known about one pool at one moment.
@@ -21,6 +21,9 @@ pub struct Observed {
     pub group: Look<Option<Group>>,
     /// The launch template. While it is `Unknown`, the planner reads it only if a decision needs it.
     pub template: Look<Option<LaunchTemplate>>,
+    /// Names of the pool's objects in the place where its spec keeps user data. `Unknown` if it keeps none, or nobody has asked.
+    #[serde(default)]
+    pub stored: Look<BTreeSet<String>>,
     /// The settings of our lifecycle hook; `None` if it does not exist.
     pub hook: Look<Option<HookConfig>>,
     /// State reported by EC2 for instances that have a FooMachine but are no longer in the group, or are in
@@ -56,9 +59,10 @@ pub struct Observed {
 }
 
 /// An observation with its age.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Look<T> {
     /// Never read, or void since a change by the provider.
+    #[default]
     Unknown,
     /// The read failed.
     Failed {

@@ -2,7 +2,7 @@
 //! all come from here, so that status, logs and the plugin agree.
 
 use crate::action::{
-    Action, GroupAction, HookAction, InstanceAction, MachineAction, PoolAction, TemplateAction,
+    Action, GroupAction, HookAction, InstanceAction, MachineAction, ObjectAction, PoolAction, TemplateAction,
 };
 use crate::observed::Ec2State;
 use foo_model::{
@@ -252,6 +252,8 @@ pub enum EventTrigger {
     Group,
     /// A new version of the launch template.
     TemplateVersion,
+    /// User data written to S3.
+    UserData,
     /// The record that new content failed.
     Verdict,
     /// The adoption of the group.
@@ -284,6 +286,7 @@ impl EventTrigger {
                     TemplateAction::CreateTemplateVersion { .. } | TemplateAction::CopyTemplateVersion { .. }
                 )
             ),
+            Self::UserData => matches!(action, Action::Object(ObjectAction::StoreUserData { .. })),
             Self::Verdict => matches!(action, Action::Pool(PoolAction::Quarantine { .. })),
             Self::Adoption => matches!(action, Action::Group(GroupAction::TagGroup { .. })),
         }

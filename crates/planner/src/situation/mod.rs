@@ -27,7 +27,7 @@ pub(crate) use group::{
 pub(crate) use member::{MachineState, Member, MissingInstance, claim};
 pub(crate) use rollout::{Phase, available_from, is_available, room, staying};
 pub(crate) use size::{Capacity, ReplicasManagedBy};
-pub(crate) use template::{TemplateState, template_state};
+pub(crate) use template::{MissingObject, TemplateState, missing_object, template_state};
 pub(crate) use unhealthy::unhealthy;
 pub(crate) use view::View;
 

@@ -3,7 +3,10 @@
 use super::facts::Facts;
 use crate::desired::{Blocked, Template, Wanted};
 use crate::observed::Look;
-use foo_model::{LaunchTemplate, Reason, SpecHash, TemplateHashes, TemplateRecord, TemplateVersion};
+use foo_model::{
+    LaunchTemplate, ObjectPlace, Reason, SpecHash, StoredUserData, TemplateHashes, TemplateRecord,
+    TemplateVersion,
+};
 
 /// The state of the launch template.
 pub(crate) enum TemplateState<'a> {
@@ -63,6 +66,31 @@ pub(crate) fn template_state<'a>(facts: &Facts<'a>) -> TemplateState<'a> {
             Some(fallback) => fallback_state(template, fallback, wanted),
         },
     }
+}
+
+/// User data that new instances fetch from S3 and that is not there.
+pub(crate) struct MissingObject<'a> {
+    /// The version that fetches it.
+    pub(crate) version: TemplateVersion,
+    /// Where it is missing.
+    pub(crate) place: &'a ObjectPlace,
+    /// What to write there, if the pool still has it: a rollback to an earlier bootstrap Secret has not.
+    pub(crate) content: Option<&'a StoredUserData>,
+}
+
+/// What new instances would fetch in vain, as far as it is known: a list that is older than our last write does not show it.
+pub(crate) fn missing_object<'a>(facts: &Facts<'a>) -> Option<MissingObject<'a>> {
+    let TemplateState::Ready(template, version) = template_state(facts) else { return None };
+    let record = template.versions.iter().find(|record| record.version == version)?;
+    let place =
+        record.object.as_ref().filter(|it| Some(&it.storage) == facts.desired.group.storage.as_ref())?;
+    let seen = facts.observed.stored.seen()?;
+    if facts.memory.stored.contains_key(&place.to_string()) || seen.contains(&place.name) {
+        return None;
+    }
+    let Wanted::Ready(wanted) = &facts.desired.template else { return None };
+    let content = wanted.object.as_deref().filter(|object| object.place == *place);
+    Some(MissingObject { version, place, content })
 }
 
 /// A rollback uses the present user data if it comes from the same Secret: an old join token has expired.

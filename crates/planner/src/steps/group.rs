@@ -10,6 +10,7 @@ use crate::situation::{
     Difference, ReplicasManagedBy, Situation, TemplateState, View, differences, lacking_tags,
     launches_suspended_by_aws, mix, template_state, wanted_min, wanted_tags, was_lost,
 };
+use crate::steps::objects;
 use crate::steps::own::may_create;
 use foo_model::hook::HookConfig;
 use foo_model::{EventReason, Group, InstanceId, LifecycleState, NewGroup, Process, Protection};
@@ -34,6 +35,7 @@ fn is_due(situation: &Situation<'_>) -> bool {
         && situation.is_fresh()
         && situation.memory.ledger.created.is_none()
         && may_create(situation)
+        && !objects::holds_launches(situation)
 }
 
 fn create(situation: &Situation<'_>, draft: &mut Draft) {

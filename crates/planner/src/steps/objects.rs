@@ -4,8 +4,10 @@
 use crate::action::ObjectAction;
 use crate::desired::Template;
 use crate::draft::{Draft, Stage};
-use crate::situation::Situation;
-use foo_model::{LaunchTemplate, ObjectPlace, Storage, TemplateVersion};
+use crate::report::EventTrigger;
+use crate::situation::{MissingObject, Situation, View, missing_object};
+use crate::steps::own::may_create;
+use foo_model::{EventReason, LaunchTemplate, ObjectPlace, Storage, TemplateVersion};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -17,6 +19,28 @@ pub(crate) fn store(wanted: &Template, draft: &mut Draft) {
     if let Some(object) = &wanted.object {
         draft.act(Stage::Template, ObjectAction::StoreUserData { object: object.clone() });
     }
+}
+
+/// Writes again what new instances fetch and what somebody deleted.
+pub(crate) fn restore(situation: &Situation<'_>, draft: &mut Draft) {
+    let Some(MissingObject { version, place, content: Some(object) }) = missing_object(situation) else {
+        return;
+    };
+    let may_write = situation.writable_group().is_some() || matches!(situation.view, View::Absent);
+    if !may_write || !may_create(situation) {
+        return;
+    }
+    draft.event(
+        EventTrigger::UserData,
+        EventReason::UserDataRestored,
+        format!("Writing {place} again, which launch template version {version} fetches: the object was deleted outside this provider"),
+    );
+    draft.act(Stage::Template, ObjectAction::StoreUserData { object: Box::new(object.clone()) });
+}
+
+/// Whether new instances would find no user data: launches wait.
+pub(crate) fn holds_launches(situation: &Situation<'_>) -> bool {
+    missing_object(situation).is_some()
 }
 
 /// Deletes what only these versions fetch. Precedes their deletion: they say where it is.

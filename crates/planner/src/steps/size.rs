@@ -9,6 +9,7 @@ use crate::draft::{Draft, Stage};
 use crate::recent_targets::RecentTargets;
 use crate::report::EventTrigger;
 use crate::situation::{ReplicasManagedBy, Situation, View};
+use crate::steps::objects;
 use crate::steps::own::may_create;
 use crate::steps::template::postpones_raise;
 use crate::steps::victims::left_to_aws;
@@ -69,7 +70,10 @@ fn wanted_capacity(situation: &Situation<'_>) -> u32 {
 fn raise(situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
     let Some(target) = raise_target(situation) else { return };
     // The higher of two possible values: a raise that may have happened is not repeated.
-    if situation.capacity.high >= target || !may_create(situation) || postpones_raise(situation, draft) {
+    if situation.capacity.high >= target || !may_create(situation) {
+        return;
+    }
+    if objects::holds_launches(situation) || postpones_raise(situation, draft) {
         return;
     }
     let max = (group.sizes.max < target).then_some(target);

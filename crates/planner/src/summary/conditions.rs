@@ -7,8 +7,8 @@ use crate::draft::Draft;
 use crate::observed::{Finalizer, Look};
 use crate::report::{Condition, ConditionKind, Status};
 use crate::situation::{
-    Difference, Situation, TemplateState, View, differences, group_is_gone, launches_suspended_by_aws,
-    obstacle, of_another_installation, template_state, was_lost,
+    Difference, MissingObject, Situation, TemplateState, View, differences, group_is_gone,
+    launches_suspended_by_aws, missing_object, obstacle, of_another_installation, template_state, was_lost,
 };
 use foo_model::group::GroupStatus;
 use foo_model::{DeletionProtection, Process, Reason};
@@ -118,8 +118,25 @@ fn launch_template(situation: &Situation<'_>) -> Condition {
             Reason::VersionMissing,
             "no launch template version has the content of the spec yet",
         ),
-        TemplateState::Ready(..) => condition(kind, Status::True, Reason::VersionReady, ""),
+        TemplateState::Ready(..) => match missing_object(situation) {
+            None => condition(kind, Status::True, Reason::VersionReady, ""),
+            Some(missing) => condition(kind, Status::False, Reason::UserDataMissing, in_vain(&missing)),
+        },
     }
+}
+
+fn in_vain(missing: &MissingObject<'_>) -> String {
+    let MissingObject { version, place, content } = missing;
+    let follows = match content {
+        Some(_) => "it is written again, and nothing is launched before",
+        None => {
+            "the pool no longer has this user data, which is from an earlier bootstrap Secret, so nothing is launched: give the pool \
+             content that works"
+        }
+    };
+    format!(
+        "object {place}, which launch template version {version} fetches user data from, does not exist: {follows}"
+    )
 }
 
 fn group(situation: &Situation<'_>) -> Condition {

@@ -202,6 +202,7 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
         recorded_arn: Some("arn".to_owned()),
         size_decisions_from: if manager.settled { NOW.minus(TICK) } else { NOW.plus(TICK / 2) },
         launch_failure: None,
+        stored: foo_planner::observed::Look::Unknown,
         termination_causes: std::collections::BTreeMap::new(),
     }
 }

@@ -300,6 +300,7 @@ impl Hash for Mind {
             template_due_since,
             template_refused_since,
             foreign_since,
+            stored,
             suspended_for,
             busy,
             deleted_machines,
@@ -316,7 +317,7 @@ impl Hash for Mind {
         (excess_since, short_since, starved_at, template_due_since).hash(hasher);
         targets.hash(hasher);
         (template_refused_since, foreign_since, suspended_for, busy).hash(hasher);
-        (deleted_machines, created_machines, rebalanced_at).hash(hasher);
+        (deleted_machines, created_machines, rebalanced_at, stored).hash(hasher);
         round.as_ref().map(|round| &round.instances).hash(hasher);
         if let Some(RolloutProgress { hash, since, available, ready, relapses, waiting_since }) = trial {
             (hash, since, available, ready, relapses, waiting_since).hash(hasher);
@@ -344,6 +345,7 @@ impl Mind {
             template_due_since,
             template_refused_since,
             foreign_since: _,
+            stored: _,
             suspended_for: _,
             busy,
             deleted_machines,

@@ -2,8 +2,11 @@
 
 use super::NOTHING;
 use crate::world::{World, content, pool};
-use foo_model::{ObjectPlace, Storage, StoredUserData, UserData};
-use foo_planner::desired::{Template, Wanted};
+use foo_model::{ObjectPlace, Reason, Storage, StoredUserData, UserData};
+use foo_planner::Plan;
+use foo_planner::desired::{Size, Template, Wanted};
+use foo_planner::observed::Look;
+use foo_planner::report::ConditionKind;
 
 fn storage(bucket: &str) -> Storage {
     Storage { bucket: bucket.to_owned(), prefix: String::new() }
@@ -134,4 +137,77 @@ fn a_pool_that_never_stored_anything_asks_nothing_of_s3() {
         world.step();
     }
     assert!(!asked.iter().any(|action| action.contains("objects")), "{asked:?}");
+}
+
+#[test]
+fn an_object_that_somebody_deleted_is_written_again() {
+    let mut world = new_world();
+    world.settle();
+    world.cloud.objects.clear();
+    let store = format!("store {}", place("nodes", "01"));
+    assert_eq!(world.wants(), [store.as_str()]);
+    let plan = world.plan_of(0);
+    assert_eq!(condition(&plan).0, Reason::UserDataMissing);
+    assert!(
+        condition(&plan).1.contains(&format!("object {}", place("nodes", "01"))),
+        "{:?}",
+        condition(&plan)
+    );
+    world.settle();
+    assert_eq!(there(&world), [place("nodes", "01")]);
+    assert_eq!(condition(&world.plan_of(0)).0, Reason::VersionReady);
+    assert_eq!(world.wants(), NOTHING);
+}
+
+#[test]
+fn nothing_is_launched_before_its_user_data_is_there() {
+    let mut world = new_world();
+    world.settle();
+    world.cloud.objects.clear();
+    world.desired.size = Size::Replicas { wanted: 3, ceiling: None };
+    assert_eq!(world.wants(), [format!("store {}", place("nodes", "01"))]);
+    world.settle();
+    assert_eq!(world.cloud.group.as_ref().unwrap().instances.len(), 3);
+}
+
+#[test]
+fn user_data_of_an_earlier_secret_cannot_be_written_again_and_the_condition_says_so() {
+    let mut world = new_world();
+    world.settle();
+    // The content of before is gone: the same version is wanted, with another object in mind.
+    let Wanted::Ready(template) = &mut world.desired.template else { unreachable!() };
+    template.object.as_mut().unwrap().place = place("nodes", "07");
+    world.cloud.objects.clear();
+    assert_eq!(world.wants(), NOTHING);
+    let plan = world.plan_of(0);
+    let (reason, message) = condition(&plan);
+    assert_eq!(reason, Reason::UserDataMissing);
+    assert!(message.contains("the pool no longer has this user data"), "{message}");
+}
+
+#[test]
+fn a_list_from_before_a_write_does_not_show_it_missing() {
+    let mut world = new_world();
+    let (at, seen) = (world.now, std::collections::BTreeSet::new());
+    world.cloud.list_fails = Some(Look::At { at, seen });
+    world.settle();
+    assert_eq!(condition(&world.plan_of(0)).0, Reason::VersionReady);
+    assert_eq!(world.wants(), NOTHING);
+}
+
+#[test]
+fn a_bucket_that_cannot_be_listed_holds_nothing_up() {
+    let mut world = new_world();
+    let failed = Look::Failed { reason: Reason::AccessDenied, message: "denied".to_owned() };
+    world.cloud.list_fails = Some(failed);
+    world.settle();
+    world.desired.size = Size::Replicas { wanted: 2, ceiling: None };
+    world.settle();
+    assert_eq!(world.cloud.group.as_ref().unwrap().instances.len(), 2);
+}
+
+fn condition(plan: &Plan) -> (Reason, String) {
+    let is_it = |it: &&foo_planner::report::Condition| it.kind == ConditionKind::LaunchTemplateReady;
+    let it = plan.report.conditions.iter().find(is_it).unwrap();
+    (it.reason, it.message.clone())
 }

@@ -8,6 +8,7 @@ use foo_model::{
     LaunchTemplate, LaunchTemplateId, LifecycleState, NewGroup, ObjectPlace, Process, Protection, Sizes,
     TemplateChoice, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp, Zone,
 };
+use foo_planner::observed::Look;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Name of the group.
@@ -29,6 +30,8 @@ pub(crate) struct Cloud {
     pub(crate) launches: Launches,
     /// User data in S3, and when it was written.
     pub(crate) objects: BTreeMap<ObjectPlace, Timestamp>,
+    /// What is known of objects instead of what there is.
+    pub(crate) list_fails: Option<Look<BTreeSet<String>>>,
     /// Our terminating hook.
     pub(crate) hook: Option<HookConfig>,
     /// Instances outside the group that live: detached.
@@ -56,6 +59,7 @@ impl Cloud {
             template: None,
             launches: Launches::Work,
             objects: BTreeMap::new(),
+            list_fails: None,
             hook: None,
             detached: BTreeSet::new(),
             dead: BTreeSet::new(),

@@ -142,11 +142,20 @@ impl World {
             Some((foo_machines, machines, _)) => (foo_machines.clone(), machines.clone()),
             None => (self.kube.foo_machines.clone(), self.kube.machines.clone()),
         };
+        let stored = match &self.desired.group.storage {
+            None => Look::Unknown,
+            Some(storage) => {
+                let objects = self.cloud.objects.keys().filter(|place| place.storage == *storage);
+                let names = objects.map(|place| place.name.clone()).collect();
+                self.cloud.list_fails.clone().unwrap_or(Look::At { at: now, seen: names })
+            }
+        };
         Observed {
             now,
             clocks: foo_model::Agreement::Agree,
             group: manager.view.clone(),
             template: manager.template.clone(),
+            stored,
             hook: manager.hook.clone(),
             ec2_states: manager.words(now),
             signals: manager.signals.clone(),

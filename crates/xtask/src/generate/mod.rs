@@ -7,6 +7,7 @@ mod conditions;
 mod crd;
 mod file;
 mod iam;
+mod names_in_aws;
 pub(crate) mod rbac;
 
 use anyhow::{Context as _, Result, bail};
@@ -21,6 +22,7 @@ pub fn files() -> Result<Vec<Generated>> {
     files.extend(iam::files()?);
     files.push(api_reference::file()?);
     files.push(conditions::file()?);
+    files.push(names_in_aws::file()?);
     Ok(files)
 }
 

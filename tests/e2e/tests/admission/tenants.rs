@@ -330,16 +330,150 @@ fn texts_that_are_something_else_are_refused() {
     });
 }
 
+/// A sample policy, in one namespace only: the other tests are not to be bound.
+async fn apply_sample(server: Server, file: &str, namespace: &str) -> Result<()> {
+    server.kubectl(&["create", "namespace", namespace]).await?;
+    let sample = std::fs::read_to_string(super::server::root().join("deploy/samples").join(file))?;
+    let here = format!(
+        "  matchConstraints:\n    namespaceSelector: {{matchLabels: {{kubernetes.io/metadata.name: {namespace}}}}}\n"
+    );
+    server.apply(&sample.replace("  matchConstraints:\n", &here)).await.map(drop)
+}
+
+/// docs/operations/tenants.md sends there.
+#[test]
+fn the_sample_policy_limits_control_planes_by_a_config_map_of_their_namespace() {
+    on_server(async |server| {
+        server.may_everything(&[TENANT]).await?;
+        apply_sample(server, "control_plane_limits.yaml", "limited-eks").await?;
+        let role = |name: &str| format!("arn:aws:iam::123456789012:role/{name}");
+        let control_plane = |fields: Value| {
+            let private =
+                json!({"roleARN": role("team-a"), "endpointAccess": {"public": false, "private": true}});
+            json!({
+                "apiVersion": "controlplane.foo.com/v1alpha1", "kind": "FooControlPlane",
+                "metadata": {"name": "p", "namespace": "limited-eks"},
+                "spec": {"version": "v1.34.0", "eks": with(private, fields)},
+            })
+        };
+        let good = control_plane(json!({
+            "name": "limited-eks_one", "securityGroups": ["sg-1"],
+            "addons": [{"name": "vpc-cni", "podIdentities": [{"serviceAccount": "aws-node", "roleARN": role("pods")}]}],
+            "podIdentityAssociations": [{"namespace": "a", "serviceAccount": "b", "roleARN": role("pods")}],
+            "encryption": {"kmsKeyARN": "arn:aws:kms:eu-central-1:123456789012:key/1"},
+        }));
+        server.until_refused(TENANT, &good, "no params found").await?;
+        let roles = format!("--from-literal=roles={},{}", role("team-a"), role("pods"));
+        server
+            .kubectl(&[
+                "create",
+                "configmap",
+                "foo-control-plane-limits",
+                "--namespace=limited-eks",
+                &roles,
+                "--from-literal=securityGroups=sg-1",
+                "--from-literal=kmsKeys=arn:aws:kms:eu-central-1:123456789012:key/1",
+                "--from-literal=publicEndpoint=false",
+            ])
+            .await?;
+        server.until_accepted(TENANT, &good).await?;
+        passes(server, TENANT, CREATE, &control_plane(json!({}))).await?;
+        let other = format!("role {} is not allowed in this namespace", role("team-b"));
+        let pods =
+            json!([{"name": "a", "podIdentities": [{"serviceAccount": "b", "roleARN": role("team-b")}]}]);
+        let association = json!([{"namespace": "a", "serviceAccount": "b", "roleARN": role("team-b")}]);
+        let key = json!({"kmsKeyARN": "arn:aws:kms:eu-central-1:123456789012:key/2"});
+        for (fields, message) in [
+            (json!({"roleARN": role("team-b")}), other.as_str()),
+            (json!({"addons": [{"name": "a", "serviceAccountRoleARN": role("team-b")}]}), other.as_str()),
+            (json!({"addons": pods}), "a role in spec.eks.addons[].podIdentities is not allowed"),
+            (json!({"podIdentityAssociations": association}), other.as_str()),
+            (json!({"securityGroups": ["sg-2"]}), "a security group is not allowed in this namespace"),
+            (json!({"encryption": key}), "key/2 is not allowed in this namespace"),
+            (json!({"endpointAccess": null}), "spec.eks.endpointAccess.public must be false"),
+            (json!({"name": "team-b_one"}), "spec.eks.name must begin with limited-eks_"),
+        ] {
+            is_refused(server, TENANT, CREATE, &control_plane(fields), message).await?;
+        }
+        Ok(())
+    });
+}
+
+/// docs/operations/tenants.md sends there.
+#[test]
+fn the_sample_policy_limits_clusters_by_a_config_map_of_their_namespace() {
+    on_server(async |server| {
+        server.may_everything(&[TENANT]).await?;
+        apply_sample(server, "cluster_limits.yaml", "limited-network").await?;
+        let cluster = |fields: Value| {
+            json!({
+                "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooCluster",
+                "metadata": {"name": "c", "namespace": "limited-network"},
+                "spec": with(json!({"region": "eu-central-1", "identityRef": {"name": "team-a"}}), fields),
+            })
+        };
+        let existing = |network: Value| cluster(json!({"network": {"existing": network}}));
+        let managed = |network: Value| cluster(json!({"network": {"managed": network}}));
+        let good = existing(json!({
+            "vpcID": "vpc-1", "subnets": [{"id": "subnet-1"}, {"id": "subnet-2"}], "securityGroups": [{"id": "sg-1"}],
+        }));
+        server.until_refused(TENANT, &good, "no params found").await?;
+        server
+            .kubectl(&[
+                "create",
+                "configmap",
+                "foo-cluster-limits",
+                "--namespace=limited-network",
+                "--from-literal=identities=team-a,team-a-2",
+                "--from-literal=regions=eu-central-1",
+                "--from-literal=vpcs=vpc-1",
+                "--from-literal=subnets=subnet-1,subnet-2",
+                "--from-literal=securityGroups=sg-1",
+            ])
+            .await?;
+        server.until_accepted(TENANT, &good).await?;
+        passes(server, TENANT, CREATE, &managed(json!({}))).await?;
+        let rule = |group: &str| json!({"securityGroups": {"node": [{"name": "r", "protocol": "All", "from": {"securityGroup": group}}]}});
+        passes(server, TENANT, CREATE, &managed(rule("sg-1"))).await?;
+        passes(server, TENANT, CREATE, &managed(rule("controlPlane"))).await?;
+        let one = json!([{"id": "subnet-1"}]);
+        for (object, message) in [
+            (
+                cluster(json!({"network": {"managed": {}}, "identityRef": null})),
+                "FooClusterIdentity default is not allowed",
+            ),
+            (
+                cluster(json!({"network": {"managed": {}}, "region": "us-east-1"})),
+                "region us-east-1 is not allowed",
+            ),
+            (existing(json!({"vpcID": "vpc-2", "subnets": one})), "VPC vpc-2 is not allowed"),
+            (managed(json!({"vpcID": "vpc-2", "cidr": "10.0.0.0/16"})), "VPC vpc-2 is not allowed"),
+            (
+                existing(json!({"subnets": [{"id": "subnet-3"}]})),
+                "a subnet is not named by its id, or not allowed",
+            ),
+            (
+                existing(json!({"subnets": [{"tags": {"a": "b"}}]})),
+                "a subnet is not named by its id, or not allowed",
+            ),
+            (
+                existing(json!({"subnets": one, "securityGroups": [{"id": "sg-2"}]})),
+                "a security group is not named by its id",
+            ),
+            (managed(rule("sg-2")), "a security group in a rule is not allowed"),
+        ] {
+            is_refused(server, TENANT, CREATE, &object, message).await?;
+        }
+        Ok(())
+    });
+}
+
 /// docs/operations/identities.md sends there.
 #[test]
 fn the_sample_policy_limits_pools_by_a_config_map_of_their_namespace() {
     on_server(async |server| {
         server.may_everything(&[TENANT]).await?;
-        server.kubectl(&["create", "namespace", "limited"]).await?;
-        // In this namespace only: the other tests are not to be bound.
-        let sample = std::fs::read_to_string(super::server::root().join("deploy/samples/pool_limits.yaml"))?;
-        let here = "  matchConstraints:\n    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: limited}}\n";
-        server.apply(&sample.replace("  matchConstraints:\n", here)).await?;
+        apply_sample(server, "pool_limits.yaml", "limited").await?;
         let pool = |fields: Value| {
             let mut spec = pool();
             spec = with(spec, fields);
@@ -385,6 +519,11 @@ fn limits_of_an_identity_are_lists_of_what_there_can_be() {
             json!({"allowedInstanceProfiles": []}),
             json!({"allowedInstanceProfiles": ["nodes.foo.com", "team-a-*", "*"]}),
             json!({"allowedRegions": ["eu-central-1"], "allowedSubnets": ["subnet-0a1b"]}),
+            json!({"allowedInstanceProfiles": ["{namespace}.*", "{namespace}", "x.{namespace}_a"]}),
+            json!({"allowedRoles": ["arn:aws:iam::123456789012:role/{namespace}/*", "*"]}),
+            json!({"allowedVPCs": ["vpc-1"], "allowedSecurityGroups": ["sg-1"]}),
+            json!({"allowedKMSKeys": ["arn:aws:kms:eu-central-1:1:key/1", "alias/{namespace}", "alias/a-*"]}),
+            json!({"allowedKeyPairs": ["a key (1)", "{namespace}.*"], "allowedBuckets": ["data-{namespace}", "a-*"]}),
         ] {
             server.accepts(Kind::ClusterIdentity, &limited(good)).await?;
         }
@@ -393,6 +532,15 @@ fn limits_of_an_identity_are_lists_of_what_there_can_be() {
             json!({"allowedInstanceProfiles": ["arn:aws:iam::1:x/y"]}),
             json!({"allowedRegions": ["*"]}),
             json!({"allowedSubnets": ["subnet-*"]}),
+            json!({"allowedVPCs": ["*"]}),
+            json!({"allowedSecurityGroups": ["sg-*"]}),
+            // What begins with `team-` is a name of the namespace `team-a`, too.
+            json!({"allowedInstanceProfiles": ["{namespace}*"]}),
+            json!({"allowedInstanceProfiles": ["{namespace}-*"]}),
+            json!({"allowedRoles": ["arn:aws:iam::1:role/{namespace}-*"]}),
+            json!({"allowedRoles": ["{name}"]}),
+            json!({"allowedKeyPairs": ["{namespace}a"]}),
+            json!({"allowedBuckets": ["{namespace}-*"]}),
         ] {
             server.refuses(Kind::ClusterIdentity, limited(bad), "should match").await?;
         }

@@ -22,6 +22,7 @@ use crate::metrics::{Controller, Invariant};
 use desired::Known;
 use foo_api::FooCluster;
 use foo_api::cluster::ManagedNetwork;
+use foo_api::in_aws::Thing;
 use foo_cloud::CloudError;
 use foo_model::names::ADOPT_FROM_ANNOTATION;
 use foo_model::network::{Kind, Scope};
@@ -145,7 +146,14 @@ impl Clusters {
         if goal == Goal::Keep {
             self.is_alone(cluster)?;
             let name = cluster.spec.identity_ref.as_ref().map(|reference| reference.name.as_str());
-            let limits = self.context.identities.limits(name);
+            let limits = self.context.identities.limits(name, &cluster.namespace().unwrap_or_default());
+            if let Some(managed) = &cluster.spec.network.managed {
+                managed.vpc_id.as_deref().map_or(Ok(()), |vpc| limits.vpc(vpc))?;
+                limits.security_groups(desired::named_groups(managed))?;
+                let groups = desired::named_groups(managed).map(|id| (Thing::SecurityGroup, id));
+                let vpc = managed.vpc_id.iter().map(|vpc| (Thing::Vpc, vpc.as_str()));
+                limits.of_neighbours(vpc.chain(groups), &self.own)?;
+            }
             let network = self.networks.network(cluster).unwrap_or_default();
             let mut known = network.subnets.iter().map(|subnet| subnet.id.as_str()).peekable();
             if known.peek().is_none() { limits.new_subnets()? } else { limits.subnets(known)? }

@@ -179,7 +179,8 @@ impl EksControlPlanes {
 
     /// Names of the instance profiles of the cluster's pools, as far as the identity allows them.
     pub(super) fn node_profiles(&self, control_plane: &FooControlPlane, place: &Place) -> BTreeSet<String> {
-        let limits = self.context.identities.limits(place.identity.as_deref());
+        let namespace = control_plane.namespace().unwrap_or_default();
+        let limits = self.context.identities.limits(place.identity.as_deref(), &namespace);
         let pools = self.foo_pools(control_plane);
         let profiles = pools.iter().filter_map(|pool| pool.spec.iam_instance_profile.clone());
         profiles.filter(|profile| limits.profile(profile).is_ok()).collect()

@@ -42,8 +42,9 @@ impl EksControlPlanes {
         credentials: &Credentials,
     ) -> Result<(), Blocked> {
         let name = self.name_in_eks(control_plane).unwrap_or_default();
-        let limits = self.context.identities.limits(place.identity.as_deref());
-        limits.control_plane_name(&control_plane.namespace().unwrap_or_default(), &name)?;
+        let namespace = control_plane.namespace().unwrap_or_default();
+        let limits = self.context.identities.limits(place.identity.as_deref(), &namespace);
+        limits.control_plane_name(&name)?;
         let credentials = credentials.name();
         let is_rival = |other: &FooControlPlane| {
             self.cloud_key(other).is_some_and(|key| key.credentials == credentials)

@@ -17,8 +17,11 @@ use crate::clouds::CloudRegion;
 use crate::debug;
 use crate::harness::Outcome;
 use crate::metrics::{Controller, Invariant};
+use crate::identities::Limits;
 use foo_api::FooControlPlane;
 use foo_api::control_plane::Eks;
+use foo_api::control_plane::eks::Addon;
+use foo_api::in_aws::Thing;
 use foo_cloud::CloudError;
 use foo_eks::report::{ConditionKind, Deletion, LookRequest, Status};
 use foo_eks::{Desired, Observed, Plan};
@@ -112,8 +115,12 @@ impl EksControlPlanes {
         let credentials = self.credentials(control_plane, &place)?;
         if goal == Goal::Keep {
             self.may_have_its_name(control_plane, &place, &credentials)?;
-            let limits = self.context.identities.limits(place.identity.as_deref());
-            limits.subnets(eks.subnets.iter().map(String::as_str))?;
+            let namespace = control_plane.namespace().unwrap_or_default();
+            let limits = self.context.identities.limits(place.identity.as_deref(), &namespace);
+            named(eks, &limits)?;
+            let subnets = eks.subnets.iter().map(|id| (Thing::Subnet, id.as_str()));
+            let groups = eks.security_groups.iter().map(|id| (Thing::SecurityGroup, id.as_str()));
+            limits.of_neighbours(subnets.chain(groups), &self.foo_clusters)?;
         }
         let region = self.region(control_plane, &credentials, &place.region).await?;
         let own_principal = own_principal(&region, &credentials).await;
@@ -245,7 +252,7 @@ impl EksControlPlanes {
             cluster: (&namespace, &cluster),
             installation: &self.installation,
             adopt_from: control_plane.annotations().get(ADOPT_FROM_ANNOTATION).map(String::as_str),
-            adoption_allowed: self.context.identities.limits(pass.place.identity.as_deref()).allow_adoption(),
+            adoption_allowed: self.context.identities.limits(pass.place.identity.as_deref(), &namespace).allow_adoption(),
             neighbours: self.neighbours(control_plane),
             region: &pass.place.region,
             account: pass.account.as_deref(),
@@ -352,6 +359,24 @@ impl EksControlPlanes {
             }
         }
     }
+}
+
+/// Whether the identity allows everything that a spec names in AWS.
+fn named(eks: &Eks, limits: &Limits) -> Result<(), Blocked> {
+    let of_addon = |addon: &'_ Addon| -> Vec<String> {
+        let of_pods = addon.pod_identities.iter().flatten().map(|it| it.role_arn.clone());
+        addon.service_account_role_arn.iter().cloned().chain(of_pods).collect()
+    };
+    let of_pods = eks.pod_identity_associations.iter().map(|it| it.role_arn.clone());
+    let roles = eks.addons.iter().flat_map(of_addon).chain(of_pods).chain([eks.role_arn.clone()]);
+    for role in roles.collect::<BTreeSet<String>>() {
+        limits.role(&role)?;
+    }
+    if let Some(encryption) = &eks.encryption {
+        limits.kms_key(&encryption.kms_key_arn)?;
+    }
+    limits.subnets(eks.subnets.iter().map(String::as_str))?;
+    limits.security_groups(eks.security_groups.iter().map(String::as_str))
 }
 
 impl Pass<'_> {

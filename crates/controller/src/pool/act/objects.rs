@@ -1,4 +1,5 @@
-//! Writes and deletes the user data that is in S3.
+//! Writes and deletes the user data that is in S3. Only keys of the pool's own folder that look exactly as those that it writes are
+//! ever deleted.
 
 use foo_cloud::{BucketOf, Cloud, CloudError, ErrorKind, NewObject};
 use foo_model::object::TAG_READER;
@@ -21,19 +22,20 @@ pub(super) async fn change(
                 .into_iter()
                 .chain([(TAG_READER.to_owned(), object.reader.clone())])
                 .collect();
-            let key = object.place.key(&identity.group);
+            let key = object.place.key(&identity.namespace, &identity.group);
             let new = NewObject { key: &key, content: &object.user_data.0, tags: &tags };
             cloud.put_object(bucket_of(&object.place.storage.bucket), new).await?;
         }
         ObjectAction::DeleteUserData { storage, keep, before } => {
-            let (bucket, folder) = (bucket_of(&storage.bucket), storage.folder(&identity.group));
+            let (namespace, group) = (&identity.namespace, &identity.group);
+            let (bucket, folder) = (bucket_of(&storage.bucket), storage.folder(namespace, group));
             let found = match cloud.list_objects(bucket, &folder).await {
                 // With the bucket its objects are gone.
                 Err(error) if error.kind == ErrorKind::NotFound => return Ok(()),
                 found => found?,
             };
             for object in found {
-                let name = object.key.strip_prefix(&folder).unwrap_or_default();
+                let Some(name) = storage.name_in(namespace, group, &object.key) else { continue };
                 let is_old = before.is_none_or(|before| object.modified < before);
                 if is_old && !keep.contains(name) {
                     cloud.delete_object(bucket, &object.key).await?;

@@ -269,6 +269,7 @@ mod tests {
         let keeping = Keeping {
             storage: foo_model::Storage { bucket: "nodes".into(), prefix: String::new() },
             region: "eu-central-1".into(),
+            namespace: "ns".into(),
             group: "g".into(),
             reader: "arn:aws:iam::1:role/r".into(),
         };

@@ -51,6 +51,8 @@ pub(in crate::pool) struct LookedUp<'a> {
     pub(in crate::pool) workload_name: Option<&'a str>,
     /// The pool's region.
     pub(in crate::pool) region: &'a str,
+    /// What the identity lets the pool name in AWS.
+    pub(in crate::pool) limits: &'a Limits,
 }
 
 /// The desired state of a pool that can use AWS.
@@ -59,7 +61,6 @@ pub(in crate::pool) async fn desired(
     gathered: &Gathered,
     data: BootstrapData,
     known: LookedUp<'_>,
-    limits: &Limits,
     lookups: &Lookups,
     asking: Asking,
 ) -> Desired {
@@ -70,16 +71,16 @@ pub(in crate::pool) async fn desired(
             Wanted::Blocked(Blocked::new(Reason::Deleting, "the pool is being deleted"))
         }
         (Goal::Run, BootstrapData::Missing(blocked)) => Wanted::Blocked(blocked),
-        (Goal::Run, BootstrapData::Bytes(bytes)) => wanted(
-            match limited_profile(spec, limits).and_then(|()| foreign_tag(spec, known.workload_name)) {
+        (Goal::Run, BootstrapData::Bytes(bytes)) => {
+            wanted(match named(spec, known.limits).and_then(|()| foreign_tag(spec, known.workload_name)) {
                 Ok(()) => template(gathered, bytes, identity, &tags, known, lookups, asking).await,
                 Err(blocked) => Err(blocked),
-            },
-        ),
+            })
+        }
     };
     let subnets = match gathered.goal {
         Goal::Run => wanted(subnets(gathered, lookups, asking).await.and_then(|subnets| {
-            limits.subnets(subnets.iter().map(SubnetId::as_str))?;
+            known.limits.subnets(subnets.iter().map(SubnetId::as_str))?;
             Ok(subnets)
         })),
         Goal::Remove | Goal::Orphan => {
@@ -172,10 +173,22 @@ fn assembled(gathered: &Gathered, identity: &Identity, parts: Parts) -> Desired 
     }
 }
 
-/// A user who chooses both instance profile and user data runs programs with the rights of the profile's
-/// role.
-fn limited_profile(spec: &api::FooMachinePoolSpec, limits: &Limits) -> Result<(), Blocked> {
-    spec.iam_instance_profile.as_deref().map_or(Ok(()), |profile| limits.profile(profile))
+/// Whether the identity allows what a spec names in AWS. A user who chooses both instance profile and user data runs programs with
+/// the rights of the profile's role.
+fn named(spec: &api::FooMachinePoolSpec, limits: &Limits) -> Result<(), Blocked> {
+    if let Some(profile) = &spec.iam_instance_profile {
+        limits.profile(profile)?;
+    }
+    if let Some(name) = &spec.ssh_key_name {
+        limits.key_pair(name)?;
+    }
+    let root = spec.root_volume.iter().filter_map(|volume| volume.kms_key_id.as_deref());
+    let data = spec.volumes.iter().filter_map(|volume| volume.volume.kms_key_id.as_deref());
+    root.chain(data).try_for_each(|key| limits.kms_key(key))?;
+    match &spec.user_data_storage {
+        Some(storage) => limits.bucket(&storage.s3.bucket),
+        None => Ok(()),
+    }
 }
 
 fn wanted<T>(result: Result<T, Blocked>) -> Wanted<T> {
@@ -408,14 +421,14 @@ async fn template(
         Facts {
             image: image.id,
             root_device: image.root_device,
-            security_groups: security_groups(gathered, lookups, asking).await?,
+            security_groups: security_groups(gathered, known.limits, lookups, asking).await?,
             user_data,
             data_secret_name: bootstrap
                 .and_then(|spec| spec.bootstrap.data_secret_name.clone())
                 .unwrap_or_default(),
             new_data: NewData::of(bootstrap.and_then(|spec| spec.bootstrap.config_ref.as_ref())),
             version: bootstrap.and_then(|spec| spec.version.clone()),
-            keeping: stored::keeping(spec, (known.region, &identity.group), lookups, asking).await?,
+            keeping: stored::keeping(spec, (known.region, identity), lookups, asking).await?,
             tags,
         },
     )
@@ -451,6 +464,7 @@ fn network(gathered: &Gathered) -> Option<&foo_api::cluster::NetworkStatus> {
 
 async fn security_groups(
     gathered: &Gathered,
+    limits: &Limits,
     lookups: &Lookups,
     asking: Asking,
 ) -> Result<Vec<SecurityGroupId>, Blocked> {
@@ -479,6 +493,7 @@ async fn security_groups(
                 format!("security group {} is in VPC {}, not in the FooCluster's", other.id, other.vpc),
             ));
         }
+        limits.security_groups(found.iter().map(|group| group.id.as_str()))?;
         ids.extend(found.into_iter().map(|group| group.id));
     }
     Ok(ids.into_iter().collect())

@@ -31,14 +31,14 @@ use crate::clouds::{CloudRegion, GroupKey};
 use aws::Aws;
 use desired::{BootstrapData, LookedUp};
 use foo_api::FooMachinePool;
-use foo_cloud::InstanceTypeInfo;
 use foo_cloud::compared::Found;
 use foo_cloud::lookups::Asking;
+use foo_cloud::{Freshness as Age, InstanceTypeInfo};
 use foo_model::Reason;
 use foo_model::hook::HookConfig;
 use foo_model::{FooMachine, Group, InstanceId, LaunchTemplate, Timestamp};
 use foo_planner::Observed;
-use foo_planner::desired::{Blocked, Desired, Goal, Identity};
+use foo_planner::desired::{Blocked, Desired, Goal, Identity, Wanted};
 use foo_planner::observed::{Ec2State, Finalizer, Look};
 use gather::Gathered;
 use image::Image;
@@ -110,7 +110,9 @@ impl Pools {
         let mut control_plane = ControlPlane::default();
         let (desired, account_mismatch, messages) = match &aws {
             Aws::Usable(region, identity) => {
+                let limits = self.context.identities.limits(gathered.identity_ref(), &identity.namespace);
                 let known = LookedUp {
+                    limits: &limits,
                     types: &instance_types,
                     image: &image,
                     workload_name: None,
@@ -118,6 +120,7 @@ impl Pools {
                 };
                 let mut desired = self.desired(key, gathered, region, identity, known, state).await;
                 self.watch_if_begun(key, gathered, &desired, region, state);
+                desired.warnings.extend(self.look_at_stored(key, region, &desired, state).await);
                 let mismatch = account::mismatch(gathered, region, &identity.group).await;
                 let messages = self.messages(gathered, region, identity, state).await;
                 self.hold_back(gathered, &mut desired, &mut control_plane, state).await;
@@ -205,12 +208,38 @@ impl Pools {
             (Err(blocked), BootstrapData::Bytes(_)) => BootstrapData::Missing(blocked.clone()),
             (_, data) => data,
         };
-        let limits = self.context.identities.limits(gathered.identity_ref());
         let asking = asking(state, gathered);
-        let mut desired =
-            desired::desired(identity, gathered, data, known, &limits, &region.lookups, asking).await;
+        let mut desired = desired::desired(identity, gathered, data, known, &region.lookups, asking).await;
         failure_report::place(&mut desired, &region.key.region);
         desired
+    }
+
+    /// Lists the pool's user data in S3, if it keeps any there. Nobody reports that an object was deleted, so the list is renewed at
+    /// the pace of passes at rest, and soon before instances are launched. Of a pool that cannot launch anything it is not needed, and
+    /// its bucket may be one that the pool must not name. Returns what keeps it from being listed, if a user can change that.
+    async fn look_at_stored(
+        &self,
+        key: &ObjectRef<FooMachinePool>,
+        region: &CloudRegion,
+        desired: &Desired,
+        state: &mut PoolState,
+    ) -> Option<Blocked> {
+        let launches = matches!(desired.template, Wanted::Ready(_));
+        let Some(storage) = desired.group.storage.as_ref().filter(|_| launches) else {
+            state.reads.stored = Look::Unknown;
+            return None;
+        };
+        let group = region.observer.view(&desired.identity.group);
+        let within = if stored::launches_soon(desired, group.as_ref(), &state.memory) {
+            stored::BEFORE_LAUNCHES
+        } else {
+            jittered(self.context.settings.sync_period, key)
+        };
+        let looked = stored::look(region, storage, &desired.identity, Age::Within(within)).await;
+        let wrong = looked.as_ref().err().filter(|error| !Reason::from(error.kind).is_transient());
+        let wrong = wrong.map(|error| Blocked::new(error.kind.into(), error.to_string()));
+        state.reads.stored = looked.unwrap_or_else(|error| observe::failed(&error));
+        wrong
     }
 
     /// Watches the group as soon as anything of the pool can exist.
@@ -290,6 +319,7 @@ impl Pools {
             clocks: agreement,
             group: view.group,
             template: view.template,
+            stored: state.reads.stored.clone(),
             hook: view.hook,
             ec2_states: view.ec2_states,
             signals,

@@ -1,13 +1,20 @@
 //! User data in S3 (`spec.userDataStorage`): where it is kept, whose role may read it, and what instances get instead.
 
+use crate::clouds::CloudRegion;
 use crate::lookup;
 use crate::pool::names::sha256;
 use foo_api::pool::FooMachinePoolSpec;
 use foo_bootstrap::{LIMIT, NotStorable, STORED_LIMIT, Stored, store};
 use foo_cloud::lookups::{Asking, Lookups};
+use foo_cloud::stored::Folder;
+use foo_cloud::{CloudError, Freshness, Observation, Seen};
 use foo_model::object::fits_tag;
 use foo_model::{GroupName, ObjectPlace, Reason, Storage, StoredUserData, UserData};
-use foo_planner::desired::Blocked;
+use foo_planner::Memory;
+use foo_planner::desired::{Blocked, Desired, Identity, Size};
+use foo_planner::observed::Look;
+use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// What keeping user data in S3 needs.
 #[derive(Clone, Debug)]
@@ -16,6 +23,8 @@ pub(in crate::pool) struct Keeping {
     pub(in crate::pool) storage: Storage,
     /// The region of the pool, in which the bucket has to be.
     pub(in crate::pool) region: String,
+    /// The pool's namespace, which is a part of the key.
+    pub(in crate::pool) namespace: String,
     /// The group, whose name is a part of the key.
     pub(in crate::pool) group: GroupName,
     /// ARN of the role of the pool's instance profile: it alone may read what is stored.
@@ -31,13 +40,14 @@ pub(in crate::pool) fn storage(spec: &FooMachinePoolSpec) -> Option<Storage> {
 /// The same, with the role that may read it.
 pub(in crate::pool) async fn keeping(
     spec: &FooMachinePoolSpec,
-    (region, group): (&str, &GroupName),
+    (region, identity): (&str, &Identity),
     lookups: &Lookups,
     asking: Asking,
 ) -> Result<Option<Keeping>, Blocked> {
     let Some(storage) = storage(spec) else { return Ok(None) };
     let reader = reader(spec, lookups, asking).await?;
-    Ok(Some(Keeping { storage, region: region.to_owned(), group: group.clone(), reader }))
+    let (namespace, group) = (identity.namespace.clone(), identity.group.clone());
+    Ok(Some(Keeping { storage, region: region.to_owned(), namespace, group, reader }))
 }
 
 async fn reader(spec: &FooMachinePoolSpec, lookups: &Lookups, asking: Asking) -> Result<String, Blocked> {
@@ -67,13 +77,53 @@ async fn reader(spec: &FooMachinePoolSpec, lookups: &Lookups, asking: Asking) ->
     )))
 }
 
+/// How old the list of what is stored may be when instances are about to be launched.
+pub(in crate::pool) const BEFORE_LAUNCHES: Duration = Duration::from_mins(1);
+
+/// Whether the next plans may launch instances: there are to be more than the group has, or some are being replaced.
+pub(in crate::pool) fn launches_soon(
+    desired: &Desired,
+    group: Option<&Observation>,
+    memory: &Memory,
+) -> bool {
+    let has = match group.map(|group| &group.seen) {
+        Some(Seen::Present(group)) => group.sizes.desired,
+        Some(Seen::Absent) | None => 0,
+    };
+    let grows = match desired.size {
+        Size::Replicas { wanted, .. } => wanted > has,
+        Size::External { .. } | Size::Unknown => false,
+    };
+    grows || memory.rollout.as_ref().is_some_and(|rollout| rollout.waiting_since.is_some())
+}
+
+/// The names of the pool's objects, from a list that all pools of its namespace share.
+pub(in crate::pool) async fn look(
+    region: &CloudRegion,
+    storage: &Storage,
+    identity: &Identity,
+    freshness: Freshness,
+) -> Result<Look<BTreeSet<String>>, CloudError> {
+    let (namespace, group) = (&identity.namespace, &identity.group);
+    let folder = Folder {
+        bucket: storage.bucket.clone(),
+        owner: region.account().await?.to_owned(),
+        prefix: storage.namespace_folder(namespace),
+    };
+    let Some(list) = region.objects.keys(&folder, freshness).await.fresh()? else { return Ok(Look::Unknown) };
+    let own = storage.folder(namespace, group);
+    let keys = list.shows.range(own.clone()..).take_while(|key| key.starts_with(&own));
+    let names = keys.filter_map(|key| storage.name_in(namespace, group, key)).map(str::to_owned);
+    Ok(Look::At { at: list.began, seen: names.collect() })
+}
+
 /// What instances get instead of the user data, and what they fetch.
 pub(in crate::pool) fn kept(
     keeping: &Keeping,
     user_data: Vec<u8>,
     secret: &str,
 ) -> Result<(UserData, StoredUserData), Blocked> {
-    let Keeping { storage, region, group, reader } = keeping;
+    let Keeping { storage, region, namespace, group, reader } = keeping;
     if user_data.len() > STORED_LIMIT {
         let message = format!(
             "the bootstrap data in Secret {secret} has {} bytes, at most {STORED_LIMIT} are stored in S3",
@@ -85,7 +135,7 @@ pub(in crate::pool) fn kept(
     let name = sha256(&[reader.as_bytes(), b"\n", &user_data].concat());
     let place = ObjectPlace { storage: storage.clone(), name };
     let stored = Stored {
-        url: url(&place, region, group, reader),
+        url: url(&place.key(namespace, group), &place.storage, region, reader),
         region: region.clone(),
         sha256: sha256(&user_data),
     };
@@ -107,11 +157,11 @@ fn refused(why: NotStorable, secret: &str) -> Blocked {
 }
 
 /// URL of an object (Amazon S3 User Guide, "Virtual hosting of general purpose buckets").
-fn url(place: &ObjectPlace, region: &str, group: &GroupName, role: &str) -> String {
+fn url(key: &str, storage: &Storage, region: &str, role: &str) -> String {
     let partition = role.split(':').nth(1).unwrap_or_default();
     let suffix = dns_suffix(partition);
-    let encoded: String = place.key(group).bytes().map(encoded).collect();
-    format!("https://{}.s3.{region}.{suffix}/{encoded}", place.storage.bucket)
+    let encoded: String = key.bytes().map(encoded).collect();
+    format!("https://{}.s3.{region}.{suffix}/{encoded}", storage.bucket)
 }
 
 /// What the hosts of a partition end in (AWS Fault Isolation Boundaries, "Partitions"; botocore, `partitions.json`).
@@ -145,6 +195,7 @@ mod tests {
         Keeping {
             storage: Storage { bucket: "nodes".into(), prefix: "a".into() },
             region: "eu-central-1".into(),
+            namespace: "ns".into(),
             group: "ns-c-pool(1)".into(),
             reader: reader.into(),
         }
@@ -160,7 +211,9 @@ mod tests {
         let name = &object.place.name;
         assert_eq!(
             stored.url,
-            format!("https://nodes.s3.eu-central-1.amazonaws.com/a/foo-user-data/ns-c-pool%281%29/{name}")
+            format!(
+                "https://nodes.s3.eu-central-1.amazonaws.com/a/foo-user-data/ns/ns-c-pool%21281%2129/{name}"
+            )
         );
         assert_eq!(stored.sha256, sha256(&data));
         assert_eq!((object.user_data.0, object.reader.as_str()), (data, ROLE));

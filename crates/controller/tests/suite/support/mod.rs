@@ -265,7 +265,8 @@ impl World {
 
     /// Calls of AWS that change something, by whomever.
     pub(crate) fn aws_writes(&self) -> u64 {
-        let reads = |action: &str| ["Describe", "Get", "Receive"].iter().any(|read| action.starts_with(read));
+        let reads =
+            |action: &str| ["Describe", "Get", "List", "Receive"].iter().any(|read| action.starts_with(read));
         let counts = self.aws.call_counts();
         counts.iter().filter(|((_, action), _)| !reads(action)).map(|(_, count)| count.calls).sum()
     }

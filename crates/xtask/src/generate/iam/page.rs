@@ -36,6 +36,7 @@ pub(super) fn page(manager: &Manager, extension: &[Statement]) -> Result<String>
          | `Adoption` | `No` | `Yes` adds the policy for the adoption of EKS clusters |\n\
          | `UserData` | `No` | `Yes` adds the policy for user data in S3 |\n\
          | `UserDataBuckets` | `*` | names of the buckets for user data |\n\
+         | `UserDataNamespaces` | `*` | namespaces of the pools whose user data may be written and deleted |\n\
          | `ClusterRoles` | `*.eks.infrastructure.foo.com` | which roles control planes may get |\n\
          | `PodRoles` | `*.pods.infrastructure.foo.com` | which roles pods may get through add-ons and pod identity associations |\n\
          | `GivenVpcs` | `*` | ids of your VPCs in which the provider may create networks (`managed.vpcID`) |\n\n"

@@ -3,7 +3,7 @@
 use super::control_planes::{CLUSTERS, CLUSTER_ROLES, POD_ROLES};
 use super::networks::GIVEN_VPCS;
 use super::pools::{GROUPS, NODE_ROLES};
-use super::user_data::{BUCKETS, OBJECTS};
+use super::user_data::{BUCKETS, FOLDERS, OBJECTS};
 use anyhow::{Context as _, Result};
 use foo_model::names::TAG_CLUSTER;
 use serde_json::{Map, Value, json};
@@ -104,6 +104,10 @@ Parameters:
     Type: String
     Default: "*"
     Description: Names of the buckets for user data.
+  UserDataNamespaces:
+    Type: String
+    Default: "*"
+    Description: Namespaces of the pools whose user data may be written and deleted, whatever the bucket.
   ClusterRoles:
     Type: String
     Default: "*.eks.infrastructure.foo.com"
@@ -171,7 +175,10 @@ fn narrowed(value: Value) -> Value {
         Value::String(text) if text == CLUSTER_ROLES => parameter("arn:*:iam::*:role/${ClusterRoles}"),
         Value::String(text) if text == CLUSTERS => parameter("arn:*:eks:*:*:cluster/${ControlPlaneNames}"),
         Value::String(text) if text == POD_ROLES => parameter("arn:*:iam::*:role/${PodRoles}"),
-        Value::String(text) if text == OBJECTS => parameter("arn:*:s3:::${UserDataBuckets}/foo-user-data/*"),
+        Value::String(text) if text == OBJECTS => {
+            parameter("arn:*:s3:::${UserDataBuckets}/*foo-user-data/${UserDataNamespaces}/*")
+        }
+        Value::String(text) if text == FOLDERS => parameter("*foo-user-data/${UserDataNamespaces}/*"),
         Value::String(text) if text == BUCKETS => parameter("arn:*:s3:::${UserDataBuckets}"),
         Value::String(text) if text == GROUPS => {
             parameter("arn:*:autoscaling:*:*:autoScalingGroup:*:autoScalingGroupName/${Groups}")

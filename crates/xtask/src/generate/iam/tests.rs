@@ -392,6 +392,25 @@ fn only_the_own_folder_of_buckets_is_touched() {
     }
 }
 
+/// S3 has no condition on tags for deletions: what keeps the role of one tenant away from another one's objects is the folder. A pool
+/// may have a prefix before it.
+#[test]
+fn the_stack_narrows_user_data_to_buckets_and_namespaces() {
+    let stack = crate::yaml::parse(&text("deploy/aws/iam.yaml")).unwrap().remove(0);
+    let document = stack["Resources"]["UserDataPolicy"]["Properties"]["PolicyDocument"].to_string();
+    let filled = document.replace("${UserDataBuckets}", "nodes").replace("${UserDataNamespaces}", "team-a");
+    let filled: Value = serde_json::from_str(&filled).unwrap();
+    let of = |sid: &str| {
+        let statements = filled["Statement"].as_array().unwrap();
+        statements.iter().find(|it| it["Sid"] == sid).unwrap().clone()
+    };
+    for sid in ["StoreUserData", "DeleteStoredUserData"] {
+        assert_eq!(of(sid)["Resource"][0]["Fn::Sub"], "arn:*:s3:::nodes/*foo-user-data/team-a/*", "{sid}");
+    }
+    let listed = of("FindStoredUserData");
+    assert_eq!(listed["Condition"]["StringLike"]["s3:prefix"]["Fn::Sub"], "*foo-user-data/team-a/*");
+}
+
 /// The variable is IAM's, and reaches it as it is: CloudFormation replaces only what is in `Fn::Sub`.
 #[test]
 fn the_bucket_gives_each_role_its_own_objects() {

@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 
 pub(super) const OBJECTS: &str = "arn:*:s3:::*/foo-user-data/*";
 pub(super) const BUCKETS: &str = "arn:*:s3:::*";
+/// What lists have to ask for.
+pub(super) const FOLDERS: &str = "*foo-user-data/*";
 
 pub(super) fn statements() -> Vec<Statement> {
     let written = Guard::NewObject.actions().into_iter().chain(["s3:PutObjectTagging".to_owned()]).collect();
@@ -30,8 +32,8 @@ pub(super) fn statements() -> Vec<Statement> {
             "FindStoredUserData",
             Guard::ReadsObjects.actions(),
             &[BUCKETS],
-            Some(json!({"StringLike": {"s3:prefix": "*foo-user-data/*"}})),
-            "The names of objects in those folders, when launch template versions or a pool are deleted.",
+            Some(json!({"StringLike": {"s3:prefix": FOLDERS}})),
+            "The names of objects in those folders: which of them somebody deleted, and which go with launch template versions or a pool.",
         ),
         allow(
             "DeleteStoredUserData",

@@ -56,6 +56,16 @@ pub(super) fn desired(
     Ok(groups)
 }
 
+/// Ids of the security groups outside of the network that rules name.
+pub(in crate::cluster::managed) fn named(spec: &api::ManagedNetwork) -> impl Iterator<Item = &str> {
+    let theirs = spec.security_groups.iter();
+    let rules = theirs.flat_map(|groups| {
+        let additional = groups.additional.iter().flat_map(|group| &group.rules);
+        groups.control_plane.iter().chain(&groups.node).chain(additional)
+    });
+    rules.filter_map(|rule| rule.from.security_group.as_deref()).filter(|peer| peer.starts_with("sg-"))
+}
+
 fn group(name: &str, ingress: Vec<GroupRule>, spec: &api::ManagedNetwork) -> DesiredGroup {
     let everywhere = [GroupPeer::V4(Ipv4Net::default())]
         .into_iter()

@@ -20,6 +20,8 @@ use foo_network::desired::{DeletionPolicy, Desired, DesiredVpc, DriftPolicy, Lef
 use foo_planner::desired::Blocked;
 use ipnet::Ipv4Net;
 
+pub(super) use groups::named as named_groups;
+
 /// What the network is to be.
 ///
 /// # Errors
