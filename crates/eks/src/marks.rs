@@ -49,5 +49,7 @@ pub(crate) fn are_ours(desired: &Desired, tags: &Tags) -> bool {
 fn is_our_cluster(desired: &Desired, cluster: &str) -> bool {
     let namespace = |name: &str| name.split_once('/').map(|(namespace, _)| namespace.to_owned());
     cluster == desired.cluster
-        || (desired.being_deleted && namespace(cluster).is_some() && namespace(cluster) == namespace(&desired.cluster))
+        || (desired.being_deleted
+            && namespace(cluster).is_some()
+            && namespace(cluster) == namespace(&desired.cluster))
 }

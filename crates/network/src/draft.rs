@@ -157,8 +157,9 @@ impl Draft {
             Standing::Shown => {}
             Standing::Hidden => self.incomplete(role, format!("AWS does not show {id}; it is asked again")),
             Standing::Disowned => {
-                let message =
-                    format!("{id} lost its tag {TAG_NETWORK} or {TAG_CLUSTER}, so it is not touched; add the tag again");
+                let message = format!(
+                    "{id} lost its tag {TAG_NETWORK} or {TAG_CLUSTER}, so it is not touched; add the tag again"
+                );
                 self.note(role, Weight::Failed, Reason::NetworkTagRemoved, message);
             }
         }

@@ -61,7 +61,9 @@ pub(crate) fn are_ours(desired: &Desired, tags: &Tags) -> bool {
 fn is_our_cluster(desired: &Desired, cluster: &str) -> bool {
     let namespace = |name: &str| name.split_once('/').map(|(namespace, _)| namespace.to_owned());
     cluster == desired.cluster
-        || (desired.being_deleted && namespace(cluster).is_some() && namespace(cluster) == namespace(&desired.cluster))
+        || (desired.being_deleted
+            && namespace(cluster).is_some()
+            && namespace(cluster) == namespace(&desired.cluster))
 }
 
 /// Whether the tags are those of another network that this management cluster created for the same Cluster.
@@ -73,7 +75,9 @@ pub(crate) fn are_of_an_earlier_one(desired: &Desired, tags: &Tags) -> bool {
 
 /// Whether the tags have this network's id, and the name of another Cluster.
 pub(crate) fn are_of_another_cluster(desired: &Desired, tags: &Tags) -> bool {
-    tags.get(TAG_NETWORK) == Some(&desired.network_id) && !are_ours(desired, tags) && tags.contains_key(TAG_CLUSTER)
+    tags.get(TAG_NETWORK) == Some(&desired.network_id)
+        && !are_ours(desired, tags)
+        && tags.contains_key(TAG_CLUSTER)
 }
 
 /// The role that the tags name.

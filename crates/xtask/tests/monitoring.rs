@@ -99,7 +99,8 @@ fn kube_state_metrics_reads_fields_of_every_kind_with_conditions() {
         for metric in resource["metrics"].as_array().unwrap() {
             let each = &metric["each"];
             let direct = ["stateSet", "gauge"].map(|kind| &each[kind]["path"]).into_iter();
-            let labels = each["info"]["labelsFromPath"].as_object().into_iter().flatten().map(|(_, path)| path);
+            let labels =
+                each["info"]["labelsFromPath"].as_object().into_iter().flatten().map(|(_, path)| path);
             for path in direct.chain(labels).filter_map(Value::as_array) {
                 let words: Vec<&str> = path.iter().map(|word| word.as_str().unwrap()).collect();
                 let pointer = format!("/openAPIV3Schema/properties/{}", words.join("/properties/"));

@@ -135,7 +135,9 @@ pub const ROWS: &[Row] = &[
         thing: Thing::EndpointService,
         title: "Service of a VPC endpoint",
         fields: &[(CLUSTER, "spec.network.managed.endpoints[].service")],
-        limit: Limit::Open { because: "the endpoint is in the FooCluster's own VPC; the owner of the service admits or refuses it" },
+        limit: Limit::Open {
+            because: "the endpoint is in the FooCluster's own VPC; the owner of the service admits or refuses it",
+        },
         scope: "region",
         proof: "as of VPCs, for the endpoint",
         adoption: NOT_ADOPTED,
@@ -176,7 +178,9 @@ pub const ROWS: &[Row] = &[
         thing: Thing::Principal,
         title: "User or role with access to a cluster",
         fields: &[(CONTROL_PLANE, "spec.eks.accessEntries[].principalARN")],
-        limit: Limit::Open { because: "it gets access to the FooControlPlane's own cluster, and gives none to anything else" },
+        limit: Limit::Open {
+            because: "it gets access to the FooControlPlane's own cluster, and gives none to anything else",
+        },
         scope: "EKS cluster",
         proof: "tag `infrastructure.foo.com/control-plane` on the access entry",
         adoption: "an entry that exists is left alone, and `AccessReady` names it",
@@ -186,7 +190,11 @@ pub const ROWS: &[Row] = &[
     Row {
         thing: Thing::IdentityRole,
         title: "Role of an identity",
-        fields: &[(IDENTITY, "spec.role.arn"), (IDENTITY, "spec.role.externalID"), (IDENTITY, "spec.role.sessionName")],
+        fields: &[
+            (IDENTITY, "spec.role.arn"),
+            (IDENTITY, "spec.role.externalID"),
+            (IDENTITY, "spec.role.sessionName"),
+        ],
         limit: Limit::Open { because: "a FooClusterIdentity is cluster-scoped, and no tenant may write one" },
         scope: "account",
         proof: USED_ONLY,
@@ -247,7 +255,9 @@ pub const ROWS: &[Row] = &[
             (POOL, "spec.ami.lookup.owner"),
             (POOL, "spec.ami.ssmParameter"),
         ],
-        limit: Limit::Open { because: "it is only read. An admission policy can limit images (`pool_limits.yaml`)" },
+        limit: Limit::Open {
+            because: "it is only read. An admission policy can limit images (`pool_limits.yaml`)",
+        },
         scope: "region; images of other accounts if they are shared",
         proof: USED_ONLY,
         adoption: NOT_ADOPTED,

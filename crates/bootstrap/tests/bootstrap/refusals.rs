@@ -314,7 +314,8 @@ fn user_data_that_is_too_long() {
     let text = vec![b'a'; STORED_LIMIT];
     check(&cluster(), &long(text.clone(), Compression::None), &["compression: the user data has 52"]);
     assert!(render(&cluster(), &long(text, Compression::Gzip)).is_ok());
-    let expected = "compression: the user data has 531756 bytes; at most 524288 are stored: fetch large files";
+    let expected =
+        "compression: the user data has 531756 bytes; at most 524288 are stored: fetch large files";
     check(&cluster(), &long(noise(STORED_LIMIT), Compression::Gzip), &[expected]);
 }
 
@@ -323,13 +324,23 @@ fn exactly_as_long_as_a_family_can_get() {
     let of = |family, length: usize| {
         let comment = format!("# {}\n", "a".repeat(length));
         node(family, |it| match family {
-            Family::Bottlerocket => it.extra = Some(format!("[settings]\nmotd = \"{}\"\n", comment.trim_end())),
+            Family::Bottlerocket => {
+                it.extra = Some(format!("[settings]\nmotd = \"{}\"\n", comment.trim_end()))
+            }
             Family::AL2023 | Family::CloudInit => it.files = vec![file("/a", &vec![b'a'; length])],
         })
     };
     for (family, limit, message) in [
-        (Family::CloudInit, STORED_LIMIT, "compression: the user data has 524289 bytes; at most 524288 are stored"),
-        (Family::Bottlerocket, LIMIT, "compression: the user data has 16385 bytes; EC2 accepts 16384, and Bottlerocket"),
+        (
+            Family::CloudInit,
+            STORED_LIMIT,
+            "compression: the user data has 524289 bytes; at most 524288 are stored",
+        ),
+        (
+            Family::Bottlerocket,
+            LIMIT,
+            "compression: the user data has 16385 bytes; EC2 accepts 16384, and Bottlerocket",
+        ),
     ] {
         let rest = limit - render(&cluster(), &of(family, 1)).unwrap().len() + 1;
         assert_eq!(render(&cluster(), &of(family, rest)).unwrap().len(), limit);

@@ -193,6 +193,8 @@ impl<'a> Facts<'a> {
 fn has_our_id(desired: &Desired, tags: &Tags) -> bool {
     let namespace = desired.cluster.split('/').next().unwrap_or_default();
     let in_namespace = |it: &String| it.strip_prefix(namespace).is_some_and(|rest| rest.starts_with('/'));
-    let cluster = tags.get(TAG_CLUSTER).filter(|it| **it == desired.cluster || (desired.being_deleted && in_namespace(it)));
+    let cluster = tags
+        .get(TAG_CLUSTER)
+        .filter(|it| **it == desired.cluster || (desired.being_deleted && in_namespace(it)));
     tags.get(TAG_CONTROL_PLANE) == Some(&desired.id) && cluster.is_some()
 }

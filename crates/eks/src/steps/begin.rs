@@ -10,7 +10,8 @@ use crate::timing::{CONFIRM, GONE};
 use foo_model::Reason;
 use foo_model::eks::{Change, Cluster};
 use foo_model::names::{
-    ADOPT_FROM_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, TAG_ADOPTABLE, TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION,
+    ADOPT_FROM_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, TAG_ADOPTABLE, TAG_CLUSTER, TAG_CONTROL_PLANE,
+    TAG_INSTALLATION,
 };
 use foo_model::network::Tags;
 
@@ -92,7 +93,9 @@ fn unowned(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
     let (reason, message) = match desired.adoption {
         Adoption::NotRequested => (
             Reason::ClusterNotOurs,
-            format!("an EKS cluster {name} exists that this FooControlPlane did not create; it is not touched"),
+            format!(
+                "an EKS cluster {name} exists that this FooControlPlane did not create; it is not touched"
+            ),
         ),
         Adoption::NotAllowed => (
             Reason::AdoptionNotAllowed,
@@ -123,7 +126,9 @@ fn anothers(desired: &Desired, cluster: &Cluster) -> String {
     let owner = cluster.tags.get(TAG_CONTROL_PLANE).filter(|_| is_of_this_cluster);
     match owner {
         Some(owner) if desired.neighbours.contains(owner) => {
-            format!("the EKS cluster {name} belongs to another FooControlPlane of this Cluster; it is not touched")
+            format!(
+                "the EKS cluster {name} belongs to another FooControlPlane of this Cluster; it is not touched"
+            )
         }
         Some(_) => format!(
             "the EKS cluster {name} was created for an earlier FooControlPlane of this Cluster, which does not exist any more; it is not \

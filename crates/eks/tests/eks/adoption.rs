@@ -108,7 +108,8 @@ fn an_adopted_cluster_is_deleted_only_if_the_spec_says_so() {
     world.delete();
     world.assert_gone();
     // Without words a cluster is deleted that the provider created.
-    let mut world = World::settled(foo_eks::Desired { deletion: None, adoption: Adoption::Allowed, ..desired() });
+    let mut world =
+        World::settled(foo_eks::Desired { deletion: None, adoption: Adoption::Allowed, ..desired() });
     world.delete();
     world.assert_gone();
 }

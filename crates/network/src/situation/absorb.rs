@@ -191,9 +191,10 @@ fn assume(desired: &Desired, record: &mut Recorded, now: Timestamp) {
 /// An earlier process may have sent what is recorded until this one began. From now on nobody sends it before looks tell what became of it,
 /// which the record says: the wait does not begin again with the next process.
 fn inherit(record: &mut Recorded, now: Timestamp) {
-    let waiting = record.intents.iter_mut().filter(|(role, intent)| {
-        intent.origin == Origin::Decided && !effects::may_be_sent_again(role)
-    });
+    let waiting = record
+        .intents
+        .iter_mut()
+        .filter(|(role, intent)| intent.origin == Origin::Decided && !effects::may_be_sent_again(role));
     for (_, intent) in waiting {
         *intent = Intent { since: now, origin: Origin::Assumed, ..intent.clone() };
     }

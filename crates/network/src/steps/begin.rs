@@ -75,7 +75,8 @@ fn is_the_only_one(situation: &Situation<'_>, draft: &mut Draft) -> bool {
         return false;
     }
     let desired = situation.desired;
-    let others: Vec<Tagged> = tagged(&situation.others).into_iter().filter(|it| !is_deleted(situation, it)).collect();
+    let others: Vec<Tagged> =
+        tagged(&situation.others).into_iter().filter(|it| !is_deleted(situation, it)).collect();
     if others.iter().any(|it| tags::are_of_another_cluster(desired, &it.tags)) {
         let message = format!(
             "the annotation {NETWORK_ID_ANNOTATION} names the network of another Cluster; nothing is created"
@@ -121,9 +122,10 @@ fn is_deleted(situation: &Situation<'_>, part: &Tagged) -> bool {
         Kind::NatGateway => {
             others.nat_gateways.get(&part.id.as_str().into()).is_some_and(|it| it.state == NatState::Deleted)
         }
-        Kind::Endpoint => {
-            others.endpoints.get(&part.id.as_str().into()).is_some_and(|it| it.state == EndpointState::Deleted)
-        }
+        Kind::Endpoint => others
+            .endpoints
+            .get(&part.id.as_str().into())
+            .is_some_and(|it| it.state == EndpointState::Deleted),
         _ => false,
     }
 }

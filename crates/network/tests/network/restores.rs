@@ -148,11 +148,14 @@ fn lives_for(world: &mut World, time: Duration) {
 /// The name of a security group is unique in its VPC: a second request is refused, and makes no second group.
 #[test]
 fn the_creation_of_a_security_group_is_sent_again_at_once() {
-    for fault in [Fault::CrashBefore, Fault::CrashAfter, Fault::LostBefore, Fault::LostAfter(Reason::ResponseLost)] {
+    for fault in
+        [Fault::CrashBefore, Fault::CrashAfter, Fault::LostBefore, Fault::LostAfter(Reason::ResponseLost)]
+    {
         let mut world = World::new(desired("a"));
         let is_next = |it: &World| it.aws.parts.subnets.len() == 2;
         world.run_until("subnets", is_next);
-        let groups = |it: &World| it.aws.parts.security_groups.values().filter(|it| it.name != "default").count();
+        let groups =
+            |it: &World| it.aws.parts.security_groups.values().filter(|it| it.name != "default").count();
         while groups(&world) < 2 {
             let (sent, before) = (world.sent, groups(&world));
             if before == 0 {

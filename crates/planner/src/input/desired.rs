@@ -3,8 +3,8 @@
 
 use foo_model::names::{TAG_CLUSTER, TAG_INSTALLATION, TAG_POOL};
 use foo_model::{
-    DeletionTimeouts, Group, GroupName, InstancesMix, Reason, Seconds, SpecHash, Storage, StoredUserData, SubnetId,
-    TemplateContent, TemplateHashes,
+    DeletionTimeouts, Group, GroupName, InstancesMix, Reason, Seconds, SpecHash, Storage, StoredUserData,
+    SubnetId, TemplateContent, TemplateHashes,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -33,7 +33,8 @@ pub(super) fn files() -> Result<Vec<Generated>> {
     let extension = policy(&extension);
     let Manager { pools, networks, leftovers, control_planes, adoption, user_data } = manager;
     let policies @ [pools, networks, leftovers, control_planes, adoption, user_data] =
-        &[pools, networks, leftovers, control_planes, adoption, user_data].map(|statements| policy(&statements));
+        &[pools, networks, leftovers, control_planes, adoption, user_data]
+            .map(|statements| policy(&statements));
     let stack = stack::stack(policies)?;
     let file = |path: &str, text: String| Generated { path: path.to_owned(), text };
     Ok(vec![

@@ -61,7 +61,9 @@ pub(super) fn file() -> Result<Generated> {
             let without = match absent {
                 Absent::Any => "any",
                 Absent::OwnNames => "those that begin with `<namespace>_`, which need no list",
-                Absent::NotOfOthers => "any but those that the provider created for a FooCluster of another namespace",
+                Absent::NotOfOthers => {
+                    "any but those that the provider created for a FooCluster of another namespace"
+                }
                 Absent::NoneIfShared => {
                     "any; with `--require-identity` none, if several namespaces may use the identity"
                 }

@@ -113,7 +113,11 @@ fn what_eks_cannot_change_is_refused() {
                 json!({}),
                 "eks.encryption cannot be changed or removed",
             ),
-            (mode("API"), mode("API_AND_CONFIG_MAP"), "eks.authenticationMode can only change from CONFIG_MAP"),
+            (
+                mode("API"),
+                mode("API_AND_CONFIG_MAP"),
+                "eks.authenticationMode can only change from CONFIG_MAP",
+            ),
             (mode("CONFIG_MAP"), json!({}), "eks.authenticationMode can only change from CONFIG_MAP"),
         ] {
             server.refuses_change(Kind::ControlPlane, eks(from), eks(to), message).await?;

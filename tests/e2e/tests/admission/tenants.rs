@@ -239,7 +239,8 @@ fn the_control_plane_of_a_cluster_is_deleted_with_the_cluster_or_by_whoever_says
         server.make(Kind::ControlPlane, "owned", spec).await?;
         let delete = ["delete", "foocontrolplane", "owned", "--namespace=default"];
         passes(server, TENANT, &delete, &Value::Null).await?;
-        let owner = json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "name": "c", "uid": "1"});
+        let owner =
+            json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "name": "c", "uid": "1"});
         let owned = json!({"metadata": {"ownerReferences": [owner]}}).to_string();
         let own = ["patch", "foocontrolplane", "owned", "--namespace=default", "--type=merge", "--patch"];
         server.kubectl(&own.into_iter().chain([owned.as_str()]).collect::<Vec<_>>()).await?;

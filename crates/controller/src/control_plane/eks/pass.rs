@@ -16,8 +16,8 @@ use crate::clock::kube_time;
 use crate::clouds::CloudRegion;
 use crate::debug;
 use crate::harness::Outcome;
-use crate::metrics::{Controller, Invariant};
 use crate::identities::Limits;
+use crate::metrics::{Controller, Invariant};
 use foo_api::FooControlPlane;
 use foo_api::control_plane::Eks;
 use foo_api::control_plane::eks::Addon;
@@ -252,7 +252,11 @@ impl EksControlPlanes {
             cluster: (&namespace, &cluster),
             installation: &self.installation,
             adopt_from: control_plane.annotations().get(ADOPT_FROM_ANNOTATION).map(String::as_str),
-            adoption_allowed: self.context.identities.limits(pass.place.identity.as_deref(), &namespace).allow_adoption(),
+            adoption_allowed: self
+                .context
+                .identities
+                .limits(pass.place.identity.as_deref(), &namespace)
+                .allow_adoption(),
             neighbours: self.neighbours(control_plane),
             region: &pass.place.region,
             account: pass.account.as_deref(),

@@ -34,7 +34,8 @@ pub(super) fn statements() -> Vec<Statement> {
 pub(super) fn adoption() -> Vec<Statement> {
     let consent = format!("aws:ResourceTag/{TAG_ADOPTABLE}");
     let tags = [TAG_CLUSTER, TAG_ADOPTED].map(|tag| (format!("aws:RequestTag/{tag}"), json!("false")));
-    let present: serde_json::Map<String, Value> = tags.into_iter().chain([(consent, json!("false"))]).collect();
+    let present: serde_json::Map<String, Value> =
+        tags.into_iter().chain([(consent, json!("false"))]).collect();
     vec![allow(
         "AdoptClusters",
         vec![Operation::TagResource.iam_action()],
@@ -98,7 +99,9 @@ fn of_clusters() -> Vec<Statement> {
             "TagClusters",
             Guard::TagsOfClusters.actions(),
             &everything(),
-            Some(json!({"Null": {format!("aws:RequestTag/{TAG_CLUSTER}"): "false", format!("aws:RequestTag/{TAG_ADOPTED}"): "true"}})),
+            Some(
+                json!({"Null": {format!("aws:RequestTag/{TAG_CLUSTER}"): "false", format!("aws:RequestTag/{TAG_ADOPTED}"): "true"}}),
+            ),
             "AWS requires it for creations with tags; for an adoption it is not enough. AWS does not tell a creation from tags for a \
              cluster that exists: this limits mistakes of the manager, but not an attacker with its credentials. The parameter \
              `ControlPlaneNames` of the stack limits both.",

@@ -1,6 +1,6 @@
 //! deploy/aws/iam.yaml: the policies as a CloudFormation stack, narrowed by parameters.
 
-use super::control_planes::{CLUSTERS, CLUSTER_ROLES, POD_ROLES};
+use super::control_planes::{CLUSTER_ROLES, CLUSTERS, POD_ROLES};
 use super::networks::GIVEN_VPCS;
 use super::pools::{GROUPS, NODE_ROLES};
 use super::user_data::{BUCKETS, FOLDERS, OBJECTS};

@@ -168,8 +168,9 @@ fn the_stack_is_the_policies_with_parameters() {
     let parameters = stack["Parameters"].as_object().unwrap();
     let mut documents =
         POLICIES.map(|(name, _)| stack["Resources"][name]["Properties"]["PolicyDocument"].to_string());
-    let narrowing =
-        |name: &str| !matches!(name, "PolicyName" | "Networks" | "Leftovers" | "ControlPlanes" | "Adoption" | "UserData");
+    let narrowing = |name: &str| {
+        !matches!(name, "PolicyName" | "Networks" | "Leftovers" | "ControlPlanes" | "Adoption" | "UserData")
+    };
     for (name, parameter) in parameters.iter().filter(|(name, _)| narrowing(name)) {
         let placeholder = format!("${{{name}}}");
         assert!(documents.concat().contains(&placeholder), "{name} is not used");
