@@ -96,7 +96,7 @@ pub struct FooClusterIdentitySpec {
     pub allowed_control_plane_names: Option<Vec<String>>,
     /// Whether FooControlPlanes with this identity may adopt EKS clusters (`spec.eks.adopt`). The cluster must allow it as well, with
     /// the tag `infrastructure.foo.com/adoptable`. Default: false.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default)]
     pub allow_adoption: bool,
     /// ARNs of the IAM roles that FooControlPlanes with this identity may name: for the control plane, add-ons
     /// and pods. `*` and `{namespace}` as in `allowedInstanceProfiles`. Default: any role, or none if the
@@ -152,11 +152,6 @@ pub struct FooClusterIdentitySpec {
     /// Assume an IAM role. Set exactly one of `controller`, `secret` and `role`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_false(value: &bool) -> bool {
-    !*value
 }
 
 /// Whether the credentials are complete. Whether AWS accepts them is reported by the FooClusters and

@@ -105,7 +105,10 @@ fn holds_back(situation: &Situation<'_>, draft: &mut Draft, earlier: &[Tagged]) 
         let message = "AWS is asked whether the network of an earlier FooCluster still exists";
         return draft.note(&Role::Vpc, Weight::Pending, Reason::CreatingNetwork, message);
     }
-    let ids: BTreeSet<String> = earlier.iter().map(|it| it.id.clone()).collect();
+    let ids: BTreeSet<String> = match earlier.iter().find(|it| it.kind == Kind::Vpc) {
+        Some(vpc) => BTreeSet::from([vpc.id.clone()]),
+        None => earlier.iter().map(|it| it.id.clone()).collect(),
+    };
     let message = format!(
         "a network of this Cluster exists that another FooCluster created: {}; no second one is created. If that FooCluster does not exist \
          any more, take the network back: set the annotation {NETWORK_ID_ANNOTATION} of this FooCluster to the value of the tag \
