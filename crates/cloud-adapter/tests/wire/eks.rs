@@ -11,7 +11,7 @@ use foo_model::eks::{
     ConfigUpdate, EndpointAccess, EntryKind, IpFamily, LogType, Minor, NewAddon, NewCluster, Placement,
     Question, ResolveConflicts, SupportType, UpdateStatus,
 };
-use foo_model::names::TAG_CLUSTER;
+use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER};
 use foo_model::network::Tags;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS, SECURITY_GROUP};
 use foo_simulator::{
@@ -245,12 +245,12 @@ async fn a_cluster_is_adopted_with_a_policy_of_its_own_and_with_its_tag() {
         let (id, secret) = ("AKIAEXAMPLE".to_owned(), "example".to_owned());
         world.server.simulator().put_key(AccessKey { id, secret, policy: Some(together(policies)) });
     };
-    allow(&[POOLS, CONTROL_PLANES, ADOPTION]);
-    assert_eq!(world.refused(adopt.clone()).await.kind, ErrorKind::AccessDenied, "no consent");
+    allow(&[POOLS, CONTROL_PLANES, ADOPTION, ASSUME]);
+    assert_eq!(world.refused(adopt.clone()).await.kind, ErrorKind::Denied, "no consent");
     owner.change_eks(&consent).await.unwrap();
-    allow(&[POOLS, CONTROL_PLANES]);
-    assert_eq!(world.refused(adopt.clone()).await.kind, ErrorKind::AccessDenied, "no policy");
-    allow(&[POOLS, CONTROL_PLANES, ADOPTION]);
+    allow(&[POOLS, CONTROL_PLANES, ASSUME]);
+    assert_eq!(world.refused(adopt.clone()).await.kind, ErrorKind::Denied, "no policy");
+    allow(&[POOLS, CONTROL_PLANES, ADOPTION, ASSUME]);
     world.does(adopt).await;
 }
 
