@@ -300,7 +300,7 @@ fn updated(former: Addon, addon: &NewAddon) -> Addon {
         status: AddonStatus::Updating,
         issues: Vec::new(),
         configuration: addon.configuration.clone().or(former.configuration),
-        service_account_role: addon.service_account_role.clone().or(former.service_account_role),
+        service_account_role: addon.service_account_role.clone(),
         ..former
     }
 }
