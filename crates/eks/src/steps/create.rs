@@ -5,6 +5,7 @@ use crate::hash;
 use crate::marks;
 use crate::report::ConditionKind;
 use crate::situation::Situation;
+use crate::steps::placement;
 use crate::timing::MISSING;
 use foo_model::Reason;
 use foo_model::eks::{
@@ -22,7 +23,7 @@ pub(crate) fn create(situation: &Situation<'_>, draft: &mut Draft) {
         return;
     }
     begin_again(draft);
-    let Some(placement) = placement(situation, draft) else { return };
+    let Some(placement) = placement::at_creation(situation, draft) else { return };
     if !is_offered(situation, draft) || is_to_wait(situation, draft) {
         return;
     }
@@ -54,21 +55,6 @@ fn begin_again(draft: &mut Draft) {
         record.tag_keys.clear();
         draft.memory.missing.clear();
     }
-}
-
-fn placement(situation: &Situation<'_>, draft: &mut Draft) -> Option<Placement> {
-    let known = situation.desired.placement.as_ref();
-    let placement = known.filter(|it| it.subnets.len() >= 2);
-    if placement.is_none() {
-        let there = known.and_then(|it| it.subnets.first());
-        let message = match there {
-            Some(only) => format!("the control plane needs subnets in two zones, and there is only {only}"),
-            None => "the control plane needs subnets in two zones, which the FooCluster does not have yet"
-                .to_owned(),
-        };
-        draft.note(KIND, Weight::Pending, Reason::WaitingForSubnets, message);
-    }
-    placement.cloned()
 }
 
 fn is_offered(situation: &Situation<'_>, draft: &mut Draft) -> bool {

@@ -155,7 +155,7 @@ fn an_update_whose_answer_was_lost_is_found_in_the_list() {
 fn an_update_that_fails_is_told_and_tried_again_later() {
     let mut world = World::settled(desired());
     world.aws.updates_that_fail = 1;
-    world.desired.placement = Some(placement(&["subnet-a", "subnet-c"]));
+    world.desired.placement = Some(placement(&["subnet-a2", "subnet-b"]));
     world.run_until("failed", |it| it.condition(ClusterReady).reason == Reason::ClusterUpdateFailed);
     world.assert_says(ClusterReady, Reason::ClusterUpdateFailed, "no free addresses");
     world.settle();

@@ -68,9 +68,12 @@ pub(super) async fn update_config(
     let call = eks.update_cluster_config().name(cluster).client_request_token(token);
     let call = match update {
         ConfigUpdate::Access(to) => call.resources_vpc_config(access(to).build()),
-        ConfigUpdate::Placement(to) => {
-            call.resources_vpc_config(place(aws::VpcConfigRequest::builder(), to).build())
-        }
+        ConfigUpdate::Subnets(to) => call.resources_vpc_config(
+            aws::VpcConfigRequest::builder().set_subnet_ids(Some(subnet_ids(to))).build(),
+        ),
+        ConfigUpdate::SecurityGroups(to) => call.resources_vpc_config(
+            aws::VpcConfigRequest::builder().set_security_group_ids(Some(group_ids(to))).build(),
+        ),
         ConfigUpdate::Logging(on) => call.logging(logging(on)),
         ConfigUpdate::AuthenticationMode(to) => call
             .access_config(aws::UpdateAccessConfigRequest::builder().authentication_mode(mode(*to)).build()),
@@ -113,14 +116,20 @@ fn access(to: &EndpointAccess) -> aws::builders::VpcConfigRequestBuilder {
         .set_public_access_cidrs(cidrs.map(|cidrs| cidrs.iter().cloned().collect()))
 }
 
-/// Subnets and security groups go together: EKS takes those that are left away as unchanged.
 fn place(
     config: aws::builders::VpcConfigRequestBuilder,
     to: &Placement,
 ) -> aws::builders::VpcConfigRequestBuilder {
-    let subnets = to.subnets.iter().map(SubnetId::to_string).collect();
-    let groups = to.security_groups.iter().map(SecurityGroupId::to_string).collect();
-    config.set_subnet_ids(Some(subnets)).set_security_group_ids(Some(groups))
+    let subnets = subnet_ids(&to.subnets);
+    config.set_subnet_ids(Some(subnets)).set_security_group_ids(Some(group_ids(&to.security_groups)))
+}
+
+fn subnet_ids(subnets: &BTreeSet<SubnetId>) -> Vec<String> {
+    subnets.iter().map(SubnetId::to_string).collect()
+}
+
+fn group_ids(groups: &BTreeSet<SecurityGroupId>) -> Vec<String> {
+    groups.iter().map(SecurityGroupId::to_string).collect()
 }
 
 /// Every log, those that are to be on and the others.

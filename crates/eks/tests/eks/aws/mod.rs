@@ -96,6 +96,18 @@ pub fn role_arn(name: &str) -> String {
     format!("arn:aws:iam::{ACCOUNT}:role/{name}")
 }
 
+/// Zone of a subnet: `subnet-a2` is in zone `eu-central-1a`.
+pub fn zone(subnet: &SubnetId) -> String {
+    format!("eu-central-1{}", &subnet.as_str()[7..8])
+}
+
+fn zones(subnets: &BTreeSet<SubnetId>) -> BTreeSet<String> {
+    subnets.iter().map(zone).collect()
+}
+
+/// Zones without control planes.
+const WITHOUT_CONTROL_PLANES: [&str; 1] = ["eu-central-1e"];
+
 impl Aws {
     pub fn new() -> Self {
         let mut aws = Self {

@@ -77,7 +77,8 @@ impl Aws {
             Change::AssociateEncryptionConfig { key, .. } => cluster.encryption_key = Some(key.clone()),
             Change::UpdateClusterConfig { update, .. } => match update.clone() {
                 ConfigUpdate::Access(it) => cluster.access = it,
-                ConfigUpdate::Placement(it) => cluster.placement = it,
+                ConfigUpdate::Subnets(it) => cluster.placement.subnets = it,
+                ConfigUpdate::SecurityGroups(it) => cluster.placement.security_groups = it,
                 ConfigUpdate::Logging(it) => cluster.logging = it,
                 ConfigUpdate::AuthenticationMode(it) => cluster.authentication_mode = it,
                 ConfigUpdate::UpgradePolicy(it) => cluster.upgrade_policy = it,

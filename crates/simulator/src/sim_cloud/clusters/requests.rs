@@ -84,9 +84,10 @@ fn logging(on: &BTreeSet<LogType>) -> Value {
 pub(super) fn config_update(update: &ConfigUpdate, token: &str) -> Value {
     let request = match update {
         ConfigUpdate::Access(to) => json!({ "resourcesVpcConfig": access(to) }),
-        ConfigUpdate::Placement(Placement { subnets, security_groups }) => json!({
-            "resourcesVpcConfig": { "subnetIds": subnets, "securityGroupIds": security_groups },
-        }),
+        ConfigUpdate::Subnets(subnets) => json!({ "resourcesVpcConfig": { "subnetIds": subnets } }),
+        ConfigUpdate::SecurityGroups(groups) => {
+            json!({ "resourcesVpcConfig": { "securityGroupIds": groups } })
+        }
         ConfigUpdate::Logging(on) => json!({ "logging": logging(on) }),
         ConfigUpdate::AuthenticationMode(mode) => {
             json!({ "accessConfig": { "authenticationMode": text(*mode) } })

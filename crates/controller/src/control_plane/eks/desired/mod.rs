@@ -100,6 +100,8 @@ pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Des
         oldest_kubelet: known.oldest_kubelet,
         role_arn: eks.role_arn.clone(),
         placement: placement::placement(eks, known.network),
+        subnet_choice: placement::choice(eks),
+        known_subnets: placement::known_subnets(known.network),
         access: access::endpoint(eks),
         service_ipv4: eks.service_cidr.as_deref().map(access::as_eks_shows_it),
         ip_family: family(eks),
