@@ -19,6 +19,26 @@ pub(crate) fn zones_with_room(refusal: &Refusal) -> Option<BTreeSet<&str>> {
     Some(zones.split(|c| !is_name(c)).filter(|zone| !zone.is_empty()).collect())
 }
 
+/// EKS uses the caller's rights for the KMS key, and refuses the request as invalid, not as denied, if they are missing (message that
+/// cluster-api-provider-aws#2432 has).
+pub(crate) fn is_missing_right(refusal: &Refusal) -> bool {
+    refusal.message.contains("not authorized to perform") && refusal.message.contains("kms:")
+}
+
+/// EKS's message, with the cause that it does not name.
+pub(crate) fn explained(refusal: &Refusal) -> String {
+    let message = refusal.message.trim_end_matches('.');
+    if is_missing_right(refusal) {
+        return format!(
+            "{message}: give the manager kms:DescribeKey and kms:CreateGrant for the key of spec.eks.encryption"
+        );
+    }
+    if message.contains("could not be assumed") {
+        return format!("{message}. EKS says the same of a role that the policy of the KMS key excludes");
+    }
+    refusal.message.clone()
+}
+
 /// A role that was just created, or whose policy was just changed, is not known everywhere yet (messages that Terraform's provider
 /// retries).
 pub(crate) fn is_about_a_role(refusal: &Refusal) -> bool {

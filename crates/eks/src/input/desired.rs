@@ -47,6 +47,8 @@ pub struct Desired {
     /// ARN of the role or user that our credentials belong to, if known: of a role, not of its session. It gets an access entry with
     /// the administrator's policy, so that access does not depend on who created the cluster.
     pub own_principal: Option<String>,
+    /// Whether [`Self::own_principal`] may lack the path of the role, which could not be read.
+    pub own_principal_is_guessed: bool,
     /// The version that is requested.
     pub version: Minor,
     /// Update although insights say that the version is a problem.

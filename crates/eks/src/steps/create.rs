@@ -57,7 +57,19 @@ fn begin_again(draft: &mut Draft) {
     }
 }
 
+/// Whether the versions that EKS offers cannot be read at all: the right is missing, or the partition does not have the call. Then EKS says
+/// itself that it does not offer a version.
+pub(crate) fn offers_are_hidden(situation: &Situation<'_>) -> bool {
+    let failed = situation.observed.failed.get(&Question::Versions);
+    let is_answered = situation.observed.looks.contains_key(&Question::Versions);
+    let is_final = |reason: Reason| matches!(reason, Reason::AccessDenied | Reason::RequestInvalid);
+    !is_answered && failed.is_some_and(|it| is_final(it.refusal.reason))
+}
+
 fn is_offered(situation: &Situation<'_>, draft: &mut Draft) -> bool {
+    if offers_are_hidden(situation) {
+        return true;
+    }
     let Some(Answer::Versions(offers)) = draft.read(situation, KIND, &Question::Versions) else {
         return false;
     };
@@ -98,9 +110,11 @@ fn is_to_wait(situation: &Situation<'_>, draft: &mut Draft) -> bool {
 
 fn new_cluster(situation: &Situation<'_>, placement: Placement) -> NewCluster {
     let desired = situation.desired;
-    // A right that no entry shows is not wanted, except where there are no entries, or none for us.
-    let creator_is_admin =
-        desired.authentication_mode == AuthenticationMode::ConfigMap || desired.own_principal.is_none();
+    // A right that no entry shows is not wanted, except where there are no entries, or none for us: EKS accepts no entry for a role
+    // whose path is missing, and the manager would have no access to its own cluster.
+    let creator_is_admin = desired.authentication_mode == AuthenticationMode::ConfigMap
+        || desired.own_principal.is_none()
+        || desired.own_principal_is_guessed;
     NewCluster {
         name: desired.name.clone(),
         version: Some(desired.version),

@@ -58,6 +58,9 @@ fn may_update(situation: &Situation<'_>, draft: &mut Draft, next: Minor) -> bool
 }
 
 fn is_offered(situation: &Situation<'_>, draft: &mut Draft, next: Minor) -> bool {
+    if create::offers_are_hidden(situation) {
+        return true;
+    }
     let Some(Answer::Versions(offers)) = draft.read(situation, KIND, &Question::Versions) else {
         return false;
     };

@@ -89,6 +89,7 @@ pub fn desired() -> Desired {
         region: "eu-central-1".to_owned(),
         account: Some(crate::aws::ACCOUNT.to_owned()),
         own_principal: Some(role_arn("manager")),
+        own_principal_is_guessed: false,
         version: Minor(33),
         force_upgrade: false,
         oldest_kubelet: None,

@@ -20,6 +20,7 @@ fn known() -> Known<'static> {
         region: "eu-central-1",
         account: Some("123456789012"),
         own_principal: None,
+        own_principal_is_guessed: false,
         network: None,
         node_profiles: BTreeSet::new(),
         nodes_settled: true,
