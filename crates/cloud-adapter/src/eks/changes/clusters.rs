@@ -13,6 +13,7 @@ use foo_model::{SecurityGroupId, SubnetId};
 use std::collections::BTreeSet;
 use strum::IntoEnumIterator as _;
 
+/// Zonal shift is only named if it is on: regions without it may refuse the field.
 pub(super) async fn create(eks: &Client, cluster: &NewCluster, token: &str) -> Result<Changed> {
     const OPERATION: Operation = Operation::CreateCluster;
     let services = aws::KubernetesNetworkConfigRequest::builder()
@@ -38,7 +39,7 @@ pub(super) async fn create(eks: &Client, cluster: &NewCluster, token: &str) -> R
         .logging(logging(&cluster.logging))
         .set_encryption_config(cluster.encryption_key.as_deref().map(encryption))
         .upgrade_policy(policy(cluster.upgrade_policy))
-        .zonal_shift_config(zonal_shift(cluster.zonal_shift))
+        .set_zonal_shift_config(cluster.zonal_shift.then(|| zonal_shift(true)))
         .deletion_protection(cluster.deletion_protection)
         .set_tags(tagged(&cluster.tags))
         .client_request_token(token);

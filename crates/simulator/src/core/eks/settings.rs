@@ -36,6 +36,12 @@ pub struct EksSettings {
     pub policies_apply_after: Duration,
     /// How much longer that takes at most; each association has a random part of it.
     pub policies_apply_spread: Duration,
+    /// Whether the policies of KMS keys leave rights to IAM, as the default policy of a key does: then EKS needs those of the caller for the key
+    /// of a cluster. Otherwise the keys' policies allow everybody.
+    pub keys_need_rights: bool,
+    /// Whether the region has zonal shift; otherwise a request that names it is refused, `enabled: false` as well **(A)** (Amazon Application
+    /// Recovery Controller guide, "AWS Region availability": not in GovCloud).
+    pub zonal_shift: bool,
     /// Most clusters of a region.
     pub clusters: u32,
     /// Most access entries of a cluster.
@@ -64,6 +70,8 @@ impl Default for EksSettings {
             roles_appear_after: Duration::ZERO,
             policies_apply_after: Duration::ZERO,
             policies_apply_spread: Duration::ZERO,
+            keys_need_rights: false,
+            zonal_shift: true,
             clusters: 100,
             access_entries: 3_000,
             pod_identities: 5_000,
