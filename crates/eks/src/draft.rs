@@ -273,6 +273,7 @@ pub(crate) fn in_words(question: &Question) -> String {
         Question::Updates(_) => "the updates of the cluster".to_owned(),
         Question::Update { id, .. } => format!("the update {id}"),
         Question::Insights(_) => "the upgrade insights".to_owned(),
+        Question::InsightsRefresh(_) => "the refresh of the upgrade insights".to_owned(),
         Question::Addons(_) => "the add-ons".to_owned(),
         Question::Addon { name, .. } => format!("the add-on {name}"),
         Question::AccessEntries(_) => "the access entries".to_owned(),

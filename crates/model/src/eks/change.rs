@@ -42,6 +42,10 @@ pub enum Change {
     DeleteCluster {
         cluster: String,
     },
+    /// Has EKS work out the insights now, not at its next daily refresh.
+    StartInsightsRefresh {
+        cluster: String,
+    },
 
     CreateAddon {
         cluster: String,
@@ -174,6 +178,7 @@ impl Change {
             | Self::CreatePodIdentityAssociation { token, .. }
             | Self::UpdatePodIdentityAssociation { token, .. } => Some(token),
             Self::DeleteCluster { .. }
+            | Self::StartInsightsRefresh { .. }
             | Self::DeleteAddon { .. }
             | Self::DeleteAccessEntry { .. }
             | Self::AssociateAccessPolicy { .. }

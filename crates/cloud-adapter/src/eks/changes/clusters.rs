@@ -98,6 +98,10 @@ pub(super) async fn delete(eks: &Client, cluster: &str) -> Result<Changed> {
     shown(OPERATION, answer.cluster())
 }
 
+pub(super) async fn refresh_insights(eks: &Client, cluster: &str) -> Result<Changed> {
+    done(Operation::StartInsightsRefresh, eks.start_insights_refresh().cluster_name(cluster).send().await)
+}
+
 pub(super) async fn tag(eks: &Client, arn: &str, tags: &Tags) -> Result<Changed> {
     let call = eks.tag_resource().resource_arn(arn).set_tags(tagged(tags));
     done(Operation::TagResource, call.send().await)

@@ -35,6 +35,12 @@ impl Aws {
                 self.begin(change, "AssociateEncryptionConfig", UPDATES)
             }
             Change::DeleteCluster { .. } => self.delete(),
+            Change::StartInsightsRefresh { .. } => {
+                self.active()?;
+                self.insights_refresh = Some(InsightsRefresh { started: self.now, is_over: false });
+                self.later(Duration::from_mins(1), Due::InsightsRefreshed);
+                Ok(Changed::default())
+            }
             Change::TagResource { tags, .. } => {
                 self.known()?.tags.extend(tags.clone());
                 Ok(Changed::default())

@@ -24,6 +24,12 @@ impl Aws {
     fn happen(&mut self, due: Due) {
         match due {
             Due::Created => self.created(),
+            Due::InsightsRefreshed => {
+                if let Some(refresh) = &mut self.insights_refresh {
+                    refresh.is_over = true;
+                }
+                self.insights = self.insights_next.take().unwrap_or_else(|| self.insights.clone());
+            }
             Due::UpdateShows => {
                 let moving = self.state.updates.iter().any(|it| it.status == UpdateStatus::InProgress);
                 if let Some(cluster) = self.state.cluster.as_mut().filter(|_| moving) {

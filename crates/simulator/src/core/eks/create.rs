@@ -136,6 +136,7 @@ impl Region {
             addons: BTreeMap::new(),
             pod_identities: BTreeMap::new(),
             insights: Vec::new(),
+            former_insights: None,
             insights_refreshed: None,
             server: None,
         };

@@ -24,6 +24,8 @@ pub struct EksSettings {
     pub addon_patience: Duration,
     /// How long a refresh of the insights takes.
     pub insights_refresh: Duration,
+    /// How often EKS refreshes the insights by itself (EKS User Guide: once a day). 0: what a test says of them shows at once.
+    pub insights_period: Duration,
     /// A cluster stays CREATING until a test bed says which API server runs for it, so that no caller sees another endpoint before.
     pub waits_for_server: bool,
     /// How long EKS does not find a cluster that was just created.
@@ -65,6 +67,7 @@ impl Default for EksSettings {
             addon: Duration::from_mins(1),
             addon_patience: Duration::from_mins(20),
             insights_refresh: Duration::from_mins(1),
+            insights_period: Duration::ZERO,
             waits_for_server: false,
             clusters_appear_after: Duration::ZERO,
             roles_appear_after: Duration::ZERO,
