@@ -64,7 +64,7 @@ fn has_family(desired: &Desired, draft: &mut Draft, placement: &Placement) -> bo
         return true;
     };
     let message = format!(
-        "spec.eks.ipFamily is IPv6, and subnet {without} has no IPv6 range: set ipv6 in the network of the FooCluster, or ipFamily IPv4"
+        "spec.eks.ipFamily is ipv6, and subnet {without} has no IPv6 range: set ipv6 in the network of the FooCluster, or ipFamily: ipv4"
     );
     draft.note(KIND, Weight::Failed, Reason::WaitingForSubnets, message);
     false
