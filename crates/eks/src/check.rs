@@ -75,6 +75,7 @@ fn is_of_this_cluster(desired: &Desired, change: &Change) -> bool {
         | Change::UpdateClusterConfig { cluster, .. }
         | Change::AssociateEncryptionConfig { cluster, .. }
         | Change::DeleteCluster { cluster }
+        | Change::StartInsightsRefresh { cluster }
         | Change::CreateAddon { cluster, .. }
         | Change::UpdateAddon { cluster, .. }
         | Change::DeleteAddon { cluster, .. }
@@ -101,6 +102,7 @@ fn touches_only_ours(facts: &Facts<'_>, change: &Change) -> bool {
         Change::UpdateClusterVersion { .. }
         | Change::UpdateClusterConfig { .. }
         | Change::AssociateEncryptionConfig { .. }
+        | Change::StartInsightsRefresh { .. }
         | Change::DeleteCluster { .. }
         | Change::CreateAddon { .. }
         | Change::UpdateAddon { .. }
@@ -128,6 +130,7 @@ fn may_while_deleting(change: &Change) -> bool {
         Change::CreateCluster { .. }
         | Change::UpdateClusterVersion { .. }
         | Change::AssociateEncryptionConfig { .. }
+        | Change::StartInsightsRefresh { .. }
         | Change::CreateAddon { .. }
         | Change::UpdateAddon { .. }
         | Change::DeleteAddon { .. }
@@ -151,6 +154,7 @@ fn creates_once(facts: &Facts<'_>, change: &Change) -> bool {
         Change::UpdateClusterVersion { .. }
         | Change::UpdateClusterConfig { .. }
         | Change::AssociateEncryptionConfig { .. }
+        | Change::StartInsightsRefresh { .. }
         | Change::DeleteCluster { .. }
         | Change::UpdateAddon { .. }
         | Change::DeleteAddon { .. }
@@ -178,6 +182,7 @@ fn is_tagged(desired: &Desired, change: &Change) -> bool {
         Change::UpdateClusterVersion { .. }
         | Change::UpdateClusterConfig { .. }
         | Change::AssociateEncryptionConfig { .. }
+        | Change::StartInsightsRefresh { .. }
         | Change::DeleteCluster { .. }
         | Change::UpdateAddon { .. }
         | Change::DeleteAddon { .. }
@@ -205,7 +210,8 @@ fn is_recorded(record: &Recorded, change: &Change) -> bool {
         | Change::AssociateEncryptionConfig { .. } => {
             record.update.as_ref().is_some_and(|it| it.id.is_none())
         }
-        Change::CreateAddon { .. }
+        Change::StartInsightsRefresh { .. }
+        | Change::CreateAddon { .. }
         | Change::UpdateAddon { .. }
         | Change::DeleteAddon { .. }
         | Change::CreateAccessEntry { .. }
@@ -266,6 +272,7 @@ fn deletes_only_ours(facts: &Facts<'_>, change: &Change) -> bool {
         | Change::UpdateClusterVersion { .. }
         | Change::UpdateClusterConfig { .. }
         | Change::AssociateEncryptionConfig { .. }
+        | Change::StartInsightsRefresh { .. }
         | Change::DeleteCluster { .. }
         | Change::CreateAddon { .. }
         | Change::UpdateAddon { .. }

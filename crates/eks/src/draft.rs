@@ -4,7 +4,7 @@ use crate::action::Action;
 use crate::hash;
 use crate::memory::{Failure, Memory, Refusal};
 use crate::recorded::{Recorded, RecordedFailure, RecordedUpdate};
-use crate::refusals::{is_about_a_role, is_no_change};
+use crate::refusals::{explained, is_about_a_role, is_missing_right, is_no_change};
 use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::timing::{PROPAGATION, PROPAGATION_RETRY, ask_again_after, retry_after, try_again_after};
@@ -190,11 +190,11 @@ impl Draft {
             return;
         }
         let operation = failure.change.operation();
-        let message = if refusal.message.contains(operation) {
-            refusal.message.clone()
-        } else {
-            format!("{operation}: {}", refusal.message)
-        };
+        let said = explained(refusal);
+        let message = if said.contains(operation) { said } else { format!("{operation}: {said}") };
+        if is_missing_right(refusal) {
+            return self.note(kind, Weight::Failed, Reason::AccessDenied, message);
+        }
         if is_about_a_role(refusal) {
             let passing = failure.first.until(situation.now) < PROPAGATION;
             let weight = if passing { Weight::Pending } else { Weight::Failed };
@@ -273,6 +273,7 @@ pub(crate) fn in_words(question: &Question) -> String {
         Question::Updates(_) => "the updates of the cluster".to_owned(),
         Question::Update { id, .. } => format!("the update {id}"),
         Question::Insights(_) => "the upgrade insights".to_owned(),
+        Question::InsightsRefresh(_) => "the refresh of the upgrade insights".to_owned(),
         Question::Addons(_) => "the add-ons".to_owned(),
         Question::Addon { name, .. } => format!("the add-on {name}"),
         Question::AccessEntries(_) => "the access entries".to_owned(),

@@ -2,12 +2,41 @@
 
 use crate::memory::Refusal;
 use foo_model::Reason;
+use std::collections::BTreeSet;
 
 /// EKS refuses an update that would change nothing (messages as ACK and eksctl know them): it is as requested.
 pub(crate) fn is_no_change(refusal: &Refusal) -> bool {
     ["already at the desired configuration", "No changes needed", "No changes detected"]
         .iter()
         .any(|text| refusal.message.contains(text))
+}
+
+/// EKS has no room for control planes in a zone: the zones that it names instead. The adapter adds them to a message without them.
+pub(crate) fn zones_with_room(refusal: &Refusal) -> Option<BTreeSet<&str>> {
+    let is_about_zones = refusal.code.as_deref() == Some("UnsupportedAvailabilityZoneException");
+    let (_, zones) = refusal.message.split_once("availability zones:").filter(|_| is_about_zones)?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    Some(zones.split(|c| !is_name(c)).filter(|zone| !zone.is_empty()).collect())
+}
+
+/// EKS uses the caller's rights for the KMS key, and refuses the request as invalid, not as denied, if they are missing (message that
+/// cluster-api-provider-aws#2432 has).
+pub(crate) fn is_missing_right(refusal: &Refusal) -> bool {
+    refusal.message.contains("not authorized to perform") && refusal.message.contains("kms:")
+}
+
+/// EKS's message, with the cause that it does not name.
+pub(crate) fn explained(refusal: &Refusal) -> String {
+    let message = refusal.message.trim_end_matches('.');
+    if is_missing_right(refusal) {
+        return format!(
+            "{message}: give the manager kms:DescribeKey and kms:CreateGrant for the key of spec.eks.encryption"
+        );
+    }
+    if message.contains("could not be assumed") {
+        return format!("{message}. EKS says the same of a role that the policy of the KMS key excludes");
+    }
+    refusal.message.clone()
 }
 
 /// A role that was just created, or whose policy was just changed, is not known everywhere yet (messages that Terraform's provider

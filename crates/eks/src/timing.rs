@@ -31,7 +31,7 @@ pub(crate) const PROPAGATION: Duration = Duration::from_mins(2);
 /// Between tries while a role may not have propagated.
 pub(crate) const PROPAGATION_RETRY: Duration = Duration::from_secs(10);
 
-/// Between looks at upgrade insights that block: EKS refreshes them once a day, or when a person asks for it.
+/// Between refreshes of upgrade insights that block, and looks at them: by itself EKS refreshes them once a day.
 pub(crate) const INSIGHTS: Duration = Duration::from_mins(15);
 
 /// Between looks at what a person has to create first, and at the offers of versions.

@@ -86,11 +86,15 @@ fn touches_only_ours(facts: &Facts<'_>, action: &Action) -> bool {
     let leftovers = facts.desired.being_deleted && facts.desired.leftovers == Leftovers::Delete;
     targets(&action.change).iter().all(|target| match target {
         Target::Part(id) => {
-            facts.is_ours(id) || (leftovers && is_rule_or_group(&action.change) && facts.is_leftover(id))
+            facts.is_ours(id)
+                || (leftovers && is_rule_or_group(&action.change) && facts.is_leftover(id))
+                || (leftovers && is_of_an_endpoint(&action.change) && facts.is_of_guardduty(id))
         }
         Target::Association(id) => facts.is_association_of_ours(id),
         Target::Range(id) => facts.is_range_of_our_vpc(id),
-        Target::Leftover(id) => leftovers && facts.is_leftover(id),
+        Target::Leftover(id) => {
+            (leftovers && facts.is_leftover(id)) || (facts.desired.being_deleted && facts.is_idle_of_cni(id))
+        }
     })
 }
 
@@ -115,6 +119,11 @@ fn is_rule_or_group(change: &Change) -> bool {
             | Change::RevokeSecurityGroupIngress { .. }
             | Change::RevokeSecurityGroupEgress { .. }
     )
+}
+
+/// Whether it deletes an endpoint or a group, or revokes rules.
+fn is_of_an_endpoint(change: &Change) -> bool {
+    matches!(change, Change::DeleteVpcEndpoints { .. }) || is_rule_or_group(change)
 }
 
 /// There is no part with the role, and no creation whose outcome is open; one with a token may be sent again.

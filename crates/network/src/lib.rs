@@ -24,6 +24,7 @@
 pub mod addresses;
 mod check;
 mod draft;
+mod guardduty;
 mod hash;
 mod input;
 mod output;

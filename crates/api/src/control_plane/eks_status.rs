@@ -103,6 +103,9 @@ pub struct EksRecord {
     /// Add-ons whose objects stay in the cluster when they are no longer requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub preserved_addons: Vec<String>,
+    /// Add-ons that have a role because `eks.addons` named one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub addon_roles: Vec<String>,
     /// Unique ids of the roles behind the access entries that the provider created.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["principalARN".into()]))]

@@ -30,6 +30,7 @@ impl Clusters for AwsCloud {
                 questions::update(eks, cluster, id, addon.as_deref()).await
             }
             Question::Insights(cluster) => questions::insights(eks, cluster).await,
+            Question::InsightsRefresh(cluster) => questions::insights_refresh(eks, cluster).await,
             Question::Addons(cluster) => questions::addons(eks, cluster).await,
             Question::Addon { cluster, name } => questions::addon(eks, cluster, name).await,
             Question::AccessEntries(cluster) => questions::access_entries(eks, cluster).await,

@@ -85,6 +85,13 @@ pub(super) async fn insights(eks: &Client, cluster: &str) -> Result<Answer> {
     Ok(Answer::Insights(insights.map_err(|gap| gap.during(Operation::ListInsights))?))
 }
 
+pub(super) async fn insights_refresh(eks: &Client, cluster: &str) -> Result<Answer> {
+    const OPERATION: Operation = Operation::DescribeInsightsRefresh;
+    let answer = answered(OPERATION, eks.describe_insights_refresh().cluster_name(cluster).send().await)?;
+    let refresh = shapes::insights_refresh(&answer).map_err(|gap| gap.during(OPERATION))?;
+    Ok(Answer::InsightsRefresh(Some(refresh)))
+}
+
 pub(super) async fn addons(eks: &Client, cluster: &str) -> Result<Answer> {
     let names = every!(ListAddons, eks.list_addons().cluster_name(cluster));
     Ok(Answer::Names(names.into_iter().collect()))

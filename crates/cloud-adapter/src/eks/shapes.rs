@@ -4,13 +4,14 @@
 //! version cannot be decoded.
 
 use crate::error::Gap;
+use aws_sdk_eks::operation::describe_insights_refresh::DescribeInsightsRefreshOutput;
 use aws_sdk_eks::types as aws;
 use aws_smithy_types::DateTime;
 use foo_model::Timestamp;
 use foo_model::eks::{
     AccessEntry, AccessPolicy, AccessScope, Addon, AddonRelease, AddonStatus, AuthenticationMode, Cluster,
-    ClusterStatus, EndpointAccess, EntryKind, Insight, InsightStatus, IpFamily, Issue, Minor, Placement,
-    PodIdentity, Support, SupportType, Update, UpdateStatus, VersionOffer,
+    ClusterStatus, EndpointAccess, EntryKind, Insight, InsightStatus, InsightsRefresh, IpFamily, Issue,
+    Minor, Placement, PodIdentity, Support, SupportType, Update, UpdateStatus, VersionOffer,
 };
 use foo_model::network::Tags;
 use std::cmp::Reverse;
@@ -134,6 +135,13 @@ pub(super) fn update(it: &aws::Update) -> Result<Update, Gap> {
         errors: errors.collect(),
         created: time(it.created_at()),
     })
+}
+
+/// A refresh that failed is over as well.
+pub(super) fn insights_refresh(it: &DescribeInsightsRefreshOutput) -> Result<InsightsRefresh, Gap> {
+    let started = time(it.started_at()).ok_or(Gap("startedAt"))?;
+    let is_over = it.status() != Some(&aws::InsightsRefreshStatus::InProgress);
+    Ok(InsightsRefresh { started, is_over })
 }
 
 pub(super) fn insight(it: &aws::InsightSummary) -> Result<Insight, Gap> {

@@ -287,11 +287,10 @@ async fn every_type_of_update_changes_what_it_says() {
     let world = World::with_cluster().await;
     let access = EndpointAccess { public: false, private: true, public_cidrs: BTreeSet::new() };
     let before = world.main().await.unwrap();
-    let subnets = PUBLIC_SUBNETS.iter().map(|id| (*id).into()).collect();
-    let placement = Placement { subnets, security_groups: BTreeSet::new() };
+    let subnets: BTreeSet<_> = PUBLIC_SUBNETS.iter().map(|id| (*id).into()).collect();
     for (update, kind) in [
         (ConfigUpdate::Access(access), "EndpointAccessUpdate"),
-        (ConfigUpdate::Placement(placement.clone()), "VpcConfigUpdate"),
+        (ConfigUpdate::Subnets(subnets.clone()), "VpcConfigUpdate"),
         (ConfigUpdate::Logging(BTreeSet::from([LogType::Api])), "LoggingUpdate"),
         (ConfigUpdate::AuthenticationMode(AuthenticationMode::Api), "AccessConfigUpdate"),
         (ConfigUpdate::UpgradePolicy(SupportType::Extended), "UpgradePolicyUpdate"),
@@ -304,6 +303,7 @@ async fn every_type_of_update_changes_what_it_says() {
     world.updates(Change::AssociateEncryptionConfig { cluster: main(), key, token: "e".to_owned() }).await;
     let seen = world.main().await.unwrap();
     assert_eq!((seen.access.public, seen.access.private), (false, true));
+    let placement = Placement { subnets, ..before.placement };
     assert_eq!((seen.placement, seen.logging), (placement, BTreeSet::from([LogType::Api])));
     assert_eq!(
         (seen.authentication_mode, seen.upgrade_policy),

@@ -156,6 +156,8 @@ impl Operation {
             | Self::ListUpdates
             | Self::DescribeUpdate
             | Self::ListInsights
+            | Self::DescribeInsightsRefresh
+            | Self::StartInsightsRefresh
             | Self::ListAddons
             | Self::DescribeAddon
             | Self::ListAccessEntries

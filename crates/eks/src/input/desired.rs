@@ -1,5 +1,6 @@
 //! What the cluster is to be. Written out from the FooControlPlane: every default is decided.
 
+use foo_model::SubnetId;
 use foo_model::eks::{
     AccessPolicy, AuthenticationMode, EndpointAccess, IpFamily, LogType, Minor, Placement, ResolveConflicts,
     SupportType,
@@ -46,6 +47,8 @@ pub struct Desired {
     /// ARN of the role or user that our credentials belong to, if known: of a role, not of its session. It gets an access entry with
     /// the administrator's policy, so that access does not depend on who created the cluster.
     pub own_principal: Option<String>,
+    /// Whether [`Self::own_principal`] may lack the path of the role, which could not be read.
+    pub own_principal_is_guessed: bool,
     /// The version that is requested.
     pub version: Minor,
     /// Update although insights say that the version is a problem.
@@ -56,6 +59,10 @@ pub struct Desired {
     pub role_arn: String,
     /// Subnets and security groups. `None`: the FooCluster does not have them yet.
     pub placement: Option<Placement>,
+    /// Whether the spec lists the subnets of [`Self::placement`].
+    pub subnet_choice: SubnetChoice,
+    /// The subnets of the FooCluster, as far as they are known.
+    pub known_subnets: BTreeMap<SubnetId, KnownSubnet>,
     /// Who reaches the API server.
     pub access: EndpointAccess,
     /// The IPv4 range of Services. `None`: EKS chooses.
@@ -110,6 +117,24 @@ pub enum Adoption {
     NotAllowed,
     /// The spec requests it, and the FooClusterIdentity allows it.
     Allowed,
+}
+
+/// Where the subnets of a control plane come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SubnetChoice {
+    /// The spec lists them.
+    Listed,
+    /// The spec lists none: those of the FooCluster's network, as far as EKS accepts them.
+    Network,
+}
+
+/// What is known of a subnet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownSubnet {
+    /// Name of its zone.
+    pub zone: String,
+    /// Whether it has a range of IPv6 addresses. `None`: not known.
+    pub has_ipv6: Option<bool>,
 }
 
 /// A part of a cluster's configuration that can change.

@@ -31,6 +31,8 @@ pub struct Recorded {
     pub addon_versions: BTreeMap<String, (Minor, String)>,
     /// Add-ons whose objects stay in the cluster when they are no longer requested.
     pub preserved_addons: BTreeSet<String>,
+    /// Add-ons that have a role because the spec named one: it is taken away when the spec does no longer. Any other role stays.
+    pub addon_roles: BTreeSet<String>,
     /// Unique id of the role behind each access entry that we created, by ARN.
     pub entry_roles: BTreeMap<String, String>,
     /// ARN of the OIDC provider that we created, or were about to.

@@ -5,8 +5,8 @@ use crate::observed::Observed;
 use crate::timing::{LAG, UNSEEN};
 use foo_model::Timestamp;
 use foo_model::eks::{
-    AccessEntry, Addon, AddonStatus, Answer, Change, ClusterStatus, EntryKind, NewAddon, OidcProvider,
-    PodIdentity, Question,
+    AccessEntry, Addon, AddonStatus, Answer, Change, ClusterStatus, EntryKind, InsightsRefresh, NewAddon,
+    OidcProvider, PodIdentity, Question,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,6 +38,7 @@ pub(crate) fn about(change: &Change) -> Question {
         | Change::DeletePodIdentityAssociation { cluster, id } => {
             Question::PodIdentity { cluster: cluster.clone(), id: id.clone() }
         }
+        Change::StartInsightsRefresh { cluster } => Question::InsightsRefresh(cluster.clone()),
         // Only clusters are tagged after their creation.
         Change::TagResource { arn, .. } | Change::UntagResource { arn, .. } => {
             Question::Cluster(arn.rsplit('/').next().unwrap_or(arn).to_owned())
@@ -91,6 +92,10 @@ impl Overlay<'_> {
             }
             Change::DeleteCluster { .. } => {
                 self.cluster(&about, at, |it| it.status = ClusterStatus::Deleting)
+            }
+            Change::StartInsightsRefresh { .. } => {
+                let refresh = InsightsRefresh { started: at, is_over: false };
+                self.set(about, at, Answer::InsightsRefresh(Some(refresh)))
             }
             Change::TagResource { tags, .. } => self.cluster(&about, at, |it| it.tags.extend(tags.clone())),
             Change::UntagResource { keys, .. } => {
@@ -300,7 +305,7 @@ fn updated(former: Addon, addon: &NewAddon) -> Addon {
         status: AddonStatus::Updating,
         issues: Vec::new(),
         configuration: addon.configuration.clone().or(former.configuration),
-        service_account_role: addon.service_account_role.clone().or(former.service_account_role),
+        service_account_role: addon.service_account_role.clone(),
         ..former
     }
 }

@@ -162,6 +162,9 @@ fn keep(
     updates: Updates,
 ) -> State {
     say_health(draft, &question(situation, &shown.name), shown);
+    if shown.service_account_role.is_none() && wanted.service_account_role.is_none() {
+        draft.record.addon_roles.remove(&shown.name);
+    }
     let Some(version) = releases::version(situation, draft, cluster, &shown.name, wanted, Some(shown)) else {
         return State::Changing;
     };
@@ -214,6 +217,7 @@ fn update(
     {
         new.configuration = Some("{}".to_owned());
     }
+    new.service_account_role = role(situation, draft, shown, wanted);
     let content = hash::content(&new);
     if matches!(shown.status, AddonStatus::UpdateFailed | AddonStatus::DeleteFailed) {
         let tried = draft.record.failed.get(&key(name)).is_some_and(|it| it.content == content);
@@ -243,6 +247,15 @@ fn has_our_configuration(situation: &Situation<'_>, shown: &Addon) -> bool {
     marks::are_ours(situation.desired, &shown.tags)
 }
 
+/// The role that an add-on is to have. EKS takes the role away in an update that names none, so the role of which the spec says nothing is
+/// named again, unless the spec named it before.
+fn role(situation: &Situation<'_>, draft: &Draft, shown: &Addon, wanted: &DesiredAddon) -> Option<String> {
+    let is_from_spec =
+        draft.record.addon_roles.contains(&shown.name) && marks::are_ours(situation.desired, &shown.tags);
+    let present = shown.service_account_role.clone().filter(|_| !is_from_spec);
+    wanted.service_account_role.clone().or(present)
+}
+
 /// What differs from the request. `None`: not known yet.
 fn differences(
     situation: &Situation<'_>,
@@ -261,7 +274,7 @@ fn differences(
     {
         differs.push("the configuration");
     }
-    if wanted.service_account_role.is_some() && wanted.service_account_role != shown.service_account_role {
+    if role(situation, draft, shown, wanted) != shown.service_account_role {
         differs.push("the role of its service account");
     }
     if let Some(identities) = &wanted.pod_identities {

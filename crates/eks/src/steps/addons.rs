@@ -34,6 +34,9 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
     for (name, _) in desired.iter().filter(|(_, it)| !it.preserve) {
         draft.record.preserved_addons.remove(name);
     }
+    draft.record.addon_roles.extend(
+        desired.iter().filter(|(_, it)| it.service_account_role.is_some()).map(|(name, _)| name.clone()),
+    );
     remove(situation, draft);
 }
 
@@ -67,6 +70,7 @@ fn remove(situation: &Situation<'_>, draft: &mut Draft) {
     }
     let kept = |name: &String| desired.addons.contains_key(name) || names.contains(name);
     draft.record.preserved_addons.retain(kept);
+    draft.record.addon_roles.retain(|name| desired.addons.contains_key(name));
     draft.record.addon_versions.retain(|name, _| desired.addons.contains_key(name));
     draft
         .record

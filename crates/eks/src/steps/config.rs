@@ -1,12 +1,13 @@
 //! Changes the configuration of the cluster, one kind at a time, in the order that loses least: who reaches it first, then what it
 //! needs, then what only people see. What EKS never changes is named.
 
-use crate::desired::{Desired, Setting};
+use crate::desired::Setting;
 use crate::draft::{Draft, Weight};
 use crate::report::ConditionKind;
 use crate::situation::Situation;
+use crate::steps::placement;
 use foo_model::Reason;
-use foo_model::eks::{AuthenticationMode, Change, Cluster, ConfigUpdate, EndpointAccess, Placement};
+use foo_model::eks::{AuthenticationMode, Change, Cluster, ConfigUpdate, EndpointAccess};
 
 const KIND: ConditionKind = ConditionKind::ClusterReady;
 
@@ -52,8 +53,8 @@ fn changes(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster, entr
     if is_asked(Setting::Access) && is_other_access(&desired.access, &cluster.access) {
         add("access", ConfigUpdate::Access(desired.access.clone()), "who reaches the API server differs");
     }
-    if let Some(placement) = placement(desired, cluster).filter(|it| *it != cluster.placement) {
-        add("placement", ConfigUpdate::Placement(placement), "subnets or security groups differ");
+    for (name, update, why) in placement::changes(situation, cluster) {
+        add(name, update, why);
     }
     if is_asked(Setting::Logging) && desired.logging != cluster.logging {
         add(
@@ -81,23 +82,6 @@ fn changes(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster, entr
         due.push(("encryption", change, "Secrets are not encrypted with the requested key".to_owned()));
     }
     due
-}
-
-/// Where the control plane's interfaces are to be; what is left open stays. `None`: not known yet.
-fn placement(desired: &Desired, cluster: &Cluster) -> Option<Placement> {
-    let asked = |setting: Setting| !desired.left_open.contains(&setting);
-    let (subnets, groups) = (asked(Setting::Subnets), asked(Setting::SecurityGroups));
-    if !subnets && !groups {
-        return None;
-    }
-    let mut placement = desired.placement.clone()?;
-    if !subnets {
-        placement.subnets.clone_from(&cluster.placement.subnets);
-    }
-    if !groups {
-        placement.security_groups.clone_from(&cluster.placement.security_groups);
-    }
-    (placement.subnets.len() >= 2).then_some(placement)
 }
 
 /// The next step towards the requested mode: EKS goes from CONFIG_MAP by API_AND_CONFIG_MAP to API, and never back.
@@ -166,6 +150,7 @@ fn differences(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) 
             cluster.authentication_mode.into(),
         );
     }
+    differs.extend(placement::other_zones(desired, cluster));
     if !differs.is_empty() {
         let message = format!("{}; EKS never changes that", differs.join("; "));
         draft.note(KIND, Weight::Failed, Reason::ClusterDiffers, message);

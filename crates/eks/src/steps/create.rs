@@ -5,6 +5,7 @@ use crate::hash;
 use crate::marks;
 use crate::report::ConditionKind;
 use crate::situation::Situation;
+use crate::steps::placement;
 use crate::timing::MISSING;
 use foo_model::Reason;
 use foo_model::eks::{
@@ -22,7 +23,7 @@ pub(crate) fn create(situation: &Situation<'_>, draft: &mut Draft) {
         return;
     }
     begin_again(draft);
-    let Some(placement) = placement(situation, draft) else { return };
+    let Some(placement) = placement::at_creation(situation, draft) else { return };
     if !is_offered(situation, draft) || is_to_wait(situation, draft) {
         return;
     }
@@ -56,22 +57,19 @@ fn begin_again(draft: &mut Draft) {
     }
 }
 
-fn placement(situation: &Situation<'_>, draft: &mut Draft) -> Option<Placement> {
-    let known = situation.desired.placement.as_ref();
-    let placement = known.filter(|it| it.subnets.len() >= 2);
-    if placement.is_none() {
-        let there = known.and_then(|it| it.subnets.first());
-        let message = match there {
-            Some(only) => format!("the control plane needs subnets in two zones, and there is only {only}"),
-            None => "the control plane needs subnets in two zones, which the FooCluster does not have yet"
-                .to_owned(),
-        };
-        draft.note(KIND, Weight::Pending, Reason::WaitingForSubnets, message);
-    }
-    placement.cloned()
+/// Whether the versions that EKS offers cannot be read at all: the right is missing, or the partition does not have the call. Then EKS says
+/// itself that it does not offer a version.
+pub(crate) fn offers_are_hidden(situation: &Situation<'_>) -> bool {
+    let failed = situation.observed.failed.get(&Question::Versions);
+    let is_answered = situation.observed.looks.contains_key(&Question::Versions);
+    let is_final = |reason: Reason| matches!(reason, Reason::AccessDenied | Reason::RequestInvalid);
+    !is_answered && failed.is_some_and(|it| is_final(it.refusal.reason))
 }
 
 fn is_offered(situation: &Situation<'_>, draft: &mut Draft) -> bool {
+    if offers_are_hidden(situation) {
+        return true;
+    }
     let Some(Answer::Versions(offers)) = draft.read(situation, KIND, &Question::Versions) else {
         return false;
     };
@@ -112,9 +110,11 @@ fn is_to_wait(situation: &Situation<'_>, draft: &mut Draft) -> bool {
 
 fn new_cluster(situation: &Situation<'_>, placement: Placement) -> NewCluster {
     let desired = situation.desired;
-    // A right that no entry shows is not wanted, except where there are no entries, or none for us.
-    let creator_is_admin =
-        desired.authentication_mode == AuthenticationMode::ConfigMap || desired.own_principal.is_none();
+    // A right that no entry shows is not wanted, except where there are no entries, or none for us: EKS accepts no entry for a role
+    // whose path is missing, and the manager would have no access to its own cluster.
+    let creator_is_admin = desired.authentication_mode == AuthenticationMode::ConfigMap
+        || desired.own_principal.is_none()
+        || desired.own_principal_is_guessed;
     NewCluster {
         name: desired.name.clone(),
         version: Some(desired.version),

@@ -55,6 +55,7 @@ fn turn(question: &Question) -> Option<Turn> {
         Question::Updates(_)
         | Question::Update { .. }
         | Question::Insights(_)
+        | Question::InsightsRefresh(_)
         | Question::Versions
         | Question::AddonReleases { .. }
         | Question::AddonSchema { .. } => None,

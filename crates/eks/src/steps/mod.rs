@@ -11,6 +11,7 @@ pub(crate) mod entry;
 pub(crate) mod identities;
 pub(crate) mod looks;
 pub(crate) mod oidc;
+pub(crate) mod placement;
 pub(crate) mod principals;
 pub(crate) mod releases;
 pub(crate) mod rollback;

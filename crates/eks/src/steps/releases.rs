@@ -11,6 +11,10 @@ use serde_json::Value;
 
 const KIND: ConditionKind = ConditionKind::AddonsReady;
 
+/// The add-on that is updated one minor version at a time (EKS User Guide, "Amazon VPC CNI": "You can only update one minor version at a
+/// time").
+const STEPWISE: &str = "vpc-cni";
+
 /// How many versions a message lists.
 const LISTED: usize = 5;
 
@@ -24,11 +28,14 @@ pub(crate) fn version(
     wanted: &DesiredAddon,
     shown: Option<&Addon>,
 ) -> Option<String> {
-    let recorded = draft.record.addon_versions.get(name).filter(|(minor, _)| *minor == cluster.version);
+    let recorded =
+        draft.record.addon_versions.get(name).filter(|(minor, _)| *minor == cluster.version).cloned();
     match &wanted.version {
         AddonVersion::Latest => {
-            if let Some((_, version)) = recorded {
-                return Some(version.clone());
+            if let Some((_, version)) = recorded.clone()
+                && (name != STEPWISE || shown.is_none_or(|it| it.version == version))
+            {
+                return Some(version);
             }
         }
         AddonVersion::Exactly(version) => {
@@ -39,7 +46,10 @@ pub(crate) fn version(
     }
     let releases = releases(situation, draft, cluster, name)?;
     let version = match &wanted.version {
-        AddonVersion::Latest => latest(releases, shown),
+        AddonVersion::Latest => {
+            let recorded = recorded.and_then(|(_, version)| releases.iter().find(|it| it.version == version));
+            recorded.or_else(|| latest(releases, shown))
+        }
         AddonVersion::Exactly(version) => releases.iter().find(|it| it.version == *version),
     };
     let Some(version) = version else {
@@ -55,7 +65,29 @@ pub(crate) fn version(
         draft.note(KIND, Weight::Failed, Reason::AddonConfigurationInvalid, message);
         return None;
     }
-    Some(version.version.clone())
+    let next =
+        if name == STEPWISE { shown.and_then(|shown| next_minor(releases, shown, version)) } else { None };
+    Some(next.unwrap_or(version).version.clone())
+}
+
+/// The release between what is there and what is requested, if the two are more than a minor version apart: the newest one of the next
+/// minor version that EKS offers.
+fn next_minor<'r>(
+    releases: &'r [AddonRelease],
+    shown: &Addon,
+    requested: &AddonRelease,
+) -> Option<&'r AddonRelease> {
+    let (present, last) = (minor(&shown.version)?, minor(&requested.version)?);
+    let between = |it: &&AddonRelease| minor(&it.version).is_some_and(|it| present < it && it < last);
+    let next = releases.iter().filter(between).filter_map(|it| minor(&it.version)).min()?;
+    // Releases come newest first.
+    releases.iter().find(|it| minor(&it.version) == Some(next))
+}
+
+/// The first two numbers of `v1.19.2-eksbuild.1`.
+fn minor(version: &str) -> Option<(u32, u32)> {
+    let mut numbers = version.trim_start_matches('v').split(['.', '-']);
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
 fn releases<'s>(
@@ -183,6 +215,45 @@ mod tests {
             (Some("a: 1"), Some("a: 1"), true),
         ] {
             assert_eq!(is_same_configuration(one, other), same, "{one:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn minor_versions_of_an_addon_are_not_passed_over() {
+        let release = |version: &str| AddonRelease {
+            version: version.to_owned(),
+            default: false,
+            requires_configuration: false,
+            requires_iam: false,
+        };
+        let releases = [
+            "v1.19.3-eksbuild.1",
+            "v1.18.6-eksbuild.1",
+            "v1.18.1-eksbuild.2",
+            "v1.16.4-eksbuild.2",
+            "v1.15.5-eksbuild.1",
+        ]
+        .map(release);
+        let addon = |version: &str| Addon {
+            name: "vpc-cni".to_owned(),
+            arn: String::new(),
+            version: version.to_owned(),
+            status: foo_model::eks::AddonStatus::Active,
+            issues: Vec::new(),
+            configuration: None,
+            service_account_role: None,
+            pod_identities: std::collections::BTreeSet::new(),
+            tags: foo_model::network::Tags::new(),
+        };
+        for (present, next) in [
+            ("v1.15.5-eksbuild.1", Some("v1.16.4-eksbuild.2")),
+            ("v1.16.0-eksbuild.1", Some("v1.18.6-eksbuild.1")),
+            ("v1.18.1-eksbuild.2", None),
+            ("v1.19.0-eksbuild.1", None),
+            ("unknown", None),
+        ] {
+            let found = next_minor(&releases, &addon(present), &releases[0]);
+            assert_eq!(found.map(|it| it.version.as_str()), next, "{present}");
         }
     }
 

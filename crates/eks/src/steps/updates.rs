@@ -144,7 +144,7 @@ fn is_of_kind(update: &Update, kind: &str) -> bool {
         == match kind {
             "version" => "VersionUpdate",
             "access" => "EndpointAccessUpdate",
-            "placement" => "VpcConfigUpdate",
+            "subnets" | "securityGroups" => "VpcConfigUpdate",
             "logging" => "LoggingUpdate",
             "authenticationMode" => "AccessConfigUpdate",
             "upgradePolicy" => "UpgradePolicyUpdate",

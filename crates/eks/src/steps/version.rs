@@ -6,7 +6,7 @@ use crate::situation::Situation;
 use crate::steps::{addons, create, rollback};
 use crate::timing::INSIGHTS;
 use foo_model::Reason;
-use foo_model::eks::{Answer, Change, Cluster, Insight, InsightStatus, Minor, Question};
+use foo_model::eks::{Answer, Change, Cluster, Insight, InsightStatus, InsightsRefresh, Minor, Question};
 
 const KIND: ConditionKind = ConditionKind::Upgrading;
 
@@ -58,6 +58,9 @@ fn may_update(situation: &Situation<'_>, draft: &mut Draft, next: Minor) -> bool
 }
 
 fn is_offered(situation: &Situation<'_>, draft: &mut Draft, next: Minor) -> bool {
+    if create::offers_are_hidden(situation) {
+        return true;
+    }
     let Some(Answer::Versions(offers)) = draft.read(situation, KIND, &Question::Versions) else {
         return false;
     };
@@ -84,7 +87,7 @@ fn insights_allow(situation: &Situation<'_>, draft: &mut Draft, next: Minor) -> 
     if !titles.is_empty() {
         let message = format!("upgrade insights speak against {next}: {}", titles.join("; "));
         draft.note(KIND, Weight::Failed, Reason::UpgradeBlocked, message);
-        draft.look(&question, begun.plus(INSIGHTS));
+        refresh(situation, draft, &question);
         return false;
     }
     if begun.plus(INSIGHTS) <= situation.now {
@@ -93,4 +96,28 @@ fn insights_allow(situation: &Situation<'_>, draft: &mut Draft, next: Minor) -> 
         return false;
     }
     true
+}
+
+/// Has EKS work out the insights again, at most once per [`INSIGHTS`]: by itself it does so once a day, and an upgrade would wait for that
+/// long after the problem is solved. Without the right to ask for it the insights are read as they are.
+fn refresh(situation: &Situation<'_>, draft: &mut Draft, insights: &Question) {
+    let read = situation.touched(insights);
+    draft.look(insights, read.plus(INSIGHTS));
+    let cluster = situation.desired.name.clone();
+    let question = Question::InsightsRefresh(cluster.clone());
+    let answer = draft.read(situation, KIND, &question);
+    draft.read.remove(&question);
+    let Some(Answer::InsightsRefresh(refresh)) = answer else { return };
+    let asked = situation.touched(&question);
+    let is_recent =
+        |it: &&InsightsRefresh| it.started.plus(INSIGHTS) > asked && asked.plus(INSIGHTS) > situation.now;
+    match refresh.as_ref().filter(is_recent) {
+        Some(refresh) if !refresh.is_over => draft.wait(&question),
+        Some(_) if read < asked => draft.look(insights, asked),
+        Some(_) => draft.wake_at(asked.plus(INSIGHTS)),
+        None => {
+            let change = Change::StartInsightsRefresh { cluster };
+            draft.send(situation, KIND, &change, "upgrade insights speak against the update");
+        }
+    }
 }

@@ -146,3 +146,36 @@ fn an_addon_that_waited_for_nodes_is_seen_to_be_active_soon_after_they_came() {
     let taken = came.until(world.now());
     assert!(taken <= Duration::from_mins(11), "{taken:?}");
 }
+
+#[test]
+fn an_update_keeps_the_role_that_the_spec_says_nothing_about() {
+    for tags in [None, Some(network::Tags::new())] {
+        let mut world = World::settled(desired());
+        world.aws.by_hand(|it| {
+            let cni = it.addons.get_mut("vpc-cni").unwrap();
+            cni.service_account_role = Some(role_arn("cni"));
+            cni.tags = tags.clone().unwrap_or_else(|| cni.tags.clone());
+        });
+        world.restart();
+        world.desired.version = Minor(34);
+        world.settle();
+        let cni = &world.aws.state.addons["vpc-cni"];
+        assert_eq!(cni.version, "v1.34.1-eksbuild.1");
+        assert_eq!(cni.service_account_role, Some(role_arn("cni")), "{tags:?}\n{}", world.story());
+    }
+}
+
+#[test]
+fn a_role_that_the_spec_no_longer_names_is_taken_away_at_once() {
+    let mut world = World::new(desired());
+    let with_role = DesiredAddon { service_account_role: Some(role_arn("app")), ..addon() };
+    world.desired.addons.insert("vpc-cni".to_owned(), with_role);
+    world.settle();
+    assert_eq!(world.aws.state.addons["vpc-cni"].service_account_role, Some(role_arn("app")));
+    world.restart();
+    world.desired.addons.insert("vpc-cni".to_owned(), addon());
+    world.settle();
+    assert_eq!(world.aws.state.addons["vpc-cni"].service_account_role, None, "{}", world.story());
+    assert_eq!(world.count("UpdateAddon"), 1);
+    assert!(world.status.addon_roles.is_empty(), "a role that somebody adds by hand now stays");
+}

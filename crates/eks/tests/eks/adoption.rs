@@ -189,7 +189,7 @@ fn a_cluster_that_is_taken_over_keeps_what_the_spec_says_nothing_about() {
     let theirs = |cluster: &mut Cluster| {
         cluster.access = EndpointAccess { public: false, private: true, public_cidrs: BTreeSet::new() };
         cluster.placement.security_groups = BTreeSet::from([SecurityGroupId::new("sg-theirs")]);
-        cluster.placement.subnets = placement(&["subnet-x", "subnet-y"]).subnets;
+        cluster.placement.subnets = placement(&["subnet-a2", "subnet-b2"]).subnets;
         cluster.logging = BTreeSet::from([LogType::Audit]);
         (cluster.zonal_shift, cluster.deletion_protection) = (true, true);
         cluster.authentication_mode = AuthenticationMode::ConfigMap;

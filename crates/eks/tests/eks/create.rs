@@ -2,6 +2,7 @@
 
 use crate::aws::role_arn;
 use crate::world::*;
+use foo_eks::Desired;
 use foo_eks::report::ConditionKind::*;
 use foo_model::eks::*;
 use foo_model::names::*;
@@ -173,4 +174,58 @@ fn a_subnet_that_does_not_exist_is_not_taken_for_a_role() {
     };
     assert_eq!(said("The subnet ID 'subnet-a' does not exist"), Reason::RequestInvalid);
     assert_eq!(said("The role arn:aws:iam::1:role/x does not exist"), Reason::RoleNotUsable);
+}
+
+#[test]
+fn a_cluster_is_created_although_the_versions_that_eks_offers_cannot_be_read() {
+    let mut world = World::new(desired());
+    world.deaf.insert(Question::Versions);
+    world.settle();
+    world.assert_complete();
+    world.desired.version = Minor(34);
+    world.settle();
+    world.assert_complete();
+}
+
+#[test]
+fn whoever_may_be_known_by_a_wrong_arn_keeps_access_to_its_new_cluster() {
+    let first = |world: &World| match &world.aws.calls.first().unwrap().1 {
+        Change::CreateCluster { cluster, .. } => cluster.creator_is_admin,
+        other => panic!("{other:?}"),
+    };
+    for guessed in [true, false] {
+        let mut world = World::new(Desired { own_principal_is_guessed: guessed, ..desired() });
+        world.settle();
+        assert_eq!(first(&world), guessed);
+    }
+}
+
+#[test]
+fn a_key_that_the_manager_may_not_use_is_a_missing_right() {
+    let mut desired = desired();
+    desired.encryption_key = Some("arn:aws:kms:eu-central-1:1:key/k".to_owned());
+    let mut world = World::new(desired);
+    let refusal = foo_eks::Refusal {
+        reason: Reason::RequestInvalid,
+        code: Some("InvalidRequestException".to_owned()),
+        message: "User not authorized to perform kms:CreateGrant.".to_owned(),
+    };
+    world.aws.refused.insert("CreateCluster", refusal);
+    world.run_for(Duration::from_mins(10));
+    world.assert_says(
+        ClusterReady,
+        Reason::AccessDenied,
+        "give the manager kms:DescribeKey and kms:CreateGrant",
+    );
+}
+
+#[test]
+fn a_role_that_a_key_may_exclude_is_told_with_the_key() {
+    let mut world = World::new(desired());
+    let message = "Role with arn: x, could not be assumed because it does not exist or the trusted entity is not correct";
+    let refusal =
+        foo_eks::Refusal { reason: Reason::RequestInvalid, code: None, message: message.to_owned() };
+    world.aws.refused.insert("CreateCluster", refusal);
+    world.run_for(Duration::from_mins(10));
+    world.assert_says(ClusterReady, Reason::RoleNotUsable, "policy of the KMS key");
 }

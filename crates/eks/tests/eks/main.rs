@@ -10,6 +10,7 @@ mod budget;
 mod create;
 mod deletion;
 mod life;
+mod placement;
 mod properties;
 mod upgrades;
 mod world;

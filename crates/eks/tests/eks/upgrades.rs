@@ -155,7 +155,7 @@ fn an_update_whose_answer_was_lost_is_found_in_the_list() {
 fn an_update_that_fails_is_told_and_tried_again_later() {
     let mut world = World::settled(desired());
     world.aws.updates_that_fail = 1;
-    world.desired.placement = Some(placement(&["subnet-a", "subnet-c"]));
+    world.desired.placement = Some(placement(&["subnet-a2", "subnet-b"]));
     world.run_until("failed", |it| it.condition(ClusterReady).reason == Reason::ClusterUpdateFailed);
     world.assert_says(ClusterReady, Reason::ClusterUpdateFailed, "no free addresses");
     world.settle();
@@ -212,4 +212,44 @@ fn the_config_map_is_not_left_behind_before_it_is_known_who_we_are() {
     world.desired.own_principal = Some(crate::aws::role_arn("manager"));
     world.settle();
     world.assert_complete();
+}
+
+fn blocking() -> Vec<Insight> {
+    vec![Insight {
+        id: "i".to_owned(),
+        name: "Deprecated APIs removed in Kubernetes v1.34".to_owned(),
+        version: Some(Minor(34)),
+        status: InsightStatus::Error,
+        reason: None,
+    }]
+}
+
+#[test]
+fn an_upgrade_goes_on_soon_after_a_blocking_insight_was_mended() {
+    let mut world = World::settled(desired());
+    world.aws.insights = blocking();
+    world.desired.version = Minor(34);
+    world.run_for(Duration::from_hours(3));
+    let refreshes = world.count("StartInsightsRefresh");
+    assert!((2..=13).contains(&refreshes), "{refreshes}");
+    world.aws.insights_next = Some(Vec::new());
+    let mended = world.now();
+    world.run_until("upgrading", |it| it.count("UpdateClusterVersion") == 1);
+    let taken = mended.until(world.now());
+    assert!(taken < Duration::from_mins(20), "{taken:?}");
+}
+
+#[test]
+fn insights_are_read_without_the_right_to_refresh_them() {
+    let mut world = World::settled(desired());
+    world.aws.insights = blocking();
+    world.aws.denied.insert("StartInsightsRefresh");
+    world.deaf.insert(Question::InsightsRefresh("prod".to_owned()));
+    world.desired.version = Minor(34);
+    world.run_for(Duration::from_hours(1));
+    world.assert_says(Upgrading, Reason::UpgradeBlocked, "Deprecated APIs");
+    world.aws.insights.clear();
+    let mended = world.now();
+    world.run_until("upgrading", |it| it.count("UpdateClusterVersion") == 1);
+    assert!(mended.until(world.now()) < Duration::from_mins(20));
 }

@@ -66,6 +66,12 @@ pub fn placement(ids: &[&str]) -> Placement {
     Placement { subnets: ids.iter().map(|id| SubnetId::new(*id)).collect(), security_groups: BTreeSet::new() }
 }
 
+fn known_subnet(id: &str) -> (SubnetId, KnownSubnet) {
+    let id = SubnetId::new(id);
+    let zone = crate::aws::zone(&id);
+    (id, KnownSubnet { zone, has_ipv6: None })
+}
+
 /// Two subnets, four add-ons, one pool, one person.
 pub fn desired() -> Desired {
     Desired {
@@ -83,11 +89,16 @@ pub fn desired() -> Desired {
         region: "eu-central-1".to_owned(),
         account: Some(crate::aws::ACCOUNT.to_owned()),
         own_principal: Some(role_arn("manager")),
+        own_principal_is_guessed: false,
         version: Minor(33),
         force_upgrade: false,
         oldest_kubelet: None,
         role_arn: role_arn("cluster"),
         placement: Some(placement(&["subnet-a", "subnet-b"])),
+        subnet_choice: SubnetChoice::Network,
+        known_subnets: ["subnet-a", "subnet-a2", "subnet-b", "subnet-b2", "subnet-c", "subnet-e"]
+            .map(known_subnet)
+            .into(),
         access: EndpointAccess {
             public: true,
             private: true,

@@ -119,7 +119,8 @@ fn update_of(kind: &str) -> String {
     let what = match kind {
         "version" => "the version",
         "access" => "who reaches the API server",
-        "placement" => "subnets and security groups",
+        "subnets" => "the subnets",
+        "securityGroups" => "the security groups",
         "logging" => "the logs",
         "authenticationMode" => "the authentication mode",
         "upgradePolicy" => "the upgrade policy",

@@ -6,6 +6,7 @@ use super::cluster::{AuthenticationMode, Cluster, IpFamily, LogType, SupportType
 use super::reach::{EndpointAccess, Placement};
 use super::version::Minor;
 use crate::network::Tags;
+use crate::{SecurityGroupId, SubnetId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use strum::IntoStaticStr;
@@ -41,13 +42,17 @@ pub enum Change {
     DeleteCluster {
         cluster: String,
     },
+    /// Has EKS work out the insights now, not at its next daily refresh.
+    StartInsightsRefresh {
+        cluster: String,
+    },
 
     CreateAddon {
         cluster: String,
         addon: Box<NewAddon>,
         token: String,
     },
-    /// Sets everything that `addon` has.
+    /// Sets everything that `addon` has. What it has not stays, except the role.
     UpdateAddon {
         cluster: String,
         addon: Box<NewAddon>,
@@ -173,6 +178,7 @@ impl Change {
             | Self::CreatePodIdentityAssociation { token, .. }
             | Self::UpdatePodIdentityAssociation { token, .. } => Some(token),
             Self::DeleteCluster { .. }
+            | Self::StartInsightsRefresh { .. }
             | Self::DeleteAddon { .. }
             | Self::DeleteAccessEntry { .. }
             | Self::AssociateAccessPolicy { .. }
@@ -250,7 +256,10 @@ pub struct NewCluster {
 #[expect(missing_docs, reason = "the names are those of the fields of a cluster")]
 pub enum ConfigUpdate {
     Access(EndpointAccess),
-    Placement(Placement),
+    /// All subnets; security groups stay. EKS refuses subnets of other zones than those of the creation.
+    Subnets(BTreeSet<SubnetId>),
+    /// All security groups besides the cluster's own; subnets stay.
+    SecurityGroups(BTreeSet<SecurityGroupId>),
     /// The logs that are to be on; all others go off.
     Logging(BTreeSet<LogType>),
     AuthenticationMode(AuthenticationMode),
@@ -268,7 +277,7 @@ pub struct NewAddon {
     pub version: String,
     /// Configuration, JSON or YAML. `None`: none; of an update: `{}` clears it.
     pub configuration: Option<String>,
-    /// ARN of the role of its service account.
+    /// ARN of the role of its service account. `None`: none, also of an update: EKS then takes away the role that there is.
     pub service_account_role: Option<String>,
     /// Its pod identity associations, service account and ARN of the role. `None`: of a creation none, of an update they stay.
     pub pod_identities: Option<BTreeSet<(String, String)>>,

@@ -178,6 +178,15 @@ pub struct Insight {
     pub reason: Option<String>,
 }
 
+/// A refresh of the insights that a call asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InsightsRefresh {
+    /// When it began.
+    pub started: Timestamp,
+    /// Whether it is over.
+    pub is_over: bool,
+}
+
 /// What an insight says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]

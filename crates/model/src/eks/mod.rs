@@ -17,8 +17,8 @@ pub use access::{AccessEntry, AccessPolicy, AccessScope, EntryKind, PodIdentity}
 pub use addon::{Addon, AddonRelease, AddonStatus, ResolveConflicts};
 pub use change::{Change, Changed, ConfigUpdate, NewAddon, NewCluster};
 pub use cluster::{
-    AuthenticationMode, Cluster, ClusterStatus, Insight, InsightStatus, IpFamily, LogType, SupportType,
-    Update, UpdateStatus,
+    AuthenticationMode, Cluster, ClusterStatus, Insight, InsightStatus, InsightsRefresh, IpFamily, LogType,
+    SupportType, Update, UpdateStatus,
 };
 pub use iam::{InstanceProfile, OidcProvider, Role};
 pub use issue::Issue;

@@ -2,7 +2,7 @@
 
 use super::access::{AccessEntry, AccessPolicy, PodIdentity};
 use super::addon::{Addon, AddonRelease};
-use super::cluster::{Cluster, Insight, Update};
+use super::cluster::{Cluster, Insight, InsightsRefresh, Update};
 use super::iam::{InstanceProfile, OidcProvider, Role};
 use super::version::{Minor, VersionOffer};
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,8 @@ pub enum Question {
     },
     /// Findings about the readiness of a cluster for the next version (ListInsights, UPGRADE_READINESS): [`Answer::Insights`].
     Insights(String),
+    /// The newest refresh of these findings that a call asked for (DescribeInsightsRefresh): [`Answer::InsightsRefresh`].
+    InsightsRefresh(String),
     /// Names of the add-ons of a cluster (ListAddons): [`Answer::Names`].
     Addons(String),
     /// An add-on (DescribeAddon): [`Answer::Addon`].
@@ -91,6 +93,7 @@ impl Question {
             Self::Cluster(cluster)
             | Self::Updates(cluster)
             | Self::Insights(cluster)
+            | Self::InsightsRefresh(cluster)
             | Self::Addons(cluster)
             | Self::AccessEntries(cluster)
             | Self::PodIdentities(cluster)
@@ -115,6 +118,7 @@ impl Question {
             Self::Updates(_) | Self::Addons(_) | Self::AccessEntries(_) => Answer::Names(BTreeSet::new()),
             Self::Update { .. } => Answer::Update(None),
             Self::Insights(_) => Answer::Insights(Vec::new()),
+            Self::InsightsRefresh(_) => Answer::InsightsRefresh(None),
             Self::Addon { .. } => Answer::Addon(None),
             Self::AccessEntry { .. } => Answer::AccessEntry(None),
             Self::AccessPolicies { .. } => Answer::AccessPolicies(BTreeSet::new()),
@@ -137,6 +141,7 @@ pub enum Answer {
     Names(BTreeSet<String>),
     Update(Option<Update>),
     Insights(Vec<Insight>),
+    InsightsRefresh(Option<InsightsRefresh>),
     Addon(Option<Box<Addon>>),
     AccessEntry(Option<AccessEntry>),
     AccessPolicies(BTreeSet<AccessPolicy>),

@@ -26,6 +26,31 @@ impl Facts<'_> {
             && (!self.is_shared(left.vpc) || self.memory.linked.contains(id) || self.has_to_do_with_ours(id))
     }
 
+    /// Whether it is an interface of the VPC CNI without an instance, in a subnet of ours in a VPC of ours alone.
+    pub(super) fn is_idle_of_cni(&self, id: &str) -> bool {
+        looks(self.observed).filter_map(|parts| parts.interfaces.get(&id.into())).any(|it| {
+            it.description.starts_with("aws-K8S-i-")
+                && !(it.in_use || it.requester_managed)
+                && self.is_our_subnet(&it.subnet)
+                && !self.is_shared(&it.vpc)
+        })
+    }
+
+    /// Whether GuardDuty created the endpoint or group for the Nodes of a VPC of ours alone.
+    pub(super) fn is_of_guardduty(&self, id: &str) -> bool {
+        const MANAGED: &str = "GuardDutyManaged";
+        looks(self.observed).any(|parts| {
+            let endpoint =
+                parts.endpoints.get(&id.into()).filter(|it| it.service.contains(".guardduty-data"));
+            let group = parts.security_groups.get(&id.into());
+            let group = group.filter(|it| it.name.starts_with("GuardDutyManagedSecurityGroup-"));
+            let endpoint = endpoint.map(|it| (&it.vpc, &it.tags));
+            endpoint.or_else(|| group.map(|it| (&it.vpc, &it.tags))).is_some_and(|(vpc, tags)| {
+                tags.contains_key(MANAGED) && !tags.contains_key(NETWORK) && !self.is_shared(vpc)
+            })
+        })
+    }
+
     fn names_the_cluster(&self, tags: &Tags, vpc: &VpcId) -> bool {
         let of_others = tags.keys().any(|key| key == NETWORK || key.starts_with("aws:eks:"));
         !of_others

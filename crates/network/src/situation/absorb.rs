@@ -109,6 +109,11 @@ fn looked(effect: &Effect, observed: &Observed) -> Option<Timestamp> {
             observed.tagged.begun.values().min().copied()
         }
         Change::DeleteLoadBalancer { .. } => in_vpc(Kind::LoadBalancer),
+        // Ours are in both looks, those of others only in that at the VPC.
+        Change::DeleteVpcEndpoints { .. } => {
+            let tagged = begun(Kind::Endpoint);
+            in_vpc(Kind::Endpoint).map_or(tagged, |in_vpc| tagged.min(Some(in_vpc)))
+        }
         Change::DeleteTargetGroup { .. } => in_vpc(Kind::TargetGroup),
         Change::DeleteNetworkInterface { .. } => in_vpc(Kind::Interface),
         // Left-overs, and what names them.

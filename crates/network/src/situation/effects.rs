@@ -305,7 +305,7 @@ fn apply_to_groups(change: &Change, parts: &mut Parts) {
     }
 }
 
-fn apply_to_endpoints(change: &Change, parts: &mut Parts) {
+pub(crate) fn apply_to_endpoints(change: &Change, parts: &mut Parts) {
     match change {
         Change::ModifyVpcEndpoint { endpoint, change } => {
             if let Some(endpoint) = parts.endpoints.get_mut(endpoint) {

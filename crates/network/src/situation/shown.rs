@@ -38,6 +38,8 @@ impl Shown {
         for effect in &memory.effects {
             effects::apply(&effect.change, &effect.created, &mut shown.ours);
             effects::delete(&effect.change, &mut shown.others);
+            // Those of GuardDuty are deleted as well.
+            effects::apply_to_endpoints(&effect.change, &mut shown.others);
         }
         shown.leave_out_deleted();
         shown

@@ -1,4 +1,7 @@
-//! Deletes what Services and Nodes of the workload cluster left in the VPC, if the spec asks for that.
+//! Deletes what Services and Nodes of the workload cluster left in the VPC, if the spec asks for that, and what Amazon GuardDuty
+//! created there for its agent on the Nodes. Interfaces that the VPC CNI left idle in a VPC of ours alone are deleted in any case: an
+//! instance that terminates while an interface is being attached leaves it behind, and nothing else ever deletes it
+//! (amazon-vpc-cni-k8s#608, #1223).
 //!
 //! Controllers tag what they create with the name of the cluster, which another cluster in the same VPC may have as well. So in a
 //! VPC that others use too, tags are not enough: the planner deletes only what has to do with subnets or security groups of ours.
@@ -9,12 +12,15 @@
 use super::links;
 use crate::desired::{Desired, DesiredVpc, Leftovers};
 use crate::draft::Draft;
+use crate::guardduty;
 use crate::role::Role;
 use crate::situation::Situation;
 use crate::tags::kubernetes_tag;
 use foo_model::names::TAG_NETWORK;
-use foo_model::network::{Change, Interface, LoadBalancer, Peer, Rule, SecurityGroup, Tags, TargetGroup};
-use foo_model::{SecurityGroupId, VpcId};
+use foo_model::network::{
+    Change, Endpoint, EndpointState, Interface, LoadBalancer, Peer, Rule, SecurityGroup, Tags, TargetGroup,
+};
+use foo_model::{EndpointId, SecurityGroupId, VpcId};
 use std::collections::BTreeSet;
 
 /// Prefix of the tags that EKS gives. Only AWS can set tags that begin with `aws:`.
@@ -26,15 +32,26 @@ const TAG_EKS_CLUSTER: &str = "aws:eks:cluster-name";
 /// Why a left-over is deleted.
 const WHY: &str = "the workload cluster left it behind";
 
+/// Why an idle interface is deleted.
+const WHY_IDLE: &str = "the VPC CNI of a Node that is gone left it behind";
+
+/// Description of interfaces of the VPC CNI; the id of the instance follows.
+const CNI: &str = "aws-K8S-i-";
+
+/// Why what GuardDuty created is deleted.
+const WHY_GUARDDUTY: &str = "GuardDuty created it for Nodes that are gone";
+
 pub(crate) fn delete(situation: &Situation<'_>, draft: &mut Draft, vpc: &VpcId) {
-    let desired = situation.desired;
-    // Without the name nothing tells the cluster's from what others have.
-    if desired.leftovers != Leftovers::Delete || desired.kubernetes_cluster.is_none() {
+    let takes = Takes::new(situation, vpc);
+    let parts = &situation.others;
+    for it in parts.interfaces.values().filter(|it| takes.idle_of_cni(it)) {
+        let change = Change::DeleteNetworkInterface { interface: it.id.clone() };
+        draft.send(situation, &Role::Vpc, change, WHY_IDLE);
+    }
+    if situation.desired.leftovers != Leftovers::Delete {
         return;
     }
-    let takes = Takes::new(situation, vpc);
     draft.memory.linked.extend(takes.linked.iter().cloned());
-    let parts = &situation.others;
     let balancers: Vec<_> = parts.load_balancers.values().filter(|it| takes.load_balancer(it)).collect();
     for it in &balancers {
         let change = Change::DeleteLoadBalancer { kind: it.kind, name: it.name.clone(), arn: it.arn.clone() };
@@ -45,9 +62,14 @@ pub(crate) fn delete(situation: &Situation<'_>, draft: &mut Draft, vpc: &VpcId) 
     for it in targets.filter(|_| balancers.is_empty()) {
         draft.send(situation, &Role::Vpc, Change::DeleteTargetGroup { arn: it.arn.clone() }, WHY);
     }
-    for it in parts.interfaces.values().filter(|it| takes.interface(it)) {
+    for it in parts.interfaces.values().filter(|it| takes.interface(it) && !takes.idle_of_cni(it)) {
         let change = Change::DeleteNetworkInterface { interface: it.id.clone() };
         draft.send(situation, &Role::Vpc, change, WHY);
+    }
+    let endpoints: BTreeSet<EndpointId> =
+        parts.endpoints.values().filter(|it| takes.endpoint(it)).map(|it| it.id.clone()).collect();
+    if !endpoints.is_empty() {
+        draft.send(situation, &Role::Vpc, Change::DeleteVpcEndpoints { endpoints }, WHY_GUARDDUTY);
     }
     for it in parts.security_groups.values().filter(|it| takes.group(it)) {
         group(&takes, draft, it);
@@ -74,7 +96,11 @@ impl<'a> Takes<'a> {
         Self { situation, vpc, linked, is_shared, names: names(situation.desired, is_shared) }
     }
 
+    /// Without the cluster's name nothing distinguishes what the cluster left from what others have.
     fn may_be(&self, vpc: &VpcId, tags: &Tags, id: &str) -> bool {
+        if self.situation.desired.kubernetes_cluster.is_none() {
+            return false;
+        }
         let linked = !self.is_shared || self.linked.contains(id);
         vpc == self.vpc && linked && self.names_the_cluster(tags)
     }
@@ -109,9 +135,31 @@ impl<'a> Takes<'a> {
         !it.in_use && !it.requester_managed && self.may_be(&it.vpc, &it.tags, it.id.as_str())
     }
 
+    /// Whether the VPC CNI created it in a subnet of ours, and no instance has it.
+    fn idle_of_cni(&self, it: &Interface) -> bool {
+        let in_ours = it.vpc == *self.vpc && self.situation.ours.subnets.contains_key(&it.subnet);
+        let idle = !it.in_use && !it.requester_managed && it.description.starts_with(CNI);
+        is_managed(self.situation.desired) && !self.is_shared && in_ours && idle
+    }
+
     fn group(&self, it: &SecurityGroup) -> bool {
         let left = self.may_be(&it.vpc, &it.tags, it.id.as_str()) || self.of_control_plane(it);
-        it.name != "default" && left
+        let guardduty = it.name.starts_with(guardduty::GROUP) && self.is_guardduty(&it.vpc, &it.tags);
+        it.name != "default" && (left || guardduty)
+    }
+
+    fn endpoint(&self, it: &Endpoint) -> bool {
+        let lives = !matches!(it.state, EndpointState::Deleting | EndpointState::Deleted);
+        lives && guardduty::is_service(&it.service) && self.is_guardduty(&it.vpc, &it.tags)
+    }
+
+    /// Whether GuardDuty created it in a VPC that nobody else uses. It deletes that itself only when Runtime Monitoring is disabled
+    /// (Amazon GuardDuty User Guide, "Using infrastructure as code with GuardDuty automated security agents").
+    fn is_guardduty(&self, vpc: &VpcId, tags: &Tags) -> bool {
+        is_managed(self.situation.desired)
+            && !self.is_shared
+            && vpc == self.vpc
+            && tags.contains_key(guardduty::TAG)
     }
 
     /// The group of the interfaces of our EKS control plane. EKS deletes it with the control plane, unless something uses it then

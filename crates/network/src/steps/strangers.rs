@@ -3,6 +3,7 @@
 use super::links;
 use crate::desired::{DesiredVpc, Leftovers};
 use crate::draft::Draft;
+use crate::guardduty;
 use crate::memory::Failure;
 use crate::report::Stranger;
 use crate::situation::Situation;
@@ -48,7 +49,9 @@ pub(crate) fn look(situation: &Situation<'_>, draft: &mut Draft, vpc: &VpcId, si
     for kind in kinds(situation) {
         let begun = look.and_then(|look| look.begun.get(&kind)).copied().filter(|begun| *begun >= since);
         complete &= begun.is_some();
-        let again = if kind == Kind::Interface { WAITING } else { WAITING_LONG };
+        let is_urgent =
+            kind == Kind::Interface || (kind == Kind::Endpoint && deletes_endpoint(situation, vpc));
+        let again = if is_urgent { WAITING } else { WAITING_LONG };
         match begun {
             None => draft.look_in(kind, Scope::Vpc(vpc.clone()), since),
             Some(begun) if is_blocked => {
@@ -59,6 +62,12 @@ pub(crate) fn look(situation: &Situation<'_>, draft: &mut Draft, vpc: &VpcId, si
         }
     }
     complete
+}
+
+/// Whether AWS deletes an endpoint that is not ours.
+fn deletes_endpoint(situation: &Situation<'_>, vpc: &VpcId) -> bool {
+    let mut endpoints = situation.others.endpoints.values();
+    endpoints.any(|it| it.vpc == *vpc && it.state == EndpointState::Deleting)
 }
 
 /// When AWS last said for the first time of something that it is in use. What uses it may be newer than the looks.
@@ -240,6 +249,9 @@ fn with_service(text: &str, tags: &Tags) -> String {
         ["kubernetes.io/service-name", "service.k8s.aws/stack"].iter().find_map(|key| tags.get(*key));
     let ingress = tags.get("ingress.k8s.aws/stack");
     let name = tags.get("Name");
+    if tags.contains_key(guardduty::TAG) {
+        return format!("{text} of Amazon GuardDuty").trim().to_owned();
+    }
     let of = match (service, ingress, name) {
         (Some(service), _, _) => format!("of Service {service}"),
         (None, Some(ingress), _) => format!("of Ingress {ingress}"),

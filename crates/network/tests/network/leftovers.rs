@@ -374,3 +374,93 @@ fn the_tag_of_the_name_is_added_when_it_is_known_and_nothing_else_changes() {
         assert!((1..=3).contains(&(world.sent - sent)), "{} calls\n{}", world.sent - sent, world.story());
     }
 }
+
+#[test]
+fn interfaces_that_the_vpc_cni_left_idle_are_deleted_without_being_asked_for() {
+    let mut world = settled(desired("a"));
+    let subnet = world.aws.parts.subnets.keys().next().unwrap().clone();
+    let node =
+        world.aws.parts.security_groups.values().find(|it| it.name.ends_with("node")).unwrap().id.clone();
+    let idle = world.aws.interface(&subnet, "aws-K8S-i-0123");
+    let it = world.aws.parts.interfaces.get_mut(&idle).unwrap();
+    it.in_use = false;
+    it.groups = [node].into();
+    world.delete();
+    assert_gone(&world);
+}
+
+#[test]
+fn idle_interfaces_that_are_not_of_the_vpc_cni_stay() {
+    for (description, in_use, requester_managed) in
+        [("mine", false, false), ("aws-K8S-i-0123", true, false), ("aws-K8S-i-0123", false, true)]
+    {
+        let mut world = settled(desired("a"));
+        let subnet = world.aws.parts.subnets.keys().next().unwrap().clone();
+        let id = world.aws.interface(&subnet, description);
+        let it = world.aws.parts.interfaces.get_mut(&id).unwrap();
+        it.in_use = in_use;
+        it.requester_managed = requester_managed;
+        world.desired.being_deleted = true;
+        let later = world.aws.now.plus(Duration::from_hours(1));
+        world.run_until("later", |it| it.aws.now > later);
+        assert!(world.aws.parts.interfaces.contains_key(&id), "{description}");
+    }
+}
+
+/// GuardDuty's endpoint, with an interface in each of some subnets, and the group of these.
+fn guardduty(aws: &mut Aws) {
+    let subnet = aws.parts.subnets.keys().next().unwrap().clone();
+    let vpc = aws.parts.subnets[&subnet].vpc.clone();
+    let tags = Tags::from([("GuardDutyManaged".to_owned(), "true".to_owned())]);
+    let group = SecurityGroupId::new(aws.id("sg"));
+    let name = format!("GuardDutyManagedSecurityGroup-{vpc}");
+    let of = SecurityGroup {
+        id: group.clone(),
+        vpc: vpc.clone(),
+        name,
+        description: String::new(),
+        ingress: BTreeSet::new(),
+        egress: BTreeSet::new(),
+        tags: tags.clone(),
+    };
+    aws.parts.security_groups.insert(group.clone(), of);
+    let kind =
+        EndpointKind::Interface { subnets: [subnet].into(), groups: [group].into(), private_dns: false };
+    let service = "com.amazonaws.eu-central-1.guardduty-data".to_owned();
+    aws.call(&Change::CreateVpcEndpoint { vpc, service, kind, tags, token: "guardduty".to_owned() }).unwrap();
+}
+
+#[test]
+fn what_guardduty_created_for_nodes_is_deleted_if_left_overs_are() {
+    for kubernetes_cluster in [Some("prod".to_owned()), None] {
+        let mut world =
+            World::new(Desired { leftovers: Leftovers::Delete, kubernetes_cluster, ..desired("a") });
+        world.rest();
+        guardduty(&mut world.aws);
+        let start = world.aws.now;
+        world.delete();
+        assert_gone(&world);
+        assert!(start.until(world.aws.now) < Duration::from_mins(20), "{}", world.story());
+    }
+}
+
+#[test]
+fn what_guardduty_created_is_named_if_left_overs_are_waited_for() {
+    let mut world = settled(desired("a"));
+    guardduty(&mut world.aws);
+    world.desired.being_deleted = true;
+    let later = world.aws.now.plus(Duration::from_hours(1));
+    world.run_until("later", |it| it.aws.now > later);
+    let message = world.condition(ConditionKind::Deleting).message;
+    assert!(message.contains("guardduty-data of Amazon GuardDuty"), "{message}");
+}
+
+#[test]
+fn endpoints_of_guardduty_in_a_brought_vpc_stay() {
+    let (mut world, _) = brought();
+    guardduty(&mut world.aws);
+    world.desired.being_deleted = true;
+    let later = world.aws.now.plus(Duration::from_hours(1));
+    world.run_until("later", |it| it.aws.now > later);
+    assert!(world.aws.parts.endpoints.values().all(|it| it.state == EndpointState::Available));
+}

@@ -215,6 +215,7 @@ impl Region {
     pub(crate) fn add_instance(&mut self, instance: Ec2Instance) {
         *self.alive.entry((instance.zone.clone(), instance.instance_type.clone())).or_default() += 1;
         self.network.add_instance_interface(&instance);
+        self.guard_node(&instance);
         let id = instance.id.clone();
         self.instances.insert(id.clone(), instance);
         self.publish_state(&id, InstanceState::Pending);

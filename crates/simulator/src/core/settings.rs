@@ -57,6 +57,9 @@ pub struct Settings {
     pub load_balancer_delete: Duration,
     /// Quotas of networks.
     pub network_quotas: NetworkQuotas,
+    /// Whether GuardDuty's Runtime Monitoring is on with automated agents: it creates an endpoint and a security group in every VPC with nodes
+    /// of EKS, and does not delete them with the nodes.
+    pub guardduty: bool,
     /// How EKS behaves.
     pub eks: EksSettings,
     /// How long neither readers nor Auto Scaling see a new version of a launch template.
@@ -326,6 +329,7 @@ impl Default for Settings {
             endpoint_delete: Duration::from_mins(1),
             load_balancer_delete: Duration::from_secs(30),
             network_quotas: NetworkQuotas::default(),
+            guardduty: false,
             eks: EksSettings::default(),
             versions_appear_after: Duration::ZERO,
             rights_appear_after: Duration::ZERO,

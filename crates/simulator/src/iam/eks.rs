@@ -34,6 +34,9 @@ pub(crate) fn of_call(region: &Region, action: &str, call: &Call<'_>) -> Vec<Ask
     asks.extend(tagging(region, action, call, &tags));
     asks.extend(identities_of_addon(region, action, call));
     asks.extend(passed(action, call));
+    if region.settings.eks.keys_need_rights {
+        asks.extend(keys(action, call));
+    }
     asks
 }
 
@@ -123,6 +126,20 @@ fn tags_at<'a>(cluster: &'a Cluster, arn: &str) -> Option<(Timestamp, &'a Tags)>
     let pods = cluster.pod_identities.values().map(|it| (&it.arn, it.created, &it.tags));
     let mut all = own.into_iter().chain(addons).chain(entries).chain(pods);
     all.find(|(it, ..)| it.as_str() == arn).map(|(_, made, tags)| (made, tags))
+}
+
+/// What EKS does with the key of a cluster in the name of the caller (Amazon EKS User Guide, "Encrypt Kubernetes secrets with KMS").
+fn keys(action: &str, call: &Call<'_>) -> Vec<Ask> {
+    if !["CreateCluster", "AssociateEncryptionConfig"].contains(&action) {
+        return Vec::new();
+    }
+    let configs = call.field("encryptionConfig").and_then(Value::as_array).into_iter().flatten();
+    let keys = configs.filter_map(|it| it.pointer("/provider/keyArn").and_then(Value::as_str));
+    let asks = |key: &str| {
+        let grant = ask("kms:CreateGrant".to_owned(), key).with("kms:GrantIsForAWSResource", "true");
+        [ask("kms:DescribeKey".to_owned(), key), grant]
+    };
+    keys.flat_map(asks).collect()
 }
 
 /// The roles that a call passes on, each to a service.

@@ -63,6 +63,11 @@ pub(crate) fn denied(ask: &Ask, verdict: Verdict, service: Service, caller_arn: 
         | Service::Iam
         | Service::S3 => AwsError::new("AccessDenied", text),
         Service::Ssm | Service::ServiceQuotas => return AwsError::new("AccessDeniedException", text),
+        // EKS's words (kubernetes-sigs/cluster-api-provider-aws, issue 2432).
+        Service::Eks if action.starts_with("kms:") => {
+            let text = format!("User not authorized to perform {action}");
+            return AwsError::new("InvalidRequestException", text);
+        }
         Service::Eks => AwsError::new("AccessDeniedException", text),
     }
     .status(403)

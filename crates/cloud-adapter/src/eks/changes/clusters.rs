@@ -13,6 +13,7 @@ use foo_model::{SecurityGroupId, SubnetId};
 use std::collections::BTreeSet;
 use strum::IntoEnumIterator as _;
 
+/// Zonal shift is only named if it is on: regions without it may refuse the field.
 pub(super) async fn create(eks: &Client, cluster: &NewCluster, token: &str) -> Result<Changed> {
     const OPERATION: Operation = Operation::CreateCluster;
     let services = aws::KubernetesNetworkConfigRequest::builder()
@@ -38,7 +39,7 @@ pub(super) async fn create(eks: &Client, cluster: &NewCluster, token: &str) -> R
         .logging(logging(&cluster.logging))
         .set_encryption_config(cluster.encryption_key.as_deref().map(encryption))
         .upgrade_policy(policy(cluster.upgrade_policy))
-        .zonal_shift_config(zonal_shift(cluster.zonal_shift))
+        .set_zonal_shift_config(cluster.zonal_shift.then(|| zonal_shift(true)))
         .deletion_protection(cluster.deletion_protection)
         .set_tags(tagged(&cluster.tags))
         .client_request_token(token);
@@ -68,9 +69,12 @@ pub(super) async fn update_config(
     let call = eks.update_cluster_config().name(cluster).client_request_token(token);
     let call = match update {
         ConfigUpdate::Access(to) => call.resources_vpc_config(access(to).build()),
-        ConfigUpdate::Placement(to) => {
-            call.resources_vpc_config(place(aws::VpcConfigRequest::builder(), to).build())
-        }
+        ConfigUpdate::Subnets(to) => call.resources_vpc_config(
+            aws::VpcConfigRequest::builder().set_subnet_ids(Some(subnet_ids(to))).build(),
+        ),
+        ConfigUpdate::SecurityGroups(to) => call.resources_vpc_config(
+            aws::VpcConfigRequest::builder().set_security_group_ids(Some(group_ids(to))).build(),
+        ),
         ConfigUpdate::Logging(on) => call.logging(logging(on)),
         ConfigUpdate::AuthenticationMode(to) => call
             .access_config(aws::UpdateAccessConfigRequest::builder().authentication_mode(mode(*to)).build()),
@@ -94,6 +98,10 @@ pub(super) async fn delete(eks: &Client, cluster: &str) -> Result<Changed> {
     shown(OPERATION, answer.cluster())
 }
 
+pub(super) async fn refresh_insights(eks: &Client, cluster: &str) -> Result<Changed> {
+    done(Operation::StartInsightsRefresh, eks.start_insights_refresh().cluster_name(cluster).send().await)
+}
+
 pub(super) async fn tag(eks: &Client, arn: &str, tags: &Tags) -> Result<Changed> {
     let call = eks.tag_resource().resource_arn(arn).set_tags(tagged(tags));
     done(Operation::TagResource, call.send().await)
@@ -113,14 +121,20 @@ fn access(to: &EndpointAccess) -> aws::builders::VpcConfigRequestBuilder {
         .set_public_access_cidrs(cidrs.map(|cidrs| cidrs.iter().cloned().collect()))
 }
 
-/// Subnets and security groups go together: EKS takes those that are left away as unchanged.
 fn place(
     config: aws::builders::VpcConfigRequestBuilder,
     to: &Placement,
 ) -> aws::builders::VpcConfigRequestBuilder {
-    let subnets = to.subnets.iter().map(SubnetId::to_string).collect();
-    let groups = to.security_groups.iter().map(SecurityGroupId::to_string).collect();
-    config.set_subnet_ids(Some(subnets)).set_security_group_ids(Some(groups))
+    let subnets = subnet_ids(&to.subnets);
+    config.set_subnet_ids(Some(subnets)).set_security_group_ids(Some(group_ids(&to.security_groups)))
+}
+
+fn subnet_ids(subnets: &BTreeSet<SubnetId>) -> Vec<String> {
+    subnets.iter().map(SubnetId::to_string).collect()
+}
+
+fn group_ids(groups: &BTreeSet<SecurityGroupId>) -> Vec<String> {
+    groups.iter().map(SecurityGroupId::to_string).collect()
 }
 
 /// Every log, those that are to be on and the others.

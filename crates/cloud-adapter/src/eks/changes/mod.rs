@@ -25,6 +25,7 @@ pub(super) async fn send(cloud: &AwsCloud, change: &Change) -> Result<Changed> {
             clusters::encrypt(with_token, cluster, key, token).await
         }
         C::DeleteCluster { cluster } => clusters::delete(once, cluster).await,
+        C::StartInsightsRefresh { cluster } => clusters::refresh_insights(once, cluster).await,
         C::TagResource { arn, tags } => clusters::tag(once, arn, tags).await,
         C::UntagResource { arn, keys } => clusters::untag(once, arn, keys).await,
 

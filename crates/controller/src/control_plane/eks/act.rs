@@ -117,6 +117,7 @@ fn told_as(change: &Change) -> EventReason {
         Change::DeleteCluster { .. } => EventReason::EksClusterDeleted,
         Change::UpdateClusterConfig { .. }
         | Change::AssociateEncryptionConfig { .. }
+        | Change::StartInsightsRefresh { .. }
         | Change::CreateAddon { .. }
         | Change::UpdateAddon { .. }
         | Change::DeleteAddon { .. }

@@ -79,7 +79,7 @@ impl EksControlPlanes {
         let credentials = self.credentials(control_plane, &place).ok()?;
         let asked = async {
             let region = self.context.clouds.get(&credentials, &place.region).await.ok()?;
-            own_principal(&region, &credentials).await
+            own_principal(&region, &credentials).await.map(|it| it.arn)
         };
         tokio::time::timeout(PATIENCE, asked).await.ok().flatten()
     }
@@ -220,9 +220,23 @@ fn caller(arn: &str) -> Caller<'_> {
     }
 }
 
-/// ARN of the user or role that these credentials belong to, with the role's path; `None` if it cannot be known yet, or is nobody whom
-/// EKS lets in.
-pub(super) async fn own_principal(region: &CloudRegion, credentials: &Credentials) -> Option<String> {
+/// The user or role that credentials belong to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OwnPrincipal {
+    /// Its ARN, with the role's path.
+    pub(super) arn: String,
+    /// Whether the path could not be read, so that the ARN is that of a role without one.
+    pub(super) is_guessed: bool,
+}
+
+impl OwnPrincipal {
+    fn known(arn: &str) -> Self {
+        Self { arn: arn.to_owned(), is_guessed: false }
+    }
+}
+
+/// The user or role that these credentials belong to; `None` if it cannot be known yet, or is nobody whom EKS lets in.
+pub(super) async fn own_principal(region: &CloudRegion, credentials: &Credentials) -> Option<OwnPrincipal> {
     let arn = match region.caller().await {
         Ok(arn) => arn,
         Err(error) => {
@@ -231,21 +245,24 @@ pub(super) async fn own_principal(region: &CloudRegion, credentials: &Credential
         }
     };
     let (partition, account, role) = match caller(arn) {
-        Caller::Principal(arn) => return Some(arn.to_owned()),
+        Caller::Principal(arn) => return Some(OwnPrincipal::known(arn)),
         Caller::Session { partition, account, role } => (partition, account, role),
         Caller::Other => return None,
     };
     let is_it = |arn: &&String| arn.rsplit('/').next() == Some(role);
     if let Some(assumed) = credentials.roles.last().map(|role| &role.arn).filter(is_it) {
-        return Some(assumed.clone());
+        return Some(OwnPrincipal::known(assumed));
     }
     let known = region.clusters.ask(&Question::Role(role.to_owned()), ROLE).await;
     if let Some(error) = &known.trouble {
         tracing::debug!(%error, role, "could not read the manager's own role; it is taken for one without a path");
     }
     match known.look.as_ref().map(|look| &*look.shows) {
-        Some(Answer::Role(Some(found))) => Some(found.arn.clone()),
-        Some(_) | None => Some(format!("arn:{partition}:iam::{account}:role/{role}")),
+        Some(Answer::Role(Some(found))) => Some(OwnPrincipal::known(&found.arn)),
+        Some(_) | None => {
+            let arn = format!("arn:{partition}:iam::{account}:role/{role}");
+            Some(OwnPrincipal { arn, is_guessed: true })
+        }
     }
 }
 

@@ -127,6 +127,7 @@ fn longest_age(question: &Question) -> Option<Duration> {
         | Question::Updates(_)
         | Question::Update { .. }
         | Question::Insights(_)
+        | Question::InsightsRefresh(_)
         | Question::Addons(_)
         | Question::Addon { .. }
         | Question::AccessEntries(_)

@@ -6,7 +6,7 @@
 use super::api_server::ApiServer;
 use super::control_planes::{EksControlPlanes, Goal, Place};
 use super::desired::{self, Known};
-use super::identity::own_principal;
+use super::identity::{OwnPrincipal, own_principal};
 use super::kubeconfig::Server;
 use super::looks;
 use super::shown::{self, Facts};
@@ -77,7 +77,7 @@ struct Pass<'a> {
     /// The account that AWS is called for, if known.
     account: Option<String>,
     /// Which user or role calls AWS, if known.
-    own_principal: Option<String>,
+    own_principal: Option<OwnPrincipal>,
     /// No plan is begun after this moment.
     until: Instant,
     /// Looks that were taken; none is taken twice.
@@ -125,7 +125,8 @@ impl EksControlPlanes {
         let region = self.region(control_plane, &credentials, &place.region).await?;
         let own_principal = own_principal(&region, &credentials).await;
         if goal == Goal::Keep {
-            self.is_alone_with(control_plane, own_principal.as_deref()).await?;
+            let own = own_principal.as_ref().map(|it| it.arn.as_str());
+            self.is_alone_with(control_plane, own).await?;
         }
         Ok(Pass {
             control_plane,
@@ -260,7 +261,8 @@ impl EksControlPlanes {
             neighbours: self.neighbours(control_plane),
             region: &pass.place.region,
             account: pass.account.as_deref(),
-            own_principal: pass.own_principal.as_deref(),
+            own_principal: pass.own_principal.as_ref().map(|it| it.arn.as_str()),
+            own_principal_is_guessed: pass.own_principal.as_ref().is_some_and(|it| it.is_guessed),
             network: ready.and_then(|status| status.network.as_ref()),
             node_profiles: self.node_profiles(control_plane, &pass.place),
             nodes_settled: self.nodes_settled(control_plane),

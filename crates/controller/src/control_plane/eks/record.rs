@@ -42,6 +42,7 @@ pub(super) fn read(status: &FooControlPlaneStatus) -> Recorded {
         deleting: record.deleting,
         addon_versions: record.addon_versions.into_iter().filter_map(addon_version).collect(),
         preserved_addons: record.preserved_addons.into_iter().collect(),
+        addon_roles: record.addon_roles.into_iter().collect(),
         entry_roles: record.entry_roles.into_iter().map(|it| (it.principal_arn, it.unique_id)).collect(),
         oidc_provider: record.oidc_provider_arn,
         tag_keys: record.tag_keys.into_iter().collect(),
@@ -81,6 +82,7 @@ pub(super) fn write(record: &Recorded, status: &mut EksStatus) {
         deleting: record.deleting,
         addon_versions: record.addon_versions.iter().map(resolved).collect(),
         preserved_addons: record.preserved_addons.iter().cloned().collect(),
+        addon_roles: record.addon_roles.iter().cloned().collect(),
         entry_roles: record.entry_roles.iter().map(entry_role).collect(),
         tag_keys: record.tag_keys.iter().cloned().collect(),
     };
@@ -155,6 +157,7 @@ mod tests {
             deleting: true,
             addon_versions: [("vpc-cni".to_owned(), (Minor(34), "v1.2.3-eksbuild.1".to_owned()))].into(),
             preserved_addons: ["vpc-cni".to_owned()].into(),
+            addon_roles: ["coredns".to_owned()].into(),
             entry_roles: [("arn:aws:iam::123456789012:role/n".to_owned(), "AROA1".to_owned())].into(),
             oidc_provider: Some("arn:aws:iam::123456789012:oidc-provider/x".to_owned()),
             tag_keys: ["team".to_owned()].into(),

@@ -130,7 +130,7 @@ impl EksControlPlanes {
             return ApiServer::default();
         };
         let own = own_principal(&region, &credentials).await;
-        if self.is_alone_with(control_plane, own.as_deref()).await.is_err() {
+        if self.is_alone_with(control_plane, own.as_ref().map(|it| it.arn.as_str())).await.is_err() {
             return ApiServer::default();
         }
         match self.keep_api_server(control_plane, None, &region, state).await {

@@ -61,8 +61,8 @@ impl Aws {
         }
         addon.version.clone_from(&new.version);
         addon.configuration = new.configuration.clone().or_else(|| addon.configuration.take());
-        addon.service_account_role =
-            new.service_account_role.clone().or_else(|| addon.service_account_role.take());
+        // Without a role it uses that of the node.
+        addon.service_account_role.clone_from(&new.service_account_role);
         addon.status = AddonStatus::Updating;
         self.bind(new);
         self.later(TAKES, Due::Addon(new.name.clone()));

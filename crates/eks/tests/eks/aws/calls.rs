@@ -19,7 +19,7 @@ impl Aws {
                 self.check_config(update)?;
                 let kind = match update {
                     ConfigUpdate::Access(_) => "EndpointAccessUpdate",
-                    ConfigUpdate::Placement(_) => "VpcConfigUpdate",
+                    ConfigUpdate::Subnets(_) | ConfigUpdate::SecurityGroups(_) => "VpcConfigUpdate",
                     ConfigUpdate::Logging(_) => "LoggingUpdate",
                     ConfigUpdate::AuthenticationMode(_) => "AccessConfigUpdate",
                     ConfigUpdate::UpgradePolicy(_) => "UpgradePolicyUpdate",
@@ -35,6 +35,12 @@ impl Aws {
                 self.begin(change, "AssociateEncryptionConfig", UPDATES)
             }
             Change::DeleteCluster { .. } => self.delete(),
+            Change::StartInsightsRefresh { .. } => {
+                self.active()?;
+                self.insights_refresh = Some(InsightsRefresh { started: self.now, is_over: false });
+                self.later(Duration::from_mins(1), Due::InsightsRefreshed);
+                Ok(Changed::default())
+            }
             Change::TagResource { tags, .. } => {
                 self.known()?.tags.extend(tags.clone());
                 Ok(Changed::default())
@@ -94,6 +100,16 @@ impl Aws {
         if new.authentication_mode == ConfigMap && !new.creator_is_admin {
             return Err(invalid("bootstrapClusterCreatorAdminPermissions must be true"));
         }
+        if let Some(zone) =
+            zones(&new.placement.subnets).iter().find(|it| WITHOUT_CONTROL_PLANES.contains(&it.as_str()))
+        {
+            let message = format!(
+                "Cannot create cluster because {zone}, the targeted availability zone, does not currently have sufficient \
+                 capacity to support the cluster. Retry and choose from these availability zones: eu-central-1a, \
+                 eu-central-1b, eu-central-1c"
+            );
+            return Err(refusal(Reason::RequestInvalid, "UnsupportedAvailabilityZoneException", &message));
+        }
         let id = self.id("cluster");
         let cluster = Cluster {
             name: new.name.clone(),
@@ -146,7 +162,8 @@ impl Aws {
         let cluster = self.active()?;
         let same = match update {
             ConfigUpdate::Access(it) => cluster.access == *it,
-            ConfigUpdate::Placement(it) => cluster.placement == *it,
+            ConfigUpdate::Subnets(it) => cluster.placement.subnets == *it,
+            ConfigUpdate::SecurityGroups(it) => cluster.placement.security_groups == *it,
             ConfigUpdate::Logging(it) => cluster.logging == *it,
             ConfigUpdate::AuthenticationMode(it) => cluster.authentication_mode == *it,
             ConfigUpdate::UpgradePolicy(it) => cluster.upgrade_policy == *it,
@@ -155,6 +172,11 @@ impl Aws {
         };
         if same {
             return Err(invalid("Cluster is already at the desired configuration"));
+        }
+        if let ConfigUpdate::Subnets(subnets) = update
+            && zones(subnets) != zones(&cluster.placement.subnets)
+        {
+            return Err(invalid("Provided subnets belong to the wrong AZs."));
         }
         if let ConfigUpdate::AuthenticationMode(mode) = update {
             let step = matches!(

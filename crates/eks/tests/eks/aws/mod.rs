@@ -60,7 +60,11 @@ pub struct Aws {
     /// Roles exist for EKS from this moment on.
     pub roles_known_from: Timestamp,
     pub nodes: bool,
+    /// The insights as of their latest refresh.
     pub insights: Vec<Insight>,
+    /// What the next refresh finds, if something else.
+    pub insights_next: Option<Vec<Insight>>,
+    insights_refresh: Option<InsightsRefresh>,
     /// Operations that AWS denies.
     pub denied: BTreeSet<&'static str>,
     /// Operations that AWS refuses with these words.
@@ -71,6 +75,7 @@ pub struct Aws {
 pub enum Due {
     Created,
     UpdateShows,
+    InsightsRefreshed,
     UpdateOver(String, Box<Change>),
     Deleted,
     Addon(String),
@@ -96,6 +101,18 @@ pub fn role_arn(name: &str) -> String {
     format!("arn:aws:iam::{ACCOUNT}:role/{name}")
 }
 
+/// Zone of a subnet: `subnet-a2` is in zone `eu-central-1a`.
+pub fn zone(subnet: &SubnetId) -> String {
+    format!("eu-central-1{}", &subnet.as_str()[7..8])
+}
+
+fn zones(subnets: &BTreeSet<SubnetId>) -> BTreeSet<String> {
+    subnets.iter().map(zone).collect()
+}
+
+/// Zones without control planes.
+const WITHOUT_CONTROL_PLANES: [&str; 1] = ["eu-central-1e"];
+
 impl Aws {
     pub fn new() -> Self {
         let mut aws = Self {
@@ -114,6 +131,8 @@ impl Aws {
             roles_known_from: Timestamp(0),
             nodes: true,
             insights: Vec::new(),
+            insights_next: None,
+            insights_refresh: None,
             denied: BTreeSet::new(),
             refused: BTreeMap::new(),
         };
@@ -186,6 +205,7 @@ impl Aws {
                 Answer::Update(state.updates.iter().find(|it| it.id == *id).cloned())
             }
             Question::Insights(_) => Answer::Insights(self.insights.clone()),
+            Question::InsightsRefresh(_) => Answer::InsightsRefresh(self.insights_refresh.clone()),
             Question::Addons(_) => Answer::Names(state.addons.keys().cloned().collect()),
             Question::Addon { name, .. } => Answer::Addon(state.addons.get(name).cloned().map(Box::new)),
             Question::AccessEntries(_) => Answer::Names(state.entries.keys().cloned().collect()),

@@ -24,6 +24,12 @@ impl Aws {
     fn happen(&mut self, due: Due) {
         match due {
             Due::Created => self.created(),
+            Due::InsightsRefreshed => {
+                if let Some(refresh) = &mut self.insights_refresh {
+                    refresh.is_over = true;
+                }
+                self.insights = self.insights_next.take().unwrap_or_else(|| self.insights.clone());
+            }
             Due::UpdateShows => {
                 let moving = self.state.updates.iter().any(|it| it.status == UpdateStatus::InProgress);
                 if let Some(cluster) = self.state.cluster.as_mut().filter(|_| moving) {
@@ -77,7 +83,8 @@ impl Aws {
             Change::AssociateEncryptionConfig { key, .. } => cluster.encryption_key = Some(key.clone()),
             Change::UpdateClusterConfig { update, .. } => match update.clone() {
                 ConfigUpdate::Access(it) => cluster.access = it,
-                ConfigUpdate::Placement(it) => cluster.placement = it,
+                ConfigUpdate::Subnets(it) => cluster.placement.subnets = it,
+                ConfigUpdate::SecurityGroups(it) => cluster.placement.security_groups = it,
                 ConfigUpdate::Logging(it) => cluster.logging = it,
                 ConfigUpdate::AuthenticationMode(it) => cluster.authentication_mode = it,
                 ConfigUpdate::UpgradePolicy(it) => cluster.upgrade_policy = it,

@@ -141,14 +141,15 @@ impl Region {
     }
 
     fn check_addon_role(&self, role: Option<&str>, principals: &Principals) -> AwsResult<()> {
-        let Some(arn) = role.filter(|arn| !arn.is_empty()) else { return Ok(()) };
+        let Some(arn) = role else { return Ok(()) };
         match self.known_role(arn, principals) {
             Some(_) => Ok(()),
             None => Err(invalid(format!("The role {arn} does not exist."))),
         }
     }
 
-    /// UpdateAddon. What the request leaves away stays.
+    /// UpdateAddon. What the request leaves out stays, except the role: without one the add-on uses that of the node (EKS API
+    /// Reference, UpdateAddon, `serviceAccountRoleArn`).
     ///
     /// # Errors
     /// EKS's refusals; nothing begins then.
@@ -182,10 +183,8 @@ impl Region {
             check_values(info, Some(values))?;
             spec.values = Some(values.clone()).filter(|values| !values.is_empty());
         }
-        if let Some(role) = &request.service_account_role_arn {
-            self.check_addon_role(Some(role), principals)?;
-            spec.role = Some(role.clone()).filter(|role| !role.is_empty());
-        }
+        self.check_addon_role(request.service_account_role_arn.as_deref(), principals)?;
+        spec.role.clone_from(&request.service_account_role_arn);
         if let Some(pods) = &request.pod_identity_associations {
             spec.pod_identities = self.bind_addon(cluster, &addon.arn, info.namespace, pods, principals)?;
         }

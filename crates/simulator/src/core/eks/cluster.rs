@@ -174,6 +174,8 @@ pub struct Cluster {
     pub pod_identities: BTreeMap<String, PodIdentity>,
     /// What a test says of its insights.
     pub insights: Vec<InsightFact>,
+    /// What a test said before, and when it said something else: shown until the next refresh.
+    pub former_insights: Option<(Timestamp, Vec<InsightFact>)>,
     /// When the latest refresh of its insights began.
     pub insights_refreshed: Option<Timestamp>,
     /// The API server that a test bed runs for it.

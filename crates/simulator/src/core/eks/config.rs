@@ -114,6 +114,7 @@ impl Region {
             };
         }
         if let Some(enabled) = request.zonal_shift_config.as_ref().and_then(|it| it.enabled) {
+            self.check_zonal_shift(Some(enabled))?;
             let text = json!({ "enabled": enabled }).to_string();
             return if enabled == cluster.zonal_shift {
                 Err(unchanged("zonalShiftConfig", &text))

@@ -92,6 +92,7 @@ impl Region {
         let endpoint = endpoint_of(request)?;
         let network = &request.kubernetes_network_config;
         let service_range = service_range(network.service_ipv4_cidr.as_deref(), &self.ranges_of(&vpc))?;
+        self.check_zonal_shift(request.zonal_shift_config.enabled)?;
         check_tags(&request.tags)?;
         let key = check_encryption(&request.encryption_config)?;
         let quota = usize::try_from(self.settings.eks.clusters).unwrap_or(usize::MAX);
@@ -135,6 +136,7 @@ impl Region {
             addons: BTreeMap::new(),
             pod_identities: BTreeMap::new(),
             insights: Vec::new(),
+            former_insights: None,
             insights_refreshed: None,
             server: None,
         };
@@ -148,6 +150,14 @@ impl Region {
             self.add_creator_entry(&mut cluster, unique_id);
         }
         cluster
+    }
+
+    /// A region without zonal shift does not know the field.
+    pub(super) fn check_zonal_shift(&self, requested: Option<bool>) -> AwsResult<()> {
+        if requested.is_some() && !self.settings.eks.zonal_shift {
+            return Err(invalid("Enabling zonal shift is not currently supported"));
+        }
+        Ok(())
     }
 
     /// Whether EKS can assume a role, as far as it knows.

@@ -2,14 +2,16 @@
 //! misconfigurations with cluster insights"). EKS works out whether add-ons fit the next version; a test says the rest.
 
 use super::addon_catalogue::{CATALOGUE, find};
-use super::cluster::Cluster;
+use super::cluster::{Cluster, InsightFact};
 use super::refusal::not_found;
 use super::requests::InsightsFilter;
+use super::settings::EksSettings;
 use super::versions::Minor;
 use crate::core::chance::Chance;
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
 use foo_model::Timestamp;
+use std::time::Duration;
 
 /// An insight (EKS API Reference, Insight).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +43,7 @@ impl Region {
     pub(super) fn insights_of(&self, name: &str) -> AwsResult<Vec<Insight>> {
         let cluster = self.cluster_seen(name)?;
         let refreshed = cluster.insights_refreshed.unwrap_or(cluster.created);
-        let told = cluster.insights.iter().map(|fact| Insight {
+        let told = self.insights_shown(cluster).iter().map(|fact| Insight {
             id: id_of(cluster, &fact.name, fact.kubernetes_version),
             name: fact.name.clone(),
             category: fact.category.clone(),
@@ -53,6 +55,24 @@ impl Region {
             addons: Vec::new(),
         });
         Ok(told.chain([of_addons(cluster, refreshed)]).collect())
+    }
+
+    /// What a test says of the insights, as of their latest refresh.
+    pub(super) fn insights_shown<'c>(&self, cluster: &'c Cluster) -> &'c [InsightFact] {
+        match &cluster.former_insights {
+            Some((changed, former)) if self.insights_as_of(cluster) < *changed => former,
+            Some(_) | None => &cluster.insights,
+        }
+    }
+
+    /// When the latest refresh began that is over: that of the day, or one that a call asked for.
+    fn insights_as_of(&self, cluster: &Cluster) -> Timestamp {
+        let EksSettings { insights_period: period, insights_refresh: takes, .. } = &self.settings.eks;
+        let age = cluster.created.until(self.now).as_secs();
+        let Some(since) = age.checked_rem(period.as_secs()) else { return self.now };
+        let daily = cluster.created.plus(Duration::from_secs(age.saturating_sub(since)));
+        let asked = cluster.insights_refreshed.filter(|started| started.plus(*takes) <= self.now);
+        asked.map_or(daily, |asked| asked.max(daily))
     }
 
     /// ListInsights.

@@ -117,7 +117,10 @@ impl Region {
         if !insights.iter().all(known) {
             return Err(invalid("An insight has a category and a status of EKS."));
         }
+        let present = self.eks.cluster(name).ok_or_else(|| no_cluster(name))?;
+        let former = (self.now, self.insights_shown(present).to_vec());
         let cluster = self.eks.clusters.get_mut(&name.to_owned()).ok_or_else(|| no_cluster(name))?;
+        cluster.former_insights = Some(former);
         cluster.insights = insights;
         Ok(())
     }

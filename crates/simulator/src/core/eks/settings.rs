@@ -24,6 +24,8 @@ pub struct EksSettings {
     pub addon_patience: Duration,
     /// How long a refresh of the insights takes.
     pub insights_refresh: Duration,
+    /// How often EKS refreshes the insights by itself (EKS User Guide: once a day). 0: what a test says of them shows at once.
+    pub insights_period: Duration,
     /// A cluster stays CREATING until a test bed says which API server runs for it, so that no caller sees another endpoint before.
     pub waits_for_server: bool,
     /// How long EKS does not find a cluster that was just created.
@@ -36,6 +38,12 @@ pub struct EksSettings {
     pub policies_apply_after: Duration,
     /// How much longer that takes at most; each association has a random part of it.
     pub policies_apply_spread: Duration,
+    /// Whether the policies of KMS keys leave rights to IAM, as the default policy of a key does: then EKS needs those of the caller for the key
+    /// of a cluster. Otherwise the keys' policies allow everybody.
+    pub keys_need_rights: bool,
+    /// Whether the region has zonal shift; otherwise a request that names it is refused, `enabled: false` as well **(A)** (Amazon Application
+    /// Recovery Controller guide, "AWS Region availability": not in GovCloud).
+    pub zonal_shift: bool,
     /// Most clusters of a region.
     pub clusters: u32,
     /// Most access entries of a cluster.
@@ -59,11 +67,14 @@ impl Default for EksSettings {
             addon: Duration::from_mins(1),
             addon_patience: Duration::from_mins(20),
             insights_refresh: Duration::from_mins(1),
+            insights_period: Duration::ZERO,
             waits_for_server: false,
             clusters_appear_after: Duration::ZERO,
             roles_appear_after: Duration::ZERO,
             policies_apply_after: Duration::ZERO,
             policies_apply_spread: Duration::ZERO,
+            keys_need_rights: false,
+            zonal_shift: true,
             clusters: 100,
             access_entries: 3_000,
             pod_identities: 5_000,

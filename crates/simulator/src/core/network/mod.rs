@@ -14,6 +14,7 @@ mod endpoints;
 mod gateways;
 mod given;
 mod groups;
+mod guardduty;
 mod interfaces;
 mod nat;
 pub(crate) mod part;

@@ -40,6 +40,7 @@ pub(super) fn carry_out(
             let deleted = region.delete_cluster(cluster)?;
             shown(region, &deleted)
         }
+        C::StartInsightsRefresh { cluster } => done(region.refresh_insights(cluster)),
         C::CreateAddon { cluster, addon, token } => {
             let new = json!({ "addonName": addon.name, "tags": addon.tags });
             let request = read(requests::and(requests::addon(addon, token), new))?;

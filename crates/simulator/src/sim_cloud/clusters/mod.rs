@@ -96,6 +96,7 @@ fn entries(answer: &Answer) -> usize {
         // One add-on.
         Answer::AddonReleases(_)
         | Answer::Cluster(_)
+        | Answer::InsightsRefresh(_)
         | Answer::Update(_)
         | Answer::Addon(_)
         | Answer::AccessEntry(_)

@@ -32,7 +32,9 @@ pub(super) fn new_cluster(cluster: &NewCluster, token: &str) -> Value {
     let vpc =
         and(access(&cluster.access), json!({ "subnetIds": subnets, "securityGroupIds": security_groups }));
     let key = cluster.encryption_key.iter().map(|key| encryption(key));
-    json!({
+    let zonal_shift =
+        if cluster.zonal_shift { json!({ "zonalShiftConfig": { "enabled": true } }) } else { json!({}) };
+    let request = json!({
         "name": cluster.name,
         "version": cluster.version.map(|version| version.to_string()),
         "roleArn": cluster.role_arn,
@@ -51,9 +53,9 @@ pub(super) fn new_cluster(cluster: &NewCluster, token: &str) -> Value {
         },
         "bootstrapSelfManagedAddons": cluster.self_managed_addons,
         "upgradePolicy": { "supportType": text(cluster.upgrade_policy) },
-        "zonalShiftConfig": { "enabled": cluster.zonal_shift },
         "deletionProtection": cluster.deletion_protection,
-    })
+    });
+    and(request, zonal_shift)
 }
 
 /// The ranges are not sent without the public endpoint, for which they are meaningless.
@@ -84,9 +86,10 @@ fn logging(on: &BTreeSet<LogType>) -> Value {
 pub(super) fn config_update(update: &ConfigUpdate, token: &str) -> Value {
     let request = match update {
         ConfigUpdate::Access(to) => json!({ "resourcesVpcConfig": access(to) }),
-        ConfigUpdate::Placement(Placement { subnets, security_groups }) => json!({
-            "resourcesVpcConfig": { "subnetIds": subnets, "securityGroupIds": security_groups },
-        }),
+        ConfigUpdate::Subnets(subnets) => json!({ "resourcesVpcConfig": { "subnetIds": subnets } }),
+        ConfigUpdate::SecurityGroups(groups) => {
+            json!({ "resourcesVpcConfig": { "securityGroupIds": groups } })
+        }
         ConfigUpdate::Logging(on) => json!({ "logging": logging(on) }),
         ConfigUpdate::AuthenticationMode(mode) => {
             json!({ "accessConfig": { "authenticationMode": text(*mode) } })

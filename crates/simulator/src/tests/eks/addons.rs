@@ -155,6 +155,22 @@ fn pod_identities_of_an_add_on_are_left_replaced_or_deleted() {
 }
 
 #[test]
+fn an_update_without_a_role_takes_the_role_of_an_add_on_away() {
+    let world = world();
+    world.active(json!({}));
+    let body =
+        json!({ "addonName": "vpc-cni", "resolveConflicts": "OVERWRITE", "serviceAccountRoleArn": NODES });
+    world.addon(body).expect("made");
+    world.wait(60);
+    world.change_addon("vpc-cni", json!({ "serviceAccountRoleArn": NODES })).expect("begun");
+    world.wait(60);
+    assert_eq!(world.main().addons["vpc-cni"].spec.role.as_deref(), Some(NODES));
+    world.change_addon("vpc-cni", json!({})).expect("begun");
+    world.wait(60);
+    assert_eq!(world.main().addons["vpc-cni"].spec.role, None);
+}
+
+#[test]
 fn creations_and_updates_fail_when_told_to() {
     let world = world();
     world.active(json!({ "bootstrapSelfManagedAddons": false }));

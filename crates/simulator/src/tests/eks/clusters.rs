@@ -79,6 +79,37 @@ fn the_security_group_stays_while_something_else_has_it() {
     assert!(left.contains_key::<SecurityGroupId>(&group));
 }
 
+#[test]
+fn a_region_without_zonal_shift_refuses_the_field() {
+    let world = world_with(|settings| settings.eks.zonal_shift = false);
+    let create = |fields: Value| world.try_create(fields);
+    for enabled in [true, false] {
+        let refused = create(json!({ "zonalShiftConfig": { "enabled": enabled } })).expect_err("refused");
+        assert_eq!(refused.code, "InvalidParameterException");
+    }
+    create(json!({})).expect("made");
+}
+
+#[test]
+fn guardduty_creates_an_endpoint_for_nodes_and_leaves_it_behind() {
+    let world = world_with(|settings| settings.guardduty = true);
+    world.active(json!({}));
+    world.0.settled_pool((1, 1, 1));
+    let endpoints = || world.with(|region| region.network_now()).endpoints;
+    assert!(endpoints().is_empty(), "an instance that is no node");
+    let id = world.0.in_service().remove(0);
+    world.with(|region| {
+        let mut node = region.instance(&id).expect("it runs").clone();
+        node.tags.insert("kubernetes.io/cluster/main".to_owned(), "owned".to_owned());
+        region.guard_node(&node);
+        region.guard_node(&node);
+    });
+    let made: Vec<String> = endpoints().into_values().map(|it| it.service).collect();
+    assert_eq!(made, ["com.amazonaws.eu-central-1.guardduty-data"]);
+    let groups = world.with(|region| region.network_now()).security_groups;
+    assert!(groups.values().any(|it| it.name.starts_with("GuardDutyManagedSecurityGroup-vpc-")));
+}
+
 /// Everything that EKS refuses, in its words; nothing is made then.
 #[test]
 fn what_cannot_be_a_cluster_is_refused_with_eks_words() {

@@ -2,6 +2,7 @@
 
 use super::scene::{world, world_with};
 use crate::core::eks::cluster::{AuthenticationMode, ClusterStatus, SupportType, UpdateStatus};
+use crate::core::eks::requests::InsightsFilter;
 use crate::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS};
 use crate::tests::scene::refusal;
 use foo_model::SubnetId;
@@ -221,4 +222,31 @@ fn the_same_token_updates_once_and_an_update_fails_when_told_to() {
     assert_eq!(world.status_of(&first), UpdateStatus::Failed);
     assert!(!world.main().deletion_protection);
     assert_eq!(world.with(|region| region.updates_seen("main", None)).expect("known"), [first.id]);
+}
+
+#[test]
+fn insights_are_refreshed_once_a_day_or_when_they_are_asked_to_be() {
+    let world = world_with(|settings| settings.eks.insights_period = Duration::from_hours(24));
+    world.active(json!({}));
+    let set = |status: &str| {
+        let fact = json!([{ "name": "apis", "category": "UPGRADE_READINESS", "kubernetesVersion": "1.34", "status": status, "reason": "r", "recommendation": "r" }]);
+        let facts = serde_json::from_value(fact).expect("facts");
+        world.with(|region| region.set_cluster_insights("main", facts)).expect("set");
+    };
+    let shown = || {
+        let filter = InsightsFilter::default();
+        let all = world.with(|region| region.insights_seen("main", &filter)).expect("insights");
+        all.iter().find(|it| it.name == "apis").map(|it| it.status.clone())
+    };
+    set("ERROR");
+    assert_eq!(shown(), None);
+    world.wait(24 * 3_600);
+    assert_eq!(shown().as_deref(), Some("ERROR"));
+    set("PASSING");
+    world.wait(3_600);
+    assert_eq!(shown().as_deref(), Some("ERROR"));
+    world.with(|region| region.refresh_insights("main")).expect("begun");
+    assert_eq!(shown().as_deref(), Some("ERROR"));
+    world.wait(60);
+    assert_eq!(shown().as_deref(), Some("PASSING"));
 }

@@ -192,6 +192,13 @@ async fn rights_are_asked_for_by_resource_and_roles_are_passed() {
     assert_eq!(created[1].2["aws:RequestTag/k"], "v");
     assert_eq!((created[2].0.as_str(), created[2].1.as_str()), ("iam:PassRole", ROLE));
     assert_eq!(created[2].2["iam:PassedToService"], "eks.amazonaws.com");
+    scene.region.change_settings(|it| it.eks.keys_need_rights = true).expect("set");
+    let key = "arn:aws:kms:eu-central-1:123456789012:key/k";
+    let encryption = json!([{ "resources": ["secrets"], "provider": { "keyArn": key } }]);
+    let body = new_cluster(json!({ "name": "x", "encryptionConfig": encryption }));
+    let encrypted = judged(Method::POST, "/clusters", body).await;
+    let of_key: Vec<&str> = encrypted.iter().filter(|it| it.1 == key).map(|it| it.0.as_str()).collect();
+    assert_eq!(of_key, ["kms:DescribeKey", "kms:CreateGrant"]);
     let untagged = judged(Method::POST, "/clusters", new_cluster(json!({ "name": "x" }))).await;
     assert!(untagged.iter().all(|it| it.0 != "eks:TagResource"), "{untagged:?}");
     let described = judged(Method::GET, "/clusters/main", json!({})).await;

@@ -161,9 +161,9 @@ fn of_roles() -> Vec<Statement> {
         pass(
             "LetNodesIn",
             NODE_ROLES,
-            json!("eks.amazonaws.com"),
-            "AWS requires iam:PassRole for access entries of type `EC2_LINUX`, which let nodes in (Amazon EKS User Guide, \"Create access \
-             entries\"), and does not say to which service the role is passed. GiveNodesTheirRole allows EC2.",
+            json!(["ec2.amazonaws.com", "ec2.amazonaws.com.cn"]),
+            "AWS requires iam:PassRole for access entries of type `EC2_LINUX`, which let nodes in, and passes the role to EC2 (Service \
+             Authorization Reference, CreateAccessEntry). Entries of this type for roles with other names need their ARNs here.",
         ),
         allow(
             "FirstUseOfEks",

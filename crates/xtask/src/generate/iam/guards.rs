@@ -136,6 +136,7 @@ pub(super) fn guard(operation: Operation) -> Guard {
         | Operation::ListUpdates
         | Operation::DescribeUpdate
         | Operation::ListInsights
+        | Operation::DescribeInsightsRefresh
         | Operation::ListAddons
         | Operation::DescribeAddon
         | Operation::ListAccessEntries
@@ -149,6 +150,7 @@ pub(super) fn guard(operation: Operation) -> Guard {
         | Operation::UpdateClusterConfig
         | Operation::AssociateEncryptionConfig
         | Operation::DeleteCluster
+        | Operation::StartInsightsRefresh
         | Operation::CreateAddon
         | Operation::CreateAccessEntry
         | Operation::CreatePodIdentityAssociation => Guard::OwnCluster,

@@ -9,6 +9,7 @@ use super::statement::{Statement, allow, has_tag};
 use foo_cloud::Operation;
 
 const SECURITY_GROUPS: &str = "arn:*:ec2:*:*:security-group/*";
+const ENDPOINTS: &str = "arn:*:ec2:*:*:vpc-endpoint/*";
 const INTERFACES: &str = "arn:*:ec2:*:*:network-interface/*";
 const BALANCERS: &[&str] =
     &["arn:*:elasticloadbalancing:*:*:loadbalancer/*", "arn:*:elasticloadbalancing:*:*:targetgroup/*"];
@@ -23,6 +24,9 @@ const TAG_CNI: &str = "cluster.k8s.amazonaws.com/name";
 
 /// On what Amazon EKS makes for a control plane: the name of that.
 const TAG_EKS: &str = "aws:eks:cluster-name";
+
+/// On the endpoint and the group that Amazon GuardDuty creates for its agent (policy `AmazonGuardDutyServiceRolePolicy`).
+const TAG_GUARDDUTY: &str = "GuardDutyManaged";
 
 pub(super) fn statements() -> Vec<Statement> {
     let groups = [
@@ -66,6 +70,21 @@ pub(super) fn statements() -> Vec<Statement> {
             &[SECURITY_GROUPS],
             Some(has_tag("aws:ResourceTag", TAG_EKS)),
             "Security groups `eks-cluster-sg-…` that Amazon EKS left in a VPC that the manager created.",
+        ),
+        allow(
+            "DeleteEndpointsOfGuardDuty",
+            vec![Operation::DeleteVpcEndpoints.iam_action()],
+            &[ENDPOINTS],
+            Some(has_tag("aws:ResourceTag", TAG_GUARDDUTY)),
+            "Endpoints that Amazon GuardDuty (Runtime Monitoring with automated agents) created in a VPC that the manager created. GuardDuty \
+             deletes them only when Runtime Monitoring is disabled.",
+        ),
+        allow(
+            "DeleteGroupsOfGuardDuty",
+            groups.map(Operation::iam_action).to_vec(),
+            &[SECURITY_GROUPS],
+            Some(has_tag("aws:ResourceTag", TAG_GUARDDUTY)),
+            "The security groups `GuardDutyManagedSecurityGroup-…` of these endpoints.",
         ),
     ]
 }

@@ -4,13 +4,16 @@
 //! Amazon EC2", "… for Amazon Route 53" and "… for Service Quotas".
 
 use super::guards::Guard;
-use super::statement::{Statement, allow};
+use super::statement::{Statement, allow, has_tag};
 use foo_cloud::Operation;
 use foo_model::names::{TAG_CLUSTER, TAG_INSTALLATION, TAG_NETWORK, TAG_ROLE};
 use serde_json::{Value, json};
 
 /// The statement about VPCs of users in which the provider may create networks.
 pub(super) const GIVEN_VPCS: &str = "UseGivenVpcs";
+
+/// On interfaces of the VPC CNI: the instance.
+const TAG_CNI: &str = "node.k8s.amazonaws.com/instance_id";
 
 /// Parts that need no other part, parts that need a VPC, and parts that need several others.
 const FIRST: &[&str] =
@@ -124,6 +127,14 @@ fn of_parts() -> Vec<Statement> {
             &[ANY],
             Some(and(is_ours("aws:ResourceTag"), "ForAllValues:StringNotEquals", ownership)),
             "The manager removes tags that are no longer in the spec, but never the provider's own tags.",
+        ),
+        allow(
+            "DeleteIdleInterfacesOfNodes",
+            vec![Operation::DeleteNetworkInterface.iam_action()],
+            &["arn:*:ec2:*:*:network-interface/*"],
+            Some(has_tag("aws:ResourceTag", TAG_CNI)),
+            "Interfaces that the VPC CNI created for an instance and that stayed when it terminated. They have the security group of the Nodes, \
+             and keep it and their subnet from being deleted. AWS deletes no interface that is attached.",
         ),
     ]
 }

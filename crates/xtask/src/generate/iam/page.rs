@@ -69,8 +69,21 @@ pub(super) fn page(manager: &Manager, extension: &[Statement]) -> Result<String>
          * **Volumes encrypted with a key of your own**: the key's policy must let the service-linked role\n  \
          `AWSServiceRoleForAutoScaling` use it and create grants, otherwise every launch fails. The manager itself needs no\n  \
          permission for the key.\n\
-         * **Secrets of a cluster encrypted with a key of your own** (`eks.encryption`): the key's policy must let the manager use\n  \
-         `kms:DescribeKey` and `kms:CreateGrant`.\n\
+         * **Secrets of a cluster encrypted with a key of your own** (`eks.encryption`): EKS uses the rights of the manager for the key when it\n  \
+         creates the cluster (\"User not authorized to perform kms:CreateGrant\"). Let the manager use it in the policy of the key, or, for a\n  \
+         key whose policy leaves that to IAM (the default), attach:\n\n  \
+         ```json\n  \
+         {\n    \
+           \"Version\": \"2012-10-17\",\n    \
+           \"Statement\": [\n      \
+             { \"Effect\": \"Allow\", \"Action\": \"kms:DescribeKey\", \"Resource\": \"<ARN of the key>\" },\n      \
+             {\n        \
+               \"Effect\": \"Allow\", \"Action\": \"kms:CreateGrant\", \"Resource\": \"<ARN of the key>\",\n        \
+               \"Condition\": { \"Bool\": { \"kms:GrantIsForAWSResource\": \"true\" } }\n      \
+             }\n    \
+           ]\n  \
+         }\n  \
+         ```\n\n\
          * **`sts:AssumeRole`**: the credentials that assume a role of a FooClusterIdentity need it, for that role's ARN; the role itself\n  \
          needs the policies above. See [identities](../operations/identities.md#in-aws).\n\
          * **Images shared by another account**: the image itself has the launch permission.\n\

@@ -16,11 +16,12 @@ pub(super) const ENDPOINT: &str = "endpoint";
 
 /// Ports of an API server: of one that a control plane provider creates, and of one behind a load balancer.
 const API_SERVER: [u16; 2] = [6443, 443];
-/// Ports that an API server calls on nodes: webhooks on the ports that they usually have, and the metrics server.
-const WEBHOOKS: [u16; 4] = [443, 4443, 8443, 9443];
-/// Port of the kubelet.
-const KUBELET: u16 = 10250;
-/// Port of AWS's services.
+/// Ports that an API server calls on nodes, besides [`HTTPS`]: the kubelet, and webhooks and aggregated APIs, for which every program
+/// chooses its own port (EKS's metrics-server 10251, prometheus-adapter and KEDA 6443, Istio 15017). The range is that of the group of
+/// nodes in AWS's CloudFormation template for self-managed nodes (`amazon-eks-nodegroup.yaml`); Pods in the host network cannot use
+/// lower ports without a privilege.
+const NODE_PORTS: (u16, u16) = (1025, 65535);
+/// Port of AWS's services, and of some webhooks.
 const HTTPS: u16 = 443;
 
 /// The groups: for the API server, for nodes, for endpoints if there are any with interfaces, and those of the user.
@@ -87,12 +88,12 @@ fn of_control_plane() -> Vec<GroupRule> {
 }
 
 fn of_nodes() -> Vec<GroupRule> {
-    let mut rules = vec![
+    let (first, last) = NODE_PORTS;
+    vec![
         rule(Protocol::All, within(NODE), "node to node"),
-        rule(tcp(KUBELET), within(CONTROL_PLANE), "API server to kubelets"),
-    ];
-    rules.extend(WEBHOOKS.map(|port| rule(tcp(port), within(CONTROL_PLANE), "API server to webhooks")));
-    rules
+        rule(tcp(HTTPS), within(CONTROL_PLANE), "API server to webhooks"),
+        rule(Protocol::Tcp(first, last), within(CONTROL_PLANE), "API server to kubelets and webhooks"),
+    ]
 }
 
 fn of_endpoints(ranges: &[Ipv4Net]) -> Vec<GroupRule> {

@@ -5,7 +5,7 @@ mod zones;
 use super::*;
 use foo_api::cluster::ManagedNetwork;
 use foo_model::names::{TAG_NETWORK, TAG_ROLE};
-use foo_model::network::{CidrAssociation, CidrState, Parts, Subnet, Tags, Vpc, ZoneInfo};
+use foo_model::network::{CidrAssociation, CidrState, Parts, Protocol, Subnet, Tags, Vpc, ZoneInfo};
 use foo_model::{AssociationId, Reason, SubnetId, Zone};
 use foo_network::Role;
 use foo_network::desired::{DesiredEndpointKind, DesiredGroup, GroupPeer, GroupRule, Tier};
@@ -272,17 +272,36 @@ fn nodes_and_the_api_server_reach_each_other_and_nobody_else_is_let_in() {
         shown(&group(&desired, "node").ingress),
         [
             "All node node to node",
-            "Tcp(10250, 10250) controlPlane API server to kubelets",
             "Tcp(443, 443) controlPlane API server to webhooks",
-            "Tcp(4443, 4443) controlPlane API server to webhooks",
-            "Tcp(8443, 8443) controlPlane API server to webhooks",
-            "Tcp(9443, 9443) controlPlane API server to webhooks",
+            "Tcp(1025, 65535) controlPlane API server to kubelets and webhooks",
         ]
     );
     assert_eq!(desired.security_groups.len(), 2);
     for group in &desired.security_groups {
         assert_eq!(shown(&group.egress), ["All 0.0.0.0/0 ", "All ::/0 "]);
         assert_eq!(group.is_for_nodes, group.name == "node");
+    }
+}
+
+#[test]
+fn the_api_server_reaches_webhooks_and_aggregated_apis_on_the_ports_that_they_usually_have() {
+    let desired = Region::with("abc").desired(json!({})).unwrap();
+    for (port, of) in [
+        (443, "webhooks without a port of their own"),
+        (4443, "metrics-server of its own manifest"),
+        (6443, "prometheus-adapter and KEDA"),
+        (8443, "cert-manager"),
+        (9443, "controller-runtime and AWS Load Balancer Controller"),
+        (10250, "kubelet"),
+        (10251, "metrics-server as an add-on of EKS"),
+        (15017, "Istio"),
+    ] {
+        let reaches = |rule: &GroupRule| {
+            let is_open =
+                matches!(rule.protocol, Protocol::Tcp(first, last) if (first..=last).contains(&port));
+            is_open && rule.peer == GroupPeer::Group("controlPlane".to_owned())
+        };
+        assert!(group(&desired, "node").ingress.iter().any(reaches), "{port}: {of}");
     }
 }
 
@@ -318,7 +337,7 @@ fn rules_of_the_user_are_added() {
     let desired = Region::with("abc").desired(json!({"securityGroups": groups})).unwrap();
     assert_eq!(shown(&group(&desired, "controlPlane").ingress)[3..], ["Tcp(6443, 6443) 192.0.2.0/24 office"]);
     assert_eq!(
-        shown(&group(&desired, "node").ingress)[6..],
+        shown(&group(&desired, "node").ingress)[3..],
         ["Udp(30000, 32767) 2001:db8::/32 ports", "Tcp(22, 22) bastion from there", "All sg-0123 all"]
     );
     assert_eq!(shown(&group(&desired, "bastion").ingress), ["Icmp node ping"]);

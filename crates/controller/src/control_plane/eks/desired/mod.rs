@@ -47,6 +47,8 @@ pub(super) struct Known<'a> {
     pub(super) account: Option<&'a str>,
     /// ARN of our own role or user, if known.
     pub(super) own_principal: Option<&'a str>,
+    /// Whether that ARN may lack the role's path.
+    pub(super) own_principal_is_guessed: bool,
     /// The FooCluster's network, once it is ready.
     pub(super) network: Option<&'a NetworkStatus>,
     /// Names of the instance profiles of the cluster's pools.
@@ -95,11 +97,14 @@ pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Des
         region: known.region.to_owned(),
         account: known.account.map(str::to_owned),
         own_principal: known.own_principal.map(str::to_owned),
+        own_principal_is_guessed: known.own_principal_is_guessed,
         version,
         force_upgrade: eks.upgrade.is_some_and(|upgrade| upgrade.force),
         oldest_kubelet: known.oldest_kubelet,
         role_arn: eks.role_arn.clone(),
         placement: placement::placement(eks, known.network),
+        subnet_choice: placement::choice(eks),
+        known_subnets: placement::known_subnets(known.network),
         access: access::endpoint(eks),
         service_ipv4: eks.service_cidr.as_deref().map(access::as_eks_shows_it),
         ip_family: family(eks),

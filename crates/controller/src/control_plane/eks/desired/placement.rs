@@ -1,13 +1,30 @@
 //! In which subnets the control plane has network interfaces.
 
-use foo_api::cluster::NetworkStatus;
+use foo_api::cluster::{NetworkStatus, SubnetStatus};
 use foo_api::control_plane::Eks;
+use foo_eks::desired::{KnownSubnet, SubnetChoice};
 use foo_model::eks::Placement;
 use foo_model::{SecurityGroupId, SubnetId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The role of a managed network's group for API servers.
 const API_SERVERS: &str = "security-group/controlPlane";
+
+/// Whether the spec lists the subnets.
+pub(super) fn choice(eks: &Eks) -> SubnetChoice {
+    if eks.subnets.is_empty() { SubnetChoice::Network } else { SubnetChoice::Listed }
+}
+
+/// What is known of the subnets of the network. Whether they have IPv6 ranges is known of those that the provider created.
+pub(super) fn known_subnets(network: Option<&NetworkStatus>) -> BTreeMap<SubnetId, KnownSubnet> {
+    let Some(network) = network else { return BTreeMap::new() };
+    let has_ipv6 = |subnet: &SubnetStatus| network.id.as_ref().map(|_| subnet.ipv6_cidr.is_some());
+    let known = |subnet: &SubnetStatus| {
+        let known = KnownSubnet { zone: subnet.zone.clone(), has_ipv6: has_ipv6(subnet) };
+        (SubnetId::new(subnet.id.as_str()), known)
+    };
+    network.subnets.iter().map(known).collect()
+}
 
 /// The subnets of the spec; otherwise the private ones of the network, or all of them if none is private. `None`: there is no network
 /// yet, or it has no security group for API servers yet.

@@ -1,6 +1,6 @@
 use super::*;
 use foo_api::cluster::SubnetStatus;
-use foo_eks::desired::{AddonVersion, DesiredEntry};
+use foo_eks::desired::{AddonVersion, DesiredEntry, KnownSubnet, SubnetChoice};
 use foo_model::SubnetId;
 use foo_model::eks::{AccessPolicy, AccessScope, EndpointAccess, EntryKind, Placement, ResolveConflicts};
 use serde_json::{Value, json};
@@ -20,6 +20,7 @@ fn known() -> Known<'static> {
         region: "eu-central-1",
         account: Some("123456789012"),
         own_principal: None,
+        own_principal_is_guessed: false,
         network: None,
         node_profiles: BTreeSet::new(),
         nodes_settled: true,
@@ -97,6 +98,27 @@ fn the_control_plane_is_in_the_private_subnets_or_in_all_or_in_those_of_the_spec
     let listed = of(json!({ "subnets": ["subnet-8"], "securityGroups": ["sg-1"] })).placement;
     let expected = Placement { subnets: ["subnet-8".into()].into(), security_groups: ["sg-1".into()].into() };
     assert_eq!(listed, Some(expected), "no network is needed for it");
+}
+
+#[test]
+fn zones_of_subnets_are_known_and_ipv6_ranges_of_those_that_the_provider_created() {
+    let mut network = network(&[("subnet-1", false), ("subnet-2", false)]);
+    let subnets = |network: &NetworkStatus, fields: Value| {
+        let known = Known { network: Some(network), ..known() };
+        let desired = desired("v1.34.0", &eks(fields), &known).unwrap();
+        (desired.subnet_choice, desired.known_subnets)
+    };
+    let (choice, known) = subnets(&network, json!({}));
+    assert_eq!(choice, SubnetChoice::Network);
+    let unknown = KnownSubnet { zone: "eu-central-1a".to_owned(), has_ipv6: None };
+    assert_eq!(known.get(&SubnetId::new("subnet-2")), Some(&unknown), "an existing network");
+    network.id = Some("id".to_owned());
+    network.subnets[0].ipv6_cidr = Some("2001:db8::/64".to_owned());
+    let group = json!({ "subnets": ["subnet-1", "subnet-2"], "securityGroups": ["sg-1"] });
+    let (choice, known) = subnets(&network, group);
+    assert_eq!(choice, SubnetChoice::Listed);
+    let has: Vec<Option<bool>> = known.values().map(|it| it.has_ipv6).collect();
+    assert_eq!(has, [Some(true), Some(false)]);
 }
 
 #[test]
