@@ -17,6 +17,7 @@ pub(super) mod image;
 pub(super) mod launch_failures;
 pub(super) mod observe;
 pub(super) mod replacement_rules;
+pub(super) mod node_version;
 pub(super) mod rival_machine_pools;
 pub(super) mod stored;
 pub(super) mod termination_causes;
