@@ -6,9 +6,9 @@
 //! own, so that one conflict does not keep the others from being written.
 
 use crate::apply;
+use foo_api::FooNodeConfigSpec;
 use foo_api::capi::MachinePool;
 use foo_api::names::{self, managers};
-use foo_api::FooNodeConfigSpec;
 use foo_api::node_config::{Taint, TaintEffect};
 use kube::{Api, Client, ResourceExt};
 use serde_json::json;
@@ -88,7 +88,11 @@ fn facts(spec: &FooNodeConfigSpec) -> [Fact; 3] {
     let max_pods = spec.kubelet.as_ref().and_then(|kubelet| kubelet.max_pods);
     [
         (names::AUTOSCALER_LABELS_ANNOTATION, managers::NODE_LABELS, joined(labels)),
-        (names::AUTOSCALER_TAINTS_ANNOTATION, managers::NODE_TAINTS, joined(spec.taints.iter().map(taint).collect())),
+        (
+            names::AUTOSCALER_TAINTS_ANNOTATION,
+            managers::NODE_TAINTS,
+            joined(spec.taints.iter().map(taint).collect()),
+        ),
         (names::AUTOSCALER_MAX_PODS_ANNOTATION, managers::NODE_PODS, max_pods.map(|pods| pods.to_string())),
     ]
 }

@@ -11,7 +11,9 @@ use std::time::Duration;
 /// then `Ready`.
 fn kstatus(object: &Value) -> &'static str {
     let observed = object.pointer("/status/observedGeneration").and_then(Value::as_i64);
-    if observed.is_some_and(|observed| Some(observed) != object.pointer("/metadata/generation").and_then(Value::as_i64)) {
+    if observed.is_some_and(|observed| {
+        Some(observed) != object.pointer("/metadata/generation").and_then(Value::as_i64)
+    }) {
         return "InProgress";
     }
     let conditions = object.pointer("/status/conditions").and_then(Value::as_array);

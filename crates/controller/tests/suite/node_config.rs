@@ -405,14 +405,18 @@ const AUTOSCALED: [&str; 2] = [
 
 /// An annotation of the MachinePool from which cluster-autoscaler reads.
 fn of_new_nodes(pool: &Pool<'_>, name: &str) -> Option<String> {
-    pool.machine_pool().annotations().get(&format!("capacity.cluster-autoscaler.kubernetes.io/{name}")).cloned()
+    pool.machine_pool()
+        .annotations()
+        .get(&format!("capacity.cluster-autoscaler.kubernetes.io/{name}"))
+        .cloned()
 }
 
 #[tokio::test(start_paused = true)]
 async fn labels_and_taints_reach_an_autoscaler_that_scales_from_zero() {
     let world = eks_world().await;
     let taints = json!([{"key": "dedicated", "value": "batch", "effect": "NoSchedule"}]);
-    let fields = json!({"family": "AL2023", "labels": {"team": "a"}, "taints": taints, "kubelet": {"maxPods": 58}});
+    let fields =
+        json!({"family": "AL2023", "labels": {"team": "a"}, "taints": taints, "kubelet": {"maxPods": 58}});
     let pool = rests(&world, fields).await;
     assert_eq!(of_new_nodes(&pool, "labels"), None, "cluster-autoscaler does not scale it");
     for name in AUTOSCALED {
@@ -433,14 +437,19 @@ async fn labels_and_taints_reach_an_autoscaler_that_scales_from_zero() {
 #[tokio::test(start_paused = true)]
 async fn what_a_user_tells_the_autoscaler_stays_and_is_not_written_over_and_over() {
     let world = eks_world().await;
-    let pool = begins(&world, json!({"family": "AL2023", "labels": {"team": "a"}, "kubelet": {"maxPods": 58}}));
+    let pool =
+        begins(&world, json!({"family": "AL2023", "labels": {"team": "a"}, "kubelet": {"maxPods": 58}}));
     pool.annotates_machine_pool("capacity.cluster-autoscaler.kubernetes.io/labels", "team=b");
     for name in AUTOSCALED {
         pool.annotates_machine_pool(name, "3");
     }
     world.settles().await;
     assert_eq!(of_new_nodes(&pool, "labels").as_deref(), Some("team=b"));
-    assert_eq!(of_new_nodes(&pool, "maxPods").as_deref(), Some("58"), "one conflict does not keep the others away");
+    assert_eq!(
+        of_new_nodes(&pool, "maxPods").as_deref(),
+        Some("58"),
+        "one conflict does not keep the others away"
+    );
     world.forgets();
     world.waits(Duration::from_secs(3_600)).await;
     assert_eq!(of_new_nodes(&pool, "labels").as_deref(), Some("team=b"));

@@ -69,7 +69,8 @@ fn serves(situation: &Situation<'_>) -> bool {
     let target = situation.target.replicas;
     let rolls = situation.rollout.phase.is_replacing();
     let unavailable = if rolls { situation.desired.rollout.unavailable(target) } else { 0 };
-    situation.counts.without_foo_machine == 0 && situation.counts.serving >= target.saturating_sub(unavailable)
+    situation.counts.without_foo_machine == 0
+        && situation.counts.serving >= target.saturating_sub(unavailable)
 }
 
 fn ending(situation: &Situation<'_>, others: &[Condition]) -> Option<(Reason, String)> {

@@ -41,11 +41,14 @@ fn shipped() -> Result<Policy> {
 /// What the second stack creates; its names are in the template.
 fn create_roles(world: &World) -> Result<()> {
     let simulator = world.aws().simulator();
-    for (suffix, service) in
-        [("eks.infrastructure.foo.com", "eks.amazonaws.com"), ("nodes.infrastructure.foo.com", "ec2.amazonaws.com")]
-    {
+    for (suffix, service) in [
+        ("eks.infrastructure.foo.com", "eks.amazonaws.com"),
+        ("nodes.infrastructure.foo.com", "ec2.amazonaws.com"),
+    ] {
         ensure!(ROLES.contains(&format!("RoleName: !Sub \"${{Name}}.{suffix}\"")), "{suffix}");
-        ensure!(ROLES.contains(&format!("Service: {service}")) && ROLES.contains(&format!("Default: {NAME}\n")));
+        ensure!(
+            ROLES.contains(&format!("Service: {service}")) && ROLES.contains(&format!("Default: {NAME}\n"))
+        );
         simulator.put_role(service_role(&format!("{NAME}.{suffix}"), service));
     }
     let name = format!("{NAME}.nodes.infrastructure.foo.com");

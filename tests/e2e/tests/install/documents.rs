@@ -62,7 +62,10 @@ fn the_quick_start_builds_the_release_and_installs_the_providers() {
         for provider in ["cluster-api", "infrastructure-foo", "control-plane-foo", "bootstrap-foo"] {
             assert!(printed.contains(provider), "{printed}");
         }
-        let keys = rig.api().kubectl(["get", "secret", "foo-aws-credentials", "-n", "foo-system", "-o", "name"]).await?;
+        let keys = rig
+            .api()
+            .kubectl(["get", "secret", "foo-aws-credentials", "-n", "foo-system", "-o", "name"])
+            .await?;
         assert_eq!(keys.trim(), "secret/foo-aws-credentials");
         Ok(())
     });

@@ -20,7 +20,8 @@ pub(in crate::pool) fn warning(gathered: &Gathered) -> Option<Blocked> {
     }
     let wanted = pool.spec.template.spec.version.as_deref()?;
     let versions = pool.status.iter().flat_map(|status| &status.versions);
-    let reported: BTreeSet<&str> = versions.map(|it| it.version.as_str()).filter(|it| !it.is_empty()).collect();
+    let reported: BTreeSet<&str> =
+        versions.map(|it| it.version.as_str()).filter(|it| !it.is_empty()).collect();
     let mut reported = reported.into_iter();
     let (Some(reported), None) = (reported.next(), reported.next()) else { return None };
     (reported != wanted && number(reported) == number(wanted)).then(|| {

@@ -446,7 +446,12 @@ fn the_roles_of_the_quick_start_may_be_passed_and_have_the_policies_that_eks_req
     let stack = crate::yaml::parse(&roles).unwrap().remove(0);
     let nodes = ["AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly", "AmazonEKS_CNI_Policy"];
     for (role, suffix, service, policies) in [
-        ("ControlPlaneRole", "eks.infrastructure.foo.com", "eks.amazonaws.com", &["AmazonEKSClusterPolicy"][..]),
+        (
+            "ControlPlaneRole",
+            "eks.infrastructure.foo.com",
+            "eks.amazonaws.com",
+            &["AmazonEKSClusterPolicy"][..],
+        ),
         ("NodeRole", "nodes.infrastructure.foo.com", "ec2.amazonaws.com", &nodes[..]),
     ] {
         let role = &stack["Resources"][role]["Properties"];
@@ -461,6 +466,7 @@ fn the_roles_of_the_quick_start_may_be_passed_and_have_the_policies_that_eks_req
     assert_eq!(profile, "${Name}.nodes.infrastructure.foo.com");
     let attached = &stack["Resources"]["Manager"]["Properties"]["ManagedPolicyArns"];
     let own = ["", "-networks", "-control-planes"];
-    let own = own.map(|it| format!("arn:${{AWS::Partition}}:iam::${{AWS::AccountId}}:policy/${{PolicyName}}{it}"));
+    let own =
+        own.map(|it| format!("arn:${{AWS::Partition}}:iam::${{AWS::AccountId}}:policy/${{PolicyName}}{it}"));
     assert_eq!(attached, &json!(own));
 }
