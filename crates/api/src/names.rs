@@ -30,6 +30,13 @@ pub const AUTOSCALER_MIN_ANNOTATION: &str = "cluster.x-k8s.io/cluster-api-autosc
 /// See [`AUTOSCALER_MIN_ANNOTATION`].
 pub const AUTOSCALER_MAX_ANNOTATION: &str = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size";
 
+/// Annotation on a MachinePool from which cluster-autoscaler reads labels of Nodes that do not exist yet.
+pub const AUTOSCALER_LABELS_ANNOTATION: &str = "capacity.cluster-autoscaler.kubernetes.io/labels";
+/// The same for taints.
+pub const AUTOSCALER_TAINTS_ANNOTATION: &str = "capacity.cluster-autoscaler.kubernetes.io/taints";
+/// The same for the number of pods that a Node runs.
+pub const AUTOSCALER_MAX_PODS_ANNOTATION: &str = "capacity.cluster-autoscaler.kubernetes.io/maxPods";
+
 /// Annotation on a Cluster, MachinePool, FooCluster or FooMachinePool that must not be deleted, whatever its
 /// value. The policy `foo-protection` looks at it; the manager does not.
 pub const PROTECTED_ANNOTATION: &str = "infrastructure.foo.com/protected";
@@ -128,6 +135,12 @@ pub mod managers {
     pub const NODE_CONFIG: &str = "foo/node-config";
     /// The Secret with the user data of a FooNodeConfig.
     pub const USER_DATA: &str = "foo/user-data";
+    /// The annotation of a MachinePool with the labels of Nodes that do not exist yet.
+    pub const NODE_LABELS: &str = "foo/node-labels";
+    /// The annotation of a MachinePool with the taints of Nodes that do not exist yet.
+    pub const NODE_TAINTS: &str = "foo/node-taints";
+    /// The annotation of a MachinePool with the number of pods of Nodes that do not exist yet.
+    pub const NODE_PODS: &str = "foo/node-pods";
     /// The kubeconfig Secret of a cluster.
     pub const KUBECONFIG: &str = "foo/kubeconfig";
     /// The label of a user's own Secret that has that name.

@@ -61,8 +61,8 @@ use std::collections::BTreeMap;
     validation = without_flag("shutdownGracePeriodCriticalPods")
 )]
 pub struct FooNodeConfigSpec {
-    /// What the Nodes' operating system reads its user data with. The image of the FooMachinePool (`spec.ami`) must be of
-    /// this family.
+    /// Operating system family of the image, which decides the format of the user data. The image of the FooMachinePool (`spec.ami`)
+    /// must be of this family.
     pub family: Family,
     /// Facts of the cluster that its control plane does not report.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,6 @@
 //! The only way to write to Kubernetes: server-side apply, with one field manager per kind of write.
 //!
-//! * Always with `force`: the applied fields belong to this provider by contract. Other fields are not in the
+//! * Always with `force`, except [`apply_unless_owned`]: the applied fields belong to this provider by contract. Other fields are not in the
 //!   patch.
 //! * Never apply an object that was read: the provider would become the owner of all its fields.
 //! * The API server removes fields that were applied before and are missing now: each field manager
@@ -44,6 +44,23 @@ where
 {
     complete::<K>(&mut fields, name);
     api.patch(name, &PatchParams::apply(manager).force(), &Patch::Apply(&fields)).await
+}
+
+/// Applies a field that belongs to the provider only while no other manager owns another value of it: then the answer is a conflict
+/// (409), and nothing is written.
+///
+/// With `uid` in `fields.metadata`, as [`apply`].
+pub async fn apply_unless_owned<K>(
+    api: &Api<K>,
+    name: &str,
+    manager: &str,
+    mut fields: Value,
+) -> kube::Result<K>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug,
+{
+    complete::<K>(&mut fields, name);
+    api.patch(name, &PatchParams::apply(manager), &Patch::Apply(&fields)).await
 }
 
 /// Writes the status of objects of one kind if it differs from the present one.

@@ -26,6 +26,8 @@ mod moves;
 mod orders;
 #[path = "eks/parts.rs"]
 mod parts;
+#[path = "eks/quickstart.rs"]
+mod quickstart;
 #[path = "eks/tokens.rs"]
 mod tokens;
 #[path = "eks/trouble.rs"]

@@ -20,6 +20,8 @@ pub(super) struct Caches {
 
 /// The cluster that the Nodes join.
 pub(super) struct Belonging {
+    /// The MachinePool that names the FooNodeConfig.
+    pub(super) machine_pool: Arc<MachinePool>,
     pub(super) cluster: Arc<Cluster>,
     pub(super) control_plane: ControlPlane,
 }
@@ -72,7 +74,7 @@ impl Caches {
             Blocked::new(Reason::WaitingForCluster, message)
         })?;
         let control_plane = self.control_plane(&cluster)?;
-        Ok(Belonging { cluster, control_plane })
+        Ok(Belonging { machine_pool: pool, cluster, control_plane })
     }
 
     fn machine_pool(&self, config: &FooNodeConfig) -> Result<Arc<MachinePool>, Blocked> {

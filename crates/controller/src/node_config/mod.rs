@@ -1,12 +1,14 @@
 //! FooNodeConfig: user data for the Nodes of a MachinePool, in a Secret that Cluster API hands on to the pool.
 //!
 //! A pass joins what the control plane reports of the cluster with what the user wrote about the Nodes, has `foo-bootstrap`
-//! render it, and keeps the Secret as it has to be. The user data has no token and no time: it changes with its inputs only,
+//! render it, and keeps the Secret as it has to be. For cluster-autoscaler it writes what it knows of Nodes to the MachinePool
+//! (`scale_from_zero`). The user data has no token and no time: it changes with its inputs only,
 //! and a change replaces the Nodes of the pool. While something is wrong, the Secret stays as it was written last.
 
 mod belonging;
 mod facts;
 mod input;
+mod scale_from_zero;
 mod secret;
 mod status;
 
@@ -33,6 +35,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::core::PartialObjectMeta;
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
+use scale_from_zero::ScaleFromZero;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,6 +54,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let secrets = Watch::<PartialObjectMeta<Secret>>::lenient(&context, Watched::Secret, labelled, every);
     let reconciler = Arc::new(NodeConfigs {
         status: StatusWriter::new(managers::NODE_CONFIG),
+        scale_from_zero: ScaleFromZero::default(),
         caches: Caches {
             machine_pools: pools.store.clone(),
             clusters: clusters.store.clone(),
@@ -112,6 +116,7 @@ struct NodeConfigs {
     context: Context,
     caches: Caches,
     status: StatusWriter,
+    scale_from_zero: ScaleFromZero,
 }
 
 /// What a pass begins with.
@@ -190,7 +195,12 @@ impl NodeConfigs {
             Err(blocked) => return Ok(Err(blocked)),
         };
         match foo_bootstrap::render(&cluster, &node) {
-            Ok(user_data) => secret::keep(&secrets, config, &belonging.cluster.name_any(), user_data).await,
+            Ok(user_data) => {
+                let kept = secret::keep(&secrets, config, &belonging.cluster.name_any(), user_data).await?;
+                let client = &self.context.client;
+                self.scale_from_zero.publish(client, &belonging.machine_pool, &config.spec).await;
+                Ok(kept)
+            }
             Err(refusals) => Ok(Err(input::refused(&refusals))),
         }
     }

@@ -99,3 +99,27 @@ async fn a_foo_machine_pool_that_two_machine_pools_name_says_which_one_gets_noth
     world.until("it is over", || !world.pool("p").condition("Ready").message.contains("twin")).await;
     world.pool("p").is_of(2);
 }
+
+/// Cluster API considers such a pool as being upgraded for ever (topology controller, `IsMachinePoolUpgrading`).
+#[tokio::test(start_paused = true)]
+async fn a_topology_that_spells_the_version_in_another_way_than_the_nodes_is_warned_about() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    let nodes_report = |version: &str| {
+        pool.edits_machine_pool(|pool| {
+            pool.labels_mut().insert("topology.cluster.x-k8s.io/owned".to_owned(), version.to_owned());
+            let version = foo_api::capi::NodeVersion { version: version.to_owned() };
+            pool.status.get_or_insert_default().versions = vec![version];
+        });
+    };
+    nodes_report("v1.36.3-eks-0a1b2c3");
+    world.settles().await;
+    let ready = pool.condition("Ready");
+    assert_eq!(ready.status, "True", "{}", ready.message);
+    let warning = "until spec.topology.version of the Cluster is v1.36.3-eks-0a1b2c3";
+    assert!(ready.message.contains(warning), "{}", ready.message);
+    assert_eq!(world.events_on("p").iter().filter(|it| *it == "NodeVersionDiffers").count(), 1);
+    nodes_report("v1.36.3");
+    world.settles().await;
+    assert!(!pool.condition("Ready").message.contains("warning"), "{}", pool.condition("Ready").message);
+}

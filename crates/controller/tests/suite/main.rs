@@ -30,6 +30,7 @@ mod harness;
 mod identities;
 mod images;
 mod installations;
+mod kstatus;
 mod life;
 mod machines;
 mod moves;

@@ -397,3 +397,60 @@ async fn a_deletion_that_others_hold_up_says_so() {
     world.settles().await;
     assert!(world.server.get::<FooNodeConfig>(NS, POOL).is_none());
 }
+
+const AUTOSCALED: [&str; 2] = [
+    "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size",
+    "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size",
+];
+
+/// An annotation of the MachinePool from which cluster-autoscaler reads.
+fn of_new_nodes(pool: &Pool<'_>, name: &str) -> Option<String> {
+    pool.machine_pool()
+        .annotations()
+        .get(&format!("capacity.cluster-autoscaler.kubernetes.io/{name}"))
+        .cloned()
+}
+
+#[tokio::test(start_paused = true)]
+async fn labels_and_taints_reach_an_autoscaler_that_scales_from_zero() {
+    let world = eks_world().await;
+    let taints = json!([{"key": "dedicated", "value": "batch", "effect": "NoSchedule"}]);
+    let fields =
+        json!({"family": "AL2023", "labels": {"team": "a"}, "taints": taints, "kubelet": {"maxPods": 58}});
+    let pool = rests(&world, fields).await;
+    assert_eq!(of_new_nodes(&pool, "labels"), None, "cluster-autoscaler does not scale it");
+    for name in AUTOSCALED {
+        pool.annotates_machine_pool(name, "3");
+    }
+    world.settles().await;
+    let all = ["labels", "taints", "maxPods"].map(|name| of_new_nodes(&pool, name).unwrap_or_default());
+    assert_eq!(all, ["team=a", "dedicated=batch:NoSchedule", "58"]);
+    edits(&world, |of| {
+        of.labels.insert("zone".to_owned(), "x".to_owned());
+        of.taints.clear();
+    });
+    world.settles().await;
+    assert_eq!(of_new_nodes(&pool, "labels").as_deref(), Some("team=a,zone=x"));
+    assert_eq!(of_new_nodes(&pool, "taints"), None, "it is removed with the last taint");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_user_tells_the_autoscaler_stays_and_is_not_written_over_and_over() {
+    let world = eks_world().await;
+    let pool =
+        begins(&world, json!({"family": "AL2023", "labels": {"team": "a"}, "kubelet": {"maxPods": 58}}));
+    pool.annotates_machine_pool("capacity.cluster-autoscaler.kubernetes.io/labels", "team=b");
+    for name in AUTOSCALED {
+        pool.annotates_machine_pool(name, "3");
+    }
+    world.settles().await;
+    assert_eq!(of_new_nodes(&pool, "labels").as_deref(), Some("team=b"));
+    assert_eq!(
+        of_new_nodes(&pool, "maxPods").as_deref(),
+        Some("58"),
+        "one conflict does not keep the others away"
+    );
+    world.forgets();
+    world.waits(Duration::from_secs(3_600)).await;
+    assert_eq!(of_new_nodes(&pool, "labels").as_deref(), Some("team=b"));
+}

@@ -88,7 +88,7 @@ reasons! {
 
     // FooMachinePool, Ready.
     Ready Good [PoolReady True]
-    "as many instances as requested are in service, with Ready Nodes, and nothing is in progress"
+    "as many instances as requested are in service, and nothing is in progress. While work goes on within its limits the condition is True as well, with the reason of that work"
     ""
 
     ReadyAtMaxSize NeedsUser [PoolReady True]
@@ -127,23 +127,23 @@ reasons! {
     "instances have no FooMachine yet; the manager is about to create it"
     "wait"
 
-    Draining Waiting [PoolReady False, ScalingDown True, PoolDeleting True]
+    Draining Waiting [PoolReady True, ScalingDown True, PoolDeleting True]
     "Cluster API drains Machines; the message names up to three"
     "wait; if it lasts: the Machine's conditions name the pod or PodDisruptionBudget that prevents it"
 
-    TerminatingInstances Waiting [PoolReady False, ScalingDown True, PoolDeleting True]
+    TerminatingInstances Waiting [PoolReady True, ScalingDown True, PoolDeleting True]
     "instances are drained and about to be terminated"
     "wait"
 
-    InstancesShuttingDown Waiting [PoolReady False, ScalingDown True, PoolDeleting True]
+    InstancesShuttingDown Waiting [PoolReady True, ScalingDown True, PoolDeleting True]
     "AWS is terminating instances"
     "wait. If the message says that the process Terminate is suspended: resume it"
 
-    TooManyMachines Waiting [PoolReady False, ScalingDown True]
+    TooManyMachines Waiting [PoolReady True, ScalingDown True]
     "there are more Machines than desired; they are deleted within the limits of `spec.scaleIn`"
     "wait"
 
-    ScaleInDelayed Waiting [PoolReady False, ScalingDown True]
+    ScaleInDelayed Waiting [PoolReady True, ScalingDown True]
     "replicas were lowered without marking Machines; the message says how many serving nodes are kept and until when ([why](autoscaler.md#when-aws-has-no-capacity))"
     "wait; to delete them sooner mark their Machines with `cluster.x-k8s.io/delete-machine`, or set `spec.scaleIn.stabilizationSeconds`"
 
@@ -170,6 +170,10 @@ reasons! {
     MultipleMachinePools NeedsUser [PoolWarning True]
     "another MachinePool references this FooMachinePool as well, and gets no instances"
     "reference another FooMachinePool there before you delete anything: when a MachinePool is deleted, Cluster API deletes the FooMachinePool it references, whoever owns that"
+
+    NodeVersionDiffers NeedsUser [PoolWarning True]
+    "the Nodes report another build of the Kubernetes version than the topology of the Cluster requests; Cluster API considers the pool as being upgraded for ever"
+    "[take over the version of the Nodes](clusterclass.md#take-over-the-version-of-the-nodes)"
 
     // Every kind.
     Paused NeedsUser [Paused True, NetworkReady False, ClusterDeleting True, ControlPlaneDeleting True]
@@ -466,15 +470,15 @@ reasons! {
     "a roll-out has started, and the new launch template cannot be created; the message says why"
     "see `LaunchTemplateReady`"
 
-    RolloutPreparing Waiting [RollingOut True, PoolReady False]
+    RolloutPreparing Waiting [RollingOut True, PoolReady True, PoolReady False]
     "the group does not launch from the new launch template version yet"
     "wait; if it lasts: `LaunchTemplateReady`, `AutoScalingGroupReady`"
 
-    RollingOut Waiting [RollingOut True, PoolReady False]
+    RollingOut Waiting [RollingOut True, PoolReady True, PoolReady False]
     "the message says how many instances are updated, and what is waited for: AWS, Nodes by name, drains by name, or room"
     "wait; if it lasts: look at what the message names"
 
-    RolloutPaused NeedsUser [RollingOut True, PoolReady False]
+    RolloutPaused NeedsUser [RollingOut True, PoolReady True, PoolReady False]
     "the roll-out is paused by the annotation `infrastructure.foo.com/rollout-paused`"
     "remove the annotation to continue"
 

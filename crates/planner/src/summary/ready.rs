@@ -1,4 +1,6 @@
-//! The summary: whether everything is as desired, and if not, the most important reason.
+//! The summary: whether the pool serves what is desired, and if not, the most important reason. Routine work, a scale-in or a
+//! roll-out within its budget, is a reason of a pool that is ready: clients that wait for `Ready` would take it for a failure
+//! otherwise (decision 0021).
 
 use super::parts::{condition, cut, departures, kept, many};
 use crate::desired::Goal;
@@ -25,12 +27,12 @@ pub(super) fn ready(situation: &Situation<'_>, draft: &Draft, others: &[Conditio
             let reason = if cut(situation).is_some() { Reason::ReadyAtMaxSize } else { Reason::Ready };
             (Status::True, reason, format!("{size} of {} in service", many(size, "instance")))
         },
-        |(reason, message)| (Status::False, reason, message),
+        |(reason, message)| (status(situation, reason), reason, message),
     );
     condition(kind, status, reason, with_warnings(situation, message))
 }
 
-/// The most important reason why the pool is not ready: its removal, what is missing, what is not usable,
+/// The most important thing that is not as desired: its removal, what is missing, what is not usable,
 /// what does not exist, too few Machines, too many.
 fn why_not(situation: &Situation<'_>, draft: &Draft, others: &[Condition]) -> Option<(Reason, String)> {
     ending(situation, others)
@@ -43,6 +45,32 @@ fn why_not(situation: &Situation<'_>, draft: &Draft, others: &[Condition]) -> Op
         .or_else(|| replacing(others))
         .or_else(|| too_few(situation))
         .or_else(|| too_many(situation, draft))
+}
+
+/// Whether a pool with this to report is ready: it is while the provider works within the limits that the user set, and as many
+/// instances serve as these require.
+fn status(situation: &Situation<'_>, reason: Reason) -> Status {
+    let routine = match reason {
+        Reason::Draining
+        | Reason::TerminatingInstances
+        | Reason::InstancesShuttingDown
+        | Reason::ScaleInDelayed
+        | Reason::TooManyMachines
+        | Reason::RolloutPreparing
+        | Reason::RolloutPaused => true,
+        Reason::RollingOut => !situation.rollout.blocked_by_limits,
+        _ => false,
+    };
+    if routine && serves(situation) { Status::True } else { Status::False }
+}
+
+/// Whether as many instances are in service as are desired, less those that a roll-out may make unavailable.
+fn serves(situation: &Situation<'_>) -> bool {
+    let target = situation.target.replicas;
+    let rolls = situation.rollout.phase.is_replacing();
+    let unavailable = if rolls { situation.desired.rollout.unavailable(target) } else { 0 };
+    situation.counts.without_foo_machine == 0
+        && situation.counts.serving >= target.saturating_sub(unavailable)
 }
 
 fn ending(situation: &Situation<'_>, others: &[Condition]) -> Option<(Reason, String)> {

@@ -14,13 +14,13 @@ use std::collections::{BTreeMap, BTreeSet};
 const NAME: &str = "one-file";
 
 /// What kubelets of the recommended images say.
-const VERSIONS: [&str; 3] = ["v1.34.2-eks-113cf36", "v1.35.1-eks-5d4a308", "v1.36.0-eks-802817d"];
+pub(crate) const VERSIONS: [&str; 3] = ["v1.34.2-eks-113cf36", "v1.35.1-eks-5d4a308", "v1.36.0-eks-802817d"];
 
 /// The pools, each with its number of replicas.
 const POOLS: [(&str, usize); 2] = [("workers", 2), ("batch", 1)];
 
 /// AWS recommends an image of each family for each version.
-fn publish_images(world: &World) -> Result<()> {
+pub(crate) fn publish_images(world: &World) -> Result<()> {
     let region = world.aws().region();
     for (index, version) in VERSIONS.iter().enumerate() {
         let minor: String = version.trim_start_matches('v').split('.').take(2).collect::<Vec<_>>().join(".");

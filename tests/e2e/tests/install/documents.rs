@@ -45,3 +45,28 @@ fn the_page_on_installing_with_clusterctl_works_from_release_to_removal() {
         Ok(())
     });
 }
+
+/// The rest of the page is played in `eks/quickstart.rs`, with a manager.
+#[test]
+fn the_quick_start_builds_the_release_and_installs_the_providers() {
+    const PAGE: &str = "docs/quickstart.md";
+    foo_e2e::alone(async || {
+        let rig =
+            Rig::start(RigOptions { capi: Some(CapiOptions::default()), ..RigOptions::default() }).await?;
+        let reader = Reader::of(&rig).await?;
+        let theirs = "export IMAGE=registry.example.com/mine/cluster-api-provider-foo\n\
+                      export MANAGER_KEY_ID=AKIAIOSFODNN7EXAMPLE MANAGER_SECRET_KEY=EXAMPLEKEY";
+        reader.run(theirs).await?;
+        reader.follow(PAGE, "2. Management cluster, image and release").await?;
+        let printed = reader.follow(PAGE, "3. Install the providers").await?;
+        for provider in ["cluster-api", "infrastructure-foo", "control-plane-foo", "bootstrap-foo"] {
+            assert!(printed.contains(provider), "{printed}");
+        }
+        let keys = rig
+            .api()
+            .kubectl(["get", "secret", "foo-aws-credentials", "-n", "foo-system", "-o", "name"])
+            .await?;
+        assert_eq!(keys.trim(), "secret/foo-aws-credentials");
+        Ok(())
+    });
+}

@@ -8,8 +8,8 @@ use super::gather::Gathered;
 use super::identity;
 use super::image::{Image, usable};
 use super::replacement_rules;
-use super::rival_machine_pools;
 use super::stored;
+use super::{node_version, rival_machine_pools};
 use crate::identities::Limits;
 use crate::lookup;
 use foo_api::{capi, names, pool as api};
@@ -98,6 +98,7 @@ pub(in crate::pool) async fn desired(
     let warnings = autoscaler_warning(gathered)
         .into_iter()
         .chain(rival_machine_pools::warning(gathered))
+        .chain(node_version::warning(gathered))
         .chain(known.image.warning.clone());
     assembled(
         gathered,

@@ -15,6 +15,7 @@ pub(super) mod gather;
 pub(super) mod identity;
 pub(super) mod image;
 pub(super) mod launch_failures;
+pub(super) mod node_version;
 pub(super) mod observe;
 pub(super) mod replacement_rules;
 pub(super) mod rival_machine_pools;

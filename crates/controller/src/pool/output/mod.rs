@@ -7,7 +7,7 @@ pub(super) mod publish;
 
 use super::foo_machine_metadata;
 use super::inputs::gather::Gathered;
-use super::inputs::{Inputs, content, observe, rival_machine_pools};
+use super::inputs::{Inputs, content, node_version, observe, rival_machine_pools};
 use super::pass::{Observation, Pass};
 use super::pools::Pools;
 use super::state::PoolState;
@@ -203,6 +203,7 @@ impl Pools {
         }
         let warnings: Vec<Blocked> = rival_machine_pools::warning(gathered)
             .into_iter()
+            .chain(node_version::warning(gathered))
             .chain(inputs.image.warning.clone())
             .chain(inputs.clock_warning.clone())
             .collect();

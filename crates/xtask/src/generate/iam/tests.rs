@@ -437,3 +437,36 @@ fn instances_cannot_be_ended_but_through_their_group() {
         }
     }
 }
+
+/// The stack of docs/quickstart.md beside the one of the policies: names that the manager may pass, and what EKS User Guide,
+/// "Amazon EKS cluster IAM role" and "Amazon EKS node IAM role", requires.
+#[test]
+fn the_roles_of_the_quick_start_may_be_passed_and_have_the_policies_that_eks_requires() {
+    let roles = std::fs::read_to_string(crate::root().join("deploy/aws/roles.yaml")).unwrap();
+    let stack = crate::yaml::parse(&roles).unwrap().remove(0);
+    let nodes = ["AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly", "AmazonEKS_CNI_Policy"];
+    for (role, suffix, service, policies) in [
+        (
+            "ControlPlaneRole",
+            "eks.infrastructure.foo.com",
+            "eks.amazonaws.com",
+            &["AmazonEKSClusterPolicy"][..],
+        ),
+        ("NodeRole", "nodes.infrastructure.foo.com", "ec2.amazonaws.com", &nodes[..]),
+    ] {
+        let role = &stack["Resources"][role]["Properties"];
+        assert_eq!(role["RoleName"], format!("${{Name}}.{suffix}"));
+        assert!(text("deploy/aws/iam.yaml").contains(&format!("Default: \"*.{suffix}\"\n")), "{suffix}");
+        let trusts = &role["AssumeRolePolicyDocument"]["Statement"][0]["Principal"]["Service"];
+        assert_eq!(trusts, service);
+        let arns = policies.iter().map(|name| format!("arn:${{AWS::Partition}}:iam::aws:policy/{name}"));
+        assert_eq!(role["ManagedPolicyArns"], json!(arns.collect::<Vec<_>>()));
+    }
+    let profile = &stack["Resources"]["NodeProfile"]["Properties"]["InstanceProfileName"];
+    assert_eq!(profile, "${Name}.nodes.infrastructure.foo.com");
+    let attached = &stack["Resources"]["Manager"]["Properties"]["ManagedPolicyArns"];
+    let own = ["", "-networks", "-control-planes"];
+    let own =
+        own.map(|it| format!("arn:${{AWS::Partition}}:iam::${{AWS::AccountId}}:policy/${{PolicyName}}{it}"));
+    assert_eq!(attached, &json!(own));
+}

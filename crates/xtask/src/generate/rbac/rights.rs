@@ -195,9 +195,10 @@ pub(super) const RIGHTS: &[Right] = &[
     right(
         CAPI,
         &["machinepools"],
-        READ,
+        &["get", "list", "watch", "patch"],
         &[NodeConfig],
-        "the owners of configurations, and so their Clusters",
+        "the owners of configurations, and so their Clusters; patched: the annotations from which cluster-autoscaler reads labels, \
+         taints and pods of Nodes that do not exist yet",
     ),
     right(CAPI, &["clusters"], READ, ALL, "paused, infrastructure ready, being deleted"),
     right(

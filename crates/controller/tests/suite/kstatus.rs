@@ -1,0 +1,93 @@
+//! What clients that judge objects by kstatus (Flux, `kubectl wait` alike) make of a pool: routine work is no failure (decision 0021).
+
+use crate::support::{Pool, World};
+use foo_api::pool::Ami;
+use foo_simulator::core::catalogue::IMAGE_X86_64_NEWER;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// kstatus' rules for a custom resource (cli-utils, `pkg/kstatus`, "Conditions"): the generation, then `Reconciling` and `Stalled`,
+/// then `Ready`.
+fn kstatus(object: &Value) -> &'static str {
+    let observed = object.pointer("/status/observedGeneration").and_then(Value::as_i64);
+    if observed.is_some_and(|observed| {
+        Some(observed) != object.pointer("/metadata/generation").and_then(Value::as_i64)
+    }) {
+        return "InProgress";
+    }
+    let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
+    let status_of = |kind: &str| {
+        let found = conditions.into_iter().flatten().find(|it| it["type"] == kind);
+        found.and_then(|it| it["status"].as_str()).unwrap_or("absent").to_owned()
+    };
+    match (status_of("Reconciling").as_str(), status_of("Stalled").as_str(), status_of("Ready").as_str()) {
+        ("True", _, _) => "InProgress",
+        (_, "True", _) => "Failed",
+        (_, _, "True") => "Current",
+        (_, _, _) => "InProgress",
+    }
+}
+
+impl Pool<'_> {
+    fn kstatus(&self) -> &'static str {
+        kstatus(&serde_json::to_value(self.object()).unwrap())
+    }
+}
+
+/// What is seen each second until something is the case.
+async fn seen_until(world: &World, pool: &Pool<'_>, done: impl Fn() -> bool) -> BTreeSet<&'static str> {
+    let mut seen = BTreeSet::new();
+    for _ in 0..(2 * 3_600) {
+        world.waits(Duration::from_secs(1)).await;
+        seen.insert(pool.kstatus());
+        if done() {
+            return seen;
+        }
+    }
+    panic!("it never was\n{}", world.in_words());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_pool_is_in_progress_until_its_instances_serve() {
+    let world = World::new().await;
+    let pool = world.pool("p").begins_with(3);
+    let seen = seen_until(&world, &pool, || pool.kstatus() == "Current").await;
+    assert_eq!(seen, BTreeSet::from(["Current", "InProgress"]));
+    world.settles().await;
+    pool.is_of(3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_scale_in_that_drains_for_long_leaves_a_pool_current() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(4).await;
+    world.drains_take(Duration::from_secs(900));
+    pool.scales_to(2);
+    let seen = seen_until(&world, &pool, || pool.instances().len() == 2).await;
+    assert_eq!(seen, BTreeSet::from(["Current"]), "{}", world.in_words());
+    world.settles().await;
+    assert_eq!(pool.says("Ready"), "True");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_roll_out_leaves_a_pool_current_once_its_spec_is_observed() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(3).await;
+    world.drains_take(Duration::from_secs(600));
+    pool.edits(|spec| spec.ami = Ami::of_id(IMAGE_X86_64_NEWER));
+    world.until("the spec is observed", || pool.kstatus() == "Current").await;
+    let finished = || pool.status().rollout.is_some_and(|rollout| rollout.phase == "Finished");
+    world.until("the roll-out begins", || !finished()).await;
+    let seen = seen_until(&world, &pool, || finished() && pool.instances().len() == 3).await;
+    assert_eq!(seen, BTreeSet::from(["Current"]), "{}", world.in_words());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pool_that_cannot_do_what_its_spec_says_is_not_current() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    pool.edits(|spec| spec.ami = Ami::of_id("ami-0000000000000dead"));
+    world.settles().await;
+    assert_eq!(pool.kstatus(), "InProgress", "{}", world.in_words());
+}
