@@ -42,9 +42,7 @@ impl EksControlPlanes {
         credentials: &Credentials,
     ) -> Result<(), Blocked> {
         let name = self.name_in_eks(control_plane).unwrap_or_default();
-        let namespace = control_plane.namespace().unwrap_or_default();
-        let limits = self.context.identities.limits(place.identity.as_deref(), &namespace);
-        limits.control_plane_name(&name)?;
+        self.is_named_as_allowed(control_plane, place)?;
         let credentials = credentials.name();
         let is_rival = |other: &FooControlPlane| {
             self.cloud_key(other).is_some_and(|key| key.credentials == credentials)
@@ -54,6 +52,14 @@ impl EksControlPlanes {
             Some(other) => Err(taken(control_plane, &name, &other)),
             None => Ok(()),
         }
+    }
+
+    /// Whether the identity allows the name of the EKS cluster.
+    fn is_named_as_allowed(&self, control_plane: &FooControlPlane, place: &Place) -> Result<(), Blocked> {
+        let name = self.name_in_eks(control_plane).unwrap_or_default();
+        let namespace = control_plane.namespace().unwrap_or_default();
+        let limits = self.context.identities.limits(place.identity.as_deref(), &namespace);
+        limits.control_plane_name(&name)
     }
 
     /// The same for other credentials of the same user or role: a token says for which name it is, and not for which region or account,
@@ -99,7 +105,8 @@ impl EksControlPlanes {
         self.first_of_its_name(control_plane).into_iter().find(|other| is_rival(other))
     }
 
-    /// FooControlPlanes that name an EKS cluster in the same way and have it, or are older.
+    /// FooControlPlanes that name an EKS cluster in the same way and have it, or are older. One that may not have the name and has no
+    /// cluster does not count: otherwise a tenant could keep another one from a name by naming it first.
     fn first_of_its_name(&self, control_plane: &FooControlPlane) -> Vec<Arc<FooControlPlane>> {
         let name = self.name_in_eks(control_plane);
         let rank = |it: &FooControlPlane| {
@@ -109,6 +116,8 @@ impl EksControlPlanes {
             other.uid() != control_plane.uid()
                 && self.name_in_eks(other) == name
                 && rank(other) < rank(control_plane)
+                && (arn(other).is_some()
+                    || self.place(other).is_ok_and(|place| self.is_named_as_allowed(other, &place).is_ok()))
         })
     }
 

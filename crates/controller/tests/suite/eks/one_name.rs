@@ -2,7 +2,7 @@
 //! never share one, and no tenant takes a name of another one.
 
 use super::{ROLE, control_plane, refers};
-use crate::support::{CLUSTER, NS, World, objects};
+use crate::support::{CLUSTER, INSTALLATION, NS, World, objects};
 use foo_api::FooControlPlane;
 use foo_api::capi::Cluster;
 use foo_model::names::{EKS_NAME_ANNOTATION, eks_cluster_name};
@@ -150,6 +150,19 @@ async fn a_name_that_does_not_begin_with_the_namespace_needs_the_identity_to_all
     world.has(&objects::identity("default", spec));
     world.eks_is_ready().await;
     assert_eq!(names_at_eks(&world.aws, "eu-central-1"), [theirs]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tenant_takes_no_name_from_another_one_by_naming_it_first() {
+    let world = World::hasty_eks();
+    let name = eks_cluster_name(NS, CLUSTER, INSTALLATION);
+    begins_in(&world, (OTHER, "eu-central-1"), None, json!({ "name": name }));
+    let says = || cluster_ready(&world, OTHER).0;
+    world.until("it is refused", || says() == "False ControlPlaneNameNotAllowed").await;
+    world.begins_eks("v1.34.0", json!({}));
+    world.eks_is_ready().await;
+    assert_eq!(names_at_eks(&world.aws, "eu-central-1"), [name]);
+    assert_eq!(says(), "False ControlPlaneNameNotAllowed");
 }
 
 /// While pools of a cluster that is being deleted are drained its token is renewed; not so one for a name that is not its own.
