@@ -183,9 +183,15 @@ fn clusters() -> Vec<Case> {
         ages("an API server does not answer", &plane("Available", "False", "needs_user"))
             .silent_at(20)
             .at(40, "FooControlPlaneNotReady"),
-        ages("access is not known", &plane("AccessReady", "Unknown", "waiting"))
+        ages("an EKS cluster is being created", &plane("ClusterReady", "False", "waiting"))
             .silent_at(45)
             .at(90, "FooControlPlaneNotReady"),
+        ages("an add-on fails", &plane("AddonsReady", "False", "needs_user"))
+            .silent_at(20)
+            .at(40, "FooControlPlanePartNotReady"),
+        ages("access is not known", &plane("AccessReady", "Unknown", "waiting"))
+            .silent_at(45)
+            .at(90, "FooControlPlanePartNotReady"),
         ages("add-ons of a cluster without Nodes", &plane("AddonsReady", "False", "waiting")).silent_at(1000),
         ages("an upgrade takes long", &plane("Upgrading", "True", "waiting"))
             .silent_at(150)
