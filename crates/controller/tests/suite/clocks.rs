@@ -79,7 +79,7 @@ async fn a_clock_that_jumps_while_the_manager_runs_replaces_no_young_machine() {
         world.waits(Duration::from_mins(7)).await;
         let (instances, ends) = (world.region.groups()[0].members.len(), world.terminations());
         assert_eq!((instances, ends), (2, 0), "clock set by {minutes} min");
-        let warns = pool.condition("Ready").message.contains("the manager's clock is more than 5 minutes");
+        let warns = pool.condition("Ready").message.contains("the manager's clock is more than");
         // The manager's clock follows a step back more slowly than one forward.
         assert_eq!(warns, minutes > 0, "clock set by {minutes} min");
         world.sets_the_managers_clock_ahead(0);
@@ -96,7 +96,7 @@ async fn a_roll_out_goes_on_whatever_the_managers_clock_shows() {
         world.restarts_the_manager_with_clock_ahead(minutes);
         let pool = world.pool("p");
         world.waits(Duration::from_mins(1)).await;
-        pool.edits(|spec| spec.instance_type = Some("m5.xlarge".to_owned()));
+        pool.edits(|spec| spec.instance_type = Some("m7i.xlarge".to_owned()));
         world.settles().await;
         pool.is_of(3);
         assert_eq!(pool.status().up_to_date_replicas, Some(3), "clock ahead by {minutes} min");

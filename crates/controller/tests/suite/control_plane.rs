@@ -142,19 +142,6 @@ fn an_old_owner(secret: &mut Secret) {
     secret.owner_references_mut()[0].api_version = "controlplane.foo.com/v1alpha0".to_owned();
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_kubeconfig_secret_whose_owner_has_another_version_is_collected_with_its_cluster() {
-    let world = world().await;
-    let text = kubeconfig("t");
-    world.has(&objects::secret("k", text.as_bytes()));
-    world.settles().await;
-    edits_made(&world, an_old_owner);
-    world.settles().await;
-    world.server.delete::<FooControlPlane>(NS, CLUSTER).unwrap();
-    world.settles().await;
-    assert!(world.server.get::<Secret>(NS, "c-kubeconfig").is_none(), "it has credentials of the cluster");
-}
-
 /// As a restore from a backup does it: everything is paused, and comes without owners.
 #[tokio::test(start_paused = true)]
 async fn the_kubeconfig_secret_gets_an_owner_that_it_lost_while_paused() {

@@ -13,7 +13,7 @@ const NEXT: &str = "v1.35.0";
 /// As small as a cluster can be that has everything: quick to go through call by call.
 fn whole() -> Value {
     json!({
-        "addons": [{ "name": "vpc-cni" }],
+        "addons": [{ "name": "kube-proxy" }],
         "oidcProvider": true,
         "accessEntries": [{
             "principalARN": "arn:aws:iam::123456789012:user/dev",
