@@ -116,7 +116,7 @@ impl Reconciler for Clusters {
         Some((CloudKey::of(&credentials, &cluster.spec.region), Urgency::Usual))
     }
 
-    fn conditions<'o>(&self, cluster: &'o FooCluster) -> Option<&'o [Condition]> {
+    fn conditions(cluster: &FooCluster) -> Option<&[Condition]> {
         Some(cluster.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default())
     }
 

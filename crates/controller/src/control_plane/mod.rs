@@ -105,7 +105,7 @@ impl Reconciler for ControlPlanes {
         control_plane.metadata.generation
     }
 
-    fn conditions<'o>(&self, control_plane: &'o FooControlPlane) -> Option<&'o [Condition]> {
+    fn conditions(control_plane: &FooControlPlane) -> Option<&[Condition]> {
         let status = control_plane.status.as_ref();
         let conditions = status.map(|status| status.conditions.as_slice()).unwrap_or_default();
         control_plane.spec.eks.is_none().then_some(conditions)

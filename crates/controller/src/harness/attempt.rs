@@ -49,7 +49,7 @@ impl<R: Reconciler> Attempts<R> {
         let measured = self.context.metrics.pass_starts(self.controller);
         let deadline = self.context.settings.last_deadline();
         let mut tried = None;
-        let is_ours = self.reconciler.conditions(&object).is_some();
+        let is_ours = R::conditions(&object).is_some();
         let ended = passes::within(deadline, &key, self.pass(&key, object, &mut tried)).await;
         let (next, result, error) = match ended {
             Some(Ok(outcome)) => {

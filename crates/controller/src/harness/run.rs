@@ -98,12 +98,9 @@ impl<K: Object> Harness<K> {
         reconciler: Arc<R>,
         shutdown: impl Future<Output = ()> + Send + Sync + 'static,
     ) {
-        let (settings, counted) = (&self.context.settings, Arc::clone(&reconciler));
+        let settings = &self.context.settings;
         let clock = self.context.kubernetes_clock.clone();
-        self.context
-            .metrics
-            .census()
-            .adds(self.kind, clock, self.objects, move |object| counted.conditions(object));
+        self.context.metrics.census().adds(self.kind, clock, self.objects, R::conditions);
         let attempts = Arc::new(Attempts {
             controller: self.name,
             reconciler,

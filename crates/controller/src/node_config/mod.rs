@@ -142,7 +142,7 @@ impl Reconciler for NodeConfigs {
         (gathered.config.metadata.generation, print)
     }
 
-    fn conditions<'o>(&self, config: &'o FooNodeConfig) -> Option<&'o [Condition]> {
+    fn conditions(config: &FooNodeConfig) -> Option<&[Condition]> {
         Some(config.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default())
     }
 

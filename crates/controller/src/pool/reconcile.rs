@@ -63,7 +63,7 @@ impl Reconciler for Pools {
         Some((start.target.cloud.clone()?, start.urgency))
     }
 
-    fn conditions<'o>(&self, pool: &'o FooMachinePool) -> Option<&'o [Condition]> {
+    fn conditions(pool: &FooMachinePool) -> Option<&[Condition]> {
         Some(pool.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default())
     }
 

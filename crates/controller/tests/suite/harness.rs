@@ -64,7 +64,7 @@ impl Reconciler for Scripts {
         Some((CloudKey::of(&keys(&says(script, "account")?), DEFAULT_REGION), urgency))
     }
 
-    fn conditions<'o>(&self, _script: &'o ConfigMap) -> Option<&'o [Condition]> {
+    fn conditions(_script: &ConfigMap) -> Option<&[Condition]> {
         Some(&[])
     }
 
@@ -321,6 +321,20 @@ async fn an_object_has_its_next_pass_when_it_said_or_when_something_names_it() {
     bench.touches("quiet", "x");
     bench.waits(SECOND).await;
     assert_eq!(bench.passes("quiet").len(), 4, "by itself");
+}
+
+/// What a controller holds would live on with it: connections to AWS, and the observers behind them.
+#[tokio::test(start_paused = true)]
+async fn metrics_keep_no_controller_alive() {
+    let bench = Bench::new().await;
+    bench.has("a", &[]);
+    bench.waits(SECOND).await;
+    assert_eq!(bench.passes("a").len(), 1);
+    bench.stop.cancel();
+    let Bench { world: _world, context, scripts, running, .. } = bench;
+    running.await.unwrap();
+    assert_eq!(Arc::strong_count(&scripts), 1);
+    assert!(context.metrics.exposition().unwrap().contains("foo_objects"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -84,7 +84,7 @@ async fn secrets_that_are_never_read_to_the_end_hold_up_nobody_for_ever_and_are_
         world.has(&with_keys(name));
     }
     let given_up =
-        || world.metrics().exposition().unwrap().contains("foo_task_restarts_total{task=\"identities\"}");
+        || world.metrics().exposition().unwrap().contains("foo_task_restarts_total{task=\"identities\"} 1");
     // Each read is given up after a minute, all of them after four.
     world.waits(Duration::from_mins(3)).await;
     assert!(!given_up() && world.metrics().tasks().are_well());
