@@ -12,7 +12,7 @@ use std::time::Duration;
 async fn clusters_with_the_same_keys_share_one_observer_and_the_last_to_go_ends_it() {
     let world = World::with_keys().await;
     // Another identity with the same content.
-    world.has(&objects::identity("twin", json!({"allowedNamespaces": {}, "secret": {"name": "prod"}})));
+    world.has(&objects::identity("twin", json!({"allowAdoption": false, "allowedNamespaces": {}, "secret": {"name": "prod"}})));
     let (cluster, foo_cluster) = objects::another_cluster("d", Some("twin"));
     world.has(&cluster);
     world.has(&foo_cluster);
@@ -52,7 +52,7 @@ async fn identities_cost_nothing_while_nothing_changes() {
     assert_eq!(world.server.resource_version(), version, "a restart writes nothing");
     silence(&world).await;
     let spec: Value = serde_json::to_value(world.identity("prod").spec).unwrap();
-    assert_eq!(spec, json!({"allowedNamespaces": {}, "secret": {"name": "prod"}}));
+    assert_eq!(spec, json!({"allowAdoption": false, "allowedNamespaces": {}, "secret": {"name": "prod"}}));
 }
 
 #[tokio::test(start_paused = true)]
