@@ -212,7 +212,12 @@ impl Clusters {
             .vpc(&network.vpc_id)
             .and_then(|()| limits.subnets(network.subnets.iter().map(|subnet| subnet.id.as_str())))
             .and_then(|()| limits.security_groups(network.security_groups.iter().map(String::as_str)))
-            .and_then(|()| limits.of_neighbours([(Thing::Vpc, network.vpc_id.as_str())], &self.own));
+            .and_then(|()| {
+                let subnets = network.subnets.iter().map(|subnet| (Thing::Subnet, subnet.id.as_str()));
+                let groups = network.security_groups.iter().map(|id| (Thing::SecurityGroup, id.as_str()));
+                let vpc = (Thing::Vpc, network.vpc_id.as_str());
+                limits.of_neighbours([vpc].into_iter().chain(subnets).chain(groups), &self.own)
+            });
         match allowed {
             Ok(()) => found,
             Err(blocked) => Found::Blocked(blocked),

@@ -79,9 +79,6 @@ async fn a_clock_that_jumps_while_the_manager_runs_replaces_no_young_machine() {
         world.waits(Duration::from_mins(7)).await;
         let (instances, ends) = (world.region.groups()[0].members.len(), world.terminations());
         assert_eq!((instances, ends), (2, 0), "clock set by {minutes} min");
-        let warns = pool.condition("Ready").message.contains("the manager's clock is more than");
-        // The manager's clock follows a step back more slowly than one forward.
-        assert_eq!(warns, minutes > 0, "clock set by {minutes} min");
         world.sets_the_managers_clock_ahead(0);
         world.settles().await;
         pool.is_of(2);

@@ -100,7 +100,7 @@ fn what_is_under_way_is_told_with_what_it_waits_for() {
         "under-way",
         &Facts {
             pool: pool(&[
-                condition("Ready", "False", "Draining", "waiting for Cluster API to drain a"),
+                condition("Ready", "True", "Draining", "waiting for Cluster API to drain a"),
                 condition(
                     "RollingOut",
                     "True",

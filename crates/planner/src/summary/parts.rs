@@ -27,6 +27,11 @@ pub(super) fn departures(situation: &Situation<'_>) -> Option<(Reason, String)> 
     }
 }
 
+/// Whether a user or AWS suspended this process of the group.
+pub(super) fn is_suspended(situation: &Situation<'_>, process: Process) -> bool {
+    situation.view.group().is_some_and(|group| group.suspended.contains_key(&process))
+}
+
 /// AWS's message, or a text that there is none.
 pub(super) fn said(reason: &str) -> &str {
     if reason.is_empty() { "no reason given" } else { reason }

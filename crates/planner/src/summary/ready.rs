@@ -2,13 +2,13 @@
 //! roll-out within its budget, is a reason of a pool that is ready: clients that wait for `Ready` would take it for a failure
 //! otherwise (decision 0021).
 
-use super::parts::{condition, cut, departures, kept, many};
+use super::parts::{condition, cut, departures, is_suspended, kept, many};
 use crate::desired::Goal;
 use crate::draft::Draft;
 use crate::observed::Look;
 use crate::report::{Condition, ConditionKind, Status, some_names};
 use crate::situation::{MachineState, Member, Situation, View};
-use foo_model::Reason;
+use foo_model::{Process, Reason};
 
 /// Conditions that Ready requires, the most important first.
 const NEEDED: [ConditionKind; 4] = [
@@ -61,7 +61,9 @@ fn status(situation: &Situation<'_>, reason: Reason) -> Status {
         Reason::RollingOut => !situation.rollout.blocked_by_limits,
         _ => false,
     };
-    if routine && serves(situation) { Status::True } else { Status::False }
+    // Somebody has to resume it.
+    let terminates = !is_suspended(situation, Process::Terminate);
+    if routine && terminates && serves(situation) { Status::True } else { Status::False }
 }
 
 /// Whether as many instances are in service as are desired, less those that a roll-out may make unavailable.

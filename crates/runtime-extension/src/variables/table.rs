@@ -186,5 +186,4 @@ const EKS_POOLS: &[Variable] = &[
     variable("postCommands", Nodes, &["postCommands"], Optional),
     variable("nodeExtra", Nodes, &["extra"], Optional),
     variable("userDataCompression", Nodes, &["compression"], Optional),
-    variable("nodeConfigStorage", Nodes, &["storage"], Optional),
 ];

@@ -169,6 +169,10 @@ impl PoolView {
             && self.provider_ids().len() == wanted
             && self.instances.len() == wanted
             && self.condition("Ready").is_some_and(|(status, ..)| status == "True")
+            // A pool is ready during routine work.
+            && ["RollingOut", "ScalingDown"]
+                .iter()
+                .all(|kind| self.condition(kind).is_some_and(|(status, ..)| status == "False"))
     }
 }
 

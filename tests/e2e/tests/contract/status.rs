@@ -138,7 +138,7 @@ fn the_plugin_explains_what_a_pool_waits_for() {
         // The Machine says it first; the pool's status follows with the manager's next pass.
         wait_until("the pool to say that it drains", SOON, async || {
             let text = explained(&one).await?;
-            let says = text.contains("Not ready for ") && text.contains("Draining: ");
+            let says = text.contains("\nReady for ") && text.contains("Draining: ");
             Ok(Probe::when(says, || text))
         })
         .await?;

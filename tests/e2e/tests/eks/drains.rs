@@ -66,7 +66,7 @@ pub(crate) async fn an_upgrade_waits_for_a_budget(
     ensure!(view.machine_of(&old).is_some_and(MachineView::is_deleting), "another Machine goes: {view}");
     pool.wait("the pool to say so", AFTER_DRAIN, |view| {
         view.condition("Ready")
-            .is_some_and(|(status, _, message)| status == "False" && message.contains("drain"))
+            .is_some_and(|(status, _, message)| status == "True" && message.contains("drain"))
     })
     .await?;
     is_at(cluster, "v1.36.0").await?;

@@ -51,8 +51,8 @@ pub(crate) async fn a_second_control_plane_of_that_name(world: &World, cluster: 
         foo_e2e::set(object, &["spec", "eks", "name"], json!(name));
     })
     .await?;
-    says(&twin, "ClusterReady", "it to be told", |(status, reason, message)| {
-        status == "False" && reason == "ClusterNameTaken" && message.contains("in another namespace")
+    says(&twin, "ClusterReady", "the name to be refused", |(status, reason, message)| {
+        status == "False" && reason == "ControlPlaneNameNotAllowed" && message.contains("twin_")
     })
     .await?;
     twin.delete().await?;

@@ -24,9 +24,9 @@ const NAME: &str = "first";
 /// The key of the manager, as the testbed gives it: AWS's own example.
 const MANAGER: (&str, &str) = ("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY");
 
-fn attach(world: &World, policy: Option<Policy>) {
+fn attach(world: &World, policy: Policy) {
     let (id, secret) = (MANAGER.0.to_owned(), MANAGER.1.to_owned());
-    world.aws().simulator().put_key(AccessKey { id, secret, policy });
+    world.aws().simulator().put_key(AccessKey { id, secret, policy: Some(policy) });
 }
 
 fn shipped() -> Result<Policy> {
@@ -86,9 +86,9 @@ fn the_quick_start_leads_to_nodes_with_the_shipped_policies_and_leaves_nothing()
             settings.nat_gateway_create = Duration::from_secs(3);
             settings.nat_gateway_delete = Duration::from_secs(3);
         })?;
-        attach(world, Some(shipped()?));
+        attach(world, shipped()?);
         let followed = follows(world).await;
-        attach(world, None);
+        world.aws().simulator().remove_key(MANAGER.0);
         followed
     });
 }

@@ -15,7 +15,7 @@ use foo_runtime_sdk::hooks::{
 use foo_runtime_sdk::server::metrics::Outcome;
 use foo_runtime_sdk::{Extension, Failure, Handler, patch};
 use foo_testbed::world::SOON;
-use foo_testbed::world::kinds::text;
+use foo_testbed::world::kinds::{is_deleting, text};
 use foo_testbed::{Probe, wait_until};
 use serde_json::{Value, json};
 
@@ -108,7 +108,8 @@ async fn settled(stage: &Stage, size: &str) -> Result<Value> {
             .all(is_one);
         let sized = infrastructure.iter().all(|machine| text(machine, "/spec/size") == size);
         Ok(match machines.as_slice() {
-            [machine] if counted && sized => Probe::Done(machine.clone()),
+            // The lists are read one after the other: the Machine may be that of the infrastructure before.
+            [machine] if counted && sized && !is_deleting(machine) => Probe::Done(machine.clone()),
             _ => Probe::NotYet(format!("{machines:#?}\n{infrastructure:#?}\n{:#}", deployment["status"])),
         })
     })

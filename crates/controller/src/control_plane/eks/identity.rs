@@ -14,6 +14,7 @@ use foo_model::names::{
     ADOPT_FROM_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION, TAG_INSTALLATION,
 };
 use foo_planner::desired::Blocked;
+use futures::future::join_all;
 use kube::ResourceExt;
 use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
@@ -63,20 +64,26 @@ impl EksControlPlanes {
     }
 
     /// The same for other credentials of the same user or role: a token says for which name it is, and not for which region or account,
-    /// so that one for either cluster would be good for both.
+    /// so that one for either cluster would be good for both. As long as it is not known whose credentials they are, they count as the
+    /// same.
     pub(super) async fn is_alone_with(
         &self,
         control_plane: &FooControlPlane,
         own: Option<&str>,
     ) -> Result<(), Blocked> {
-        let Some(own) = own else { return Ok(()) };
-        for other in self.first_of_its_name(control_plane) {
-            if self.principal_of(&other).await.as_deref() == Some(own) {
+        let others = self.first_of_its_name(control_plane);
+        let principals = join_all(others.iter().map(|other| self.principal_of(other))).await;
+        let same = |principal: &Option<String>| match (own, principal.as_deref()) {
+            (Some(own), Some(other)) => own == other,
+            (None, _) | (_, None) => true,
+        };
+        match others.iter().zip(&principals).find(|(_, principal)| same(principal)) {
+            Some((other, _)) => {
                 let name = self.name_in_eks(control_plane).unwrap_or_default();
-                return Err(taken(control_plane, &name, &other));
+                Err(taken(control_plane, &name, other))
             }
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Which user or role AWS sees in the calls for a FooControlPlane, if that is found out in time.

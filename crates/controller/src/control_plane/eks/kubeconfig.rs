@@ -60,15 +60,20 @@ impl Server {
     }
 
     /// That which the status and the Secret of an earlier manager show, for as long as EKS is not asked or does not answer. If the
-    /// Secret was deleted, or holds what nobody can read, the endpoint is the one that was copied into the spec.
-    fn as_before(control_plane: &FooControlPlane, region: &str, there: Option<&Secret>) -> Option<Self> {
+    /// Secret was deleted, or holds what nobody can read, the endpoint is the one that was copied into the spec. The token is for
+    /// `name`, which was checked; a status that shows another name is of another cluster.
+    fn as_before(
+        control_plane: &FooControlPlane,
+        (name, region): (&str, &str),
+        there: Option<&Secret>,
+    ) -> Option<Self> {
         if there.is_some_and(|there| !is_owned_by(there, control_plane)) {
             return None;
         }
         let eks = control_plane.status.as_ref()?.eks.as_ref()?;
         let read = there.and_then(|there| kubeconfig::read(&there.name_any(), there).ok());
         Some(Self {
-            name: eks.name.clone()?,
+            name: eks.name.clone().filter(|shown| shown == name)?,
             region: region.to_owned(),
             endpoint: read
                 .map(|it| it.endpoint)
@@ -119,7 +124,10 @@ impl EksControlPlanes {
         let cluster = self.name_of_cluster(control_plane);
         let name = kubeconfig::secret_name(&cluster);
         let there = secrets.get_opt(&name).await?;
-        let as_before = || Server::as_before(control_plane, &region.key.region, there.as_ref());
+        let as_before = || {
+            let checked = self.name_in_eks(control_plane)?;
+            Server::as_before(control_plane, (&checked, &region.key.region), there.as_ref())
+        };
         let Some(server) = server.or_else(as_before) else { return Ok(Kept::default()) };
         if let Some(wrong) = there.as_ref().and_then(|there| unusable(there, control_plane, &server)) {
             return Ok(Kept { wrong: Some(wrong), ..Kept::default() });

@@ -151,7 +151,14 @@ impl EksControlPlanes {
         blocked: Blocked,
         state: &mut EksState,
     ) -> Result<Ended, apply::Error> {
-        let known = self.watch_api_server(control_plane, &blocked, state).await?;
+        let known = match blocked.reason {
+            // Limits of the identity are about what is used anew. They do not end the access to a cluster that runs, which drains need.
+            Reason::RoleNotAllowed
+            | Reason::KmsKeyNotAllowed
+            | Reason::SecurityGroupNotAllowed
+            | Reason::SubnetNotAllowed => self.keep_for_drains(control_plane, state).await,
+            _ => self.watch_api_server(control_plane, &blocked, state).await?,
+        };
         let facts = Facts {
             deleting: (goal == Goal::Delete).then(|| blocked.clone()),
             blocked: Some(blocked.clone()),

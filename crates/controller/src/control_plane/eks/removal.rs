@@ -120,7 +120,11 @@ impl EksControlPlanes {
 
     /// Keeps the kubeconfig alive while pools are drained. That fails in a namespace that is being deleted if the Secret is gone, and
     /// must not keep anything else from going.
-    async fn keep_for_drains(&self, control_plane: &FooControlPlane, state: &mut EksState) -> ApiServer {
+    pub(super) async fn keep_for_drains(
+        &self,
+        control_plane: &FooControlPlane,
+        state: &mut EksState,
+    ) -> ApiServer {
         let Ok(place) = self.place(control_plane) else { return ApiServer::default() };
         let Ok(credentials) = self.credentials(control_plane, &place) else { return ApiServer::default() };
         if self.may_have_its_name(control_plane, &place, &credentials).is_err() {

@@ -12,7 +12,10 @@ use std::time::Duration;
 async fn clusters_with_the_same_keys_share_one_observer_and_the_last_to_go_ends_it() {
     let world = World::with_keys().await;
     // Another identity with the same content.
-    world.has(&objects::identity("twin", json!({"allowAdoption": false, "allowedNamespaces": {}, "secret": {"name": "prod"}})));
+    world.has(&objects::identity(
+        "twin",
+        json!({"allowAdoption": false, "allowedNamespaces": {}, "secret": {"name": "prod"}}),
+    ));
     let (cluster, foo_cluster) = objects::another_cluster("d", Some("twin"));
     world.has(&cluster);
     world.has(&foo_cluster);
