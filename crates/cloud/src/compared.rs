@@ -60,6 +60,7 @@ impl<C> Compared<C> {
     }
 
     /// The other side dated an answer to a request of this process, by a `Date`, which has whole seconds.
+    #[expect(clippy::needless_pass_by_value, reason = "a moment is a number, of whatever clock")]
     pub fn answered(&self, sent: Instant, received: Instant, date: TimeOf<C>) {
         let took = received.saturating_duration_since(sent);
         if took > SLOWEST {

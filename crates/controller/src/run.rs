@@ -181,7 +181,7 @@ async fn serve_diagnostics(
     let mut secret = [0; 32];
     let random = rustls::crypto::aws_lc_rs::default_provider().secure_random.fill(&mut secret);
     random.map_err(|_none| anyhow::anyhow!("the system gives no random bytes"))?;
-    let router = diagnostics::guarded(metrics.clone(), debug.clone(), Access::new(reviews, secret));
+    let router = diagnostics::guarded(metrics.clone(), debug, Access::new(reviews, secret));
     admin::serve(diagnostics.address, router, Transport::Tls(Arc::new(certificate))).await?;
     Ok(())
 }

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn name(eks: Value, status: Value, annotations: Value) -> Option<String> {
+    fn name(eks: &Value, status: &Value, annotations: &Value) -> Option<String> {
         let object = json!({
             "apiVersion": "controlplane.foo.com/v1alpha1", "kind": "FooControlPlane",
             "metadata": { "name": "blue", "namespace": "team-a", "annotations": annotations },
@@ -63,12 +63,13 @@ mod tests {
         let role = json!({ "roleARN": "arn:aws:iam::123456789012:role/eks" });
         let seen = json!({ "eks": { "arn": "arn:aws:eks:eu-central-1:123456789012:cluster/team-a_seen" } });
         let moved = json!({ EKS_NAME_ANNOTATION: "team-a_moved" });
-        assert_eq!(name(role.clone(), seen.clone(), moved.clone()).unwrap(), "team-a_seen");
-        assert_eq!(name(role.clone(), json!({}), moved.clone()).unwrap(), "team-a_moved");
+        let none = json!({});
+        assert_eq!(name(&role, &seen, &moved).unwrap(), "team-a_seen");
+        assert_eq!(name(&role, &none, &moved).unwrap(), "team-a_moved");
         let default = eks_cluster_name("team-a", "blue", "here");
-        assert_eq!(name(role, json!({}), json!({})).unwrap(), default);
+        assert_eq!(name(&role, &none, &none).unwrap(), default);
         let named = json!({ "roleARN": "arn:aws:iam::123456789012:role/eks", "name": "prod" });
-        assert_eq!(name(named, seen, moved).unwrap(), "prod");
-        assert_eq!(name(Value::Null, json!({}), json!({})), None);
+        assert_eq!(name(&named, &seen, &moved).unwrap(), "prod");
+        assert_eq!(name(&Value::Null, &none, &none), None);
     }
 }

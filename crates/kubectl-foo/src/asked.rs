@@ -59,6 +59,9 @@ fn one(text: &str) -> Result<Asked, String> {
 
 /// The kind by any of the names that kubectl knows it by.
 fn kind_of(text: &str) -> Option<Kind> {
+    if text.contains('/') {
+        return None;
+    }
     let (resource, _group) = text.split_once('.').unwrap_or((text, ""));
     match resource.to_ascii_lowercase().as_str() {
         "foocontrolplane" | "foocontrolplanes" | "foocp" => Some(Kind::ControlPlane),
@@ -90,6 +93,7 @@ mod tests {
         asked(&arguments.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "compared with a Result")]
     fn names(kind: Kind, names: &[&str]) -> Result<Vec<Asked>, String> {
         Ok(names.iter().map(|name| Asked { kind, name: Some((*name).to_owned()) }).collect())
     }

@@ -81,6 +81,7 @@ impl<C> Difference<C> {
     }
 
     /// When the manager's clock shows what the other clock dated.
+    #[expect(clippy::needless_pass_by_value, reason = "a moment is a number, of whatever clock")]
     pub fn ours(&self, theirs: TimeOf<C>) -> Timestamp {
         Timestamp(theirs.millis.saturating_add(self.ahead))
     }

@@ -79,7 +79,8 @@ fn whole(root: &Path, total: &Mutex<Total>) -> Result<()> {
         let mut outcome =
             others.into_iter().chain(std::iter::from_fn(next)).try_for_each(|program| program.run("", total));
         for lane in waiting {
-            outcome = outcome.and(lane.join().unwrap_or_else(|_| Err(anyhow::anyhow!("a lane panicked"))));
+            let other = lane.join().map_err(|_| anyhow::anyhow!("a lane panicked")).flatten();
+            outcome = outcome.and(other);
         }
         outcome
     })

@@ -325,7 +325,7 @@ fn exactly_as_long_as_a_family_can_get() {
         let comment = format!("# {}\n", "a".repeat(length));
         node(family, |it| match family {
             Family::Bottlerocket => {
-                it.extra = Some(format!("[settings]\nmotd = \"{}\"\n", comment.trim_end()))
+                it.extra = Some(format!("[settings]\nmotd = \"{}\"\n", comment.trim_end()));
             }
             Family::AL2023 | Family::CloudInit => it.files = vec![file("/a", &vec![b'a'; length])],
         })

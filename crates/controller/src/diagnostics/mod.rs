@@ -23,7 +23,7 @@ use serde::Deserialize;
 use strum::IntoEnumIterator;
 
 /// All pages, for users that `access` allows. To be served over TLS only: requests carry tokens.
-pub fn guarded(metrics: Metrics, debug: Debug, access: Access) -> Router {
+pub fn guarded(metrics: Metrics, debug: &Debug, access: Access) -> Router {
     let pages = Page::iter().fold(open(metrics), |pages, page| {
         let shown = debug.clone();
         let show = move |Query(which): Query<Which>| async move {

@@ -77,7 +77,7 @@ fn silent() -> Client {
 }
 
 fn pages(client: Client) -> Router {
-    guarded(Metrics::new(), Debug::default(), Access::new(client, [7; 32]))
+    guarded(Metrics::new(), &Debug::default(), Access::new(client, [7; 32]))
 }
 
 /// Status and text of an answer.
@@ -193,7 +193,7 @@ async fn verdicts_are_remembered_for_a_minute_and_refusals_for_ten_seconds() {
 async fn a_flood_of_guesses_does_not_drive_out_who_may() {
     let asked = Asked::default();
     let access = Access::new(sensible(&asked), [7; 32]);
-    let pages = guarded(Metrics::new(), Debug::default(), access.clone());
+    let pages = guarded(Metrics::new(), &Debug::default(), access.clone());
     assert_eq!(get(&pages, "/metrics", Some("Bearer scraper")).await.0, 200);
     for number in 0..3000 {
         assert_eq!(get(&pages, "/metrics", Some(&format!("Bearer guess-{number}"))).await.0, 401);

@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(super) struct Lists {
     /// Its name, for messages.
     identity: String,
-    lists: BTreeMap<Thing, Vec<String>>,
+    by_thing: BTreeMap<Thing, Vec<String>>,
     users: Users,
     adoption: bool,
 }
@@ -58,7 +58,7 @@ impl Lists {
         let named = rule.filter(|rule| rule.selector.is_none()).and_then(|rule| rule.list.as_deref());
         Self {
             identity: name.to_owned(),
-            lists: lists.collect(),
+            by_thing: lists.collect(),
             adoption: spec.allow_adoption,
             users: if matches!(named, Some([_])) { Users::One } else { Users::Several },
         }
@@ -142,7 +142,7 @@ impl Limits {
 
     /// Whether pools may launch into subnets that the provider is about to create, whose ids nobody knows yet.
     pub(crate) fn new_subnets(&self) -> Result<(), Blocked> {
-        if !self.lists.lists.contains_key(&Thing::Subnet) {
+        if !self.lists.by_thing.contains_key(&Thing::Subnet) {
             return Ok(());
         }
         let what = "subnets that the provider creates: it lists allowedSubnets";
@@ -156,12 +156,12 @@ impl Limits {
 
     /// Whether a list names this.
     pub(super) fn lists(&self, thing: Thing, name: &str) -> bool {
-        let list = self.lists.lists.get(&thing);
+        let list = self.lists.by_thing.get(&thing);
         list.is_some_and(|list| list.iter().any(|entry| is_about(entry, &self.namespace, name)))
     }
 
     fn check(&self, thing: Thing, name: &str, reason: Reason, what: &str) -> Result<(), Blocked> {
-        if !self.lists.lists.contains_key(&thing) {
+        if !self.lists.by_thing.contains_key(&thing) {
             return match (self.trust, self.lists.users, thing.absent()) {
                 (Trust::None, Users::Several, Absent::NoneIfShared) => {
                     Err(self.unlisted(thing, name, reason, what))
@@ -278,7 +278,7 @@ mod tests {
     fn absent_lists_allow_everything() {
         let all = limits(&json!({}));
         assert!(all.profile("admin").is_ok() && all.region("eu-central-1").is_ok());
-        assert!(all.subnets(["subnet-1"].into_iter()).is_ok());
+        assert!(all.subnets(["subnet-1"]).is_ok());
     }
 
     #[test]
@@ -336,8 +336,8 @@ mod tests {
     #[test]
     fn every_subnet_must_be_allowed() {
         let some = limits(&json!({"allowedSubnets": ["subnet-1", "subnet-2"]}));
-        assert_eq!(some.subnets(["subnet-2", "subnet-1"].into_iter()), Ok(()));
-        let blocked = some.subnets(["subnet-1", "subnet-3"].into_iter()).unwrap_err();
+        assert_eq!(some.subnets(["subnet-2", "subnet-1"]), Ok(()));
+        let blocked = some.subnets(["subnet-1", "subnet-3"]).unwrap_err();
         assert_eq!(blocked.reason, Reason::SubnetNotAllowed);
         assert!(blocked.message.contains("\"subnet-3\""), "{}", blocked.message);
     }

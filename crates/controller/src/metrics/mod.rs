@@ -77,10 +77,6 @@ use strum::IntoEnumIterator;
 type Histograms<Labels> = Initialized<Labels, Histogram>;
 
 /// All metrics of the process. Clones share the same numbers.
-#[expect(
-    clippy::disallowed_types,
-    reason = "each of them says why its members need not exist from the start"
-)]
 #[derive(Clone)]
 pub struct Metrics {
     registry: Arc<Mutex<Registry>>,

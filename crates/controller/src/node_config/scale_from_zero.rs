@@ -21,11 +21,14 @@ type Fact = (&'static str, &'static str, Option<String>);
 /// How many values are remembered at most.
 const REMEMBERED: usize = 10_000;
 
+/// The present value of an annotation, and the one that was applied.
+type Sent = (Option<String>, Option<String>);
+
 /// What was sent last, by uid of the MachinePool and annotation: the present value, and the one that was applied. As long as both
 /// are the same nothing is sent again: another manager owns the annotation.
 #[derive(Debug, Default)]
 pub(super) struct ScaleFromZero {
-    sent: Mutex<HashMap<(String, &'static str), (Option<String>, Option<String>)>>,
+    sent: Mutex<HashMap<(String, &'static str), Sent>>,
 }
 
 impl ScaleFromZero {

@@ -74,7 +74,7 @@ fn right_owners(
 fn records(
     machine: &FooMachine,
     report: Option<&MachineReport>,
-    clock: &Difference<Kubernetes>,
+    clock: Difference<Kubernetes>,
 ) -> Map<String, Value> {
     let mut records = Map::new();
     let Some(report) = report else { return records };
@@ -111,7 +111,7 @@ pub(super) fn repair(
     machine: &FooMachine,
     gathered: &Gathered,
     report: Option<&MachineReport>,
-    clock: &Difference<Kubernetes>,
+    clock: Difference<Kubernetes>,
 ) -> Option<Value> {
     let pool = &gathered.pool;
     let is_going = machine.metadata.deletion_timestamp.is_some();

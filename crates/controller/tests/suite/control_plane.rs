@@ -139,7 +139,7 @@ async fn the_kubeconfig_secret_is_made_and_kept_as_it_must_be() {
 
 /// The owner gets a version that is not served.
 fn an_old_owner(secret: &mut Secret) {
-    secret.owner_references_mut()[0].api_version = "controlplane.foo.com/v1alpha0".to_owned();
+    "controlplane.foo.com/v1alpha0".clone_into(&mut secret.owner_references_mut()[0].api_version);
 }
 
 /// As a restore from a backup does it: everything is paused, and comes without owners.

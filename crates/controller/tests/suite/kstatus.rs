@@ -62,7 +62,7 @@ async fn a_new_pool_is_in_progress_until_its_instances_serve() {
 async fn a_scale_in_that_drains_for_long_leaves_a_pool_current() {
     let world = World::new().await;
     let pool = world.pool("p").of(4).await;
-    world.drains_take(Duration::from_secs(900));
+    world.drains_take(Duration::from_mins(15));
     pool.scales_to(2);
     let seen = seen_until(&world, &pool, || pool.instances().len() == 2).await;
     assert_eq!(seen, BTreeSet::from(["Current"]), "{}", world.in_words());
@@ -74,7 +74,7 @@ async fn a_scale_in_that_drains_for_long_leaves_a_pool_current() {
 async fn a_roll_out_leaves_a_pool_current_once_its_spec_is_observed() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
-    world.drains_take(Duration::from_secs(600));
+    world.drains_take(Duration::from_mins(10));
     pool.edits(|spec| spec.ami = Ami::of_id(IMAGE_X86_64_NEWER));
     world.until("the spec is observed", || pool.kstatus() == "Current").await;
     let finished = || pool.status().rollout.is_some_and(|rollout| rollout.phase == "Finished");

@@ -110,7 +110,7 @@ async fn an_existing_network_has_to_be_in_a_vpc_and_groups_that_the_identity_lis
 }
 
 /// A FooControlPlane of this namespace with its Cluster and FooCluster, which names the identity `prod`.
-fn has_control_plane(world: &World, fields: Value) {
+fn has_control_plane(world: &World, fields: &Value) {
     let mut cluster = objects::cluster();
     let mut reference = objects::reference("FooControlPlane", CLUSTER);
     CONTROL_PLANE_GROUP.clone_into(&mut reference.api_group);
@@ -160,7 +160,7 @@ async fn a_control_plane_names_only_what_its_identity_lists() {
     ] {
         let world = World::empty();
         has_identity(&world, limits);
-        has_control_plane(&world, fields.clone());
+        has_control_plane(&world, &fields.clone());
         world.waits(Duration::from_mins(5)).await;
         assert_eq!(cluster_ready(&world).0, reason, "{fields} {}", cluster_ready(&world).1);
         assert!(world.region.clusters().is_empty(), "{fields}");
@@ -247,7 +247,7 @@ async fn a_control_plane_has_no_interfaces_in_subnets_of_another_namespace() {
     has_identity(&world, &json!({}));
     let theirs = another_ones_network(&world).await.status.unwrap().network.unwrap();
     let subnets: Vec<&str> = theirs.subnets.iter().map(|subnet| subnet.id.as_str()).collect();
-    has_control_plane(&world, json!({ "subnets": subnets }));
+    has_control_plane(&world, &json!({ "subnets": subnets }));
     world.waits(Duration::from_mins(5)).await;
     assert_eq!(cluster_ready(&world).0, "False SubnetNotAllowed", "{}", cluster_ready(&world).1);
     assert!(world.region.clusters().is_empty());

@@ -451,6 +451,6 @@ async fn what_a_user_tells_the_autoscaler_stays_and_is_not_written_over_and_over
         "one conflict does not keep the others away"
     );
     world.forgets();
-    world.waits(Duration::from_secs(3_600)).await;
+    world.waits(Duration::from_hours(1)).await;
     assert_eq!(of_new_nodes(&pool, "labels").as_deref(), Some("team=b"));
 }

@@ -40,7 +40,7 @@ fn objects(world: &World) -> BTreeMap<String, Object> {
 /// What the keys of a pool begin with; its name has nothing that is written otherwise in a key.
 fn folder(pool: &Pool<'_>) -> String {
     let group = pool.group_name().replace('/', "!2F");
-    format!("clusters/foo-user-data/{}/{group}/", NS)
+    format!("clusters/foo-user-data/{NS}/{group}/")
 }
 
 /// A pool whose bootstrap data are too long for EC2.
@@ -81,7 +81,7 @@ async fn at_rest_all_pools_of_a_namespace_cost_s3_one_list_in_ten_minutes() {
     }
     world.settles().await;
     world.forgets();
-    world.waits(Duration::from_mins(60)).await;
+    world.waits(Duration::from_hours(1)).await;
     let calls = world.aws.call_counts();
     let of_s3 = calls.iter().filter(|((service, _), _)| *service == Service::S3);
     let (lists, others): (Vec<_>, Vec<_>) =

@@ -1,7 +1,6 @@
 //! After a restore to before the FooCluster existed: a Cluster has one network, and what proves whose it is.
 
 use crate::world::*;
-use foo_model::network::*;
 use foo_model::*;
 use foo_network::report::ConditionKind;
 use std::time::Duration;

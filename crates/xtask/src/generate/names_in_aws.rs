@@ -114,7 +114,7 @@ fn listed(fields: &[(&str, &str)]) -> String {
             text.push_str(kind);
             text.push(' ');
         }
-        text.push_str(&format!("`{}`", path.strip_prefix("spec.").unwrap_or(path)));
+        text.extend(["`", path.strip_prefix("spec.").unwrap_or(path), "`"]);
         last = kind;
     }
     text

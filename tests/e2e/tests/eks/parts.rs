@@ -85,7 +85,7 @@ pub(crate) async fn cluster_with_identity<'w>(
     change: impl FnOnce(&mut Value),
 ) -> Result<Cluster<'w>> {
     let mut foo_cluster = manifests::foo_cluster(name, name);
-    foo_cluster["spec"]["identityRef"] = json!({"name": identity});
+    foo_e2e::set(&mut foo_cluster, &["spec", "identityRef"], json!({"name": identity}));
     apply(world, name, version, &foo_cluster, change).await
 }
 
@@ -191,7 +191,7 @@ pub(crate) async fn stranger<'w>(world: &'w World, name: &str) -> Result<Cluster
 
 /// Names the cluster in EKS that a test made by hand.
 pub(crate) fn names_by_hand(control_plane: &mut Value, name: &str) {
-    control_plane["spec"]["eks"]["name"] = json!(name_by_hand(name));
+    foo_e2e::set(control_plane, &["spec", "eks", "name"], json!(name_by_hand(name)));
 }
 
 /// A cluster in EKS that somebody made by hand.

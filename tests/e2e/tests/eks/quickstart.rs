@@ -33,7 +33,7 @@ fn shipped() -> Result<Policy> {
     let mut statements = Vec::new();
     for policy in POLICIES {
         let policy: Value = serde_json::from_str(policy)?;
-        statements.extend(policy["Statement"].as_array().into_iter().flatten().cloned());
+        statements.extend(policy.get("Statement").and_then(Value::as_array).into_iter().flatten().cloned());
     }
     Ok(serde_json::from_value(json!({"Version": "2012-10-17", "Statement": statements}))?)
 }

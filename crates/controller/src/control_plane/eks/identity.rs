@@ -273,13 +273,11 @@ pub(super) async fn own_principal(region: &CloudRegion, credentials: &Credential
     if let Some(error) = &known.trouble {
         tracing::debug!(%error, role, "could not read the manager's own role; it is taken for one without a path");
     }
-    match known.look.as_ref().map(|look| &*look.shows) {
-        Some(Answer::Role(Some(found))) => Some(OwnPrincipal::known(&found.arn)),
-        Some(_) | None => {
-            let arn = format!("arn:{partition}:iam::{account}:role/{role}");
-            Some(OwnPrincipal { arn, is_guessed: true })
-        }
+    if let Some(Answer::Role(Some(found))) = known.look.as_ref().map(|look| &*look.shows) {
+        return Some(OwnPrincipal::known(&found.arn));
     }
+    let arn = format!("arn:{partition}:iam::{account}:role/{role}");
+    Some(OwnPrincipal { arn, is_guessed: true })
 }
 
 #[cfg(test)]

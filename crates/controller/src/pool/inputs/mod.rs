@@ -300,7 +300,7 @@ impl Pools {
     ) -> Observed {
         let now = self.context.clock.now();
         let Found { difference, agreement } = self.context.kubernetes_clock.found();
-        let foo_machines = observe::foo_machines(gathered, &difference);
+        let foo_machines = observe::foo_machines(gathered, difference);
         let view = match (aws, mismatch) {
             (Aws::Usable(..), Some(doubt)) => untrusted(doubt),
             (Aws::Usable(region, identity), None) => seen(gathered, region, identity, &foo_machines, state),
@@ -324,7 +324,7 @@ impl Pools {
             hook: view.hook,
             ec2_states: view.ec2_states,
             signals,
-            machines: observe::machines(gathered, &difference),
+            machines: observe::machines(gathered, difference),
             foo_machines,
             finalizer: state.unconfirmed.finalizer(observe::finalizer(gathered)),
             move_block: state.unconfirmed.moves(observe::moves(gathered)),

@@ -141,7 +141,7 @@ pub(in crate::pool) fn ec2_states(
 }
 
 /// Our FooMachines.
-pub(in crate::pool) fn foo_machines(gathered: &Gathered, clock: &Difference<Kubernetes>) -> Vec<FooMachine> {
+pub(in crate::pool) fn foo_machines(gathered: &Gathered, clock: Difference<Kubernetes>) -> Vec<FooMachine> {
     gathered
         .foo_machines
         .iter()
@@ -187,11 +187,11 @@ fn is_moved(machine: &foo_api::FooMachine) -> bool {
 }
 
 /// Their Machines.
-pub(in crate::pool) fn machines(gathered: &Gathered, clock: &Difference<Kubernetes>) -> Vec<Machine> {
+pub(in crate::pool) fn machines(gathered: &Gathered, clock: Difference<Kubernetes>) -> Vec<Machine> {
     gathered.machines.iter().map(|machine| view(machine, clock)).collect()
 }
 
-fn view(machine: &capi::Machine, clock: &Difference<Kubernetes>) -> Machine {
+fn view(machine: &capi::Machine, clock: Difference<Kubernetes>) -> Machine {
     let annotated = |key: &str| machine.annotations().contains_key(key);
     Machine {
         name: MachineName::new(machine.name_any()),
@@ -245,7 +245,7 @@ fn node(machine: &capi::Machine) -> NodeState {
     }
 }
 
-fn node_since(machine: &capi::Machine, clock: &Difference<Kubernetes>) -> Option<Timestamp> {
+fn node_since(machine: &capi::Machine, clock: Difference<Kubernetes>) -> Option<Timestamp> {
     condition(machine, "NodeReady").map(|ready| timestamp(clock, &ready.last_transition_time))
 }
 
@@ -306,12 +306,12 @@ fn timeouts(deletion: capi::MachineDeletion) -> DeletionTimeouts {
     }
 }
 
-fn deletion(clock: &Difference<Kubernetes>, timestamp: Option<&Time>) -> Deletion {
+fn deletion(clock: Difference<Kubernetes>, timestamp: Option<&Time>) -> Deletion {
     timestamp.map_or(Deletion::Alive, |time| Deletion::Since(self::timestamp(clock, time)))
 }
 
 /// When the manager's clock shows what the API server dated.
-fn timestamp(clock: &Difference<Kubernetes>, time: &Time) -> Timestamp {
+fn timestamp(clock: Difference<Kubernetes>, time: &Time) -> Timestamp {
     clock.ours(from_kube(time.0))
 }
 

@@ -158,7 +158,7 @@ impl Pools {
                 (Some(said), _) => {
                     let known = region.observer.details(&said.instance);
                     let details = known.as_ref().and_then(|(_, word)| word.details());
-                    publish::machine_status(machine, said, details, (now, &clock))
+                    publish::machine_status(machine, said, details, (now, clock))
                 }
                 (None, Some(said)) => {
                     let group = extra.group.as_deref().unwrap_or_default();
@@ -168,7 +168,7 @@ impl Pools {
             };
             let repair = Some(machine).filter(|_| !paused);
             let repair =
-                repair.and_then(|machine| foo_machine_metadata::repair(machine, gathered, said, &clock));
+                repair.and_then(|machine| foo_machine_metadata::repair(machine, gathered, said, clock));
             writes.push(self.write_machine(machines.clone(), Arc::clone(machine), repair, status));
         }
         stream::iter(writes).buffer_unordered(STATUS_WRITES).collect::<()>().await;

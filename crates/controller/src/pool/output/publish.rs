@@ -202,7 +202,7 @@ pub(in crate::pool) fn machine_status(
     machine: &FooMachine,
     report: &MachineReport,
     details: Option<&InstanceDetails>,
-    (now, clock): (jiff::Timestamp, &Difference<Kubernetes>),
+    (now, clock): (jiff::Timestamp, Difference<Kubernetes>),
 ) -> Option<FooMachineStatus> {
     let old = machine.status.clone().unwrap_or_default();
     let was_provisioned = old.ready == Some(true);
@@ -290,7 +290,7 @@ fn ready_condition(status: &'static str, reason: Reason, message: String) -> con
 /// Whole seconds, as Kubernetes writes times: what is written equals what is read.
 fn drain_hook(
     (since, deadline): (Timestamp, Timestamp),
-    clock: &Difference<Kubernetes>,
+    clock: Difference<Kubernetes>,
 ) -> Option<DrainHookStatus> {
     let time = |at: Timestamp| jiff::Timestamp::from_second(clock.theirs(at).millis() / 1000).ok().map(Time);
     Some(DrainHookStatus { since: time(since)?, deadline: time(deadline)? })

@@ -46,7 +46,7 @@ fn has_identity(world: &World, allow_adoption: bool) {
     world.has(&objects::identity("default", spec));
 }
 
-fn adopts(world: &World, fields: Value) {
+fn adopts(world: &World, fields: &Value) {
     let mut eks = json!({ "adopt": true });
     eks.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     world.has(&control_plane(CLUSTER, "v1.34.0", eks));
@@ -66,7 +66,7 @@ async fn is_refused(world: &World, text: &str) {
 async fn adoption_needs_the_consent_of_the_identity_and_of_the_account() {
     let world = with_a_cluster_of_nobody().await;
     tags(&world, TAG_ADOPTABLE, "default/c").await;
-    adopts(&world, json!({}));
+    adopts(&world, &json!({}));
     is_refused(&world, "allowAdoption").await;
     has_identity(&world, false);
     world.waits(Duration::from_mins(1)).await;
@@ -98,7 +98,7 @@ async fn adopted(fields: Value) -> World {
     let world = with_a_cluster_of_nobody().await;
     has_identity(&world, true);
     tags(&world, TAG_ADOPTABLE, "default/c").await;
-    adopts(&world, fields);
+    adopts(&world, &fields);
     world.eks_is_ready().await;
     world
 }
@@ -116,7 +116,7 @@ async fn the_deletion_of_an_adopted_cluster_retains_it_unless_the_spec_says_dele
     }
     garbage_is_collected(&world);
 
-    adopts(&world, json!({}));
+    adopts(&world, &json!({}));
     world.eks_is_ready().await;
     world.edits_eks(|eks| eks.deletion_policy = Some(DeletionPolicy::Delete));
     world.waits(Duration::from_mins(2)).await;

@@ -193,7 +193,8 @@ fn a_policy_applies_later_than_its_association_is_listed() {
         settings.eks.policies_apply_spread = Duration::from_secs(20);
     };
     let world = world_with(late);
-    world.active(json!({ "accessConfig": { "bootstrapClusterCreatorAdminPermissions": false } }));
+    let access = json!({ "bootstrapClusterCreatorAdminPermissions": false, "authenticationMode": "API" });
+    world.active(json!({ "accessConfig": access }));
     world.entry(json!({ "principalArn": CALLER })).expect("made");
     let policy = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy";
     let associate = request(json!({ "policyArn": policy, "accessScope": { "type": "cluster" } }));

@@ -87,7 +87,11 @@ fn further(operation: Operation) -> &'static [&'static str] {
         Operation::AttachInternetGateway | Operation::DetachInternetGateway => &["UseGivenVpcs"],
         Operation::DeleteSecurityGroup
         | Operation::RevokeSecurityGroupEgress
-        | Operation::RevokeSecurityGroupIngress => &["DeleteLeftSecurityGroups", "DeleteLeftGroupsOfEks"],
+        | Operation::RevokeSecurityGroupIngress => {
+            &["DeleteLeftSecurityGroups", "DeleteLeftGroupsOfEks", "DeleteGroupsOfGuardDuty"]
+        }
+        Operation::DeleteVpcEndpoints => &["DeleteEndpointsOfGuardDuty"],
+        Operation::DeleteNetworkInterface => &["DeleteIdleInterfacesOfNodes"],
         Operation::DeleteLoadBalancer | Operation::DeleteTargetGroup => &["DeleteLeftServices"],
         Operation::GetInstanceProfile => &["ReadRoles", "FindNodeRoles"],
         // With the ownership tag in the request, or on the resource.
@@ -109,9 +113,10 @@ fn who_gets_a_role_gets_only_those_of_its_kind() {
         allowing().iter().filter(passing).flat_map(|it| it.resources.clone()).collect()
     };
     let role = |kind: &str| format!("arn:*:iam::*:role/*.{kind}.infrastructure.foo.com");
-    assert_eq!(passed("ec2.amazonaws.com"), [role("nodes")]);
+    // Of pools, and of access entries that let nodes in.
+    assert_eq!(passed("ec2.amazonaws.com"), [role("nodes"), role("nodes")]);
     assert_eq!(passed("pods.eks.amazonaws.com"), [role("pods")]);
-    assert_eq!(passed("eks.amazonaws.com"), [role("eks"), role("pods"), role("nodes")]);
+    assert_eq!(passed("eks.amazonaws.com"), [role("eks"), role("pods")]);
 }
 
 /// What others made is neither changed nor deleted, and no tag makes it ours but at its creation and at the adoption of a cluster.

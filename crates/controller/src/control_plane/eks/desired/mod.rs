@@ -21,6 +21,7 @@ use std::collections::BTreeSet;
 pub(super) use partition::partition;
 
 /// What is known besides the FooControlPlane's spec.
+#[expect(clippy::struct_excessive_bools, reason = "facts from five sources, none of which excludes another")]
 #[derive(Clone, Debug)]
 pub(super) struct Known<'a> {
     /// The control plane's id.
