@@ -39,7 +39,8 @@ pub(super) fn verdict(meta: &ObjectMeta, all: &[Condition], seen: Option<i64>, n
     let stale = stale.map(|at| format!("the manager last wrote this status {} ago", duration(at, now)));
     let caution = behind.into_iter().chain(stale).collect::<Vec<_>>().join("; ");
     let caution = if caution.is_empty() { caution } else { format!(" ({caution})") };
-    let at_work = Reason::parse(&ready.reason).is_some_and(|reason| !reason.is_good());
+    let at_work = Reason::parse(&ready.reason)
+        .is_some_and(|reason| reason.entry().class == Class::Waiting || reason == Reason::RolloutPaused);
     if ready.status == "True" && at_work {
         // Routine work, for example a scale-in, leaves it ready.
         format!("Ready for {}: {}{caution}", age(ready, now), said(ready))
