@@ -194,7 +194,8 @@ async fn a_network_of_another_namespace_is_not_used_unless_the_identity_lists_it
     let world = World::empty();
     has_identity(&world, &json!({}));
     let theirs = another_ones_network(&world).await;
-    let vpc = theirs.status.clone().unwrap().network.unwrap().vpc_id;
+    let network = theirs.status.clone().unwrap().network.unwrap();
+    let vpc = network.vpc_id.clone();
     let mut ours = objects::foo_cluster();
     ours.spec.identity_ref = Some(objects::identity_reference("prod"));
     ours.spec.network = existing(&theirs);
@@ -206,6 +207,14 @@ async fn a_network_of_another_namespace_is_not_used_unless_the_identity_lists_it
     assert!(message.contains(&vpc) && !message.contains("team-b"), "{message}");
     let allow =
         |identity: &mut foo_api::FooClusterIdentity| identity.spec.allowed_vpcs = Some(vec![vpc.clone()]);
+    world.server.edit("", "prod", allow).unwrap();
+    world.waits(Duration::from_mins(2)).await;
+    assert_eq!(network_of(&world, NS, CLUSTER).0, "False SubnetNotAllowed", "nor are its parts");
+    let allow = |identity: &mut foo_api::FooClusterIdentity| {
+        identity.spec.allowed_subnets =
+            Some(network.subnets.iter().map(|subnet| subnet.id.clone()).collect());
+        identity.spec.allowed_security_groups = Some(network.security_groups.clone());
+    };
     world.server.edit("", "prod", allow).unwrap();
     world.waits(Duration::from_mins(2)).await;
     assert!(network_of(&world, NS, CLUSTER).0.starts_with("True"), "{:?}", network_of(&world, NS, CLUSTER));
