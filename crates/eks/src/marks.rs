@@ -1,7 +1,9 @@
 //! The tags by which we know what is ours.
 
 use crate::desired::Desired;
-use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION};
+use foo_model::names::{
+    TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION, are_in_one_namespace,
+};
 use foo_model::network::Tags;
 
 /// Our tags.
@@ -47,9 +49,5 @@ pub(crate) fn are_ours(desired: &Desired, tags: &Tags) -> bool {
 /// The Cluster of a FooControlPlane that is being deleted may not exist any more, and with it the name that the tag has: then the namespace
 /// decides.
 fn is_our_cluster(desired: &Desired, cluster: &str) -> bool {
-    let namespace = |name: &str| name.split_once('/').map(|(namespace, _)| namespace.to_owned());
-    cluster == desired.cluster
-        || (desired.being_deleted
-            && namespace(cluster).is_some()
-            && namespace(cluster) == namespace(&desired.cluster))
+    cluster == desired.cluster || (desired.being_deleted && are_in_one_namespace(cluster, &desired.cluster))
 }

@@ -57,6 +57,12 @@ pub const EKS_NAME_ANNOTATION: &str = "infrastructure.foo.com/eks-cluster-name";
 /// Annotation on a kubeconfig Secret with the token of an EKS cluster: when the token ends (RFC 3339).
 pub const TOKEN_EXPIRES_ANNOTATION: &str = "infrastructure.foo.com/token-expires";
 
+/// Whether two names of the form `<namespace>/<name>`, as the tag of a Cluster has them, are in one namespace.
+pub fn are_in_one_namespace(one: &str, other: &str) -> bool {
+    let namespace = |name: &str| name.split_once('/').map(|(namespace, _)| namespace.to_owned());
+    namespace(one).is_some() && namespace(one) == namespace(other)
+}
+
 /// Longest name of an EKS cluster (EKS API Reference, CreateCluster).
 const MAX_EKS_NAME: usize = 100;
 

@@ -2,7 +2,7 @@
 
 use crate::desired::{Desired, Tier};
 use crate::role::Role;
-use foo_model::names::{TAG_CLUSTER, TAG_INSTALLATION, TAG_NETWORK, TAG_ROLE};
+use foo_model::names::{TAG_CLUSTER, TAG_INSTALLATION, TAG_NETWORK, TAG_ROLE, are_in_one_namespace};
 use foo_model::network::Tags;
 
 /// The tag of what the cluster of this name owns or uses, as cloud controllers know it.
@@ -59,11 +59,7 @@ pub(crate) fn are_ours(desired: &Desired, tags: &Tags) -> bool {
 /// The Cluster of a FooCluster that is being deleted may not exist any more, and with it the name that the tag has: then the namespace
 /// decides.
 fn is_our_cluster(desired: &Desired, cluster: &str) -> bool {
-    let namespace = |name: &str| name.split_once('/').map(|(namespace, _)| namespace.to_owned());
-    cluster == desired.cluster
-        || (desired.being_deleted
-            && namespace(cluster).is_some()
-            && namespace(cluster) == namespace(&desired.cluster))
+    cluster == desired.cluster || (desired.being_deleted && are_in_one_namespace(cluster, &desired.cluster))
 }
 
 /// Whether the tags are those of another network that this management cluster created for the same Cluster.
