@@ -55,8 +55,9 @@ advisories: prerequisites cargo-deny ## Take newer advisories (hack/advisories.t
 	@cargo xtask advisories --from $(database)
 	@cargo xtask deny
 
-conformance: tools build ## Cluster API's own end-to-end specs, all of them, on real components (make test plays a few)
+conformance: tools build ## Cluster API's own end-to-end specs with every flavour, on real components, and those left out (make test plays a few)
 	@FOO_SPECS=whole cargo test --workspace --test upstream -- --nocapture
+	@cargo test --workspace --test eks -- self_hosted:: --nocapture
 
 chaos: tools build ## Roll-outs under accidents on real components, and a kill around each change of AWS (CHAOS_MINUTES=60 CHAOS_SIZE=20 CHAOS_SEED=1)
 	@CHAOS_MINUTES=$(or $(CHAOS_MINUTES),60) CHAOS_SIZE=$(or $(CHAOS_SIZE),20) CHAOS_SEED=$(or $(CHAOS_SEED),1) \
@@ -109,7 +110,7 @@ plugin: ## The static kubectl-foo alone, optimised
 	@hack/tools/target.sh $(MANAGER_TARGET)
 	$(call timed,kubectl-foo,$(build_released) --package kubectl-foo)
 
-tools: prerequisites ## Build the real components that tests and demo run (11 minutes once, then seconds)
+tools: prerequisites ## Build the real components that tests and demo run (13 minutes once, then seconds)
 	$(call timed,development tools,hack/tools/build.sh)
 
 browser: ## A Chromium for the test of the simulator's web page (Debian's, if there is none)

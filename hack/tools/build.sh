@@ -9,7 +9,7 @@
 # KUBEBUILDER_ASSETS   folder with kube-apiserver, etcd and kubectl that are already built: used instead of a build
 # FOO_TOOLS_BIN        another place for the binaries (the test bed reads the same variable)
 #
-# Deliberately one build at a time: kube-controller-manager alone needs 2 GB. The first build takes about 11 minutes on
+# Deliberately one build at a time: kube-controller-manager alone needs 2 GB. The first build takes about 13 minutes on
 # two cores; after that a binary is rebuilt only when its go.mod, go.sum, Go files or this script change.
 set -euo pipefail
 
@@ -22,7 +22,7 @@ kubernetes=$(pinned kubernetes k8s.io/kubernetes)
 capi=$(pinned cluster-api sigs.k8s.io/cluster-api)
 minor() { echo "$1" | cut -d. -f2; }
 
-needed="etcd kube-apiserver kubectl kube-controller-manager capi-core clusterctl capi-kubeadm-bootstrap capi capi-hooks capi-specs promtool"
+needed="etcd kube-apiserver kubectl kube-controller-manager capi-core clusterctl capi-kubeadm-bootstrap capi capi-hooks capi-specs promtool aws-iam-authenticator"
 
 module_of() {
   case $1 in
@@ -31,6 +31,7 @@ module_of() {
     capi-core | clusterctl | capi-kubeadm-bootstrap | capi | capi-hooks) echo cluster-api ;;
     capi-specs) echo capi-specs ;;
     promtool) echo prometheus ;;
+    aws-iam-authenticator) echo aws-iam-authenticator ;;
     *) echo "unknown program '$1'; known: $needed" >&2; exit 2 ;;
   esac
 }
@@ -44,6 +45,7 @@ package_of() {
     capi-kubeadm-bootstrap) echo sigs.k8s.io/cluster-api/bootstrap/kubeadm ;;
     capi-hooks) echo ./hooks ;;
     promtool) echo github.com/prometheus/prometheus/cmd/promtool ;;
+    aws-iam-authenticator) echo sigs.k8s.io/aws-iam-authenticator/cmd/aws-iam-authenticator ;;
   esac
 }
 

@@ -13,6 +13,7 @@ use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::retry::RetryConfig;
 use aws_smithy_types::timeout::TimeoutConfig;
+use foo_cloud::AwsClock;
 use foo_cloud::queue::LONGEST_WAIT;
 use std::fmt;
 use std::time::Duration;
@@ -33,6 +34,8 @@ pub struct AwsSettings {
     pub timeouts: Timeouts,
     /// Whether calls go through a proxy.
     pub proxy: Proxy,
+    /// Where it is noted when AWS dated each answer, whatever it was.
+    pub clock: Option<AwsClock>,
 }
 
 /// Proxy settings.
@@ -120,6 +123,7 @@ impl AwsSettings {
             roles: Vec::new(),
             timeouts: Timeouts::default(),
             proxy: Proxy::default(),
+            clock: None,
         }
     }
 }
@@ -158,7 +162,7 @@ impl fmt::Debug for Identity {
 
 pub(crate) async fn connect(settings: AwsSettings) -> Result<AwsCloud, ConnectError> {
     let settings = checked(settings)?;
-    let (sessions, skew) = (Sessions::new(), Skew::default());
+    let (sessions, skew) = (Sessions::new(), Skew::noted_in(settings.clock.clone()));
     let config = with_roles(base(&settings, &sessions).await?, &settings.roles).await;
     let signer = Signer::new(&config, &settings.region, sessions.clone(), skew.clone()).await;
     // Not the adaptive mode: after two throttled calls it delayed other calls for 38 s, across all clients.
@@ -206,11 +210,12 @@ pub(crate) async fn connect_queue(
     let settings = checked(settings)?;
     let Timeouts { connect, attempt, operation } = settings.timeouts;
     let patient = Timeouts { connect, attempt: attempt + LONGEST_WAIT, operation: operation + LONGEST_WAIT };
-    let sessions = Sessions::new();
+    let (sessions, skew) = (Sessions::new(), Skew::noted_in(settings.clock.clone()));
     let config = with_roles(base(&settings, &sessions).await?, &settings.roles).await;
     let client = |retries: RetryConfig, timeouts: Timeouts| {
         let config = aws_sdk_sqs::config::Builder::from(&config)
             .interceptor(sessions.clone())
+            .interceptor(skew.clone())
             .endpoint_url(&endpoint)
             .retry_config(retries);
         aws_sdk_sqs::Client::from_conf(config.timeout_config(timeouts.config()).build())

@@ -7,7 +7,7 @@ use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types as aws;
 use aws_smithy_types::date_time::{DateTime, Format};
 use foo_cloud::{ErrorKind, ImageInfo, ImageQuery, Operation, Result};
-use foo_model::{ImageId, Timestamp};
+use foo_model::{AwsTime, ImageId};
 
 const OPERATION: Operation = Operation::DescribeImages;
 
@@ -56,8 +56,8 @@ fn image(image: &aws::Image) -> Result<ImageInfo, Gap> {
 }
 
 /// A time as EC2 writes it, `2026-02-02T09:00:00.000Z`.
-fn time(text: &str) -> Option<Timestamp> {
-    DateTime::from_str(text, Format::DateTime).ok()?.to_millis().ok().map(Timestamp)
+fn time(text: &str) -> Option<AwsTime> {
+    DateTime::from_str(text, Format::DateTime).ok()?.to_millis().ok().map(AwsTime::from_millis)
 }
 
 pub(crate) async fn parameter(client: &aws_sdk_ssm::Client, name: &str) -> Result<Option<String>> {
@@ -83,8 +83,8 @@ mod tests {
             .deprecation_time("2028-02-02T09:00:00.000Z")
             .build();
         let (plain, dated) = (image(&plain.build()).unwrap(), image(&dated).unwrap());
-        assert_eq!((plain.created, plain.deprecated_from), (Timestamp(0), None));
-        assert_eq!(dated.created, Timestamp(1_770_022_800_000));
-        assert_eq!(dated.deprecated_from, Some(Timestamp(1_833_094_800_000)));
+        assert_eq!((plain.created, plain.deprecated_from), (AwsTime::from_millis(0), None));
+        assert_eq!(dated.created, AwsTime::from_millis(1_770_022_800_000));
+        assert_eq!(dated.deprecated_from, Some(AwsTime::from_millis(1_833_094_800_000)));
     }
 }

@@ -47,9 +47,10 @@ use foo_cloud::{
     SecurityGroupInfo, SubnetInfo, TemplateSummary, VcpuQuota, VersionCopy, VolumeInfo,
 };
 use foo_model::{
-    ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion,
+    ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateRecord,
+    TemplateVersion,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl AwsCloud {
     /// Prepares clients; makes no call yet.
@@ -93,6 +94,12 @@ impl Compute for AwsCloud {
     }
     async fn describe_templates_tagged(&self, tag_key: &str) -> Result<Vec<TemplateSummary>> {
         templates::describe_tagged(&self.ec2.repeating, tag_key).await
+    }
+    async fn describe_latest_versions(
+        &self,
+        ids: &BTreeSet<LaunchTemplateId>,
+    ) -> Result<BTreeMap<LaunchTemplateId, TemplateRecord>> {
+        templates::describe_latest(&self.ec2.repeating, ids).await
     }
     async fn delete_template_versions(
         &self,

@@ -11,7 +11,7 @@ use aws_sdk_s3::primitives::ByteStream;
 use foo_cloud::{
     BucketOf, CloudError, ErrorKind, NewObject, ObjectInfo, Objects, Operation, Result, Written,
 };
-use foo_model::Timestamp;
+use foo_model::AwsTime;
 use std::collections::BTreeMap;
 
 /// The client, with what all clients of a connection have.
@@ -50,7 +50,7 @@ impl Objects for AwsCloud {
                 let key = object.key.ok_or_else(|| Gap("Key").during(OPERATION))?;
                 let modified = object.last_modified.and_then(|time| time.to_millis().ok());
                 let modified = modified.ok_or_else(|| Gap("LastModified").during(OPERATION))?;
-                found.push(ObjectInfo { key, modified: Timestamp(modified) });
+                found.push(ObjectInfo { key, modified: AwsTime::from_millis(modified) });
             }
         }
         Ok(found)

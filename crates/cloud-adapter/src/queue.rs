@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use aws_sdk_sqs::types as aws;
 use foo_cloud::queue::BATCH;
 use foo_cloud::{Message, Operation, Queue, Receipt, Result};
-use foo_model::Timestamp;
+use foo_model::AwsTime;
 use std::time::Duration;
 
 /// One queue, with the credentials of one identity.
@@ -88,7 +88,7 @@ fn message(message: aws::Message) -> Option<Message> {
         id: message.message_id.unwrap_or_default(),
         receipt: Receipt::new(message.receipt_handle?),
         body: message.body.unwrap_or_default(),
-        sent: Timestamp(number(&aws::MessageSystemAttributeName::SentTimestamp)?),
+        sent: AwsTime::from_millis(number(&aws::MessageSystemAttributeName::SentTimestamp)?),
         receives: receives.and_then(|it| u32::try_from(it).ok()).unwrap_or(1),
     })
 }

@@ -4,7 +4,7 @@
 //! measurement is out of date.
 
 use crate::Clock;
-use foo_model::{Agreement, Difference, TimeOf, Timestamp};
+use foo_model::{Agreement, Aws, Comparison, Difference, TimeOf, Timestamp};
 use std::collections::VecDeque;
 use std::fmt;
 use std::marker::PhantomData;
@@ -35,14 +35,8 @@ pub struct Compared<C> {
     theirs: PhantomData<fn() -> C>,
 }
 
-/// What a comparison has found.
-#[derive(Clone, Copy, Debug)]
-pub struct Found<C> {
-    /// The difference, zero while it is unknown.
-    pub difference: Difference<C>,
-    /// Whether the clocks agree.
-    pub agreement: Agreement,
-}
+/// AWS's clock in one region, compared with the manager's by the answers to the calls of one set of credentials.
+pub type AwsClock = Compared<Aws>;
 
 #[derive(Debug, Default)]
 struct Answers {
@@ -76,20 +70,25 @@ impl<C> Compared<C> {
     }
 
     /// The present difference.
-    pub fn found(&self) -> Found<C> {
+    pub fn found(&self) -> Comparison<C> {
         let ours = self.ours.now();
         let began = ours.0.saturating_sub(millis(self.began.elapsed()));
         self.lock().found(began)
     }
 
     /// The present difference, if the clocks agree or differ and did not when this was asked last: for a log line.
-    pub fn news(&self) -> Option<Found<C>> {
+    pub fn news(&self) -> Option<Comparison<C>> {
         let found = self.found();
         if found.agreement == Agreement::Unknown {
             return None;
         }
         let before = self.lock().logged.replace(found.agreement);
         (before != Some(found.agreement)).then_some(found)
+    }
+
+    /// Whether this is the same comparison: a clone.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.answers, &other.answers)
     }
 
     /// The manager's time of what the other clock dated.
@@ -109,12 +108,12 @@ impl<C> Compared<C> {
 
 impl Answers {
     /// `began`: what the manager's clock shows, less the time since the comparison began.
-    fn found<C>(&mut self, began: i64) -> Found<C> {
+    fn found<C>(&mut self, began: i64) -> Comparison<C> {
         let mut sorted: Vec<i64> = self.offsets.iter().copied().collect();
         sorted.sort_unstable();
         let median = sorted.get(sorted.len() / 2).copied().filter(|_| sorted.len() >= LEAST);
         let Some(ahead) = median.map(|median| began.saturating_sub(median)) else {
-            return Found { difference: Difference::ahead_by(self.used), agreement: Agreement::Unknown };
+            return Comparison { difference: Difference::ahead_by(self.used), agreement: Agreement::Unknown };
         };
         if ahead.abs_diff(self.used) > RESOLUTION.unsigned_abs() {
             self.used = ahead;
@@ -128,7 +127,7 @@ impl Answers {
             (false, true) => Agreement::Unknown,
             (false, false) => Agreement::Agree,
         };
-        Found { difference: Difference::ahead_by(self.used), agreement }
+        Comparison { difference: Difference::ahead_by(self.used), agreement }
     }
 }
 

@@ -39,7 +39,7 @@ pub mod watchdog;
 
 pub use clock::{Clock, SystemClock};
 pub use clusters::ClusterLooks;
-pub use compared::Compared;
+pub use compared::{AwsClock, Compared};
 pub use error::{CloudError, ErrorKind};
 pub use looks::{Freshness, Known, Look};
 pub use lookups::{Asking, Lookups};
@@ -66,9 +66,9 @@ use foo_model::hook::HookConfig;
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
     Activity, Decrement, Group, GroupChange, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
-    LaunchTemplateId, NewGroup, Process, TemplateContent, TemplateVersion,
+    LaunchTemplateId, NewGroup, Process, TemplateContent, TemplateRecord, TemplateVersion,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Result of a cloud call.
 pub type Result<T, E = CloudError> = std::result::Result<T, E>;
@@ -160,6 +160,13 @@ pub trait Compute: Send + Sync {
     /// All templates that have a tag with this key, without versions, except those that cannot be read; one
     /// call per 200 templates.
     async fn describe_templates_tagged(&self, tag_key: &str) -> Result<Vec<TemplateSummary>>;
+    /// The latest versions of these templates, from a list of the latest versions of all templates of the account and region, one call per
+    /// 200 (DescribeLaunchTemplateVersions with `$Latest` and no template). Ends when all are found, or after as many calls as there are
+    /// ids: an account may have many templates of others. One that is left out, or cannot be read, is no error.
+    async fn describe_latest_versions(
+        &self,
+        ids: &BTreeSet<LaunchTemplateId>,
+    ) -> Result<BTreeMap<LaunchTemplateId, TemplateRecord>>;
     /// Deletes versions, at most 200. Versions that do not exist are no error.
     async fn delete_template_versions(
         &self,

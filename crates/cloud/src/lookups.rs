@@ -13,7 +13,7 @@ use crate::{
     Cloud, ImageInfo, ImageQuery, InstanceTypeInfo, NetworkQuery, Result, SecurityGroupInfo, SubnetInfo,
 };
 use foo_model::eks::InstanceProfile;
-use foo_model::{ImageId, InstanceType, Timestamp};
+use foo_model::{AwsTime, ImageId, InstanceType};
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
@@ -84,7 +84,7 @@ impl Lookups {
     pub async fn newest_image(
         &self,
         query: &ImageQuery,
-        now: Timestamp,
+        now: AwsTime,
         asking: Asking,
     ) -> Result<Option<ImageInfo>> {
         let ask = async || Ok(newest(self.cloud.find_images(query).await?, now));
@@ -137,7 +137,7 @@ impl fmt::Debug for Lookups {
 }
 
 /// Of images of the same age, the one whose id sorts last: callers get the same one in whatever order AWS lists them.
-fn newest(images: Vec<ImageInfo>, now: Timestamp) -> Option<ImageInfo> {
+fn newest(images: Vec<ImageInfo>, now: AwsTime) -> Option<ImageInfo> {
     images
         .into_iter()
         .filter(|image| image.available && image.deprecated_from.is_none_or(|from| now < from))

@@ -2,7 +2,7 @@
 
 use crate::Result;
 use async_trait::async_trait;
-use foo_model::Timestamp;
+use foo_model::AwsTime;
 use std::collections::BTreeMap;
 
 /// A bucket of an account.
@@ -41,7 +41,7 @@ pub struct ObjectInfo {
     /// Its key.
     pub key: String,
     /// When it was written, in whole seconds.
-    pub modified: Timestamp,
+    pub modified: AwsTime,
 }
 
 /// Objects of one set of credentials in one region; the bucket must be in that region.

@@ -2,7 +2,7 @@
 
 use crate::Result;
 use async_trait::async_trait;
-use foo_model::Timestamp;
+use foo_model::AwsTime;
 use std::fmt;
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ pub struct Message {
     /// Its text.
     pub body: String,
     /// When it was sent.
-    pub sent: Timestamp,
+    pub sent: AwsTime,
     /// How often it was received, this time included; AWS counts approximately.
     pub receives: u32,
 }

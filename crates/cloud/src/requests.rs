@@ -2,8 +2,8 @@
 
 use crate::error::CloudError;
 use foo_model::{
-    Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplateId, Process, SecurityGroupId,
-    SubnetId, TemplateVersion, Timestamp, UserData, Zone,
+    AwsTime, Group, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplateId, Process, SecurityGroupId,
+    SubnetId, TemplateVersion, UserData, Zone,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -169,9 +169,9 @@ pub struct ImageInfo {
     /// Whether it can be launched (`available`).
     pub available: bool,
     /// When it was created; the epoch if AWS does not tell.
-    pub created: Timestamp,
+    pub created: AwsTime,
     /// Since when it is deprecated, or when it will be. Its owner gets it in answers nevertheless.
-    pub deprecated_from: Option<Timestamp>,
+    pub deprecated_from: Option<AwsTime>,
 }
 
 /// Selects images by owner, name and architecture.

@@ -19,7 +19,7 @@ impl Aws {
         Self { endpoint_url }
     }
 
-    fn settings(&self, credentials: &Credentials, region: &str) -> AwsSettings {
+    fn settings(&self, credentials: &Credentials, region: &str, metering: &Metering) -> AwsSettings {
         let identity = match &credentials.source {
             Source::Manager => Identity::DefaultChain,
             Source::Keys(keys) => Identity::Keys {
@@ -37,6 +37,7 @@ impl Aws {
             endpoint_url: self.endpoint_url.clone(),
             identity,
             roles: credentials.roles.iter().map(role).collect(),
+            clock: Some(metering.clock.clone()),
             ..AwsSettings::new(region)
         }
     }
@@ -50,9 +51,10 @@ impl CloudFactory for Aws {
         region: &str,
         metering: &Metering,
     ) -> Result<Arc<dyn Cloud>, ConnectError> {
-        let cloud = AwsCloud::connect(self.settings(credentials, region)).await.map_err(|error| {
-            ConnectError { key: CloudKey::of(credentials, region), source: Box::new(error) }
-        })?;
+        let cloud =
+            AwsCloud::connect(self.settings(credentials, region, metering)).await.map_err(|error| {
+                ConnectError { key: CloudKey::of(credentials, region), source: Box::new(error) }
+            })?;
         Ok(metering.around(cloud))
     }
 
@@ -63,7 +65,7 @@ impl CloudFactory for Aws {
     ) -> Result<Arc<dyn Queue>, ConnectError> {
         let own = Credentials::default();
         let key = CloudKey::of(&own, queue.region.as_str());
-        let queue = AwsQueue::connect(self.settings(&own, &queue.region), &queue.url)
+        let queue = AwsQueue::connect(self.settings(&own, &queue.region, metering), &queue.url)
             .await
             .map_err(|error| ConnectError { key, source: Box::new(error) })?;
         Ok(metering.around_queue(queue))

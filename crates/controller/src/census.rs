@@ -1,4 +1,5 @@
-//! Counts the objects that this manager reconciles by their conditions, as their statuses show them.
+//! Counts the objects that this manager reconciles by their conditions, as their statuses show them, and measures how long
+//! deletions take, those of the Machines of our pools included.
 //!
 //! It reads the caches of the controllers at each scrape. So an object counts from the first list on, also while its passes
 //! fail or hang. Not here: names of objects; [`crate::debug`] and kube-state-metrics have them.
@@ -26,8 +27,8 @@ type Count = Box<dyn Fn(&mut Kind) + Send + Sync>;
 /// The objects of one kind.
 #[derive(Debug, Default)]
 pub struct Kind {
-    /// Their number.
-    pub objects: u32,
+    /// Their number; `None` for a kind of Cluster API, of which only deletions are counted.
+    pub objects: Option<u32>,
     /// Their conditions.
     pub conditions: BTreeMap<Shown, Group>,
     /// The longest time since a user or controller deleted one of them that is still there.
@@ -68,13 +69,40 @@ impl Census {
     {
         let count = move |counted: &mut Kind| {
             let now = kube_time(&clock);
+            counted.objects.get_or_insert_default();
             for object in store.state() {
                 if let Some(conditions) = conditions(&object) {
                     counted.add(object.as_ref(), conditions, now);
                 }
             }
         };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((kind, Box::new(count)));
+        self.push(kind, Box::new(count));
+    }
+
+    /// Measures how long ago the first object of this cache was deleted that is still there, from now on: of Cluster API's
+    /// objects, whose conditions are not ours. `is_ours` is asked about objects that are being deleted, and no other.
+    pub fn adds_deletions<K>(
+        &self,
+        kind: Watched,
+        clock: KubernetesClock,
+        store: Store<K>,
+        is_ours: impl Fn(&K) -> bool + Send + Sync + 'static,
+    ) where
+        K: Resource<DynamicType = ()> + Clone + Send + Sync + 'static,
+    {
+        let count = move |counted: &mut Kind| {
+            let now = kube_time(&clock);
+            for object in store.state() {
+                if object.meta().deletion_timestamp.is_some() && is_ours(&object) {
+                    counted.add_deletion(object.as_ref(), now);
+                }
+            }
+        };
+        self.push(kind, Box::new(count));
+    }
+
+    fn push(&self, kind: Watched, count: Count) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((kind, count));
     }
 
     /// The objects by kind, at this moment.
@@ -89,10 +117,8 @@ impl Census {
 
 impl Kind {
     fn add(&mut self, object: &impl Resource, conditions: &[Condition], now: Timestamp) {
-        self.objects = self.objects.saturating_add(1);
-        if let Some(deleted) = &object.meta().deletion_timestamp {
-            self.deleting = self.deleting.max(age(deleted.0, now));
-        }
+        self.objects = Some(self.objects.unwrap_or_default().saturating_add(1));
+        self.add_deletion(object, now);
         // Nothing is done about a paused object, and of one that is being deleted only that counts.
         let paused = is_true(conditions, "Paused");
         let deleted = object.meta().deletion_timestamp.is_some();
@@ -103,6 +129,12 @@ impl Kind {
             if !paused && (!deleted || shown.condition == ConditionType::Deleting) {
                 group.oldest = group.oldest.max(age(condition.last_transition_time.0, now));
             }
+        }
+    }
+
+    fn add_deletion(&mut self, object: &impl Resource, now: Timestamp) {
+        if let Some(deleted) = &object.meta().deletion_timestamp {
+            self.deleting = self.deleting.max(age(deleted.0, now));
         }
     }
 }
@@ -202,7 +234,7 @@ mod tests {
             ],
             5 * MINUTE,
         );
-        assert_eq!(counted.objects, 3);
+        assert_eq!(counted.objects, Some(3));
         let minutes = Duration::from_mins;
         assert_eq!(
             group(&counted, "False", ReasonClass::Waiting),

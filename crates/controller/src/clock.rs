@@ -1,6 +1,6 @@
-//! The clocks: the manager's own, as a parameter, and the API server's, which dates what Kubernetes objects contain.
+//! The clocks: the manager's own, as a parameter, the API server's, which dates what Kubernetes objects contain, and AWS's.
 //!
-//! Times of the two are of different types. [`KubernetesClock`] converts one into the other by the measured difference.
+//! Times of each are of a type of their own. [`KubernetesClock`] and `CloudRegion::clock` convert them by the measured difference.
 
 pub use foo_cloud::{Clock, SystemClock};
 

@@ -7,19 +7,19 @@
 //! pool have switched to the new one, the old one ends, together with every refusal that was remembered for
 //! it. So nothing here needs to be invalidated.
 
-use crate::clock::Clock;
+use crate::clock::{self, Clock};
 use crate::credentials::Credentials;
 use crate::leader::Leadership;
-use crate::metrics::{Metrics, Task};
+use crate::metrics::{AwsClocks, Metrics, Task};
 use crate::tasks::Tasks;
 use async_trait::async_trait;
 use foo_cloud::metered::{Accounts, Allowance};
 use foo_cloud::observer::Settings;
 use foo_cloud::{
-    Cloud, ClusterLooks, Limits, Lookups, Metered, NetworkLooks, ObjectLooks, Observer, Observers, Queue,
-    Watchdog,
+    AwsClock, Cloud, ClusterLooks, Limits, Lookups, Metered, NetworkLooks, ObjectLooks, Observer, Observers,
+    Queue, Watchdog,
 };
-use foo_model::GroupName;
+use foo_model::{Agreement, Aws, Comparison, GroupName};
 use futures::{Stream, StreamExt};
 use std::collections::HashMap;
 use std::fmt;
@@ -143,6 +143,8 @@ pub struct Metering {
     pub leadership: Leadership,
     /// The request budget that calls use; a cloud may have its own.
     pub allowance: Option<Arc<Allowance>>,
+    /// Where connections note when AWS dated its answers.
+    pub clock: AwsClock,
 }
 
 impl Metering {
@@ -186,6 +188,8 @@ pub struct CloudRegion {
     account: OnceCell<String>,
     caller: OnceCell<String>,
     allowance: Arc<Allowance>,
+    clock: AwsClock,
+    clocks: AwsClocks,
     _tasks: [AbortOnDropHandle<()>; 3],
 }
 
@@ -193,6 +197,15 @@ impl CloudRegion {
     /// How long a call that starts now would wait because other calls already wait for the account's limits.
     pub fn backlog(&self) -> Duration {
         self.allowance.backlog()
+    }
+
+    /// AWS's clock, compared with the manager's by the answers to all calls with these credentials. Logs when the clocks begin or cease to
+    /// agree.
+    pub fn clock(&self) -> Comparison<Aws> {
+        if let Some(news) = self.clock.news() {
+            log_difference(&news, &self.key);
+        }
+        self.clock.found()
     }
 
     /// The account that all calls go to; asked once, at first need.
@@ -206,8 +219,24 @@ impl CloudRegion {
     }
 }
 
+/// AWS's clock begins or ceases to agree with the manager's.
+fn log_difference(found: &Comparison<Aws>, cloud: &CloudKey) {
+    let ahead = found.difference.millis();
+    if found.agreement == Agreement::Agree {
+        tracing::info!(%cloud, ahead_milliseconds = ahead, "the clocks of the manager and of AWS agree");
+    } else {
+        let (how_far, direction) = clock::in_words(ahead);
+        tracing::error!(
+            %cloud,
+            ahead_milliseconds = ahead,
+            "the manager's clock is {how_far} {direction} AWS's: nothing is deleted or replaced because of the age of what AWS dated until the clocks agree"
+        );
+    }
+}
+
 impl Drop for CloudRegion {
     fn drop(&mut self) {
+        self.clocks.forget(&self.clock);
         tracing::info!(cloud = %self.key, "disconnected: no cluster and no pool uses this account and region any more");
     }
 }
@@ -227,6 +256,7 @@ pub struct Clouds {
     accounts: Accounts,
     tasks: Tasks,
     observers: Observers,
+    clocks: AwsClocks,
     regions: Mutex<HashMap<CloudKey, Weak<CloudRegion>>>,
     wakes: mpsc::Sender<GroupChanged>,
     woken: Arc<Mutex<mpsc::Receiver<GroupChanged>>>,
@@ -245,10 +275,17 @@ impl Clouds {
         let (wakes, woken) = mpsc::channel(WAKES_IN_TRANSIT);
         Self {
             factory,
-            metering: Metering { limits, metrics: metrics.cloud(), leadership, allowance: None },
+            metering: Metering {
+                limits,
+                metrics: metrics.cloud(),
+                leadership,
+                allowance: None,
+                clock: AwsClock::with(Arc::clone(&clock)),
+            },
             accounts: Accounts::default(),
             tasks: metrics.tasks().clone(),
             observers: metrics.observers(),
+            clocks: metrics.aws_clocks(),
             settings,
             clock,
             regions: Mutex::default(),
@@ -269,7 +306,12 @@ impl Clouds {
             return Ok(there);
         }
         let allowance = Arc::new(Allowance::new(self.metering.limits, self.accounts.clone(), region));
-        let metering = Metering { allowance: Some(Arc::clone(&allowance)), ..self.metering.clone() };
+        let clock = AwsClock::with(Arc::clone(&self.clock));
+        let metering = Metering {
+            allowance: Some(Arc::clone(&allowance)),
+            clock: clock.clone(),
+            ..self.metering.clone()
+        };
         let cloud = self.factory.connect(credentials, region, &metering).await?;
         let mut regions = self.regions();
         // Another task may have been faster; then this connection, which has sent nothing, is dropped.
@@ -277,7 +319,8 @@ impl Clouds {
             return Ok(there);
         }
         regions.retain(|_, region| region.strong_count() > 0);
-        let made = self.observed(key.clone(), cloud, allowance);
+        self.clocks.add(&clock);
+        let made = self.observed(key.clone(), cloud, allowance, clock);
         regions.insert(key, Arc::downgrade(&made));
         Ok(made)
     }
@@ -302,9 +345,14 @@ impl Clouds {
         }
     }
 
-    /// A connection to a queue.
+    /// A connection to a queue. Its answers are compared in [`Self::clock_of_queues`].
     pub async fn queue(&self, queue: &QueueAddress) -> Result<Arc<dyn Queue>, ConnectError> {
         self.factory.connect_queue(queue, &self.metering).await
+    }
+
+    /// AWS's clock, compared with the manager's by the answers about queues.
+    pub fn clock_of_queues(&self) -> Comparison<Aws> {
+        self.metering.clock.found()
     }
 
     /// The changed groups of all clouds. For one consumer at a time.
@@ -312,7 +360,13 @@ impl Clouds {
         Wakes(Arc::clone(&self.woken))
     }
 
-    fn observed(&self, key: CloudKey, cloud: Arc<dyn Cloud>, allowance: Arc<Allowance>) -> Arc<CloudRegion> {
+    fn observed(
+        &self,
+        key: CloudKey,
+        cloud: Arc<dyn Cloud>,
+        allowance: Arc<Allowance>,
+        clock: AwsClock,
+    ) -> Arc<CloudRegion> {
         let observer = Observer::new(Arc::clone(&cloud), self.settings.clone(), Arc::clone(&self.clock))
             .with_metrics(self.metering.metrics.clone());
         let observer = Arc::new(observer);
@@ -333,6 +387,8 @@ impl Clouds {
             account: OnceCell::new(),
             caller: OnceCell::new(),
             allowance,
+            clock,
+            clocks: self.clocks.clone(),
             _tasks: tasks.map(AbortOnDropHandle::new),
         })
     }

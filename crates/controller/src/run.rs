@@ -188,6 +188,9 @@ async fn serve_diagnostics(
 
 fn start(config: &Config, context: &Context, stop: &CancellationToken) -> JoinSet<()> {
     let mut controllers = JoinSet::new();
+    if config.controllers.contains(&ControllerName::Eks) {
+        context.identities.expects_control_planes();
+    }
     for controller in &config.controllers {
         let stopped = stop.clone().cancelled_owned();
         let context = context.clone();

@@ -244,7 +244,7 @@ fn may_delete_cluster(facts: &Facts<'_>, change: &Change) -> bool {
         Some(DeletionPolicy::Retain) => false,
         None => !facts.was_adopted(),
     };
-    let requested = facts.desired.being_deleted && may_go;
+    let requested = facts.desired.being_deleted && facts.desired.deletion_confirmed && may_go;
     let Some(cluster) = facts.cluster() else { return false };
     let never_used = cluster.status == ClusterStatus::Failed
         && cluster.endpoint.is_none()

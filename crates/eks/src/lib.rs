@@ -42,6 +42,7 @@ pub use output::{action, report};
 pub use plan::plan;
 pub use recorded::Recorded;
 pub use report::Report;
+pub use steps::delete::UNCONFIRMED;
 
 use serde::{Deserialize, Serialize};
 

@@ -11,7 +11,7 @@ pub(crate) fn is_no_change(refusal: &Refusal) -> bool {
         .any(|text| refusal.message.contains(text))
 }
 
-/// EKS has no room for control planes in a zone: the zones that it names instead. The adapter adds them to a message without them.
+/// EKS has no room for control planes in a zone: the zones that its message names instead, if it names any.
 pub(crate) fn zones_with_room(refusal: &Refusal) -> Option<BTreeSet<&str>> {
     let is_about_zones = refusal.code.as_deref() == Some("UnsupportedAvailabilityZoneException");
     let (_, zones) = refusal.message.split_once("availability zones:").filter(|_| is_about_zones)?;

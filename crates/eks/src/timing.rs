@@ -37,7 +37,8 @@ pub(crate) const INSIGHTS: Duration = Duration::from_mins(15);
 /// Between looks at what a person has to create first, and at the offers of versions.
 pub(crate) const MISSING: Duration = Duration::from_mins(5);
 
-/// How far the clocks of EKS, of IAM and ours differ at most: an update that EKS says began this much before our call still counts as
+/// How far the clocks of EKS and of IAM differ at most, and that of EKS from AWS's other services, which ours is compared with: an
+/// update that EKS says began this much before our call still counts as
 /// begun by it, and a role that is this much younger than its access entry may be the one that the entry was made for.
 pub(crate) const SKEW: Duration = Duration::from_mins(2);
 

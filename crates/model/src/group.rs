@@ -2,7 +2,7 @@
 
 use super::ids::{GroupName, InstanceId, InstanceType, LaunchTemplateId, SubnetId, TemplateVersion, Zone};
 use super::template::InstancesMix;
-use super::time::Timestamp;
+use super::time::AwsTime;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -238,7 +238,7 @@ pub struct Activity {
     /// AWS's words on a failure.
     pub status_message: String,
     /// When it began.
-    pub started: Timestamp,
+    pub started: AwsTime,
 }
 
 /// How a scaling activity went.

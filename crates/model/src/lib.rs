@@ -41,7 +41,9 @@ pub use template::{
     InstancesMix, LaunchTemplate, MetadataOptions, MixOverride, SpotOptions, SpotStrategy, StoredUserData,
     TemplateContent, TemplateHashes, TemplateRecord, UserData, Volume, VolumeType,
 };
-pub use time::{Agreement, Difference, Kubernetes, KubernetesTime, Seconds, TimeOf, Timestamp};
+pub use time::{
+    Agreement, Aws, AwsTime, Comparison, Difference, Kubernetes, KubernetesTime, Seconds, TimeOf, Timestamp,
+};
 
 /// How many there are. More than four billion are not told apart.
 pub fn count<T>(items: impl IntoIterator<Item = T>) -> u32 {

@@ -54,7 +54,7 @@ pub const CONTROL_PLANE_ID_ANNOTATION: &str = "infrastructure.foo.com/control-pl
 /// id: the default name depends on the management cluster, and a moved control plane keeps its name.
 pub const EKS_NAME_ANNOTATION: &str = "infrastructure.foo.com/eks-cluster-name";
 
-/// Annotation on a kubeconfig Secret with the token of an EKS cluster: when the token ends (RFC 3339).
+/// Annotation on a kubeconfig Secret with the token of an EKS cluster: when the token ends (RFC 3339), by AWS's clock.
 pub const TOKEN_EXPIRES_ANNOTATION: &str = "infrastructure.foo.com/token-expires";
 
 /// Whether two names of the form `<namespace>/<name>`, as the tag of a Cluster has them, are in one namespace.

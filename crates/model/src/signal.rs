@@ -1,6 +1,6 @@
 //! What AWS announces about an instance before it does anything.
 
-use super::time::Timestamp;
+use super::time::AwsTime;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub struct Signal {
     /// Of what.
     pub kind: SignalKind,
     /// When AWS made it.
-    pub at: Timestamp,
+    pub at: AwsTime,
 }
 
 /// What is announced, the more urgent the later.
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn the_more_urgent_signal_counts_and_of_equals_the_older() {
-        let signal = |kind, at| Signal { kind, at: Timestamp(at) };
+        let signal = |kind, at| Signal { kind, at: AwsTime::from_millis(at) };
         let advice = signal(SignalKind::Rebalance, 1);
         let notice = signal(SignalKind::Interruption, 5);
         assert_eq!((advice.or(notice), notice.or(advice)), (notice, notice));

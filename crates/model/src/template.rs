@@ -2,7 +2,7 @@
 
 use super::ids::{ImageId, InstanceType, LaunchTemplateId, SecurityGroupId, SpecHash, TemplateVersion};
 use super::object::ObjectPlace;
-use super::time::Timestamp;
+use super::time::AwsTime;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -206,7 +206,7 @@ pub struct TemplateRecord {
     /// Whether it is the template's default version, which cannot be deleted.
     pub is_default: bool,
     /// When it was made.
-    pub created: Timestamp,
+    pub created: AwsTime,
 }
 
 /// The hashes that a version carries in its description.

@@ -37,11 +37,16 @@ impl Timestamp {
 }
 
 /// The clock of the management cluster's API server. It dates what Kubernetes objects contain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kubernetes {}
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Kubernetes;
+
+/// The clock of AWS in one region. It dates what AWS's answers contain. Its services have clocks of their own, which differ by seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Aws;
 
 /// A moment by another clock than the manager's, in milliseconds since the Unix epoch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent, bound = "")]
 pub struct TimeOf<C> {
     millis: i64,
     clock: PhantomData<C>,
@@ -50,9 +55,12 @@ pub struct TimeOf<C> {
 /// A moment by the API server's clock.
 pub type KubernetesTime = TimeOf<Kubernetes>;
 
+/// A moment by AWS's clock.
+pub type AwsTime = TimeOf<Aws>;
+
 impl<C> TimeOf<C> {
     /// That many milliseconds after the Unix epoch.
-    pub fn from_millis(millis: i64) -> Self {
+    pub const fn from_millis(millis: i64) -> Self {
         Self { millis, clock: PhantomData }
     }
 
@@ -60,10 +68,23 @@ impl<C> TimeOf<C> {
     pub fn millis(&self) -> i64 {
         self.millis
     }
+
+    /// This moment plus `duration`.
+    #[must_use]
+    pub fn plus(&self, duration: Duration) -> Self {
+        Self::from_millis(Timestamp(self.millis).plus(duration).0)
+    }
+
+    /// How long before `later`, by the same clock, this moment lies; zero if it does not.
+    #[expect(clippy::needless_pass_by_value, reason = "a moment is a number, of whatever clock")]
+    pub fn until(&self, later: Self) -> Duration {
+        Timestamp(self.millis).until(Timestamp(later.millis))
+    }
 }
 
 /// By how much the manager's clock is ahead of another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent, bound = "")]
 pub struct Difference<C> {
     ahead: i64,
     clock: PhantomData<C>,
@@ -71,7 +92,7 @@ pub struct Difference<C> {
 
 impl<C> Difference<C> {
     /// The manager's clock is ahead by that many milliseconds; negative if it is behind.
-    pub fn ahead_by(millis: i64) -> Self {
+    pub const fn ahead_by(millis: i64) -> Self {
         Self { ahead: millis, clock: PhantomData }
     }
 
@@ -92,7 +113,36 @@ impl<C> Difference<C> {
     }
 }
 
-/// Whether the manager's clock and the API server's agree, so that ages of Kubernetes objects are facts.
+/// What a comparison of the manager's clock with another one has found. Without measurement the default: no difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct Comparison<C> {
+    /// The difference; while it is unknown the last one, or zero.
+    pub difference: Difference<C>,
+    /// Whether the clocks agree.
+    pub agreement: Agreement,
+}
+
+impl<C> Comparison<C> {
+    /// How old what the other clock dated is at a moment of the manager's; zero if it lies ahead. `None` while the clocks do not agree:
+    /// then no age is known well enough to delete or end anything because of it.
+    #[expect(clippy::needless_pass_by_value, reason = "a moment is a number, of whatever clock")]
+    pub fn age(&self, theirs: TimeOf<C>, now: Timestamp) -> Option<Duration> {
+        self.agreement.proves_ages().then(|| theirs.until(self.difference.theirs(now)))
+    }
+
+    /// When the manager's clock shows what the other clock dated.
+    pub fn ours(&self, theirs: TimeOf<C>) -> Timestamp {
+        self.difference.ours(theirs)
+    }
+
+    /// What the other clock shows at a moment of the manager's.
+    pub fn theirs(&self, ours: Timestamp) -> TimeOf<C> {
+        self.difference.theirs(ours)
+    }
+}
+
+/// Whether the manager's clock and another one agree, so that ages of what that one dated are facts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Agreement {
     /// The difference is measured and small.
@@ -126,5 +176,33 @@ impl std::fmt::Display for Seconds {
 impl From<Seconds> for Duration {
     fn from(seconds: Seconds) -> Self {
         Self::from_secs(u64::from(seconds.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOON: Timestamp = Timestamp(1_700_000_000_000);
+    const HALF_HOUR: i64 = 1_800_000;
+
+    #[test]
+    fn an_age_is_measured_by_the_clock_that_dated_it() {
+        for ahead in [-200_000, 0, 200_000] {
+            let difference = Difference::<Aws>::ahead_by(ahead);
+            let compared = Comparison { difference, agreement: Agreement::Agree };
+            let made = AwsTime::from_millis(NOON.0 - ahead - 60_000);
+            assert_eq!(compared.age(made, NOON), Some(Duration::from_mins(1)), "{ahead}");
+            assert_eq!(compared.ours(made), NOON.minus(Duration::from_mins(1)));
+            assert_eq!(compared.theirs(compared.ours(made)), made);
+        }
+    }
+
+    #[test]
+    fn without_agreement_there_is_no_age() {
+        for agreement in [Agreement::Unknown, Agreement::Differ] {
+            let compared = Comparison { difference: Difference::<Aws>::ahead_by(HALF_HOUR), agreement };
+            assert_eq!(compared.age(AwsTime::from_millis(0), NOON), None);
+        }
     }
 }

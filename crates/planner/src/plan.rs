@@ -24,7 +24,8 @@ pub fn plan(desired: &Desired, observed: &Observed, memory: &Memory) -> Plan {
     let memory = memory.absorbed(observed);
     let situation = Situation::new(desired, observed, &memory);
     let mut draft = Draft::new(memory.clone());
-    if !situation.knows_ages() {
+    let knows_awss = observed.aws_clock.agreement.proves_ages();
+    if !(situation.knows_ages() && knows_awss) {
         draft.wake_at(observed.now.plus(CLOCKS_AGAIN));
     }
     size::update_timers(&situation, &mut draft);

@@ -6,8 +6,8 @@ use crate::seen::Seen;
 use crate::settings::Access;
 use async_trait::async_trait;
 use foo_cloud::{
-    Asking, Clock as _, Cloud, CloudError, ErrorKind, ImageInfo, ImageQuery, InstanceTypeInfo, Limits,
-    Lookups, Metered, Metrics, NetworkQuery, Operation, SubnetInfo, SystemClock, VcpuQuota,
+    Asking, AwsClock, Cloud, CloudError, ErrorKind, ImageInfo, ImageQuery, InstanceTypeInfo, Limits, Lookups,
+    Metered, Metrics, NetworkQuery, Operation, SubnetInfo, SystemClock, VcpuQuota,
 };
 use foo_model::eks::{Answer, InstanceProfile, Question, Role, VersionOffer};
 use foo_model::names::TAG_CLUSTER;
@@ -48,8 +48,8 @@ pub trait Connect: Send + Sync {
 pub(crate) struct Connected {
     /// For questions without a cache.
     pub(crate) cloud: Arc<dyn Cloud>,
-    /// Images that are deprecated by now are not the newest.
-    clock: SystemClock,
+    /// Images that are deprecated by now are not the newest. Nothing is measured here: a warning that is minutes early or late does no harm.
+    clock: AwsClock,
     /// Facts that hardly ever change, kept as long as the manager keeps them.
     lookups: Lookups,
     images: Answers<ImageId, ImageInfo>,
@@ -75,7 +75,7 @@ impl Connected {
         Self {
             lookups,
             cloud,
-            clock: SystemClock::start(),
+            clock: AwsClock::with(Arc::new(SystemClock::start())),
             images: Answers::of_cache(Operation::DescribeImages, ONE_CALL),
             types: Answers::of_cache(Operation::DescribeInstanceTypes, ONE_CALL),
             parameters: Answers::of_cache(Operation::GetParameter, ONE_CALL),

@@ -44,12 +44,23 @@ pub(crate) async fn look(
     let mut unanswered = Vec::new();
     let mut names = BTreeSet::from([cluster.name().to_owned()]);
     // What follows needs its own time.
-    match tokio::time::timeout(DEADLINE / 2, names_of_groups(&aws, topology)).await {
-        Ok(Ok(tagged)) => names.extend(tagged),
-        Ok(Err(why)) => unanswered.push(format!("names of the cluster in tags of its groups: {why}")),
-        Err(_late) => unanswered
-            .push("names of the cluster in tags of its groups: AWS did not answer in time".to_owned()),
+    let (groups, network) = tokio::join!(
+        tokio::time::timeout(DEADLINE / 2, names_of_groups(&aws, topology)),
+        tokio::time::timeout(DEADLINE / 2, names_of_network(&aws, topology)),
+    );
+    let mut in_eks = BTreeSet::new();
+    for (answer, what) in [(groups, "its groups"), (network, "its network")] {
+        let answer = answer.unwrap_or_else(|_late| Err("AWS did not answer in time".to_owned()));
+        match answer {
+            Ok(tagged) => in_eks.extend(tagged),
+            Err(why) => unanswered.push(format!("names of the cluster in tags of {what}: {why}")),
+        }
     }
+    if topology.eks.is_some() && in_eks.is_empty() && unanswered.is_empty() {
+        // Without pools, in an existing network.
+        unanswered.push("the name of the EKS cluster: no group and no network has it in a tag".to_owned());
+    }
+    names.extend(in_eks);
     // Two deadlines, so that one that is late does not hide what the other found.
     let (balancers, volumes) = tokio::join!(
         tokio::time::timeout(DEADLINE, load_balancers(&aws, topology, &names)),
@@ -71,6 +82,14 @@ async fn names_of_groups(aws: &Connected, topology: &Topology) -> Result<BTreeSe
     let groups = aws.cloud.describe_groups_tagged(TAG_CLUSTER).await.map_err(|error| error.to_string())?;
     let ours = groups.iter().filter(|group| group.tags.get(TAG_CLUSTER) == Some(&topology.cluster));
     let keys = ours.flat_map(|group| group.tags.keys());
+    Ok(keys.filter_map(|key| key.strip_prefix(OF_CLOUD_PROVIDER)).map(str::to_owned).collect())
+}
+
+/// The names that the provider tagged the Cluster's own VPC with, also when it has no pools.
+async fn names_of_network(aws: &Connected, topology: &Topology) -> Result<BTreeSet<String>, String> {
+    let scope = Scope::Tag(TAG_CLUSTER.to_owned(), topology.cluster.clone());
+    let parts = aws.cloud.describe_network(Kind::Vpc, &scope).await.map_err(|error| error.to_string())?;
+    let keys = parts.vpcs.values().flat_map(|vpc| vpc.tags.keys());
     Ok(keys.filter_map(|key| key.strip_prefix(OF_CLOUD_PROVIDER)).map(str::to_owned).collect())
 }
 

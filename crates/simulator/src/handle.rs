@@ -1,10 +1,10 @@
-//! The simulator as an HTTP server, which runs until its handle is dropped.
+//! The simulator as an HTTP server, which runs until its handle is dropped; and the same AWS as EKS itself calls it.
 
 use crate::config::SimulatorConfig;
-use crate::server;
+use crate::server::{self, Side};
 use crate::simulator::Simulator;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::Deref;
 use tokio::task::JoinHandle;
 
@@ -32,8 +32,40 @@ impl Simulator {
     pub async fn serve(self) -> io::Result<Handle> {
         let listener = tokio::net::TcpListener::bind(self.world.config.listen).await?;
         let address = listener.local_addr()?;
-        let server = tokio::spawn(server::serve(listener, self.clone()));
+        let server = tokio::spawn(server::serve(listener, self.clone(), Side::Callers));
         Ok(Handle { simulator: self, address, server })
+    }
+
+    /// Starts an HTTP server for the authenticators of EKS's clusters: STS and EC2 answer there as EKS calls them, without the
+    /// account's limits, faults and counts. Whoever forwards a request leaves the header `host` as it is.
+    ///
+    /// # Errors
+    /// No port is free.
+    pub async fn serve_eks(&self) -> io::Result<EksEndpoint> {
+        let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let address = listener.local_addr()?;
+        let server = tokio::spawn(server::serve(listener, self.clone(), Side::Eks));
+        Ok(EksEndpoint { address, server })
+    }
+}
+
+/// What EKS's authenticators take for AWS, until it is dropped.
+#[derive(Debug)]
+pub struct EksEndpoint {
+    address: SocketAddr,
+    server: JoinHandle<()>,
+}
+
+impl EksEndpoint {
+    /// The address that it listens on.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for EksEndpoint {
+    fn drop(&mut self) {
+        self.server.abort();
     }
 }
 

@@ -21,7 +21,6 @@
 //! # });
 //! ```
 
-mod authenticator;
 mod calls;
 mod clock;
 mod config;
@@ -31,6 +30,7 @@ mod faults;
 mod handle;
 mod iam;
 mod page;
+mod presign;
 mod probability;
 mod server;
 mod service;
@@ -44,16 +44,17 @@ mod world;
 #[cfg(test)]
 mod tests;
 
-pub use authenticator::{ClusterUser, SigningKey, StsHosts, TokenRefusal};
 pub use calls::{CallCount, CallRecord};
 pub use clock::{Pace, STEPPED_START};
 pub use config::{DEFAULT_ACCOUNT, DEFAULT_REGION, SimulatorConfig};
+pub use core::eks::AccessMapping;
 pub use faults::{Fault, FaultRule};
-pub use handle::Handle;
+pub use handle::{EksEndpoint, Handle};
 pub use iam::AccessKey;
 pub use iam::directory::InstanceProfile;
 pub use iam::policy::{Effect, OneOrMany, Operator, Policy, Statement};
 pub use iam::roles::{Role, WebIdentityTrust};
+pub use presign::SigningKey;
 pub use probability::{NotAProbability, Probability};
 pub use service::Service;
 pub use sim_cloud::{SimCloud, SimQueue};

@@ -23,6 +23,15 @@ use tokio::task::JoinSet;
 /// Largest request body in bytes, far above AWS's own limits.
 const BODY_LIMIT: usize = 8 * 1024 * 1024;
 
+/// Who calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Callers of the account.
+    Callers,
+    /// EKS itself.
+    Eks,
+}
+
 /// Makes the server reset the connection without an answer.
 #[derive(Debug, thiserror::Error)]
 #[error("the connection is dropped on purpose")]
@@ -34,14 +43,14 @@ struct Dropped;
 struct CutOff;
 
 /// Accepts connections until the task is aborted; open connections end with it.
-pub(crate) async fn serve(listener: TcpListener, simulator: Simulator) {
+pub(crate) async fn serve(listener: TcpListener, simulator: Simulator, side: Side) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
                     let simulator = simulator.clone();
-                    connections.spawn(connection(stream, simulator));
+                    connections.spawn(connection(stream, simulator, side));
                 }
                 Err(error) => {
                     tracing::warn!(%error, "could not accept a connection");
@@ -53,13 +62,13 @@ pub(crate) async fn serve(listener: TcpListener, simulator: Simulator) {
     }
 }
 
-async fn connection(stream: TcpStream, simulator: Simulator) {
+async fn connection(stream: TcpStream, simulator: Simulator, side: Side) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "could not set TCP_NODELAY");
     }
     let service = service_fn(move |request| {
         let simulator = simulator.clone();
-        Box::pin(async move { answer(&simulator, request).await })
+        Box::pin(async move { answer(&simulator, side, request).await })
     });
     let mut connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -82,10 +91,15 @@ async fn connection(stream: TcpStream, simulator: Simulator) {
     }
 }
 
-async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Response<AnswerBody>, Dropped> {
+async fn answer(
+    simulator: &Simulator,
+    side: Side,
+    request: Request<Incoming>,
+) -> Result<Response<AnswerBody>, Dropped> {
     let (head, body) = request.into_parts();
     // Requests of AWS's protocols to a path of the page have parameters or a signature.
-    if head.method == Method::GET
+    if side == Side::Callers
+        && head.method == Method::GET
         && head.uri.query().is_none()
         && !head.headers.contains_key(AUTHORIZATION)
         && let Some(asset) = page::asset(head.uri.path())
@@ -97,10 +111,15 @@ async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Res
     };
     let body = body.to_bytes();
     let query = head.uri.query().unwrap_or_default();
-    if head.uri.path().starts_with(control::PREFIX) {
+    if side == Side::Callers && head.uri.path().starts_with(control::PREFIX) {
         let answer = control::answer(simulator, &head.method, head.uri.path(), &body);
         return Ok(plain(answer.status, "application/json", answer.body));
     }
+    let authorization = head.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let simulator = match wire::signature::scope(authorization, query) {
+        Ok(scope) => simulator.account_of(&scope.caller),
+        Err(_) => simulator.clone(),
+    };
     let request = SignedRequest {
         method: &head.method,
         path: head.uri.path(),
@@ -111,6 +130,7 @@ async fn answer(simulator: &Simulator, request: Request<Incoming>) -> Result<Res
     };
     let target = head.headers.get(wire::json::TARGET).and_then(|value| value.to_str().ok());
     let answer = match target {
+        _ if side == Side::Eks => wire::of_eks::answer(&simulator.world, &request),
         Some(target) => wire::json::answer(&simulator.world, request, target).await,
         None if wire::s3::is_s3(&request) => wire::s3::answer(&simulator.world, request).await,
         None if wire::rest::is_rest(&request) => wire::rest::answer(&simulator.world, request).await,

@@ -10,7 +10,7 @@ use crate::faults::{self, CallHead, Fault, Faults};
 use crate::iam::Keys;
 use crate::throttle::{Buckets, Throttling};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 /// The simulated world. The lock is held for the length of one operation and never across an await.
@@ -19,6 +19,8 @@ pub(crate) struct World {
     inner: Mutex<Inner>,
     pub(crate) snapshots: Snapshots,
     pub(crate) config: SimulatorConfig,
+    /// Other accounts that share its address.
+    accounts: Mutex<Vec<Weak<Self>>>,
 }
 
 #[derive(Clone, Debug)]
@@ -102,7 +104,7 @@ impl World {
         for region in &config.regions {
             drop(inner.region(&config, region));
         }
-        Self { inner: Mutex::new(inner), snapshots: Snapshots::default(), config }
+        Self { inner: Mutex::new(inner), snapshots: Snapshots::default(), config, accounts: Mutex::default() }
     }
 
     /// Locks the state, also after a thread panicked with the lock.
@@ -219,6 +221,21 @@ impl World {
 
     pub(crate) fn account(&self) -> &str {
         &self.config.account
+    }
+
+    /// Adds another account that shares the address of this one.
+    pub(crate) fn add_account(&self, other: &Arc<Self>) {
+        self.accounts.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(other));
+    }
+
+    /// The other account that knows this key, unless this one does.
+    pub(crate) fn account_of(&self, caller: &str) -> Option<Arc<Self>> {
+        let knows = |world: &Self| world.lock().keys.get(caller).is_some();
+        if knows(self) {
+            return None;
+        }
+        let accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
+        accounts.iter().filter_map(Weak::upgrade).find(|other| knows(other))
     }
 
     /// ARN of a caller.

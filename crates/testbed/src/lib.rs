@@ -52,7 +52,7 @@ pub use pki::{KeyAndCertificate, Pki};
 pub use ports::free_port;
 pub use process::{Process, Signal};
 pub use rig::{Rig, RigOptions};
-pub use simulated::service_role;
+pub use simulated::{CONTROL_PLANE_ROLE, NODE_ROLE, prepare_eks, publish_images, service_role};
 pub use tools::Tools;
 pub use wait::{Probe, nothing_happens, on_this_machine, until_quiet, wait_until, watched_for};
 pub use world::World;

@@ -10,7 +10,8 @@ pub struct Tools {
 }
 
 /// Everything [`Tools::find`] insists on, so that a missing program is reported before anything has started.
-const NEEDED: [&str; 9] = [
+const NEEDED: [&str; 10] = [
+    "aws-iam-authenticator",
     "etcd",
     "kube-apiserver",
     "kube-controller-manager",
@@ -35,7 +36,7 @@ impl Tools {
             NEEDED.into_iter().filter(|program| !folder.join(program).exists()).collect();
         if !missing.is_empty() {
             bail!(
-                "missing in {}: {}. Build them once with hack/tools/build.sh (about 11 minutes), or point \
+                "missing in {}: {}. Build them once with hack/tools/build.sh (about 13 minutes), or point \
                  FOO_TOOLS_BIN at a folder that has them.",
                 folder.display(),
                 missing.join(", ")

@@ -28,9 +28,9 @@ const FIRST: [&str; 6] =
 const WAITING: [&str; 1] = ["e2e/eks"];
 const WAITING_AT_A_TIME: &str = "4";
 
-/// Modules of end-to-end tests that only `make chaos` runs, before a release: the manager is killed around each change of AWS, and each
-/// answer is lost. The controller's suite plays the same on a paused clock in every run.
-const BEFORE_A_RELEASE: &str = "crashes::";
+/// Modules of end-to-end tests that only run before a release. `make chaos`: the manager is killed around each change of AWS, and each
+/// answer is lost, as the controller's suite plays it on a paused clock in every run. `make conformance`: a cluster that manages itself.
+const BEFORE_A_RELEASE: [&str; 2] = ["crashes::", "self_hosted::"];
 
 /// How many of the longest tests the report lists.
 const LONGEST: usize = 20;
@@ -156,7 +156,7 @@ impl Program {
         // How long each test takes is still unstable in libtest, which reads this variable as the compiler does.
         command.env("RUSTC_BOOTSTRAP", "1").args(["-Z", "unstable-options", "--report-time"]);
         if self.is_end_to_end() {
-            command.args(["--skip", BEFORE_A_RELEASE]);
+            command.args(BEFORE_A_RELEASE.iter().flat_map(|module| ["--skip", module]));
         }
         if self.waits() {
             command.env("RUST_TEST_THREADS", WAITING_AT_A_TIME);

@@ -14,13 +14,15 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"reflect"
+	"runtime"
 	"strings"
 	"time"
 
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/ginkgo/v2/types"
 	"github.com/onsi/gomega"
-	"k8s.io/apimachinery/pkg/runtime"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/cluster-api/test/framework"
 )
 
@@ -29,6 +31,7 @@ var flags = flag.NewFlagSet("capi-specs", flag.ExitOnError)
 
 var (
 	specName        = flags.String("spec", "", "the spec to play; without one the names are printed")
+	printLeftOut    = flags.Bool("left-out", false, "print the specs of Cluster API that are not played, and why")
 	kubeconfig      = flags.String("kubeconfig", "", "kubeconfig of the management cluster")
 	config          = flags.String("clusterctl-config", "", "clusterctl's configuration file, with the variables of our flavours")
 	artifacts       = flags.String("artifacts", "", "folder for what the spec leaves behind")
@@ -50,6 +53,13 @@ func main() {
 	if err := flags.Parse(os.Args[1:]); err != nil {
 		fail(err.Error())
 	}
+	if *printLeftOut {
+		for _, spec := range leftOut {
+			name := runtime.FuncForPC(reflect.ValueOf(spec.spec).Pointer()).Name()
+			fmt.Printf("%s: %s\n", name[strings.LastIndex(name, ".")+1:], spec.why)
+		}
+		return
+	}
 	if *specName == "" {
 		for _, spec := range specs {
 			fmt.Println(spec.name)
@@ -68,7 +78,7 @@ func main() {
 	// Some steps of the specs come without a limit of their own.
 	gomega.SetDefaultEventuallyTimeout(*patience)
 	gomega.SetDefaultEventuallyPollingInterval(time.Second)
-	scheme := runtime.NewScheme()
+	scheme := apiruntime.NewScheme()
 	framework.TryAddDefaultSchemes(scheme)
 	proxy := framework.NewClusterProxy("management", *kubeconfig, scheme)
 	declared := false

@@ -116,6 +116,7 @@ func theMachineGoes(ctx context.Context, proxy framework.ClusterProxy) {
 const (
 	ours         = "infrastructure.foo.com/v1alpha1"
 	controlPlane = "controlplane.foo.com/v1alpha1"
+	nodeConfigs  = "bootstrap.foo.com/v1alpha1"
 )
 
 // ownersOf says which owners an object shall have.
@@ -126,13 +127,16 @@ func owner(apiVersion, kind string, controller bool) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Controller: &controller}
 }
 
+// shape is what owners and finalizers depend on.
+type shape struct{ topology, eks bool }
+
 // owners are those of all kinds. A FooMachine belongs to its Machine, to its pool, and to the Cluster, lest the garbage
 // collector delete it before its Machine is drained. In a topology the Cluster controls what it made.
-func owners(topology bool) []ownersOf {
+func owners(cluster shape) []ownersOf {
 	core := clusterv1.GroupVersion.String()
-	cluster, class := owner(core, "Cluster", topology), owner(core, "ClusterClass", false)
+	byCluster, class := owner(core, "Cluster", cluster.topology), owner(core, "ClusterClass", false)
 	pool := []metav1.OwnerReference{owner(core, "MachinePool", true)}
-	if topology {
+	if cluster.topology {
 		pool = append(pool, owner(core, "Cluster", false))
 	}
 	exactly := func(wanted ...metav1.OwnerReference) func(types.NamespacedName, []metav1.OwnerReference) error {
@@ -144,33 +148,39 @@ func owners(topology bool) []ownersOf {
 		framework.CoreOwnerReferenceAssertion, framework.ExpOwnerReferenceAssertions,
 		framework.KubeadmBootstrapOwnerReferenceAssertions,
 		{
-			"FooCluster":      exactly(cluster),
-			"FooControlPlane": exactly(cluster),
+			"FooCluster":      exactly(byCluster),
+			"FooControlPlane": exactly(byCluster),
 			"FooMachinePool":  exactly(pool...),
+			"FooNodeConfig":   exactly(pool...),
 			"FooMachine": exactly(
 				owner(core, "Machine", true), owner(ours, "FooMachinePool", false), owner(core, "Cluster", false)),
 			"FooClusterTemplate":      exactly(class),
 			"FooControlPlaneTemplate": exactly(class),
 			"FooMachinePoolTemplate":  exactly(class),
-			"Secret":                  secretOwners,
+			"FooNodeConfigTemplate":   exactly(class),
+			"Secret":                  secretOwners(cluster),
 		},
 	}
 }
 
-// secretOwners: the kubeconfig belongs to the control plane, bootstrap data to its KubeadmConfig, and what the user made to
-// nobody.
-func secretOwners(name types.NamespacedName, found []metav1.OwnerReference) error {
-	byUser, err := namesOfSecrets()
-	if err != nil {
-		return err
-	}
-	switch {
-	case byUser[name.Name]:
-		return framework.HasExactOwners(found)
-	case strings.HasSuffix(name.Name, "-kubeconfig"):
-		return framework.HasExactOwners(found, owner(controlPlane, "FooControlPlane", false))
-	default:
-		return framework.HasExactOwners(found, owner("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfig", true))
+// secretOwners: kubeconfigs belong to the control plane, bootstrap data to the KubeadmConfig or FooNodeConfig, and what the user
+// made to nobody.
+func secretOwners(cluster shape) func(types.NamespacedName, []metav1.OwnerReference) error {
+	return func(name types.NamespacedName, found []metav1.OwnerReference) error {
+		byUser, err := namesOfSecrets()
+		if err != nil {
+			return err
+		}
+		switch {
+		case byUser[name.Name]:
+			return framework.HasExactOwners(found)
+		case strings.HasSuffix(name.Name, "-kubeconfig"):
+			return framework.HasExactOwners(found, owner(controlPlane, "FooControlPlane", false))
+		case cluster.eks:
+			return framework.HasExactOwners(found, owner(nodeConfigs, "FooNodeConfig", true))
+		default:
+			return framework.HasExactOwners(found, owner("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfig", true))
+		}
 	}
 }
 
@@ -191,19 +201,22 @@ func namesOfSecrets() (map[string]bool, error) {
 	return names, nil
 }
 
-// finalizers are those of all kinds. A FooControlPlane needs none: nothing is made outside Kubernetes for it.
-func finalizers(topology bool) []map[string]func(types.NamespacedName) []string {
+// finalizers are those of all kinds. A FooControlPlane needs one only if something is made in AWS for it.
+func finalizers(cluster shape) []map[string]func(types.NamespacedName) []string {
 	core := framework.CoreFinalizersAssertionWithLegacyClusters
-	if topology {
+	if cluster.topology {
 		core = framework.CoreFinalizersAssertionWithClassyClusters
 	}
 	only := func(name string) func(types.NamespacedName) []string {
-		return func(types.NamespacedName) []string { return []string{name + ".infrastructure.foo.com"} }
+		return func(types.NamespacedName) []string { return []string{name} }
 	}
-	return []map[string]func(types.NamespacedName) []string{
-		core, framework.ExpFinalizersAssertion,
-		{
-			"FooCluster": only("foocluster"), "FooMachinePool": only("foomachinepool"), "FooMachine": only("foomachine"),
-		},
+	byKind := map[string]func(types.NamespacedName) []string{
+		"FooCluster":     only("foocluster.infrastructure.foo.com"),
+		"FooMachinePool": only("foomachinepool.infrastructure.foo.com"),
+		"FooMachine":     only("foomachine.infrastructure.foo.com"),
 	}
+	if cluster.eks {
+		byKind["FooControlPlane"] = only("foocontrolplane.controlplane.foo.com")
+	}
+	return []map[string]func(types.NamespacedName) []string{core, framework.ExpFinalizersAssertion, byKind}
 }

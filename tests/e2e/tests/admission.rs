@@ -11,6 +11,8 @@ mod documents;
 mod edits;
 #[path = "admission/eks.rs"]
 mod eks;
+#[path = "admission/flows.rs"]
+mod flows;
 #[path = "admission/namespaced.rs"]
 mod namespaced;
 #[path = "admission/networks.rs"]

@@ -22,12 +22,16 @@ mod input;
 mod life;
 #[path = "eks/moves.rs"]
 mod moves;
+#[path = "eks/one_name.rs"]
+mod one_name;
 #[path = "eks/orders.rs"]
 mod orders;
 #[path = "eks/parts.rs"]
 mod parts;
 #[path = "eks/quickstart.rs"]
 mod quickstart;
+#[path = "eks/self_hosted.rs"]
+mod self_hosted;
 #[path = "eks/tokens.rs"]
 mod tokens;
 #[path = "eks/trouble.rs"]

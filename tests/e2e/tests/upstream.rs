@@ -1,12 +1,16 @@
 //! Cluster API's own end-to-end specs, unchanged, before our provider: `hack/tools/capi-specs` plays one at a time, with what a
 //! provider brings. The management cluster's API server is the workload cluster of all.
 //!
-//! A few are played with all other tests; `make conformance` plays all (`FOO_SPECS=whole`). Part of a name in `FOO_SPECS` selects
-//! those that have it.
+//! A few are played with all other tests; `make conformance` plays all (`FOO_SPECS=whole`) and prints which specs of Cluster API are not
+//! among them, and why. Part of a name in `FOO_SPECS` selects those that have it.
+
+#[path = "upstream/extension.rs"]
+mod extension;
 
 use anyhow::{Context as _, Result, ensure};
-use foo_e2e::in_world_with;
+use foo_e2e::{in_world_with, set};
 use foo_simulator::core::catalogue::IMAGE_X86_64_NEWER;
+use foo_testbed::world::network::ids;
 use foo_testbed::world::{IMAGE, PoolName, WorldOptions, manifests};
 use foo_testbed::{Probe, Process, World, story, wait_until};
 use serde_json::Value;
@@ -19,7 +23,11 @@ const SHORT: [&str; 2] = ["QuickStartSpec with resilience checks", "MachinePoolS
 /// Kubernetes version of the Nodes of one image, and of those of the other.
 const VERSION: &str = "v1.36.2";
 const UPGRADE: &str = manifests::VERSION;
-/// Name of the Cluster of our ClusterClass.
+/// Version of control planes in EKS, as kubelets of its images spell it.
+const EKS_VERSION: &str = "v1.34.2-eks-113cf36";
+/// A NAT gateway takes this long, instead of minutes.
+const NAT_GATEWAY: Duration = Duration::from_secs(3);
+/// Name of the Cluster of our ClusterClass whose Machines join by kubeadm.
 const TOPOLOGY: &str = "topology";
 /// For one spec. The steps of a spec have five minutes each.
 const DEADLINE: Duration = Duration::from_mins(20);
@@ -40,6 +48,14 @@ fn the_end_to_end_specs_of_cluster_api_pass() {
         let enough = if wanted.is_none() { SHORT.len() } else { 1 };
         ensure!(specs.len() >= enough, "{} knows other specs: {all}", program.display());
 
+        if wanted.as_deref() == Some("whole") {
+            let left_out = foo_testbed::run(&program, ["--left-out"], &[], "").await?.stdout;
+            println!("Specs of Cluster API that are not played:");
+            left_out.lines().for_each(|line| println!("  {line}"));
+        }
+        prepare(world)?;
+        let needs_extension = specs.iter().any(|spec| spec.contains("extension"));
+        let _extension = if needs_extension { Some(extension::start(world).await?) } else { None };
         let (specs, failed) = (Mutex::new(specs.into_iter()), Mutex::new(Vec::new()));
         let next = || specs.lock().unwrap().next();
         // Two at once: the components share two processors on small machines.
@@ -66,6 +82,17 @@ fn options() -> WorldOptions {
         [(IMAGE, VERSION), (IMAGE_X86_64_NEWER, UPGRADE)].map(|(a, b)| (a.to_owned(), b.to_owned()));
     let kubelet_versions = kubelet_versions.into();
     WorldOptions { kubeadm_bootstrap: true, kubelet_versions, ..WorldOptions::default() }
+}
+
+/// What is in the AWS account: roles and images for EKS, and NAT gateways that do not take minutes.
+fn prepare(world: &World) -> Result<()> {
+    foo_testbed::prepare_eks(world.aws().simulator());
+    foo_testbed::publish_images(world.aws().region(), &[EKS_VERSION])?;
+    world.aws().region().change_settings(|settings| {
+        settings.nat_gateway_create = NAT_GATEWAY;
+        settings.nat_gateway_delete = NAT_GATEWAY;
+    })?;
+    Ok(())
 }
 
 /// What came out of a spec, or of one of the checks within it.
@@ -117,16 +144,17 @@ async fn play(world: &World, program: &Path, spec: &str) -> Result<Vec<Outcome>>
     std::fs::create_dir_all(&temporary).with_context(|| format!("creating {}", folder.display()))?;
     let (secrets, results, log) = (folder.join("secrets.yaml"), folder.join("results"), folder.join("log"));
     std::fs::write(&secrets, objects(world))?;
+    let version = if is_on_eks(spec) { EKS_VERSION } else { VERSION };
     let flag = |name: &str, value: &Path| format!("--{name}={}", value.display());
     let args = [
         format!("--spec={spec}"),
         flag("kubeconfig", &world.api().kubeconfig_path()),
-        flag("clusterctl-config", &clusterctl_config(world, &folder)?),
+        flag("clusterctl-config", &clusterctl_config(world, spec, &folder)?),
         flag("artifacts", &folder.join("artifacts")),
         flag("secrets", &secrets),
         flag("results", &results),
         format!("--topology-cluster={TOPOLOGY}"),
-        format!("--kubernetes-version={VERSION}"),
+        format!("--kubernetes-version={version}"),
         format!("--upgrade-version={UPGRADE}"),
         format!("--upgrade-image={IMAGE_X86_64_NEWER}"),
     ];
@@ -150,11 +178,22 @@ async fn play(world: &World, program: &Path, spec: &str) -> Result<Vec<Outcome>>
     Ok(outcomes)
 }
 
-/// The world's own configuration. Each spec has its own, because they change it.
-fn clusterctl_config(world: &World, folder: &Path) -> Result<PathBuf> {
+fn is_on_eks(spec: &str) -> bool {
+    spec.contains("flavour eks")
+}
+
+/// The world's own configuration with what the flavour needs. Each spec has its own, because they change it.
+fn clusterctl_config(world: &World, spec: &str, folder: &Path) -> Result<PathBuf> {
     let path = folder.join("clusterctl.yaml");
-    std::fs::copy(world.rig().capi()?.clusterctl_config(), &path)
-        .context("copying clusterctl's configuration")?;
+    let text = std::fs::read_to_string(world.rig().capi()?.clusterctl_config())
+        .context("reading clusterctl's configuration")?;
+    let mut config: Value = serde_saphyr::from_str(&text)?;
+    set(&mut config, &["FOO_IMAGES"], format!("[{{version: {VERSION}, id: {IMAGE}}}]").into());
+    set(&mut config, &["FOO_ZONE_COUNT"], "2".into());
+    if is_on_eks(spec) {
+        set(&mut config, &["FOO_INSTANCE_PROFILE"], foo_testbed::NODE_ROLE.into());
+    }
+    std::fs::write(&path, config.to_string()).context("writing clusterctl's configuration")?;
     Ok(path)
 }
 
@@ -177,6 +216,11 @@ fn nothing_is_left(world: &World) -> Result<()> {
     let region = world.aws().region();
     let groups: Vec<String> = region.groups().iter().map(|group| group.name.to_string()).collect();
     let templates: Vec<String> = region.templates().iter().map(|template| template.name.clone()).collect();
-    ensure!(groups.is_empty() && templates.is_empty(), "left in AWS: {groups:?} {templates:?}");
+    let clusters: Vec<String> = region.clusters().iter().map(|cluster| cluster.name.clone()).collect();
+    let networks = ids(&world.aws().networks()?);
+    ensure!(
+        [&groups, &templates, &clusters, &networks].iter().all(|left| left.is_empty()),
+        "left in AWS: {groups:?} {templates:?} {clusters:?} {networks:?}"
+    );
     Ok(())
 }

@@ -41,7 +41,7 @@ pub struct EksStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
     pub addons: Vec<AddonStatus>,
-    /// What the provider was about to do, for a manager that starts again.
+    /// Internal: what the provider was about to do, for a manager that starts again. Its fields can change in any release.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<EksRecord>,
 }
@@ -76,6 +76,9 @@ pub struct EksRecord {
     /// Whether EKS once showed the cluster ACTIVE: it is never created again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub active_once: bool,
+    /// Whether the cluster was adopted: it is retained unless `deletionPolicy` says otherwise, whatever its tags say.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub adopted: bool,
     /// How many updates of each kind were begun.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["kind".into()]))]

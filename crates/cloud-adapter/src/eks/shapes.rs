@@ -7,7 +7,7 @@ use crate::error::Gap;
 use aws_sdk_eks::operation::describe_insights_refresh::DescribeInsightsRefreshOutput;
 use aws_sdk_eks::types as aws;
 use aws_smithy_types::DateTime;
-use foo_model::Timestamp;
+use foo_model::AwsTime;
 use foo_model::eks::{
     AccessEntry, AccessPolicy, AccessScope, Addon, AddonRelease, AddonStatus, AuthenticationMode, Cluster,
     ClusterStatus, EndpointAccess, EntryKind, Insight, InsightStatus, InsightsRefresh, IpFamily, Issue,
@@ -29,8 +29,8 @@ fn tags(tags: Option<&HashMap<String, String>>) -> Tags {
     tags.into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-fn time(at: Option<&DateTime>) -> Option<Timestamp> {
-    at.and_then(|at| at.to_millis().ok()).map(Timestamp)
+fn time(at: Option<&DateTime>) -> Option<AwsTime> {
+    at.and_then(|at| at.to_millis().ok()).map(AwsTime::from_millis)
 }
 
 fn issue(code: Option<&str>, message: Option<&str>, resources: &[String]) -> Issue {

@@ -6,9 +6,9 @@ use aws_sdk_autoscaling::types as aws;
 use foo_model::group::TemplateChoice;
 use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult};
 use foo_model::{
-    Activity, ActivityStatus, DeletionProtection, Group, GroupStatus, Health, Instance, InstancesMix,
-    LaunchTemplateId, LifecycleState, MixOverride, Process, Protection, Seconds, Sizes, SpotStrategy,
-    SubnetId, TemplateVersion, Timestamp,
+    Activity, ActivityStatus, AwsTime, DeletionProtection, Group, GroupStatus, Health, Instance,
+    InstancesMix, LaunchTemplateId, LifecycleState, MixOverride, Process, Protection, Seconds, Sizes,
+    SpotStrategy, SubnetId, TemplateVersion,
 };
 use std::collections::BTreeSet;
 
@@ -208,7 +208,7 @@ pub(super) fn activity(activity: &aws::Activity) -> Result<Activity, Gap> {
         description: activity.description().unwrap_or_default().to_owned(),
         cause: activity.cause().unwrap_or_default().to_owned(),
         status_message: activity.status_message().unwrap_or_default().to_owned(),
-        started: Timestamp(started),
+        started: AwsTime::from_millis(started),
     })
 }
 

@@ -10,7 +10,7 @@ use foo_model::network::{
     Address, CidrAssociation, CidrState, EgressOnlyGateway, Interface, InternetGateway, NatGateway, NatState,
     Subnet, Tags, Vpc, ZoneInfo,
 };
-use foo_model::{AssociationId, Timestamp, VpcId};
+use foo_model::{AssociationId, AwsTime, VpcId};
 use ipnet::{Ipv4Net, Ipv6Net};
 use std::str::FromStr;
 
@@ -144,7 +144,7 @@ pub(super) fn nat_gateway(gateway: &aws::NatGateway) -> Result<NatGateway, Gap> 
             _ => NatState::Pending,
         },
         failure,
-        created: gateway.create_time().and_then(|time| time.to_millis().ok()).map(Timestamp),
+        created: gateway.create_time().and_then(|time| time.to_millis().ok()).map(AwsTime::from_millis),
         tags: tags(gateway.tags()),
     })
 }

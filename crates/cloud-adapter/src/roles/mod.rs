@@ -11,7 +11,7 @@ use crate::error::{self, Gap};
 use async_trait::async_trait;
 use aws_sdk_iam::types as aws;
 use foo_cloud::{CloudError, ErrorKind, NewOidcProvider, Operation, Result, Roles};
-use foo_model::Timestamp;
+use foo_model::AwsTime;
 use foo_model::eks::{InstanceProfile, OidcProvider, Role};
 
 #[async_trait]
@@ -88,5 +88,10 @@ fn shown(operation: Operation, role: aws::Role) -> Result<Role> {
     let trusted_services =
         policy.and_then(trust::services).ok_or_else(|| Gap("trust policy").during(operation))?;
     let created = role.create_date.to_millis().map_err(|_| Gap("CreateDate").during(operation))?;
-    Ok(Role { arn: role.arn, unique_id: role.role_id, created: Timestamp(created), trusted_services })
+    Ok(Role {
+        arn: role.arn,
+        unique_id: role.role_id,
+        created: AwsTime::from_millis(created),
+        trusted_services,
+    })
 }

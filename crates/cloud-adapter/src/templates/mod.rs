@@ -11,7 +11,7 @@ use aws_sdk_ec2::types::{
 use foo_cloud::error::stable_text;
 use foo_cloud::{CloudError, ErrorKind, Made, Operation, Result, TemplateSummary, VersionCopy};
 use foo_model::{LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateRecord, TemplateVersion};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Templates and versions per page (DescribeLaunchTemplates, DescribeLaunchTemplateVersions: MaxResults).
 const PAGE: i32 = 200;
@@ -159,6 +159,32 @@ fn readable(template: &aws_sdk_ec2::types::LaunchTemplate) -> Option<TemplateSum
         tracing::warn!(template = id, field, "EC2 returned a launch template without a required field");
     }
     read.ok()
+}
+
+pub(crate) async fn describe_latest(
+    client: &Client,
+    ids: &BTreeSet<LaunchTemplateId>,
+) -> Result<BTreeMap<LaunchTemplateId, TemplateRecord>> {
+    const OPERATION: Operation = Operation::DescribeLaunchTemplateVersions;
+    let mut found = BTreeMap::new();
+    let call = client.describe_launch_template_versions().versions("$Latest").max_results(PAGE);
+    let mut pages = call.into_paginator().send();
+    for _ in 0..ids.len() {
+        let Some(page) = pages.next().await else { break };
+        let page = page.map_err(|failed| error::of(OPERATION, &failed))?;
+        for version in page.launch_template_versions() {
+            let id = version.launch_template_id().map(LaunchTemplateId::new);
+            let Some(id) = id.filter(|id| ids.contains(id)) else { continue };
+            // One that cannot be read is left out: its pool then reads it separately.
+            if let Ok(record) = shapes::record(version) {
+                found.insert(id, record);
+            }
+        }
+        if found.len() == ids.len() {
+            break;
+        }
+    }
+    Ok(found)
 }
 
 pub(crate) async fn delete_versions(

@@ -7,8 +7,8 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use foo_cloud::{TemplateSummary, VersionCopy};
 use foo_model::{
-    LaunchTemplateId, MetadataOptions, SecurityGroupId, SpotOptions, TemplateContent, TemplateHashes,
-    TemplateRecord, TemplateVersion, Timestamp, UserData, Volume,
+    AwsTime, LaunchTemplateId, MetadataOptions, SecurityGroupId, SpotOptions, TemplateContent,
+    TemplateHashes, TemplateRecord, TemplateVersion, UserData, Volume,
 };
 use std::collections::BTreeMap;
 
@@ -130,7 +130,7 @@ pub(super) fn record(version: &aws::LaunchTemplateVersion) -> Result<TemplateRec
         source_hash: hashes.as_ref().and_then(|hashes| hashes.source.clone()),
         object: hashes.and_then(|hashes| hashes.object),
         is_default: version.default_version() == Some(true),
-        created: Timestamp(created),
+        created: AwsTime::from_millis(created),
     })
 }
 

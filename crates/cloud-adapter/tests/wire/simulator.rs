@@ -10,9 +10,9 @@ use foo_cloud_adapter::{AwsCloud, AwsSettings, Timeouts};
 use foo_model::group::TemplateChoice;
 use foo_model::hook::{HookConfig, HookResult};
 use foo_model::{
-    ActivityStatus, Decrement, Group, GroupChange, GroupName, InstanceId, InstancesMix, LifecycleState,
-    MixOverride, NewGroup, Process, Protection, Seconds, SpotStrategy, TemplateContent, TemplateHashes,
-    TemplateVersion, Timestamp,
+    ActivityStatus, AwsTime, Decrement, Group, GroupChange, GroupName, InstanceId, InstancesMix,
+    LifecycleState, MixOverride, NewGroup, Process, Protection, Seconds, SpotStrategy, TemplateContent,
+    TemplateHashes, TemplateVersion,
 };
 use foo_simulator::core::catalogue::{IMAGE_ARM64, IMAGE_X86_64};
 use foo_simulator::core::ec2::workload_volumes::WorkloadVolume;
@@ -372,7 +372,7 @@ async fn facts_about_images_types_and_the_network() {
     found.sort_by(|a, b| a.id.cmp(&b.id));
     same.sort_by(|a, b| a.id.cmp(&b.id));
     assert_eq!((&found, found.len()), (&same, 2));
-    assert!(found[0].created > Timestamp(0) && found[0].created < found[1].created);
+    assert!(found[0].created > AwsTime::from_millis(0) && found[0].created < found[1].created);
     let name = "/aws/service/bottlerocket/aws-k8s-1.35/arm64/latest/image_id";
     assert_eq!(wire.parameter(name).await, Ok(Some(found[1].id.to_string())));
     assert_eq!(wire.parameter("/no/such/parameter").await, Ok(None));

@@ -28,9 +28,9 @@ use foo_model::hook::HookConfig;
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
     Activity, Decrement, Group, GroupChange, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
-    LaunchTemplateId, NewGroup, Process, TemplateContent, TemplateVersion,
+    LaunchTemplateId, NewGroup, Process, TemplateContent, TemplateRecord, TemplateVersion,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -270,6 +270,12 @@ impl<C: Compute + ?Sized> Compute for Metered<C> {
     }
     async fn describe_templates_tagged(&self, tag_key: &str) -> Result<Vec<TemplateSummary>> {
         self.around(Operation::DescribeLaunchTemplates, self.inner.describe_templates_tagged(tag_key)).await
+    }
+    async fn describe_latest_versions(
+        &self,
+        ids: &BTreeSet<LaunchTemplateId>,
+    ) -> Result<BTreeMap<LaunchTemplateId, TemplateRecord>> {
+        self.around(Operation::DescribeLaunchTemplateVersions, self.inner.describe_latest_versions(ids)).await
     }
     async fn delete_template_versions(
         &self,

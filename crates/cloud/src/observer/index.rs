@@ -58,6 +58,8 @@ struct Entry {
     looked: Instant,
     /// The same moment by the wall clock.
     since: Timestamp,
+    /// When it began to be watched.
+    watched: Instant,
     /// Whether it was reported because it has not been observed for too long.
     blind: Blind,
 }
@@ -122,6 +124,14 @@ impl Index {
         self.entries.keys().cloned().collect()
     }
 
+    /// Those that began to be watched less than that long before a moment.
+    pub(super) fn watched_within(&self, age: Duration, now: Instant) -> impl Iterator<Item = &GroupName> {
+        self.entries
+            .iter()
+            .filter(move |(_, entry)| now.duration_since(entry.watched) < age)
+            .map(|(name, _)| name)
+    }
+
     pub(super) fn watch(&mut self, group: &GroupName, wall: Timestamp, now: Instant) {
         if self.entries.contains_key(group) {
             return;
@@ -135,6 +145,7 @@ impl Index {
             wanted: None,
             due: None,
             looked: now,
+            watched: now,
             since: wall,
             blind: Blind::No,
         };

@@ -31,25 +31,31 @@ use crate::metrics::{Code, Metrics};
 use crate::operation::Operation;
 use crate::{Cloud, TemplateSummary, Watchdog};
 use details::Details;
-use foo_model::{GroupName, InstanceId, Timestamp};
+use foo_model::{GroupName, InstanceId, LaunchTemplateId, TemplateRecord, Timestamp};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use index::{Index, Page};
 use loops::{LONGEST_LOOK, Watchdogs, earlier, in_time, retry_delay};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use templates::Templates;
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use wakes::WakeSet;
 
 /// Pages in flight at once: a page that hangs until its timeout must not stop the others, and more than a few
 /// would only discover together that AWS is impaired.
 const PAGES_IN_FLIGHT: usize = 3;
+/// Before the first list of templates: pools that wait for it begin to be watched within moments of each other.
+const FIRST_LIST: Duration = Duration::from_millis(100);
+/// Pools wait for the first list: no longer than an interruption of a spot instance leaves time for.
+const FIRST_LIST_WITHIN: Duration = Duration::from_secs(10);
 /// Ids per DescribeInstances call. AWS documents no maximum; other projects request 500 at a time.
 const IDS_PER_CALL: usize = 500;
+
+type LatestVersions = BTreeMap<LaunchTemplateId, TemplateRecord>;
 
 /// The shared observer. All methods except [`Observer::run`] return at once and never call AWS.
 pub struct Observer {
@@ -267,6 +273,18 @@ impl Observer {
         self.state().templates.get(group)
     }
 
+    /// The latest version of our launch template with the group's name, as the lists of all templates show it, and when the newest of
+    /// these was requested. A manager that just started learns from two calls about all pools at rest what they need to know.
+    pub fn latest_version(&self, group: &GroupName) -> Option<(Timestamp, TemplateSummary, TemplateRecord)> {
+        self.state().templates.latest(group)
+    }
+
+    /// Whether the first list of templates is under way: it is worth waiting for. When it ends, or fails, all groups are reported.
+    pub fn lists_templates_first(&self) -> bool {
+        let state = self.state();
+        !state.index.is_empty() && state.templates.are_pending()
+    }
+
     async fn look_at_groups(&self) {
         let mut in_flight = FuturesUnordered::new();
         loop {
@@ -349,7 +367,8 @@ impl Observer {
 
     async fn look_at_templates(&self) {
         let mut failures = 0;
-        let mut pause = self.settings.templates_period;
+        let mut pause =
+            if self.state().templates.are_pending() { FIRST_LIST } else { self.settings.templates_period };
         loop {
             if self.state().index.is_empty() {
                 self.watchdogs.templates.rests();
@@ -360,20 +379,52 @@ impl Observer {
             sleep(pause).await;
             self.watchdogs.templates.expects(LONGEST_LOOK);
             let at = self.clock.now();
-            let list = self.cloud.describe_templates_tagged(&self.settings.template_tag);
-            let answer = in_time(Operation::DescribeLaunchTemplates, list).await;
+            let (answer, latest) = if self.state().templates.are_pending() {
+                self.first_list().await
+            } else {
+                let list = self.cloud.describe_templates_tagged(&self.settings.template_tag);
+                (in_time(Operation::DescribeLaunchTemplates, list).await, None)
+            };
             failures = count_failures(failures, &answer);
             {
                 let mut state = self.state();
+                if let Some(latest) = latest {
+                    state.templates.latest_arrived(latest);
+                }
                 let changed = match state.templates.arrived(at, answer) {
                     templates::Changed::All => state.index.names(),
-                    templates::Changed::Some(names) => names,
+                    templates::Changed::Some(mut names) => {
+                        // The template of a pool that was just created may have been deleted before any list showed it.
+                        let age = 2 * self.settings.templates_period;
+                        let recent = state.index.watched_within(age, Instant::now());
+                        names.extend(recent.filter(|group| state.templates.lack(group)).cloned());
+                        names
+                    }
                 };
                 self.wakes.add(changed.into_iter().filter(|group| state.index.is_watched(group)));
             }
             let period = self.settings.templates_period;
             // Nothing waits for this list: while AWS is impaired it is requested less and less often.
             pause = if failures > 0 { retry_delay(failures, period, self.settings.seed) } else { period };
+        }
+    }
+
+    /// The list of all our templates, and their latest versions. Pools wait for it, so it ends soon; without it each reads its own.
+    async fn first_list(&self) -> (crate::Result<Vec<TemplateSummary>>, Option<LatestVersions>) {
+        const LIST: Operation = Operation::DescribeLaunchTemplates;
+        let lists = async {
+            let found = self.cloud.describe_templates_tagged(&self.settings.template_tag).await?;
+            let ids: BTreeSet<LaunchTemplateId> = found.iter().map(|it| it.id.clone()).collect();
+            if ids.is_empty() {
+                return Ok((found, None));
+            }
+            let latest = self.cloud.describe_latest_versions(&ids).await?;
+            Ok((found, Some(latest)))
+        };
+        match timeout(FIRST_LIST_WITHIN, lists).await {
+            Ok(Ok((found, latest))) => (Ok(found), latest),
+            Ok(Err(error)) => (Err(error), None),
+            Err(_elapsed) => (Err(CloudError::no_answer(LIST, FIRST_LIST_WITHIN)), None),
         }
     }
 

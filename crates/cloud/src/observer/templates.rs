@@ -2,13 +2,15 @@
 
 use crate::TemplateSummary;
 use crate::error::CloudError;
-use foo_model::{GroupName, Timestamp};
-use std::collections::HashMap;
+use foo_model::{GroupName, LaunchTemplateId, TemplateRecord, Timestamp};
+use std::collections::{BTreeMap, HashMap};
 
 /// All templates with our tag. A template has its group's name.
 #[derive(Debug, Default)]
 pub(super) struct Templates {
     list: Option<(Timestamp, HashMap<String, TemplateSummary>)>,
+    /// The latest version of each when they were listed first. A version never changes.
+    latest: BTreeMap<LaunchTemplateId, TemplateRecord>,
     trouble: Option<CloudError>,
 }
 
@@ -25,6 +27,29 @@ impl Templates {
     pub(super) fn get(&self, group: &GroupName) -> Option<(Timestamp, Option<TemplateSummary>)> {
         let (at, list) = self.list.as_ref()?;
         Some((*at, list.get(group.as_str()).cloned()))
+    }
+
+    /// Whether there is a list, and a group's template is not in it.
+    pub(super) fn lack(&self, group: &GroupName) -> bool {
+        self.list.as_ref().is_some_and(|(_, list)| !list.contains_key(group.as_str()))
+    }
+
+    /// Whether the first list is still to come.
+    pub(super) fn are_pending(&self) -> bool {
+        self.list.is_none() && self.trouble.is_none()
+    }
+
+    /// The latest versions, listed together with the first list.
+    pub(super) fn latest_arrived(&mut self, latest: BTreeMap<LaunchTemplateId, TemplateRecord>) {
+        self.latest = latest;
+    }
+
+    /// The latest version of a group's template, unless another one has been made since the versions were listed.
+    pub(super) fn latest(&self, group: &GroupName) -> Option<(Timestamp, TemplateSummary, TemplateRecord)> {
+        let (at, template) = self.get(group)?;
+        let template = template?;
+        let record = self.latest.get(&template.id).filter(|record| record.version == template.latest)?;
+        Some((at, template, record.clone()))
     }
 
     pub(super) fn arrived(&mut self, at: Timestamp, answer: crate::Result<Vec<TemplateSummary>>) -> Changed {

@@ -2,7 +2,7 @@
 
 use crate::support::Scripted;
 use foo_cloud::{Asking, ErrorKind, ImageInfo, ImageQuery, Lookups};
-use foo_model::{ImageId, Timestamp};
+use foo_model::{AwsTime, ImageId};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -14,7 +14,7 @@ fn image(id: &str) -> ImageInfo {
         architecture: "arm64".into(),
         root_device: "/dev/xvda".into(),
         available: true,
-        created: Timestamp(0),
+        created: AwsTime::from_millis(0),
         deprecated_from: None,
     }
 }
@@ -98,10 +98,11 @@ async fn a_settled_pool_outlives_an_outage_but_not_its_image() {
 #[tokio::test(start_paused = true)]
 async fn the_newest_image_is_neither_deprecated_nor_disabled() {
     let (cloud, lookups) = bench();
-    let now = Timestamp(1_000);
+    let now = AwsTime::from_millis(1_000);
     let add = |id: &str, created: i64, deprecated_from: Option<i64>, available: bool| {
-        let deprecated_from = deprecated_from.map(Timestamp);
-        let added = ImageInfo { created: Timestamp(created), deprecated_from, available, ..image(id) };
+        let deprecated_from = deprecated_from.map(AwsTime::from_millis);
+        let added =
+            ImageInfo { created: AwsTime::from_millis(created), deprecated_from, available, ..image(id) };
         cloud.edit(|world| world.images.insert(id.into(), added));
     };
     add("ami-old", 10, None, true);

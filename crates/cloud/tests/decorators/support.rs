@@ -32,6 +32,7 @@ pub(crate) struct World {
     pub(crate) group_calls: Vec<(Instant, Vec<GroupName>)>,
     pub(crate) instance_calls: Vec<(Instant, Vec<InstanceId>)>,
     pub(crate) template_calls: Vec<Instant>,
+    pub(crate) version_calls: u32,
     pub(crate) image_calls: u32,
     pub(crate) parameters: BTreeMap<String, String>,
     pub(crate) parameter_calls: u32,
@@ -242,6 +243,26 @@ impl Compute for Scripted {
         self.edit(|world| world.template_calls.push(Instant::now()));
         let all = |world: &World| world.templates.values().cloned().collect();
         self.answer(Operation::DescribeLaunchTemplates, all).await
+    }
+    async fn describe_latest_versions(
+        &self,
+        ids: &BTreeSet<LaunchTemplateId>,
+    ) -> Result<BTreeMap<LaunchTemplateId, TemplateRecord>> {
+        self.edit(|world| world.version_calls += 1);
+        let record = |template: &TemplateSummary| TemplateRecord {
+            version: template.latest,
+            spec_hash: None,
+            data_hash: None,
+            source_hash: None,
+            object: None,
+            is_default: false,
+            created: AwsTime::default(),
+        };
+        let all = |world: &World| {
+            let ours = world.templates.values().filter(|template| ids.contains(&template.id));
+            ours.map(|template| (template.id.clone(), record(template))).collect()
+        };
+        self.answer(Operation::DescribeLaunchTemplateVersions, all).await
     }
     async fn delete_template_versions(&self, _: &LaunchTemplateId, _: &[TemplateVersion]) -> Result<()> {
         unreachable!()

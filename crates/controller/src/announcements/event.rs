@@ -3,7 +3,7 @@
 //! A message that cannot be parsed is an error with a reason; one that does not concern the manager is
 //! [`Parsed::Irrelevant`]. Nothing is decided here.
 
-use foo_model::{GroupName, InstanceId, SignalKind, Timestamp};
+use foo_model::{AwsTime, GroupName, InstanceId, SignalKind};
 use serde::Deserialize;
 use serde_json::Value;
 use strum::{EnumIter, IntoStaticStr};
@@ -27,7 +27,7 @@ pub(crate) struct Event {
     /// The region it happened in.
     pub(crate) region: String,
     /// When.
-    pub(crate) time: Timestamp,
+    pub(crate) time: AwsTime,
     /// The group that it names.
     pub(crate) group: Option<GroupName>,
     /// The instances that it names.
@@ -186,7 +186,7 @@ impl EventBridgeEvent {
             kind,
             account: self.account,
             region: self.region,
-            time: Timestamp(self.time.as_millisecond()),
+            time: AwsTime::from_millis(self.time.as_millisecond()),
             group: None,
             instances: Vec::new(),
             signal: None,

@@ -5,7 +5,7 @@ use super::event::EventKind;
 use crate::clouds::GroupKey;
 use foo_cloud::Receipt;
 use foo_cloud::queue::LONGEST_HIDDEN;
-use foo_model::{InstanceId, Signal, SignalKind, Timestamp};
+use foo_model::{AwsTime, InstanceId, Signal, SignalKind, Timestamp};
 use foo_planner::report::AnnouncementState;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -28,7 +28,7 @@ const WITHDRAWN_FOR: Duration = Duration::from_hours(24 * 14);
 pub(super) struct PendingMessages {
     signals: HashMap<GroupKey, BTreeMap<InstanceId, Signal>>,
     /// Retirements that AWS withdrew, and when.
-    withdrawn: BTreeMap<InstanceId, Timestamp>,
+    withdrawn: BTreeMap<InstanceId, AwsTime>,
     messages: BTreeMap<u64, PendingMessage>,
     next: u64,
 }
@@ -39,7 +39,7 @@ pub(super) struct PendingMessage {
     pub(super) receipt: Receipt,
     pub(super) kind: EventKind,
     /// When the event happened.
-    pub(super) time: Timestamp,
+    pub(super) time: AwsTime,
     /// What it waits for; empty once a pool has acted on it.
     pub(super) waits: Vec<Wait>,
     /// It names something unknown here, which may become known later or belong to another manager.
@@ -109,7 +109,7 @@ impl PendingMessages {
     }
 
     /// Removes a retirement that AWS withdrew.
-    pub(super) fn withdraw(&mut self, place: &GroupKey, id: &InstanceId, at: Timestamp) {
+    pub(super) fn withdraw(&mut self, place: &GroupKey, id: &InstanceId, at: AwsTime) {
         self.withdrawn.retain(|_, taken_back| taken_back.until(at) < WITHDRAWN_FOR);
         self.withdrawn.insert(id.clone(), at);
         let Some(signals) = self.signals.get_mut(place) else { return };
@@ -259,12 +259,12 @@ mod tests {
     fn what_was_announced_outlives_the_credentials_it_was_announced_under() {
         let (old, new, id) = (place("old"), place("new"), InstanceId::new("i-1"));
         let mut pending = PendingMessages::default();
-        pending.announce(&old, &id, Signal { kind: SignalKind::Interruption, at: Timestamp(1) });
+        pending.announce(&old, &id, Signal { kind: SignalKind::Interruption, at: AwsTime::from_millis(1) });
         let now = Instant::now();
         pending.add(PendingMessage {
             receipt: Receipt::new("r"),
             kind: EventKind::Interruption,
-            time: Timestamp(1),
+            time: AwsTime::from_millis(1),
             waits: vec![Wait::Observed(old.clone(), Timestamp(1)), Wait::Handled(old.clone(), id.clone())],
             partly_unknown: false,
             hide_for: HIDDEN,

@@ -213,7 +213,9 @@ impl Reader {
     fn disposition_of_unknown(&self, message: &Message, event: &Event, now: Timestamp) -> Disposition {
         let announces = event.signal.is_some() || event.withdraws;
         let worth = if announces { UNKNOWN_FOR } else { NEWS_FOR };
-        if message.sent.until(now) >= worth {
+        // Without agreement of the clocks it may be young.
+        let age = self.clouds.clock_of_queues().age(message.sent, now);
+        if age.is_some_and(|age| age >= worth) {
             tracing::debug!(?event, "deleting an AWS event about an unknown instance or group");
             self.count(event.kind, AnnouncementOutcome::Unknown);
             return Disposition::Delete;
@@ -266,12 +268,13 @@ impl Reader {
             Some(SignalKind::Retirement | SignalKind::Rebalance) => None,
             Some(SignalKind::Interruption) | None => Some(now.plus(WAITS_FOR)),
         };
+        let age = self.clouds.clock_of_queues().age(message.sent, now);
         pending.add(PendingMessage {
             waits,
             receipt: message.receipt.clone(),
             kind: event.kind,
             time: event.time,
-            partly_unknown: known.unknown && message.sent.until(now) < UNKNOWN_FOR,
+            partly_unknown: known.unknown && age.is_none_or(|age| age < UNKNOWN_FOR),
             hide_for,
             until,
             received: asked,
@@ -354,7 +357,8 @@ impl Reader {
         }
         let mut receipts = Vec::new();
         for message in due.done {
-            self.metrics.announcement_took(message.kind, message.time.until(wall));
+            let happened = self.clouds.clock_of_queues().ours(message.time);
+            self.metrics.announcement_took(message.kind, happened.until(wall));
             if message.partly_unknown {
                 self.count(message.kind, AnnouncementOutcome::Parked);
                 self.hide(&self.settling, queue, &message.receipt, PARKED).await;

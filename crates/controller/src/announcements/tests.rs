@@ -63,7 +63,7 @@ fn events_of_auto_scaling_name_a_group() {
         assert_eq!((event.kind, event.group), (kind, Some(GroupName::new("my-asg"))), "{detail_type}");
         assert_eq!((event.instances, event.signal), (Vec::new(), None));
         assert_eq!((event.account.as_str(), event.region.as_str()), ("123456789012", "us-west-2"));
-        assert_eq!(event.time.0, 1_776_159_000_000);
+        assert_eq!(event.time.millis(), 1_776_159_000_000);
     };
     check("EC2 Instance-terminate Lifecycle Action", &lifecycle, EventKind::LifecycleAction);
     check("EC2 Instance-launch Lifecycle Action", &lifecycle, EventKind::LifecycleAction);

@@ -216,7 +216,8 @@ impl Clusters {
                 let subnets = network.subnets.iter().map(|subnet| (Thing::Subnet, subnet.id.as_str()));
                 let groups = network.security_groups.iter().map(|id| (Thing::SecurityGroup, id.as_str()));
                 let vpc = (Thing::Vpc, network.vpc_id.as_str());
-                limits.of_neighbours([vpc].into_iter().chain(subnets).chain(groups), &self.own)
+                let neighbours = self.context.identities.neighbours(&self.own);
+                limits.of_neighbours([vpc].into_iter().chain(subnets).chain(groups), &neighbours)
             });
         match allowed {
             Ok(()) => found,

@@ -24,15 +24,19 @@ mod users;
 
 pub use limits::Limits;
 use limits::{Lists, Trust};
+use neighbours::ControlPlanes;
+pub(crate) use neighbours::Neighbours;
 pub use resolver::run;
 
 use crate::credentials::Credentials;
+use crate::watch::Filled;
 use allowed::Allowed;
-use foo_api::FooCluster;
 use foo_api::identity::DEFAULT_IDENTITY;
+use foo_api::{FooCluster, FooControlPlane};
 use foo_model::Reason;
 use foo_planner::desired::Blocked;
 use futures::{Stream, stream};
+use kube_runtime::reflector::Store;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -70,20 +74,52 @@ pub struct Rules {
 #[derive(Clone)]
 pub struct Identities {
     known: Arc<watch::Sender<Option<Arc<Outcomes>>>>,
+    control_planes: Arc<watch::Sender<ControlPlanes>>,
     rules: Arc<Rules>,
 }
 
 impl Identities {
     /// With these rules and no identities yet.
     pub fn new(rules: Rules) -> Self {
-        Self { known: Arc::new(watch::Sender::new(None)), rules: Arc::new(rules) }
+        let control_planes = Arc::new(watch::Sender::new(ControlPlanes::default()));
+        Self { known: Arc::new(watch::Sender::new(None)), control_planes, rules: Arc::new(rules) }
     }
 
     /// Waits until all identities have been read once, at most [`PATIENCE`]; after that, whoever needs
-    /// credentials gets an error.
+    /// credentials gets an error. Waits as long for the FooControlPlanes, if a controller of this process reads them.
     pub async fn wait_until_known(&self) {
         // An error would mean that every sender is gone, but `self` is one.
         drop(timeout(PATIENCE, self.known.subscribe().wait_for(Option::is_some)).await);
+        drop(timeout(PATIENCE, self.control_planes_are_read()).await);
+    }
+
+    async fn control_planes_are_read(&self) {
+        let mut known = self.control_planes.subscribe();
+        let found = known.wait_for(|it| !matches!(it, ControlPlanes::Expected)).await.map(|it| it.clone());
+        if let Ok(ControlPlanes::Read(_, filled)) = found {
+            // Only the shutdown ends a watch.
+            let _ended = filled.wait().await;
+        }
+    }
+
+    /// A controller of this process will read FooControlPlanes.
+    pub fn expects_control_planes(&self) {
+        self.control_planes.send_replace(ControlPlanes::Expected);
+    }
+
+    /// FooControlPlanes are not installed.
+    pub(crate) fn have_no_control_planes(&self) {
+        self.control_planes.send_replace(ControlPlanes::Unread);
+    }
+
+    /// The cache of FooControlPlanes.
+    pub(crate) fn have_control_planes(&self, store: Store<FooControlPlane>, filled: Filled) {
+        self.control_planes.send_replace(ControlPlanes::Read(store, filled));
+    }
+
+    /// The objects of all namespaces that own something in AWS, with these FooClusters.
+    pub(crate) fn neighbours<'a>(&self, clusters: &'a Store<FooCluster>) -> Neighbours<'a> {
+        Neighbours::of(clusters, &self.control_planes.borrow())
     }
 
     /// The credentials for a cluster in this namespace and region that names this identity, or names none.

@@ -9,12 +9,14 @@ use crate::passes::{Failing, Underway};
 use crate::queue::Queue;
 use crate::tasks::Tasks;
 use crate::watch::Pulses;
+use foo_cloud::AwsClock;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::gauge::ConstGauge;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use strum::IntoEnumIterator;
 
@@ -92,8 +94,9 @@ impl Collector for Objects {
         let help = "Number of objects that this manager reconciles";
         let mut objects = encoder.encode_descriptor("foo_objects", help, None, MetricType::Gauge)?;
         for (kind, counted) in &kinds {
+            let Some(number) = counted.objects else { continue };
             let labels = KindLabels { kind: *kind };
-            ConstGauge::new(i64::from(counted.objects)).encode(objects.encode_family(&labels)?)?;
+            ConstGauge::new(i64::from(number)).encode(objects.encode_family(&labels)?)?;
         }
         let help = "Number of objects by condition, its status, and who has to act on its reason";
         let mut conditions = encoder.encode_descriptor("foo_conditions", help, None, MetricType::Gauge)?;
@@ -125,9 +128,35 @@ fn groups(kinds: &BTreeMap<Watched, Kind>) -> impl Iterator<Item = (ConditionLab
     })
 }
 
-/// How far the manager's clock is from the API server's.
+/// How far the manager's clock is from the API server's and from AWS's.
 #[derive(Debug)]
-pub(super) struct ClockDifference(pub(super) KubernetesClock);
+pub(super) struct ClockDifference(pub(super) KubernetesClock, pub(super) AwsClocks);
+
+/// AWS's clock as each connected cloud shows it. Clones share the list.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AwsClocks(Arc<Mutex<Vec<AwsClock>>>);
+
+impl AwsClocks {
+    /// That of a cloud that was just connected.
+    pub(crate) fn add(&self, clock: &AwsClock) {
+        self.lock().push(clock.clone());
+    }
+
+    /// That of a cloud that nothing uses any more.
+    pub(crate) fn forget(&self, clock: &AwsClock) {
+        self.lock().retain(|known| !known.is(clock));
+    }
+
+    /// Milliseconds by which the manager's clock is ahead of the one that differs most.
+    fn most_ahead(&self) -> i64 {
+        let ahead = self.lock().iter().map(|clock| clock.found().difference.millis()).collect::<Vec<_>>();
+        ahead.into_iter().max_by_key(|ahead| ahead.unsigned_abs()).unwrap_or_default()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<AwsClock>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Collector for ClockDifference {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
@@ -137,10 +166,14 @@ impl Collector for ClockDifference {
             None,
             MetricType::Gauge,
         )?;
-        let ahead = Duration::from_millis(self.0.found().difference.millis().unsigned_abs()).as_secs_f64();
-        let ahead = if self.0.found().difference.millis() < 0 { -ahead } else { ahead };
-        let labels = ClockLabels { clock: Clock::Kubernetes };
-        ConstGauge::new(ahead).encode(descriptor.encode_family(&labels)?)
+        let clocks =
+            [(Clock::Kubernetes, self.0.found().difference.millis()), (Clock::Aws, self.1.most_ahead())];
+        for (clock, millis) in clocks {
+            let ahead = Duration::from_millis(millis.unsigned_abs()).as_secs_f64();
+            let ahead = if millis < 0 { -ahead } else { ahead };
+            ConstGauge::new(ahead).encode(descriptor.encode_family(&ClockLabels { clock })?)?;
+        }
+        Ok(())
     }
 }
 

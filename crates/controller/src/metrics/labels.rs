@@ -44,6 +44,8 @@ label_values!(
 pub enum Clock {
     /// That of the management cluster's API server.
     Kubernetes,
+    /// AWS's; of several regions and credentials the one that differs most.
+    Aws,
 }
 
 /// A controller of the manager.

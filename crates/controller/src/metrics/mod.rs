@@ -12,7 +12,7 @@
 //! | `foo_plan_actions_total` | action, outcome | executed actions of plans |
 //! | `foo_objects` | kind | objects that are reconciled |
 //! | `foo_conditions`, `foo_condition_oldest_seconds` | kind, condition, status, class | their conditions: how many objects, and the longest time |
-//! | `foo_deletion_oldest_seconds` | kind | how long ago the first one was deleted that is still there |
+//! | `foo_deletion_oldest_seconds` | kind | how long ago the first one was deleted that is still there; also of Machines of our pools |
 //! | `foo_invariant_violations_total` | invariant | plans that were refused because they would have violated an invariant; pools whose passes do not come to rest (I10) |
 //! | `foo_undecodable_objects_total` | kind | objects that were skipped because they could not be decoded |
 //! | `foo_watch_errors_total` | kind | failures of watches |
@@ -54,6 +54,7 @@ use crate::passes::{Failing, PassId, Underway};
 use crate::queue::Queue;
 use crate::tasks::Tasks;
 use crate::watch::Pulses;
+pub(crate) use collectors::AwsClocks;
 use collectors::{ClockDifference, FailingPasses, LongestPass, Objects, OverdueTasks, Queues, Silences};
 use foo_cloud::initialized::{Initialized, OnDemand};
 use foo_model::Severity;
@@ -82,6 +83,7 @@ pub struct Metrics {
     registry: Arc<Mutex<Registry>>,
     cloud: foo_cloud::Metrics,
     observers: foo_cloud::Observers,
+    aws_clocks: AwsClocks,
     passes: Initialized<PassLabels, Counter>,
     pass_seconds: Histograms<ControllerLabels>,
     underway: Underway,
@@ -122,6 +124,7 @@ impl Metrics {
             registry: Arc::default(),
             cloud,
             observers,
+            aws_clocks: AwsClocks::default(),
             passes: Initialized::new(),
             // 1 ms … 33 s: from a pool at rest to a pass full of cloud calls.
             pass_seconds: Initialized::with(|| Histogram::new(exponential_buckets(0.001, 2.0, 16))),
@@ -268,10 +271,15 @@ impl Metrics {
         );
     }
 
-    /// The difference of the API server's clock, measured at each scrape. Once per process.
+    /// The differences of the API server's clock and of AWS's, measured at each scrape. Once per process.
     pub fn compares(&self, clock: KubernetesClock) {
         let mut registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
-        registry.register_collector(Box::new(ClockDifference(clock)));
+        registry.register_collector(Box::new(ClockDifference(clock, self.aws_clocks.clone())));
+    }
+
+    /// AWS's clock as each cloud shows it.
+    pub(crate) fn aws_clocks(&self) -> AwsClocks {
+        self.aws_clocks.clone()
     }
 
     /// The metrics of the cloud crate, in the same registry.

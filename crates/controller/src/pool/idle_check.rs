@@ -61,6 +61,7 @@ pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) ->
     let Observed {
         now: _,
         clocks: _,
+        aws_clock: _,
         size_decisions_from: _,
         group,
         template,

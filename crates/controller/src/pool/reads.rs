@@ -16,8 +16,11 @@ pub(super) struct Read<T> {
 /// The values of one pool.
 #[derive(Default)]
 pub(super) struct Reads {
-    /// The launch template.
+    /// The launch template, as this process read it.
     pub(super) template: Option<Read<Option<LaunchTemplate>>>,
+    /// Whether this process has read or changed the template, or found out that it has to: then the shared list of latest versions, which is
+    /// from its start, does not serve any more.
+    pub(super) template_is_own: bool,
     /// Names of the pool's objects in S3.
     pub(super) stored: Look<BTreeSet<String>>,
     /// The settings of the group's lifecycle hook, as read or as written.
@@ -33,9 +36,15 @@ pub(super) struct Reads {
 }
 
 impl Reads {
+    /// The template was changed, or may have been: it is read before anything follows from it.
+    pub(super) fn template_changes(&mut self) {
+        (self.template, self.template_is_own) = (None, true);
+    }
+
     /// Drops what was observed with other credentials, perhaps in another account.
     pub(super) fn forget_what_was_seen(&mut self) {
-        (self.template, self.hook, self.launch_failure) = (None, None, None);
+        (self.hook, self.launch_failure) = (None, None);
+        self.template_changes();
         self.stored = Look::Unknown;
     }
 }

@@ -1,6 +1,6 @@
 //! The watches of the pool controller, and which pools a change of each kind concerns.
 
-use super::inputs::gather::{Caches, belongs_to, owning_pool};
+use super::inputs::gather::{Caches, belongs_to, is_named_after, owning_pool};
 use super::unowned_foo_machines;
 use crate::Context;
 use crate::harness::Harness;
@@ -75,6 +75,19 @@ impl Watches {
         }
     }
 
+    /// Has metrics count the FooMachines, and the Machines of our pools while Cluster API deletes them: a FooMachine is not
+    /// being deleted before its Node is drained.
+    fn count(&self, context: &Context, caches: &Caches) {
+        let (census, clock) = (context.metrics.census(), &context.kubernetes_clock);
+        let foo_machines = self.foo_machines.store.clone();
+        census.adds(self.foo_machines.kind, clock.clone(), foo_machines, |machine: &FooMachine| {
+            Some(machine.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default())
+        });
+        let (caches, machines) = (caches.clone(), self.machines.store.clone());
+        let is_ours = move |machine: &Machine| is_of_our_pool(&caches, machine);
+        census.adds_deletions(self.machines.kind, clock.clone(), machines, is_ours);
+    }
+
     /// The controller of all pools. FooMachines without a known pool go to `suspects`.
     pub(super) fn harness(
         self,
@@ -84,11 +97,7 @@ impl Watches {
     ) -> Harness<FooMachinePool> {
         let of_foo_machine = with(caches, pool_of_foo_machine);
         let known = caches.clone();
-        let clock = context.kubernetes_clock.clone();
-        let (kind, machines) = (self.foo_machines.kind, self.foo_machines.store.clone());
-        context.metrics.census().adds(kind, clock, machines, |machine: &FooMachine| {
-            Some(machine.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default())
-        });
+        self.count(context, caches);
         Harness::new(context, Controller::Pool, self.pools)
             .watches(self.foo_machines, move |machine: FooMachine| {
                 if !unowned_foo_machines::is_known(&known, &machine) {
@@ -103,6 +112,18 @@ impl Watches {
             .watches(self.foo_clusters, with(caches, pools_of_foo_cluster))
             .watches(self.secrets, with(caches, pools_with_secret))
     }
+}
+
+/// Whether this manager has the pool of a Machine.
+fn is_of_our_pool(caches: &Caches, machine: &Machine) -> bool {
+    let namespace = machine.namespace().unwrap_or_default();
+    let has_it = |pool: &FooMachinePool| {
+        pool.metadata.namespace.as_deref() == Some(&namespace) && is_named_after(&pool.name_any(), machine)
+    };
+    machine.spec.infrastructure_ref.kind == "FooMachine"
+        && (pool_of_machine(caches, machine).is_some_and(|pool| caches.pools.get(&pool).is_some())
+            // Its FooMachine is gone.
+            || !caches.pools.state_filter(has_it).is_empty())
 }
 
 /// The pools that `names` finds for an object in these caches.

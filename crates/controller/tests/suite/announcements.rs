@@ -598,3 +598,24 @@ async fn a_queue_that_never_answers_is_asked_again() {
     world.interrupts(&victim);
     world.takes("its Machine is deleted", AT_ONCE, || pool.is_deleting(&victim)).await;
 }
+
+/// Whether a recommendation is older than the hour that it is worth is known only by AWS's clock.
+#[tokio::test(start_paused = true)]
+async fn a_recommendation_waits_until_the_clocks_of_the_manager_and_of_aws_agree() {
+    for minutes in [-30, 30] {
+        let mut world = World::with_queue().await;
+        world.sets_the_clock_of_aws_ahead(minutes);
+        let pool = world.pool("p").with(replacing).of(2).await;
+        world.waits(Duration::from_mins(12)).await;
+        let advised = pool.instances()[0].clone();
+        world.region.recommend_rebalance(&advised).unwrap();
+        world.waits(Duration::from_mins(10)).await;
+        assert!(pool.instances().contains(&advised), "AWS's clock ahead by {minutes} min");
+        assert!(!pool.is_deleting(&advised), "AWS's clock ahead by {minutes} min");
+        world.sets_the_clock_of_aws_ahead(-minutes);
+        let pool = world.pool("p");
+        world.waits(Duration::from_mins(28)).await;
+        assert!(!pool.instances().contains(&advised), "AWS's clock was ahead by {minutes} min");
+        pool.is_of(2);
+    }
+}

@@ -42,6 +42,7 @@ mod order;
 mod pause;
 mod peers;
 mod remediation;
+mod restarts;
 mod rollouts;
 mod same_group;
 mod scale_in;

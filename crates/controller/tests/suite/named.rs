@@ -1,14 +1,20 @@
 //! What objects name in AWS: the lists of their identity limit it, and nothing of another namespace's network can be named.
 
 use crate::support::{CLUSTER, NS, World, objects};
+use foo_api::capi::Cluster;
 use foo_api::cluster::{ManagedNetwork, Network};
+use foo_api::in_aws::{Limit, ROWS};
 use foo_api::names::CONTROL_PLANE_GROUP;
-use foo_api::pool::{FooMachinePoolSpec, UserDataBucket, UserDataStorage, Volume};
-use foo_api::{FooCluster, FooControlPlane, FooControlPlaneSpec};
+use foo_api::pool::FooMachinePoolSpec;
+use foo_api::{FooCluster, FooControlPlane, FooControlPlaneSpec, FooMachinePool};
+use foo_apiserver_fake::Object;
 use foo_model::network::{Kind, Scope};
-use foo_simulator::core::network::{SECURITY_GROUP, VPC};
-use kube::ResourceExt;
+use foo_simulator::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS, SECURITY_GROUP, VPC};
+use kube::{Resource as _, ResourceExt};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// An identity `prod` for everybody with these limits.
@@ -39,56 +45,6 @@ fn network_of(world: &World, namespace: &str, name: &str) -> (String, String) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_pool_names_and_its_identity_does_not_list_is_never_launched() {
-    type Edit = fn(&mut FooMachinePoolSpec);
-    let cases: [(Value, Edit, &str, &str); 4] = [
-        (
-            json!({"allowedKeyPairs": ["{namespace}.*"]}),
-            |spec| spec.ssh_key_name = Some("team-b.key".to_owned()),
-            "KeyPairNotAllowed",
-            "team-b.key",
-        ),
-        (
-            json!({"allowedKMSKeys": ["alias/{namespace}"]}),
-            |spec| {
-                let volume =
-                    json!({"sizeGiB": 10, "type": "gp3", "encrypted": true, "kmsKeyID": "alias/team-b"});
-                spec.root_volume = Some(serde_json::from_value::<Volume>(volume).unwrap());
-            },
-            "KmsKeyNotAllowed",
-            "alias/team-b",
-        ),
-        (
-            json!({"allowedBuckets": ["data-{namespace}"]}),
-            |spec| {
-                spec.iam_instance_profile = Some("workers.nodes.infrastructure.foo.com".to_owned());
-                let s3 = UserDataBucket { bucket: "data-team-b".to_owned(), prefix: None };
-                spec.user_data_storage = Some(UserDataStorage { s3 });
-            },
-            "BucketNotAllowed",
-            "data-team-b",
-        ),
-        (
-            // That of the FooCluster is listed, another one that the pool names is not.
-            json!({"allowedSecurityGroups": [SECURITY_GROUP]}),
-            |spec| spec.security_groups = vec![objects::by_id("sg-0a00000000000000b")],
-            "SecurityGroupNotAllowed",
-            "sg-0a00000000000000b",
-        ),
-    ];
-    for (limits, edit, reason, named) in cases {
-        let world = limited(limits).await;
-        let group =
-            json!({"id": "sg-0a00000000000000b", "name": "b", "description": "", "vpc": VPC, "tags": {}});
-        world.region.put_security_group(serde_json::from_value(group).unwrap()).unwrap();
-        let pool = world.pool("p").with(edit).of(1).await;
-        assert_eq!(pool.says("LaunchTemplateReady"), format!("False {reason}"), "{}", world.in_words());
-        assert!(pool.condition("LaunchTemplateReady").message.contains(named), "{}", world.in_words());
-        assert_eq!((pool.instances().len(), world.aws_writes()), (0, 0), "{reason}");
-    }
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_list_that_names_what_a_pool_names_allows_it() {
     let world =
         limited(json!({"allowedKeyPairs": ["{namespace}.*"], "allowedSecurityGroups": [SECURITY_GROUP]}))
@@ -98,32 +54,30 @@ async fn a_list_that_names_what_a_pool_names_allows_it() {
     pool.is_of(1);
 }
 
-#[tokio::test(start_paused = true)]
-async fn an_existing_network_has_to_be_in_a_vpc_and_groups_that_the_identity_lists() {
-    for (limits, reason) in [
-        (json!({"allowedVPCs": ["vpc-1"]}), "False VpcNotAllowed"),
-        (json!({"allowedSecurityGroups": ["sg-1"]}), "False SecurityGroupNotAllowed"),
-    ] {
-        let world = limited(limits).await;
-        assert_eq!(network_of(&world, NS, CLUSTER).0, reason);
-    }
-}
-
 /// A FooControlPlane of this namespace with its Cluster and FooCluster, which names the identity `prod`.
 fn has_control_plane(world: &World, fields: &Value) {
+    has_control_plane_in(world, NS, fields);
+}
+
+/// The same in any namespace.
+fn has_control_plane_in(world: &World, namespace: &str, fields: &Value) {
     let mut cluster = objects::cluster();
     let mut reference = objects::reference("FooControlPlane", CLUSTER);
     CONTROL_PLANE_GROUP.clone_into(&mut reference.api_group);
     cluster.spec.control_plane_ref = Some(reference);
-    world.has(&cluster);
     let mut infrastructure = objects::foo_cluster();
     infrastructure.spec.identity_ref = Some(objects::identity_reference("prod"));
-    world.has(&infrastructure);
     let mut eks = json!({"roleARN": "arn:aws:iam::123456789012:role/default/eks"});
     eks.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     let spec = json!({"version": "v1.34.0", "eks": eks});
     let spec: FooControlPlaneSpec = serde_json::from_value(spec).unwrap();
-    world.has(&objects::placed(FooControlPlane::new(CLUSTER, spec)));
+    let mut control_plane = objects::placed(FooControlPlane::new(CLUSTER, spec));
+    for metadata in [cluster.meta_mut(), infrastructure.meta_mut(), control_plane.meta_mut()] {
+        metadata.namespace = Some(namespace.to_owned());
+    }
+    world.has::<Cluster>(&cluster);
+    world.has(&infrastructure);
+    world.has(&control_plane);
 }
 
 fn cluster_ready(world: &World) -> (String, String) {
@@ -133,37 +87,272 @@ fn cluster_ready(world: &World) -> (String, String) {
     ready.map_or_else(Default::default, |it| (format!("{} {}", it.status, it.reason), it.message))
 }
 
+/// A field that names something in AWS, and what refuses a name that the identity does not list.
+struct Named {
+    kind: &'static str,
+    field: &'static str,
+    /// Of the identity.
+    limits: Value,
+    /// What the object has besides what every object has; `null` leaves a field out.
+    spec: Value,
+    reason: &'static str,
+}
+
+const OTHER_GROUP: &str = "sg-0a00000000000000b";
+
+/// One for each field of each row that has a list.
+fn every_field() -> Vec<Named> {
+    let cluster = |field, limits, spec, reason| Named { kind: "FooCluster", field, limits, spec, reason };
+    let existing = |field, limits, existing: Value, reason| {
+        cluster(field, limits, json!({"network": {"existing": existing}}), reason)
+    };
+    let managed = |field, limits, managed: Value, reason| {
+        cluster(field, limits, json!({"network": {"existing": null, "managed": managed}}), reason)
+    };
+    let pool = |field, limits, spec, reason| Named { kind: "FooMachinePool", field, limits, spec, reason };
+    let eks = |field, limits, eks: Value, reason| {
+        let spec = json!({ "eks": eks });
+        Named { kind: "FooControlPlane", field, limits, spec, reason }
+    };
+    let rules = || json!([{"name": "r", "protocol": "All", "from": {"securityGroup": OTHER_GROUP}}]);
+    let own_subnets = || json!({ "allowedSubnets": PRIVATE_SUBNETS });
+    let own_group = || json!({ "allowedSecurityGroups": [SECURITY_GROUP] });
+    let roles = || json!({"allowedRoles": ["arn:aws:iam::123456789012:role/{namespace}/*"]});
+    let role = "arn:aws:iam::123456789012:role/team-b/pods";
+    let keys = || json!({"allowedKMSKeys": ["alias/{namespace}"]});
+    let volume = || json!({"sizeGiB": 10, "type": "gp3", "encrypted": true, "kmsKeyID": "alias/team-b"});
+    let bucket = |prefix: Value| {
+        let s3 = json!({"bucket": "data-team-b", "prefix": prefix});
+        json!({"iamInstanceProfile": "default.nodes", "userDataStorage": {"s3": s3}})
+    };
+    let buckets = || json!({"allowedBuckets": ["data-{namespace}"]});
+    let (no_vpc, no_subnet, no_group) = ("VpcNotAllowed", "SubnetNotAllowed", "SecurityGroupNotAllowed");
+    vec![
+        cluster(
+            "spec.region",
+            json!({"allowedRegions": ["eu-central-1"]}),
+            json!({"region": "us-east-1"}),
+            "IdentityNotAllowed",
+        ),
+        existing(
+            "spec.network.existing.vpcID",
+            json!({"allowedVPCs": ["vpc-1"]}),
+            json!({"vpcID": VPC}),
+            no_vpc,
+        ),
+        managed(
+            "spec.network.managed.vpcID",
+            json!({"allowedVPCs": ["vpc-1"]}),
+            json!({"vpcID": VPC, "cidr": "10.0.128.0/17"}),
+            no_vpc,
+        ),
+        existing(
+            "spec.network.existing.subnets[].id",
+            own_subnets(),
+            json!({"subnets": [{"id": PUBLIC_SUBNETS[0]}]}),
+            no_subnet,
+        ),
+        existing(
+            "spec.network.existing.subnets[].tags{}",
+            own_subnets(),
+            json!({"subnets": [{"tags": {"Name": "sim-public-a"}}]}),
+            no_subnet,
+        ),
+        existing(
+            "spec.network.existing.securityGroups[].id",
+            own_group(),
+            json!({"securityGroups": [{"id": OTHER_GROUP}]}),
+            no_group,
+        ),
+        existing(
+            "spec.network.existing.securityGroups[].tags{}",
+            own_group(),
+            json!({"securityGroups": [{"tags": {"team": "b"}}]}),
+            no_group,
+        ),
+        managed(
+            "spec.network.managed.securityGroups.additional[].rules[].from.securityGroup",
+            own_group(),
+            json!({"securityGroups": {"additional": [{"name": "more", "rules": rules()}]}}),
+            no_group,
+        ),
+        managed(
+            "spec.network.managed.securityGroups.controlPlane[].from.securityGroup",
+            own_group(),
+            json!({"securityGroups": {"controlPlane": rules()}}),
+            no_group,
+        ),
+        managed(
+            "spec.network.managed.securityGroups.node[].from.securityGroup",
+            own_group(),
+            json!({"securityGroups": {"node": rules()}}),
+            no_group,
+        ),
+        eks("spec.eks.name", json!({}), json!({"name": "team-b_c"}), "ControlPlaneNameNotAllowed"),
+        eks("spec.eks.subnets[]", own_subnets(), json!({"subnets": PUBLIC_SUBNETS}), no_subnet),
+        eks("spec.eks.securityGroups[]", own_group(), json!({"securityGroups": [OTHER_GROUP]}), no_group),
+        eks("spec.eks.roleARN", roles(), json!({"roleARN": role}), "RoleNotAllowed"),
+        eks(
+            "spec.eks.addons[].serviceAccountRoleARN",
+            roles(),
+            json!({"addons": [{"name": "a", "serviceAccountRoleARN": role}]}),
+            "RoleNotAllowed",
+        ),
+        eks(
+            "spec.eks.addons[].podIdentities[].roleARN",
+            roles(),
+            json!({"addons": [{"name": "a", "podIdentities": [{"serviceAccount": "b", "roleARN": role}]}]}),
+            "RoleNotAllowed",
+        ),
+        eks(
+            "spec.eks.podIdentityAssociations[].roleARN",
+            roles(),
+            json!({"podIdentityAssociations": [{"namespace": "a", "serviceAccount": "b", "roleARN": role}]}),
+            "RoleNotAllowed",
+        ),
+        eks(
+            "spec.eks.encryption.kmsKeyARN",
+            keys(),
+            json!({"encryption": {"kmsKeyARN": "arn:aws:kms:eu-central-1:123456789012:key/1"}}),
+            "KmsKeyNotAllowed",
+        ),
+        // That of the FooCluster is listed, another one that the pool names is not.
+        pool(
+            "spec.securityGroups[].id",
+            own_group(),
+            json!({"securityGroups": [{"id": OTHER_GROUP}]}),
+            no_group,
+        ),
+        pool(
+            "spec.securityGroups[].tags{}",
+            own_group(),
+            json!({"securityGroups": [{"tags": {"team": "b"}}]}),
+            no_group,
+        ),
+        pool(
+            "spec.iamInstanceProfile",
+            json!({"allowedInstanceProfiles": ["{namespace}.*"]}),
+            json!({"iamInstanceProfile": "team-b.nodes"}),
+            "InstanceProfileNotAllowed",
+        ),
+        pool("spec.rootVolume.kmsKeyID", keys(), json!({ "rootVolume": volume() }), "KmsKeyNotAllowed"),
+        pool(
+            "spec.volumes[].kmsKeyID",
+            keys(),
+            json!({"volumes": [{
+                "deviceName": "/dev/sdf", "sizeGiB": 10, "type": "gp3", "encrypted": true, "kmsKeyID": "alias/team-b",
+            }]}),
+            "KmsKeyNotAllowed",
+        ),
+        pool(
+            "spec.sshKeyName",
+            json!({"allowedKeyPairs": ["{namespace}.*"]}),
+            json!({"sshKeyName": "team-b.key"}),
+            "KeyPairNotAllowed",
+        ),
+        pool("spec.userDataStorage.s3.bucket", buckets(), bucket(Value::Null), "BucketNotAllowed"),
+        // Whatever the prefix in a bucket.
+        pool("spec.userDataStorage.s3.prefix", buckets(), bucket(json!("default/")), "BucketNotAllowed"),
+    ]
+}
+
+/// Fields that name something within what another field names, which has the list.
+const WITHIN: [(&str, &str, &str); 6] = [
+    ("FooMachinePool", "spec.subnets[].id", "of the FooCluster's subnets (SubnetOutsideCluster)"),
+    ("FooMachinePool", "spec.subnets[].tags{}", "of the FooCluster's subnets"),
+    ("FooCluster", "spec.network.managed.zones.names[]", "zones of the region"),
+    ("FooCluster", "spec.network.managed.subnets.list[].zone", "zones of the region"),
+    ("FooControlPlane", "spec.eks.addons[].name", "add-ons of the cluster"),
+    ("FooNodeConfig", "spec.cluster.name", "text of the user data: EKS lets nodes in by their role"),
+];
+
+/// A row or a field that is new is missing here.
+#[test]
+fn every_field_with_a_list_has_a_case() {
+    let listed: BTreeSet<(&str, &str)> = ROWS
+        .iter()
+        .filter(|row| matches!(row.limit, Limit::Listed { .. }))
+        .flat_map(|row| row.fields.iter().copied())
+        .filter(|(kind, _)| *kind != "FooClusterIdentity")
+        .collect();
+    let cases = every_field();
+    let cases =
+        cases.iter().map(|it| (it.kind, it.field)).chain(WITHIN.map(|(kind, field, _)| (kind, field)));
+    let mut seen = BTreeSet::new();
+    for case in cases {
+        assert!(seen.insert(case), "twice: {case:?}");
+    }
+    assert_eq!(seen, listed);
+}
+
+/// RFC 7396.
+fn merge(base: &mut Value, patch: &Value) {
+    let Some(fields) = patch.as_object() else {
+        base.clone_from(patch);
+        return;
+    };
+    if !base.is_object() {
+        *base = json!({});
+    }
+    for (name, field) in fields {
+        if field.is_null() {
+            base.as_object_mut().unwrap().remove(name);
+        } else {
+            merge(&mut base[name], field);
+        }
+    }
+}
+
+fn merged<T: Serialize + DeserializeOwned>(spec: &T, patch: &Value) -> T {
+    let mut spec = serde_json::to_value(spec).unwrap();
+    merge(&mut spec, patch);
+    serde_json::from_value(spec).unwrap()
+}
+
+/// Conditions of an object that are not true.
+fn complaints<K: Object>(world: &World, name: &str) -> Vec<(String, String)> {
+    let object = world.server.get_raw::<K>(NS, name).unwrap();
+    let conditions = object["status"]["conditions"].as_array().cloned().unwrap_or_default();
+    let text = |it: &Value, field: &str| it[field].as_str().unwrap().to_owned();
+    let complains = |it: &&Value| it["status"] == "False";
+    conditions.iter().filter(complains).map(|it| (text(it, "reason"), text(it, "message"))).collect()
+}
+
 #[tokio::test(start_paused = true)]
-async fn a_control_plane_names_only_what_its_identity_lists() {
-    let other = "arn:aws:iam::123456789012:role/team-b/pods";
-    let key = "arn:aws:kms:eu-central-1:123456789012:key/1";
-    let roles = json!({"allowedRoles": ["arn:aws:iam::123456789012:role/{namespace}/*"]});
-    for (limits, fields, reason) in [
-        (&roles, json!({"roleARN": other}), "False RoleNotAllowed"),
-        (&roles, json!({"addons": [{"name": "a", "serviceAccountRoleARN": other}]}), "False RoleNotAllowed"),
-        (
-            &roles,
-            json!({"addons": [{"name": "a", "podIdentities": [{"serviceAccount": "b", "roleARN": other}]}]}),
-            "False RoleNotAllowed",
-        ),
-        (
-            &roles,
-            json!({"podIdentityAssociations": [{"namespace": "a", "serviceAccount": "b", "roleARN": other}]}),
-            "False RoleNotAllowed",
-        ),
-        (&json!({"allowedKMSKeys": []}), json!({"encryption": {"kmsKeyARN": key}}), "False KmsKeyNotAllowed"),
-        (
-            &json!({"allowedSubnets": ["subnet-1"]}),
-            json!({"subnets": ["subnet-2"]}),
-            "False SubnetNotAllowed",
-        ),
-    ] {
+async fn what_an_object_names_and_its_identity_does_not_list_is_not_used() {
+    for Named { kind, field, limits, spec, reason } in every_field() {
         let world = World::empty();
-        has_identity(&world, limits);
-        has_control_plane(&world, &fields.clone());
-        world.waits(Duration::from_mins(5)).await;
-        assert_eq!(cluster_ready(&world).0, reason, "{fields} {}", cluster_ready(&world).1);
-        assert!(world.region.clusters().is_empty(), "{fields}");
+        let group = json!({
+            "id": OTHER_GROUP, "name": "b", "description": "", "vpc": VPC, "tags": {"team": "b"},
+        });
+        world.region.put_security_group(serde_json::from_value(group).unwrap()).unwrap();
+        has_identity(&world, &limits);
+        world.forgets();
+        let said = if kind == "FooControlPlane" {
+            has_control_plane(&world, &spec["eks"]);
+            world.waits(Duration::from_mins(5)).await;
+            complaints::<FooControlPlane>(&world, CLUSTER)
+        } else {
+            world.has(&objects::cluster());
+            let mut cluster = objects::foo_cluster();
+            cluster.spec.identity_ref = Some(objects::identity_reference("prod"));
+            if kind == "FooCluster" {
+                cluster.spec = merged(&cluster.spec, &spec);
+            }
+            world.has(&cluster);
+            world.settles().await;
+            if kind == "FooCluster" {
+                complaints::<FooCluster>(&world, CLUSTER)
+            } else {
+                let edit = |it: &mut FooMachinePoolSpec| *it = merged(it, &spec);
+                let pool = world.pool("p").with(edit).of(1).await;
+                assert_eq!(pool.instances().len(), 0, "{field}");
+                complaints::<FooMachinePool>(&world, "p")
+            }
+        };
+        assert!(said.iter().any(|it| it.0 == reason), "{kind} {field}: not {reason}, but {said:?}");
+        assert!(world.region.clusters().is_empty(), "{field}");
+        assert_eq!(world.aws_writes(), 0, "{kind} {field}");
     }
 }
 
@@ -260,4 +449,83 @@ async fn a_control_plane_has_no_interfaces_in_subnets_of_another_namespace() {
     world.waits(Duration::from_mins(5)).await;
     assert_eq!(cluster_ready(&world).0, "False SubnetNotAllowed", "{}", cluster_ready(&world).1);
     assert!(world.region.clusters().is_empty());
+}
+
+/// EKS creates it and lets everything in that is in it: the nodes and the control plane of another namespace's cluster.
+#[tokio::test(start_paused = true)]
+async fn the_security_group_of_an_eks_cluster_of_another_namespace_is_not_used_unless_the_identity_lists_it()
+{
+    let world = limited(json!({})).await;
+    has_control_plane_in(&world, "team-b", &json!({"roleARN": "arn:aws:iam::123456789012:role/team-b/eks"}));
+    let shown = || {
+        let object: FooControlPlane = world.server.get("team-b", CLUSTER)?;
+        object.status?.eks?.cluster_security_group
+    };
+    world.until("their cluster has its security group", || shown().is_some()).await;
+    let group = shown().unwrap();
+    let pool = world.pool("p").with(|spec| spec.security_groups = vec![objects::by_id(&group)]).of(1).await;
+    assert_eq!(pool.says("LaunchTemplateReady"), "False SecurityGroupNotAllowed", "{}", world.in_words());
+    let message = pool.condition("LaunchTemplateReady").message;
+    assert!(message.contains(&group) && !message.contains("team-b"), "{message}");
+    assert_eq!(pool.instances().len(), 0);
+    let allow = |identity: &mut foo_api::FooClusterIdentity| {
+        identity.spec.allowed_security_groups = Some(vec![group.clone(), SECURITY_GROUP.to_owned()]);
+    };
+    world.server.edit("", "prod", allow).unwrap();
+    world.waits(Duration::from_mins(5)).await;
+    pool.is_of(1);
+}
+
+/// Its VPC is shared, so that the pool could launch there: by its own fields, since its FooCluster names none of it.
+#[tokio::test(start_paused = true)]
+async fn a_pool_names_no_part_of_a_network_of_another_namespace_in_a_shared_vpc() {
+    let world = limited(json!({})).await;
+    let (mut cluster, mut infrastructure) = objects::another_cluster("theirs", None);
+    let managed = json!({"vpcID": VPC, "cidr": "10.0.192.0/18", "zones": {"count": 2}, "egress": "None"});
+    infrastructure.spec.network =
+        Network { managed: Some(serde_json::from_value(managed).unwrap()), existing: None };
+    for metadata in [&mut cluster.metadata, &mut infrastructure.metadata] {
+        metadata.namespace = Some("team-b".to_owned());
+    }
+    world.has(&cluster);
+    world.has(&infrastructure);
+    let said = || network_of(&world, "team-b", "theirs").0;
+    world.until("their network is ready", || said().starts_with("True")).await;
+    let theirs: FooCluster = world.server.get("team-b", "theirs").unwrap();
+    let network = theirs.status.unwrap().network.unwrap();
+    let group = &network.security_groups[0];
+    let pool = world.pool("p").with(|spec| spec.security_groups = vec![objects::by_id(group)]).of(1).await;
+    assert_eq!(pool.says("LaunchTemplateReady"), "False SecurityGroupNotAllowed", "{}", world.in_words());
+    assert_eq!(pool.instances().len(), 0);
+}
+
+/// Its FooCluster was allowed to use the network once; its status still has it.
+#[tokio::test(start_paused = true)]
+async fn a_pool_launches_no_more_into_a_network_of_another_namespace_when_the_identity_lists_it_no_more() {
+    let world = World::empty();
+    let theirs = another_ones_network(&world).await;
+    let network = theirs.status.clone().unwrap().network.unwrap();
+    let subnets: Vec<&str> = network.subnets.iter().map(|subnet| subnet.id.as_str()).collect();
+    let lists = json!({
+        "allowedVPCs": [network.vpc_id], "allowedSubnets": subnets, "allowedSecurityGroups": network.security_groups,
+    });
+    has_identity(&world, &lists);
+    let mut ours = objects::foo_cluster();
+    ours.spec.identity_ref = Some(objects::identity_reference("prod"));
+    ours.spec.network = existing(&theirs);
+    world.has(&objects::cluster());
+    world.has(&ours);
+    world.settles().await;
+    let pool = world.pool("p").of(1).await;
+    pool.is_of(1);
+    let withdraw = |identity: &mut foo_api::FooClusterIdentity| {
+        identity.spec.allowed_vpcs = None;
+        identity.spec.allowed_subnets = None;
+        identity.spec.allowed_security_groups = None;
+    };
+    world.server.edit("", "prod", withdraw).unwrap();
+    world.waits(Duration::from_mins(5)).await;
+    let said = complaints::<FooMachinePool>(&world, "p");
+    assert!(said.iter().any(|it| it.0 == "SubnetNotAllowed"), "{said:?}");
+    assert_eq!(pool.instances().len(), 1, "what runs goes on");
 }

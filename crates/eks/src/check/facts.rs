@@ -2,7 +2,7 @@
 
 use crate::desired::Adoption;
 use crate::{Desired, Memory, Observed, Recorded};
-use foo_model::Timestamp;
+use foo_model::AwsTime;
 use foo_model::eks::{Answer, Change, Cluster, ClusterStatus, PodIdentity, Question, UpdateStatus};
 use foo_model::names::{TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION};
 use foo_model::network::Tags;
@@ -79,7 +79,8 @@ impl<'a> Facts<'a> {
     }
 
     pub(super) fn was_adopted(&self) -> bool {
-        self.tags().is_some_and(|tags| tags.contains_key("infrastructure.foo.com/adopted"))
+        let by_tag = self.tags().is_some_and(|tags| tags.contains_key("infrastructure.foo.com/adopted"));
+        by_tag || self.recorded.adopted
     }
 
     /// AWS was asked, and shows no cluster of that name.
@@ -183,7 +184,7 @@ impl<'a> Facts<'a> {
     }
 
     /// When EKS made the entry, by the newest look at it.
-    fn entry_created(&self, principal: &str) -> Option<Timestamp> {
+    fn entry_created(&self, principal: &str) -> Option<AwsTime> {
         let Some(Answer::AccessEntry(Some(entry))) = self.answer(&self.entry(principal)) else { return None };
         entry.created
     }

@@ -104,6 +104,8 @@ pub struct Desired {
     pub deletion: Option<DeletionPolicy>,
     /// Whether the FooControlPlane is being deleted and the pools of the cluster are gone: the cluster may be deleted.
     pub being_deleted: bool,
+    /// Whether the Cluster is being deleted as well, or a user confirmed that it loses its EKS cluster. What is retained needs neither.
+    pub deletion_confirmed: bool,
     /// Whether nothing is to be created, changed or deleted.
     pub paused: bool,
 }

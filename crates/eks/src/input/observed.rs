@@ -1,7 +1,7 @@
 //! What AWS shows, as far as it was asked.
 
-use foo_model::Timestamp;
 use foo_model::eks::{Answer, Question};
+use foo_model::{Aws, Comparison, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 pub struct Observed {
     /// Now.
     pub now: Timestamp,
+    /// AWS's clock, compared with the manager's.
+    #[serde(default)]
+    pub aws_clock: Comparison<Aws>,
     /// The newest answer to each question that was asked, and when its call began. It shows at least what was true then, as far as
     /// AWS's reads do.
     pub looks: BTreeMap<Question, Look>,

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The record of one cluster. All of it is written to the status before any call of the plan is sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Recorded {
     /// ARN of the cluster, once known.
     pub arn: Option<String>,
@@ -17,6 +18,8 @@ pub struct Recorded {
     pub attempts: u32,
     /// Whether EKS once showed it ACTIVE. A cluster that was is never deleted because it failed, nor created again when it is gone.
     pub active_once: bool,
+    /// Whether a look showed it as adopted: the tag that says so is put back when it is lost, and its loss deletes nothing.
+    pub adopted: bool,
     /// How many updates of the cluster of each kind were begun (`version`, `logging`…). Tokens are derived from it.
     pub updates: BTreeMap<String, u32>,
     /// The update of the cluster that is under way.

@@ -179,6 +179,7 @@ fn see_cluster(
             }
             record.arn = Some(cluster.arn.clone());
             record.creating_since = None;
+            record.adopted |= crate::marks::were_adopted(&cluster.tags);
             record.active_once |= matches!(cluster.status, ClusterStatus::Active | ClusterStatus::Updating);
         }
         Some(Answer::Cluster(None)) => {

@@ -94,7 +94,7 @@ impl Overlay<'_> {
                 self.cluster(&about, at, |it| it.status = ClusterStatus::Deleting)
             }
             Change::StartInsightsRefresh { .. } => {
-                let refresh = InsightsRefresh { started: at, is_over: false };
+                let refresh = InsightsRefresh { started: self.observed.aws_clock.theirs(at), is_over: false };
                 self.set(about, at, Answer::InsightsRefresh(Some(refresh)))
             }
             Change::TagResource { tags, .. } => self.cluster(&about, at, |it| it.tags.extend(tags.clone())),

@@ -9,8 +9,7 @@ use crate::steps::placement;
 use crate::timing::MISSING;
 use foo_model::Reason;
 use foo_model::eks::{
-    Answer, AuthenticationMode, Change, Minor, NewCluster, Placement, Question, Support, SupportType,
-    VersionOffer,
+    Answer, AuthenticationMode, Change, Minor, NewCluster, Placement, Question, Support, VersionOffer,
 };
 
 const KIND: ConditionKind = ConditionKind::ClusterReady;
@@ -50,6 +49,7 @@ fn begin_again(draft: &mut Draft) {
         record.update = None;
         record.attempts = record.attempts.saturating_add(1);
         record.failed.retain(|name, _| name == "cluster");
+        record.adopted = false;
         record.entry_roles.clear();
         record.addon_versions.clear();
         record.tag_keys.clear();
@@ -128,7 +128,7 @@ fn new_cluster(situation: &Situation<'_>, placement: Placement) -> NewCluster {
         self_managed_addons: false,
         logging: desired.logging.clone(),
         encryption_key: desired.encryption_key.clone(),
-        upgrade_policy: desired.upgrade_policy.unwrap_or(SupportType::Extended),
+        upgrade_policy: desired.upgrade_policy,
         zonal_shift: desired.zonal_shift,
         deletion_protection: desired.deletion_protection,
         tags: marks::all(desired),

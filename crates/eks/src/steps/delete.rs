@@ -13,6 +13,10 @@ use foo_model::Reason;
 use foo_model::eks::{Change, Cluster, ClusterStatus, ConfigUpdate};
 
 const KIND: ConditionKind = ConditionKind::Deleting;
+/// What a deletion waits for that would take the cluster from a Cluster that stays.
+pub const UNCONFIRMED: &str = "the Cluster is not being deleted, and Cluster API no longer drains its Machines: delete the Cluster, or \
+                               confirm the deletion of the EKS cluster with the annotation infrastructure.foo.com/deletion-allowed on \
+                               this FooControlPlane";
 
 pub(crate) fn delete(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
     match begin::standing(situation, draft) {
@@ -30,6 +34,10 @@ pub(crate) fn delete(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
 fn ours(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
     if stays(situation, cluster) {
         return retain(situation, draft, cluster);
+    }
+    if !situation.desired.deletion_confirmed {
+        draft.note(KIND, Weight::Failed, Reason::DeletionNotConfirmed, UNCONFIRMED);
+        return draft.wait(&situation.question());
     }
     oidc::remember(situation, draft, cluster);
     if cluster.status == ClusterStatus::Deleting {
@@ -56,8 +64,13 @@ fn stays(situation: &Situation<'_>, cluster: &Cluster) -> bool {
     match situation.desired.deletion {
         Some(DeletionPolicy::Retain) => true,
         Some(DeletionPolicy::Delete) => false,
-        None => marks::were_adopted(&cluster.tags),
+        None => was_adopted(situation, cluster),
     }
+}
+
+/// By its tags, or by what was recorded of them: anyone with rights in the account can remove a tag.
+fn was_adopted(situation: &Situation<'_>, cluster: &Cluster) -> bool {
+    marks::were_adopted(&cluster.tags) || situation.record.adopted
 }
 
 /// Our tags go, and with them all claims, also to the OIDC provider, which the cluster needs.
@@ -78,7 +91,7 @@ fn is_protected(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster)
     if !cluster.deletion_protection {
         return false;
     }
-    if !situation.desired.may_unprotect || marks::were_adopted(&cluster.tags) {
+    if !situation.desired.may_unprotect || was_adopted(situation, cluster) {
         let message = "deletion protection of the cluster is on";
         draft.note(KIND, Weight::Failed, Reason::ClusterProtected, message);
         return true;

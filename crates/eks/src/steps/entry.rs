@@ -8,7 +8,7 @@ use crate::steps::config::Entries;
 use crate::steps::principals::{Identity, Wanted};
 use crate::timing::SKEW;
 use foo_model::eks::{AccessEntry, AccessPolicy, Answer, Change, Question};
-use foo_model::{Reason, Timestamp};
+use foo_model::{AwsTime, Reason};
 use std::collections::BTreeSet;
 
 const KIND: ConditionKind = ConditionKind::AccessReady;
@@ -107,7 +107,7 @@ fn keep(situation: &Situation<'_>, draft: &mut Draft, shown: &AccessEntry, wante
 
 /// Whether the entry was there before the role: then it is bound to a former one. That tells what a lost record does not
 /// (clusterctl move). IAM and EKS have clocks of their own.
-fn is_older(shown: &AccessEntry, role_created: Timestamp) -> bool {
+fn is_older(shown: &AccessEntry, role_created: AwsTime) -> bool {
     shown.created.is_some_and(|entry| entry.plus(SKEW) < role_created)
 }
 

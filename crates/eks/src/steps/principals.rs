@@ -5,7 +5,7 @@ use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::timing::MISSING;
 use foo_model::eks::{AccessPolicy, AccessScope, Answer, EntryKind, Question, Role};
-use foo_model::{Reason, Timestamp};
+use foo_model::{AwsTime, Reason};
 use std::collections::{BTreeMap, BTreeSet};
 
 const KIND: ConditionKind = ConditionKind::AccessReady;
@@ -33,7 +33,7 @@ pub(crate) enum Identity {
     /// A role that does not exist.
     Missing,
     /// A role: its unique id, and when it was created.
-    Role { unique_id: String, created: Timestamp },
+    Role { unique_id: String, created: AwsTime },
     /// A user, or a role of another account: IAM cannot be asked.
     Elsewhere,
 }

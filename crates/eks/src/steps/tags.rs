@@ -14,7 +14,10 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
     if situation.distrusted(&situation.question()).is_some() {
         return;
     }
-    let wanted = marks::all(situation.desired);
+    let mut wanted = marks::all(situation.desired);
+    if draft.record.adopted {
+        wanted.extend(marks::adopted(situation.desired));
+    }
     let lacking: Tags = wanted
         .iter()
         .filter(|(key, value)| cluster.tags.get(*key) != Some(*value))

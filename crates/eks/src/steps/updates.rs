@@ -7,8 +7,8 @@ use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::steps::wait::in_words;
 use crate::timing::{LAG, SKEW, UNSEEN};
-use foo_model::Reason;
 use foo_model::eks::{Answer, Cluster, ClusterStatus, Question, Update, UpdateStatus};
+use foo_model::{Agreement, Reason};
 
 /// Whether EKS works on no update of the cluster, and the newest look at it is of after the last one.
 pub(crate) fn is_free(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) -> bool {
@@ -105,7 +105,13 @@ fn find(situation: &Situation<'_>, draft: &mut Draft, update: &RecordedUpdate) {
     }
     let Some(Answer::Names(ids)) = draft.read(situation, kind, &list) else { return };
     let Some(shown) = all(situation, draft, kind, ids.iter()) else { return };
-    let began = |it: &&Update| it.created.is_none_or(|created| created.plus(SKEW) >= update.since);
+    let clock = situation.observed.aws_clock;
+    if clock.agreement == Agreement::Unknown {
+        // Whether an update began before the call or after it is known when AWS's clock is.
+        return draft.wake_at(situation.now.plus(LAG));
+    }
+    let began =
+        |it: &&Update| it.created.is_none_or(|created| clock.ours(created).plus(SKEW) >= update.since);
     let ours = shown.into_iter().filter(|it| is_of_kind(it, &update.kind)).filter(began);
     if let Some(found) = ours.max_by_key(|it| it.created) {
         draft.record.update = Some(RecordedUpdate { id: Some(found.id.clone()), ..update.clone() });

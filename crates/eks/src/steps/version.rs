@@ -109,8 +109,10 @@ fn refresh(situation: &Situation<'_>, draft: &mut Draft, insights: &Question) {
     draft.read.remove(&question);
     let Some(Answer::InsightsRefresh(refresh)) = answer else { return };
     let asked = situation.touched(&question);
-    let is_recent =
-        |it: &&InsightsRefresh| it.started.plus(INSIGHTS) > asked && asked.plus(INSIGHTS) > situation.now;
+    let clock = situation.observed.aws_clock;
+    let is_recent = |it: &&InsightsRefresh| {
+        clock.ours(it.started).plus(INSIGHTS) > asked && asked.plus(INSIGHTS) > situation.now
+    };
     match refresh.as_ref().filter(is_recent) {
         Some(refresh) if !refresh.is_over => draft.wait(&question),
         Some(_) if read < asked => draft.look(insights, asked),

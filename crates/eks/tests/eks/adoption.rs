@@ -102,6 +102,44 @@ fn the_deletion_of_an_adopted_cluster_retains_it() {
     }
 }
 
+/// Anyone with rights in the account can remove the tag that says so, and no look may have shown that yet.
+#[test]
+fn the_mark_of_an_adopted_cluster_is_put_back_and_its_loss_deletes_nothing() {
+    let mut world = adopted(None);
+    world.cluster().tags.remove(TAG_ADOPTED);
+    world.run_for(Duration::from_hours(2));
+    let mark = world.cluster().tags.get(TAG_ADOPTED).cloned();
+    assert_eq!(mark.as_deref(), Some("true"), "{}", world.story());
+    world.cluster().tags.remove(TAG_ADOPTED);
+    world.delete();
+    assert_eq!(world.count("DeleteCluster"), 0, "{}", world.story());
+    // One that the provider created never gets it.
+    let mut world = World::settled(desired());
+    world.run_for(Duration::from_hours(2));
+    assert!(!world.cluster().tags.contains_key(TAG_ADOPTED));
+}
+
+/// The Cluster stays, and nobody said that it shall lose its EKS cluster.
+#[test]
+fn a_deletion_that_is_not_confirmed_deletes_nothing_of_ours_and_waits_for_nothing_of_others() {
+    let unconfirmed = || foo_eks::Desired { deletion_confirmed: false, ..desired() };
+    let mut world = World::settled(unconfirmed());
+    world.desired.being_deleted = true;
+    let sent = world.sent;
+    world.run_for(Duration::from_hours(2));
+    assert_eq!(world.sent, sent, "{}", world.story());
+    world.assert_says(Deleting, Reason::DeletionNotConfirmed, "infrastructure.foo.com/deletion-allowed");
+    world.desired.deletion_confirmed = true;
+    world.delete();
+    world.assert_gone();
+    // Of another owner.
+    let mut world = World::settled(unconfirmed());
+    world.cluster().tags.insert(TAG_CONTROL_PLANE.to_owned(), "theirs".to_owned());
+    world.moved();
+    world.delete();
+    assert!(world.aws.state.cluster.is_some());
+}
+
 #[test]
 fn an_adopted_cluster_is_deleted_only_if_the_spec_says_so() {
     let mut world = adopted(Some(DeletionPolicy::Delete));

@@ -41,6 +41,16 @@ fn the_creators_hidden_admin_is_off_and_an_entry_lets_us_in() {
     assert!(entry.policies.iter().any(|it| it.arn.ends_with("AmazonEKSClusterAdminPolicy")));
 }
 
+/// EKS's own default can be another one: the policy would then differ from it.
+#[test]
+fn the_upgrade_policy_is_sent_only_if_the_spec_has_one() {
+    for upgrade_policy in [None, Some(SupportType::Standard), Some(SupportType::Extended)] {
+        let world = World::settled(foo_eks::Desired { upgrade_policy, ..desired() });
+        let Some((_, Change::CreateCluster { cluster, .. })) = world.aws.calls.first() else { panic!() };
+        assert_eq!(cluster.upgrade_policy, upgrade_policy);
+    }
+}
+
 #[test]
 fn a_cluster_without_entries_keeps_its_creator() {
     let mut desired = desired();

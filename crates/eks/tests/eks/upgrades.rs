@@ -54,6 +54,9 @@ fn a_version_above_the_requested_is_reported_and_not_fought() {
     assert!(world.aws.calls[sent..].iter().all(|(_, it)| matches!(it, Change::UpdateAddon { .. })));
 }
 
+/// In milliseconds.
+const HALF_HOUR: i64 = 1_800_000;
+
 #[test]
 fn a_roll_back_by_a_person_is_not_fought_until_the_spec_changes() {
     let mut world = World::settled(desired());
@@ -64,7 +67,7 @@ fn a_roll_back_by_a_person_is_not_fought_until_the_spec_changes() {
         kind: "VersionRollback".to_owned(),
         status: UpdateStatus::Successful,
         errors: vec![],
-        created: Some(world.now()),
+        created: Some(world.aws.dated()),
     };
     world.aws.by_hand(|it| {
         it.updates.push(rollback);
@@ -141,13 +144,35 @@ fn token_reuse_there_and_back_and_there_again() {
 #[test]
 fn an_update_whose_answer_was_lost_is_found_in_the_list() {
     for fault in [Fault::LostAfter, Fault::CrashAfter, Fault::LostBefore, Fault::CrashBefore] {
-        let mut world = World::settled(desired());
-        world.faults.insert(world.sent, fault);
+        for ahead in [-HALF_HOUR, 0, HALF_HOUR] {
+            let mut world = World::settled(desired());
+            world.aws.ahead = ahead;
+            world.faults.insert(world.sent, fault);
+            world.desired.version = Minor(34);
+            world.settle();
+            world.assert_complete();
+            assert_eq!(world.aws.state.updates.len(), 1, "{fault:?} {ahead}\n{}", world.story());
+            assert!(!world.story().contains("update in progress"), "{}", world.story());
+        }
+    }
+}
+
+/// Another update of the same kind ended a while ago: by a clock that is half an hour ahead it would have begun after the call.
+#[test]
+fn an_earlier_update_is_not_taken_for_the_one_whose_answer_was_lost() {
+    for ahead in [-HALF_HOUR, 0, HALF_HOUR] {
+        let mut world = World::new(desired());
+        world.aws.ahead = ahead;
+        world.settle();
         world.desired.version = Minor(34);
         world.settle();
+        world.run_for(Duration::from_mins(10));
+        world.faults.insert(world.sent, Fault::LostBefore);
+        world.desired.version = Minor(35);
+        world.settle();
         world.assert_complete();
-        assert_eq!(world.aws.state.updates.len(), 1, "{fault:?}\n{}", world.story());
-        assert!(!world.story().contains("update in progress"), "{}", world.story());
+        assert_eq!(world.aws.state.updates.len(), 2, "{ahead}\n{}", world.story());
+        assert_eq!(world.count("UpdateClusterVersion"), 2, "{ahead}\n{}", world.story());
     }
 }
 

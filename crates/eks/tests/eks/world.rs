@@ -79,6 +79,7 @@ pub fn desired() -> Desired {
         id: "1111".to_owned(),
         uid: "1111".to_owned(),
         begun_before: false,
+        deletion_confirmed: true,
         cluster: "team/prod".to_owned(),
         installation: "here".to_owned(),
         adopt_from: None,
@@ -173,6 +174,8 @@ impl World {
     /// One pass. Whether it sent anything.
     pub fn pass(&mut self) -> bool {
         self.observed.now = self.now();
+        let difference = Difference::ahead_by(-self.aws.ahead);
+        self.observed.aws_clock = Comparison { difference, agreement: Agreement::Differ };
         let plan = plan(&self.desired, &self.observed, &self.status, &self.memory);
         let found = violations(&self.desired, &self.observed, &self.status, &self.memory, &plan);
         assert!(found.is_empty(), "{found:#?}\n{}", self.story());

@@ -36,7 +36,7 @@ fn control_plane(said: &[Value], change: impl FnOnce(&mut Value)) -> FooControlP
         "status": {
             "version": "v1.34.0",
             "eks": {
-                "name": "default_prod", "status": "ACTIVE",
+                "name": "default_prod-5f3c01aa", "status": "ACTIVE",
                 "addons": addons,
                 "record": {"activeOnce": true},
             },
@@ -81,7 +81,8 @@ fn a_cluster_that_is_being_created_says_so_once() {
     let not_yet = |object: &mut Value| {
         object["status"]["version"] = Value::Null;
         let record = json!({"creatingSince": at("54"), "attempts": 2});
-        object["status"]["eks"] = json!({"name": "default_prod", "status": "CREATING", "record": record});
+        object["status"]["eks"] =
+            json!({"name": "default_prod-5f3c01aa", "status": "CREATING", "record": record});
     };
     golden("eks-created", &facts(control_plane(&said, not_yet)));
     let unseen = |object: &mut Value| {

@@ -22,7 +22,7 @@ pub struct AccessEntry {
     /// Tags.
     pub tags: Tags,
     /// When it was created.
-    pub created: Option<crate::Timestamp>,
+    pub created: Option<crate::AwsTime>,
 }
 
 /// Type of an access entry.

@@ -241,8 +241,8 @@ pub struct NewCluster {
     pub logging: BTreeSet<LogType>,
     /// ARN of the KMS key that encrypts Secrets.
     pub encryption_key: Option<String>,
-    /// What EKS does at the end of standard support.
-    pub upgrade_policy: SupportType,
+    /// What EKS does at the end of standard support; `None`: its default, which a setting of the account can change.
+    pub upgrade_policy: Option<SupportType>,
     /// Whether zonal shift is on.
     pub zonal_shift: bool,
     /// Whether EKS refuses its deletion.

@@ -4,7 +4,7 @@ use super::issue::Issue;
 use super::reach::{EndpointAccess, Placement};
 use super::version::Minor;
 use crate::network::Tags;
-use crate::{SecurityGroupId, Timestamp, VpcId};
+use crate::{AwsTime, SecurityGroupId, VpcId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use strum::{EnumIter, EnumString, IntoStaticStr};
@@ -23,7 +23,7 @@ pub struct Cluster {
     /// Platform version, `eks.12`.
     pub platform_version: Option<String>,
     /// When it was created.
-    pub created: Option<Timestamp>,
+    pub created: Option<AwsTime>,
     /// `https://…` of the API server; `None` until it is ACTIVE.
     pub endpoint: Option<String>,
     /// Certificate authorities that clients trust: PEM in base64; `None` until it is ACTIVE.
@@ -150,7 +150,7 @@ pub struct Update {
     /// Why it failed.
     pub errors: Vec<Issue>,
     /// When it began.
-    pub created: Option<Timestamp>,
+    pub created: Option<AwsTime>,
 }
 
 /// How far an update is.
@@ -182,7 +182,7 @@ pub struct Insight {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InsightsRefresh {
     /// When it began.
-    pub started: Timestamp,
+    pub started: AwsTime,
     /// Whether it is over.
     pub is_over: bool,
 }

@@ -1,6 +1,6 @@
 //! What EKS needs of IAM.
 
-use crate::Timestamp;
+use crate::AwsTime;
 use crate::network::Tags;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ pub struct Role {
     /// The id that no other role ever has (`AROA…`): a role that is created again under the same name has another one.
     pub unique_id: String,
     /// When it was created; IAM's times have seconds.
-    pub created: Timestamp,
+    pub created: AwsTime,
     /// Service principals that its trust policy allows to assume it (`ec2.amazonaws.com`); `*` stands for every principal. Conditions
     /// of the policy are not evaluated.
     pub trusted_services: BTreeSet<String>,

@@ -1,6 +1,6 @@
 //! Kubernetes versions as EKS counts them: by minor.
 
-use crate::Timestamp;
+use crate::AwsTime;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use strum::IntoStaticStr;
@@ -48,9 +48,9 @@ pub struct VersionOffer {
     /// How far its support is.
     pub support: Support,
     /// When standard support ends, if EKS tells.
-    pub standard_ends: Option<Timestamp>,
+    pub standard_ends: Option<AwsTime>,
     /// When extended support ends, after which EKS updates clusters by itself, if EKS tells.
-    pub extended_ends: Option<Timestamp>,
+    pub extended_ends: Option<AwsTime>,
 }
 
 /// How far the support of a version is.

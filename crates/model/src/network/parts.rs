@@ -5,7 +5,7 @@ use crate::ids::{
     AllocationId, AssociationId, EgressOnlyGatewayId, EndpointId, InstanceId, InterfaceId, InternetGatewayId,
     NatGatewayId, RouteTableId, SecurityGroupId, SubnetId, VpcId, Zone,
 };
-use crate::time::Timestamp;
+use crate::time::AwsTime;
 use ipnet::{Ipv4Net, Ipv6Net};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -205,7 +205,7 @@ pub struct NatGateway {
     /// Code and message of a failure, in AWS's words.
     pub failure: Option<(String, String)>,
     /// When it was created.
-    pub created: Option<Timestamp>,
+    pub created: Option<AwsTime>,
     /// Its tags.
     pub tags: Tags,
 }

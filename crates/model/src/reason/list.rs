@@ -164,8 +164,8 @@ reasons! {
     "the message says what is wrong with the SSM parameter, the image, or the call"
 
     ClocksDiffer NeedsUser [PoolWarning True]
-    "the clocks of the manager and of the API server differ by more than five minutes, so one of them is wrong; no Machine is deleted because of its age, and no roll-out fails because of it"
-    "synchronize the clocks of the manager's Node and of the control plane's machines with NTP; `foo_clock_difference_seconds` has the difference"
+    "the clocks of the manager and of the API server, or of AWS, differ by more than five minutes, so one of them is wrong; nothing is deleted because of the age of what that clock dated, and no roll-out fails because of it"
+    "the message names the clock: synchronize those of the manager's Node and of the control plane's machines with NTP; `foo_clock_difference_seconds` has the difference"
 
     MultipleMachinePools NeedsUser [PoolWarning True]
     "another MachinePool references this FooMachinePool as well, and gets no instances"
@@ -836,7 +836,7 @@ reasons! {
     "[what adoption needs](../eks.md#adoption)"
 
     ClusterNameTaken NeedsUser [EksClusterReady False]
-    "another FooControlPlane has an EKS cluster of this name, or was created earlier, and AWS sees the same user or role in both. Tokens name the cluster and no region, so that one for either cluster would be valid for both. No token is renewed"
+    "another FooControlPlane has an EKS cluster of this name, or was created earlier, and AWS sees the same user or role in both. Tokens name the cluster and no region, so that one for either cluster would be valid for both. No token is renewed. If both have clusters already and are in different namespaces, both stop"
     "another `spec.eks.name`, or identities with separate roles"
 
     ControlPlaneNameNotAllowed NeedsUser [EksClusterReady False]

@@ -31,7 +31,8 @@ pub(super) fn may_be_replaced(facts: &Facts<'_>, name: &MachineName) -> bool {
     let rested = facts.memory.rebalanced_at.is_none_or(|at| at.until(now) >= COOLDOWN)
         && facts.observed.size_decisions_from.until(now) >= COOLDOWN;
     let advice = announced(facts, name, SignalKind::Rebalance);
-    let fresh = advice.is_some_and(|signal| signal.at.until(now) < ADVICE_VALID_FOR);
+    let age = advice.and_then(|signal| facts.observed.aws_clock.age(signal.at, now));
+    let fresh = age.is_some_and(|age| age < ADVICE_VALID_FOR);
     let follows = facts.desired.interruption.rebalance == Rebalance::Replace;
     follows && (rested || in_round) && fresh
 }

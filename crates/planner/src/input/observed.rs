@@ -2,7 +2,8 @@
 
 use foo_model::hook::HookConfig;
 use foo_model::{
-    Agreement, FooMachine, Group, InstanceId, LaunchTemplate, Machine, Reason, Signal, SpecHash, Timestamp,
+    Agreement, Aws, Comparison, FooMachine, Group, InstanceId, LaunchTemplate, Machine, Reason, Signal,
+    SpecHash, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +18,10 @@ pub struct Observed {
     /// converted. Without agreement no age of a Kubernetes object is a reason to delete a Machine or to end an instance.
     #[serde(default)]
     pub clocks: Agreement,
+    /// AWS's clock, compared with the manager's: what AWS dates is of another type, and has an age by its clock. Without agreement no
+    /// such age is a reason to delete anything or to replace an instance.
+    #[serde(default)]
+    pub aws_clock: Comparison<Aws>,
     /// The group.
     pub group: Look<Option<Group>>,
     /// The launch template. While it is `Unknown`, the planner reads it only if a decision needs it.

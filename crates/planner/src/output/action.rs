@@ -4,8 +4,8 @@
 use crate::observed::Quarantine;
 use foo_model::hook::HookConfig;
 use foo_model::{
-    Decrement, DeletionTimeouts, GroupChange, GroupName, InstanceId, LaunchTemplateId, MachineName, NewGroup,
-    Process, SpecHash, Storage, StoredUserData, TemplateContent, TemplateHashes, TemplateVersion, Timestamp,
+    AwsTime, Decrement, DeletionTimeouts, GroupChange, GroupName, InstanceId, LaunchTemplateId, MachineName,
+    NewGroup, Process, SpecHash, Storage, StoredUserData, TemplateContent, TemplateHashes, TemplateVersion,
     Uid, UserData, Zone,
 };
 use serde::{Deserialize, Serialize};
@@ -103,7 +103,7 @@ pub enum ObjectAction {
         /// Names of objects that stay.
         keep: BTreeSet<String>,
         /// Objects that were written later stay, too.
-        before: Option<Timestamp>,
+        before: Option<AwsTime>,
     },
 }
 

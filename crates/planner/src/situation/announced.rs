@@ -17,7 +17,7 @@ pub(crate) fn announcement_states(facts: &Facts<'_>) -> BTreeMap<InstanceId, Ann
 }
 
 fn announcement_state(facts: &Facts<'_>, id: &InstanceId, signal: Signal) -> AnnouncementState {
-    if is_stale(signal, facts.observed.now) {
+    if is_stale(facts, signal) {
         return AnnouncementState::Expired;
     }
     let Some(member) = facts.members.iter().find(|member| member.instance.id == *id) else {
@@ -53,8 +53,15 @@ fn announcement_state(facts: &Facts<'_>, id: &InstanceId, signal: Signal) -> Ann
     }
 }
 
-fn is_stale(signal: Signal, now: Timestamp) -> bool {
-    signal.kind == SignalKind::Rebalance && signal.at.until(now) >= ADVICE_VALID_FOR
+fn is_stale(facts: &Facts<'_>, signal: Signal) -> bool {
+    let age = facts.observed.aws_clock.age(signal.at, facts.observed.now);
+    signal.kind == SignalKind::Rebalance && age.is_some_and(|age| age >= ADVICE_VALID_FOR)
+}
+
+/// Without agreement of the clocks a recommendation waits: it may be as old as any.
+fn is_recent_advice(facts: &Facts<'_>, signal: Signal) -> bool {
+    let age = facts.observed.aws_clock.age(signal.at, facts.observed.now);
+    signal.kind == SignalKind::Rebalance && age.is_some_and(|age| age < ADVICE_VALID_FOR)
 }
 
 /// Instances beyond the desired replicas that are needed to replace instances at risk within the limits.
@@ -149,9 +156,8 @@ pub(crate) fn is_advised(facts: &Facts<'_>, member: &Member<'_>) -> bool {
 
 /// Whether AWS recommends replacing it and the pool replaces such instances.
 pub(crate) fn is_recommended(facts: &Facts<'_>, member: &Member<'_>, what: Rebalance) -> bool {
-    let now = facts.observed.now;
     facts.desired.interruption.rebalance == what
-        && member.signal.is_some_and(|signal| signal.kind == SignalKind::Rebalance && !is_stale(signal, now))
+        && member.signal.is_some_and(|signal| is_recent_advice(facts, signal))
 }
 
 /// When the next wave may begin. A manager that just started does not know when its predecessor began the

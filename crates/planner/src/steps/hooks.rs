@@ -25,6 +25,8 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
     let Some(group) = situation.writable_group() else { return };
     let name = group.name.clone();
     match &situation.observed.hook {
+        // It delays terminations, and there is nothing to terminate: a manager that starts with many empty groups does not ask about each.
+        Look::Unknown if group.instances.is_empty() && group.sizes.desired == 0 => {}
         Look::Unknown => draft.act(Stage::Look, ReadAction::DescribeLifecycleHook { group: name }),
         Look::At { at, .. } if is_outdated(situation, *at) => {
             draft.act(Stage::Look, ReadAction::DescribeLifecycleHook { group: name });

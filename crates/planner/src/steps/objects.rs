@@ -56,7 +56,8 @@ pub(crate) fn prune(
     for place in gone.into_iter().filter_map(|record| record.object.as_ref()) {
         keep.entry(place.storage.clone()).or_default();
     }
-    let before = situation.observed.now.minus(PRUNE_AGE);
+    // The versions have an age, so the clocks agree.
+    let before = situation.observed.aws_clock.theirs(situation.observed.now.minus(PRUNE_AGE));
     for (storage, keep) in keep {
         let prunes = |record: &&foo_model::TemplateRecord| {
             let place = record.object.as_ref().filter(|place| place.storage == storage);

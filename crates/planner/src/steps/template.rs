@@ -11,7 +11,9 @@ use crate::situation::{Situation, TemplateState, View, template_state};
 use crate::steps::objects;
 use crate::steps::own::may_create;
 use foo_model::group::TemplateChoice;
-use foo_model::{EventReason, LaunchTemplate, SpecHash, TemplateHashes, TemplateRecord, TemplateVersion};
+use foo_model::{
+    EventReason, LaunchTemplate, Reason, SpecHash, TemplateHashes, TemplateRecord, TemplateVersion,
+};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -55,7 +57,12 @@ pub(crate) fn provide(situation: &Situation<'_>, draft: &mut Draft) {
     // Until the group is observed, the template may belong to another management cluster: its own tags do not
     // say.
     let seen = situation.observed.group.seen().is_some();
-    match template_state(situation) {
+    let state = template_state(situation);
+    if matches!(state, TemplateState::Failed { reason: Reason::NotYetObserved, .. }) {
+        // The group, or the list of all templates, is under way.
+        return;
+    }
+    match state {
         TemplateState::Unknown | TemplateState::Failed { .. } => {
             draft.act(Stage::Look, ReadAction::DescribeLaunchTemplate);
         }
@@ -191,8 +198,8 @@ pub(crate) fn prune(situation: &Situation<'_>, draft: &mut Draft) {
         None => {}
     }
     kept.extend(last_good(situation, template, wanted));
-    let now = situation.observed.now;
-    let old = |record: &TemplateRecord| record.created.until(now) >= PRUNE_AGE;
+    let (now, clock) = (situation.observed.now, situation.observed.aws_clock);
+    let old = |record: &TemplateRecord| clock.age(record.created, now).is_some_and(|age| age >= PRUNE_AGE);
     let prunable: Vec<TemplateVersion> = template
         .versions
         .iter()

@@ -4,7 +4,7 @@ use super::scenario::Scenario;
 use super::state::{Ages, Foo, Group, Life, Mach, Mind, NOW, POOL, State, TICK, Unit, Wrong};
 use foo_model::hook::HookConfig;
 use foo_model::{
-    Decrement, Deletion, DeletionStage, DeletionTimeouts, FooMachine, GroupChange, Health, Instance,
+    AwsTime, Decrement, Deletion, DeletionStage, DeletionTimeouts, FooMachine, GroupChange, Health, Instance,
     InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleState, Machine, MachineName,
     NodeState, Process, Protection, RemovalMark, Sizes, TemplateChoice, TemplateRecord, TemplateVersion,
     Timestamp, Uid, Zone,
@@ -178,6 +178,7 @@ fn observe(scenario: &Scenario, state: &State, index: usize, sight: Sight) -> Ob
     Observed {
         now: NOW,
         clocks: foo_model::Agreement::Agree,
+        aws_clock: foo_model::Comparison::default(),
         group: Look::At { at, seen: Some(group_shown(scenario, group, members)) },
         template: manager
             .versions
@@ -293,7 +294,7 @@ fn template(versions: u8) -> LaunchTemplate {
         source_hash: Some(Scenario::data()),
         object: None,
         is_default: version == 1,
-        created: NOW,
+        created: AwsTime::from_millis(NOW.0),
     };
     LaunchTemplate {
         id: template_id(),

@@ -6,8 +6,8 @@ use crate::world::{World, content, pool};
 use foo_model::group::GroupStatus;
 use foo_model::names::TAG_INSTALLATION;
 use foo_model::{
-    Agreement, Deletion, Health, InstanceId, LifecycleState, MachineName, NodeState, Process, Protection,
-    Reason, RemovalMark, Seconds, Signal, SignalKind, Sizes, Timestamp,
+    Agreement, Comparison, Deletion, Difference, Health, InstanceId, LifecycleState, MachineName, NodeState,
+    Process, Protection, Reason, RemovalMark, Seconds, Signal, SignalKind, Sizes, Timestamp,
 };
 use foo_planner::action::{GroupAction, HookAction, MachineAction, NodeAction};
 use foo_planner::desired::{Blocked, PausedBy, Rebalance, Size, Wanted};
@@ -63,6 +63,7 @@ enum Twist {
     NotSuspended,
     /// The manager's clock and the API server's.
     Clocks(Agreement),
+    AwsClock(Agreement),
     Age(usize, i64),
 }
 
@@ -133,6 +134,7 @@ fn twist() -> impl Strategy<Value = Twist> {
         4 => (pick(), signal(), ago()).prop_map(|(at, kind, ago)| Twist::Announced(at, kind, ago)),
         1 => Just(Twist::FollowsAdvice),
         1 => prop::sample::select(vec![Agreement::Unknown, Agreement::Differ]).prop_map(Twist::Clocks),
+        1 => prop::sample::select(vec![Agreement::Unknown, Agreement::Differ]).prop_map(Twist::AwsClock),
         2 => (pick(), -10_000_i64..10_000).prop_map(|(at, age)| Twist::Age(at, age)),
         1 => (0_i64..900).prop_map(Twist::Rebalanced),
         2 => (pick(), ago()).prop_map(|(at, ago)| Twist::DeletedMachine(at, ago)),
@@ -149,10 +151,11 @@ fn apply(twist: &Twist, world: &mut World, observed: &mut Observed, memory: &mut
             observed.ec2_states.insert(ids[at % ids.len()].clone(), *word);
         }
         Twist::Announced(at, kind, ago) => {
-            let signal = Signal { kind: *kind, at: before(ago) };
+            let signal = Signal { kind: *kind, at: observed.aws_clock.theirs(before(ago)) };
             observed.signals.insert(ids[at % ids.len()].clone(), signal);
         }
         Twist::Clocks(agreement) => observed.clocks = *agreement,
+        Twist::AwsClock(agreement) => observed.aws_clock.agreement = *agreement,
         Twist::Age(at, seconds) => {
             let name = name(world, *at);
             for machine in observed.machines.iter_mut().filter(|it| it.name == name) {
@@ -310,6 +313,27 @@ proptest! {
         });
         let is_late = clocks == Agreement::Agree && ages[late] >= 600;
         prop_assert_eq!(deletes, is_late, "{:#?}", plan.actions);
+    }
+
+    /// A recommendation is an hour's worth: whether it is older is known only by AWS's clock.
+    #[test]
+    fn without_agreement_of_awss_clock_no_recommendation_replaces_anything(
+        ago in 0_i64..10_000,
+        ahead in -100_000_i64..100_000,
+        agreement in prop::sample::select(vec![Agreement::Agree, Agreement::Unknown, Agreement::Differ]),
+    ) {
+        let mut world = pool().of(5).with_surge(0).running();
+        world.desired.interruption.rebalance = Rebalance::Replace;
+        world.wait(3_600);
+        world.look();
+        let mut observed = world.observe(0);
+        let mut memory = world.managers[0].memory.clone();
+        observed.aws_clock = Comparison { difference: Difference::ahead_by(ahead), agreement };
+        let announced = Twist::Announced(0, SignalKind::Rebalance, ago);
+        apply(&announced, &mut world, &mut observed, &mut memory);
+        let plan = plan(&world.desired, &observed, &memory);
+        let deletes = plan.actions.iter().any(|action| matches!(action, Action::Machine(MachineAction::DeleteMachine { .. })));
+        prop_assert_eq!(deletes, agreement == Agreement::Agree && ago < 3_600, "{:#?}", plan.actions);
     }
 
     /// Neither the group nor its template; a person's word makes it this management cluster's, and nothing else is done before that.

@@ -1,6 +1,6 @@
 use super::NOTHING;
 use crate::world::{World, content, pool};
-use foo_model::{Reason, SpecHash, TemplateRecord, TemplateVersion};
+use foo_model::{Agreement, Difference, Reason, SpecHash, TemplateRecord, TemplateVersion};
 use foo_planner::desired::Wanted;
 use foo_planner::report::ConditionKind;
 use foo_planner::{Look, Plan};
@@ -19,7 +19,7 @@ fn it_is_looked_at_once_per_start_and_made_when_it_is_not_there() {
     world.settle();
     assert_eq!(world.wants(), NOTHING, "what is known is not asked for again");
     world.restart(0);
-    assert_eq!(world.wants(), ["look at hook", "look at template"]);
+    assert_eq!(world.wants(), ["look at template"], "its hook has nothing to delay");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn with_versions(world: &mut World, count: i64) {
             source_hash: None,
             object: None,
             is_default: false,
-            created: world.now,
+            created: world.aws_clock.theirs(world.now),
         });
     }
     world.desired.template = Wanted::Ready(content("now", "d1"));
@@ -100,6 +100,33 @@ fn versions_are_pruned_rarely_and_only_when_they_are_old() {
     let left: Vec<i64> =
         world.cloud.template.as_ref().unwrap().versions.iter().map(|record| record.version.0).collect();
     assert_eq!(left, [1, 13, 14]);
+}
+
+#[test]
+fn versions_are_as_old_as_awss_clock_says() {
+    for minutes in [-4, 4] {
+        let mut world = pool().of(1).running();
+        world.aws_clock.difference = Difference::ahead_by(minutes * 60_000);
+        let made = world.now;
+        with_versions(&mut world, 13);
+        world.wait(15 * 60 - 10 - made.until(world.now).as_secs());
+        assert_eq!(world.wants(), NOTHING, "{minutes} min");
+        world.wait(10);
+        assert_eq!(world.wants().len(), 1, "{minutes} min");
+    }
+}
+
+#[test]
+fn without_agreement_of_awss_clock_no_version_is_pruned() {
+    for agreement in [Agreement::Unknown, Agreement::Differ] {
+        let mut world = pool().of(1).running();
+        with_versions(&mut world, 13);
+        world.aws_clock.agreement = agreement;
+        world.wait(3600);
+        assert_eq!(world.wants(), NOTHING, "{agreement:?}");
+        world.aws_clock.agreement = Agreement::Agree;
+        assert_eq!(world.wants().len(), 1, "{agreement:?}");
+    }
 }
 
 #[test]

@@ -4,9 +4,9 @@ use foo_model::group::GroupStatus;
 use foo_model::hook::HookConfig;
 use foo_model::names::{TAG_CLUSTER, TAG_POOL};
 use foo_model::{
-    Decrement, DeletionProtection, Group, GroupChange, GroupName, Health, Instance, InstanceId, InstanceType,
-    LaunchTemplate, LaunchTemplateId, LifecycleState, NewGroup, ObjectPlace, Process, Protection, Sizes,
-    TemplateChoice, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp, Zone,
+    AwsTime, Decrement, DeletionProtection, Group, GroupChange, GroupName, Health, Instance, InstanceId,
+    InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleState, NewGroup, ObjectPlace, Process,
+    Protection, Sizes, TemplateChoice, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp, Zone,
 };
 use foo_planner::observed::Look;
 use std::collections::{BTreeMap, BTreeSet};
@@ -396,7 +396,7 @@ impl Cloud {
             source_hash: hashes.source.clone(),
             object: hashes.object.clone(),
             is_default: last == 0,
-            created: now,
+            created: AwsTime::from_millis(now.0),
         });
         Ok(())
     }

@@ -100,7 +100,7 @@ impl World {
     /// AWS announces something, and the leader hears of it.
     pub(crate) fn announce(&mut self, kind: SignalKind, id: &InstanceId) {
         self.tell(format!("AWS announces {kind:?} of {id}"));
-        let signal = Signal { kind, at: self.now };
+        let signal = Signal { kind, at: self.aws_clock.theirs(self.now) };
         let known = &mut self.managers[0].signals;
         let signal = known.get(id).map_or(signal, |before| before.or(signal));
         known.insert(id.clone(), signal);
@@ -153,6 +153,7 @@ impl World {
         Observed {
             now,
             clocks: foo_model::Agreement::Agree,
+            aws_clock: self.aws_clock,
             group: manager.view.clone(),
             template: manager.template.clone(),
             stored,
@@ -353,8 +354,9 @@ impl World {
                 self.cloud.objects.insert(object.place.clone(), self.now);
             }
             ObjectAction::DeleteUserData { storage, keep, before } => {
+                let clock = self.aws_clock;
                 self.cloud.objects.retain(|place, written| {
-                    let young = before.is_some_and(|before| *written >= before);
+                    let young = before.is_some_and(|before| *written >= clock.ours(before));
                     place.storage != *storage || keep.contains(&place.name) || young
                 });
             }

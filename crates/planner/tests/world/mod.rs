@@ -17,7 +17,7 @@ pub(crate) use kube::Kube;
 pub(crate) use manager::{Fault, Manager, short};
 pub(crate) use pool::{Pool, content, pool};
 
-use foo_model::{InstanceId, MachineName, Timestamp, machine_name};
+use foo_model::{Aws, Comparison, InstanceId, MachineName, Timestamp, machine_name};
 use foo_planner::{Desired, Plan};
 use std::time::Duration;
 
@@ -29,6 +29,8 @@ pub(crate) struct World {
     pub(crate) now: Timestamp,
     pub(crate) cloud: Cloud,
     pub(crate) kube: Kube,
+    /// AWS's clock, as the managers compare it with theirs.
+    pub(crate) aws_clock: Comparison<Aws>,
     /// What is desired; the planner's input, read afresh at each pass.
     pub(crate) desired: Desired,
     /// The manager in the lead, and any that believe they are.

@@ -178,6 +178,7 @@ impl Pool {
             now: START,
             cloud: Cloud::new(START),
             kube: Kube::new(),
+            aws_clock: foo_model::Comparison::default(),
             desired: self.0,
             managers: vec![Manager::new(START)],
             log: Vec::new(),

@@ -346,6 +346,40 @@ async fn leftovers_of_a_managed_network_and_volumes_are_found() {
     assert_eq!(delete().await, left("load balancers web; delete their Services"), "one of two answers");
 }
 
+/// No group says the name of its EKS cluster, but the VPC of its managed network does.
+#[tokio::test]
+async fn leftovers_of_a_cluster_on_eks_without_pools_are_found_by_the_tags_of_its_network() {
+    let world = World::new();
+    let (region, cloud) = (world.aws.region(DEFAULT_REGION), world.aws.cloud(DEFAULT_REGION, "own"));
+    let delete = async || {
+        let asked = request("leftovers", |request| {
+            request["cluster"]["metadata"]["annotations"][WAIT_FOR_LEFTOVERS_ANNOTATION] = json!("");
+            let variables = &mut request["cluster"]["spec"]["topology"]["variables"];
+            let variables = variables.as_array_mut().unwrap();
+            variables.retain(|variable| variable["name"] != "subnets");
+            variables.push(json!({"name": "networkMode", "value": "Managed"}));
+        });
+        before_cluster_delete(&world.clouds, &asked).await.unwrap()
+    };
+    let of_eks: Tags = [("kubernetes.io/cluster/n_c-0badcafe".to_owned(), "owned".to_owned())].into();
+    let volume = WorkloadVolume { size_gib: 1, attached: None, tags: of_eks.clone() };
+    let volume = region.put_volume(volume).unwrap();
+    assert_eq!(delete().await, Decision::Proceed, "nothing says whose it is");
+    let create = async |cluster: &str| {
+        let mut tags = of_eks.clone();
+        tags.insert(TAG_CLUSTER.to_owned(), cluster.to_owned());
+        let create = Change::CreateVpc { cidr: "10.8.0.0/16".parse().unwrap(), ipv6: false, tags };
+        cloud.change_network(&create).await.unwrap();
+    };
+    create("n/another").await;
+    assert_eq!(delete().await, Decision::Proceed, "the network of another Cluster");
+    create("n/c").await;
+    let left = format!(
+        "workloads of the Cluster left in AWS: volumes {volume}; delete their PersistentVolumeClaims"
+    );
+    assert_eq!(delete().await, Decision::retry_in(AWS_CHANGES, left));
+}
+
 #[tokio::test]
 async fn clusters_of_others_pass() {
     let world = World::new();

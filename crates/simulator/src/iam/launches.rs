@@ -15,7 +15,8 @@ use crate::core::ec2::templates::{Template, TemplateKey};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::settings::TemplateRefusal;
 use crate::wire::params::Params;
-use foo_model::{GroupName, LaunchTemplateId, SubnetId};
+use foo_model::network::{SecurityGroup, Subnet};
+use foo_model::{GroupName, LaunchTemplateId, SubnetId, VpcId};
 
 const RUN: &str = "ec2:RunInstances";
 
@@ -86,10 +87,20 @@ fn asks_of(region: &Region, template: &Template, spec: &Params, subnets: &[Strin
     let mut asks =
         vec![on_template(region, RUN.to_owned(), template).with("ec2:LaunchTemplate", from.clone())];
     asks.extend(["instance", "volume", "network-interface"].map(|kind| on(kind, "*")));
-    asks.extend(subnets.iter().map(|subnet| on("subnet", subnet)));
+    let within = |asked: Ask, vpc: Option<&VpcId>| match vpc {
+        Some(vpc) => asked.with("ec2:Vpc", arn(region, "vpc", vpc.as_str())),
+        None => asked,
+    };
+    asks.extend(subnets.iter().map(|subnet| {
+        let known = region.network.get::<Subnet>(&SubnetId::new(subnet.as_str()));
+        within(on("subnet", subnet), known.map(|it| &it.vpc))
+    }));
     let Ok(version) = template.version(spec.text("Version").unwrap_or("$Default")) else { return asks };
     let data: &LaunchData = &version.data;
-    asks.extend(data.security_groups().iter().map(|group| on("security-group", group.as_str())));
+    asks.extend(data.security_groups().iter().map(|group| {
+        let known = region.network.get::<SecurityGroup>(group);
+        within(on("security-group", group.as_str()), known.map(|it| &it.vpc))
+    }));
     asks.extend(data.image().iter().map(|image| on("image", image.as_str())));
     asks.extend(data.key_name().iter().map(|key| on("key-pair", key)));
     for kind in ["instance", "volume", "network-interface"] {

@@ -18,11 +18,11 @@ use foo_cloud::{
 };
 use foo_model::network::{SecurityGroup, Subnet};
 use foo_model::{
-    ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent, TemplateVersion,
-    Timestamp,
+    AwsTime, ImageId, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, TemplateContent,
+    TemplateRecord, TemplateVersion,
 };
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Templates and versions of one Describe page.
 const TEMPLATE_PAGE: usize = 200;
@@ -187,6 +187,30 @@ impl Compute for SimCloud {
                 return Ok(templates);
             }
         }
+    }
+
+    async fn describe_latest_versions(
+        &self,
+        ids: &BTreeSet<LaunchTemplateId>,
+    ) -> Result<BTreeMap<LaunchTemplateId, TemplateRecord>> {
+        let (mut latest, mut after) = (BTreeMap::new(), None);
+        for _ in 0..ids.len() {
+            let (page, more) = self
+                .call(Operation::DescribeLaunchTemplateVersions, "$Latest".to_owned(), |region| {
+                    let mut seen = region.templates_seen(after.as_ref());
+                    let page: Vec<LaunchTemplate> =
+                        seen.by_ref().take(TEMPLATE_PAGE).map(|it| convert::template_of(&it)).collect();
+                    Ok((page, seen.next().is_some()))
+                })
+                .await?;
+            after = page.last().map(|template| template.id.clone());
+            let ours = page.into_iter().filter(|template| ids.contains(&template.id));
+            latest.extend(ours.filter_map(|mut template| Some((template.id, template.versions.pop()?))));
+            if !more || latest.len() == ids.len() {
+                break;
+            }
+        }
+        Ok(latest)
     }
 
     async fn delete_template_versions(
@@ -387,7 +411,7 @@ fn image_info(image: &Image) -> ImageInfo {
         created: image
             .created
             .parse::<jiff::Timestamp>()
-            .map(|time| Timestamp(time.as_millisecond()))
+            .map(|time| AwsTime::from_millis(time.as_millisecond()))
             .unwrap_or_default(),
         // The simulator's images do not get deprecated.
         deprecated_from: None,

@@ -12,8 +12,8 @@ use base64::engine::general_purpose::STANDARD;
 use foo_cloud::{InstanceDetails, VersionCopy};
 use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult};
 use foo_model::{
-    InstancesMix, LaunchTemplate, LaunchTemplateId, MixOverride, Seconds, SpotStrategy, TemplateContent,
-    TemplateHashes, TemplateRecord, TemplateVersion,
+    AwsTime, InstancesMix, LaunchTemplate, LaunchTemplateId, MixOverride, Seconds, SpotStrategy,
+    TemplateContent, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp,
 };
 use std::collections::BTreeMap;
 
@@ -183,6 +183,11 @@ fn instance_of(group: &Group, member: &Member) -> foo_model::Instance {
     }
 }
 
+/// A moment of the simulator's clock, which is AWS's to callers.
+pub(crate) fn dated(moment: Timestamp) -> AwsTime {
+    AwsTime::from_millis(moment.0)
+}
+
 /// An activity in `foo_model`.
 pub(super) fn activity_of(activity: &Activity) -> foo_model::Activity {
     foo_model::Activity {
@@ -191,7 +196,7 @@ pub(super) fn activity_of(activity: &Activity) -> foo_model::Activity {
         description: activity.description.clone(),
         cause: activity.cause.clone(),
         status_message: activity.status_message.clone().unwrap_or_default(),
-        started: activity.started,
+        started: dated(activity.started),
     }
 }
 
@@ -206,7 +211,7 @@ pub(super) fn template_of(template: &Template) -> LaunchTemplate {
             source_hash: hashes.as_ref().and_then(|hashes| hashes.source.clone()),
             object: hashes.and_then(|hashes| hashes.object),
             is_default: version.number == template.default,
-            created: version.created,
+            created: dated(version.created),
         }
     });
     LaunchTemplate {

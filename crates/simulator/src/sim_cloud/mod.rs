@@ -20,10 +20,11 @@ use crate::iam::policy::{Ask, Verdict};
 use crate::iam::{ask, refusals};
 use crate::service::Service;
 use crate::world::{Ending, Gate, Inner, World};
-use foo_cloud::{CloudError, ErrorKind, Operation, Result, operation};
-use foo_model::{GroupName, LaunchTemplateId};
+use foo_cloud::{AwsClock, CloudError, ErrorKind, Operation, Result, operation};
+use foo_model::{AwsTime, GroupName, LaunchTemplateId};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// A cloud of one caller in one region of a simulator.
 #[derive(Clone, Debug)]
@@ -31,11 +32,18 @@ pub struct SimCloud {
     world: Arc<World>,
     region: String,
     caller: String,
+    clock: Option<AwsClock>,
 }
 
 impl SimCloud {
     pub(crate) fn new(world: Arc<World>, region: &str, caller: &str) -> Self {
-        Self { world, region: region.to_owned(), caller: caller.to_owned() }
+        Self { world, region: region.to_owned(), caller: caller.to_owned(), clock: None }
+    }
+
+    /// The same, whose answers are noted in `clock`: they are dated with virtual time, as all that is in them.
+    #[must_use]
+    pub fn noted_in(self, clock: AwsClock) -> Self {
+        Self { clock: Some(clock), ..self }
     }
 
     /// The name of the caller, which fault rules can use.
@@ -119,7 +127,7 @@ impl SimCloud {
         parameters: &str,
         carry_out: impl FnOnce(&CallHead<'_>, Ending) -> AwsResult<T> + Send,
     ) -> Result<T> {
-        let service = service_of(operation);
+        let (service, sent) = (service_of(operation), Instant::now());
         let call = CallHead {
             caller: &self.caller,
             region: &self.region,
@@ -142,7 +150,10 @@ impl SimCloud {
             Gate::AnswerLost | Gate::Truncated => (Duration::ZERO, Ending::Lost),
             Gate::Silence => (Duration::ZERO, Ending::Never),
             Gate::Hangs => std::future::pending().await,
-            Gate::Refused(error) => return Err(errors::as_adapter(operation, &error)),
+            Gate::Refused(error) => {
+                self.dates_answer(sent);
+                return Err(errors::as_adapter(operation, &error));
+            }
             Gate::Dropped => return Err(lost_answer()),
             Gate::Unreachable => return Err(no_answer(ErrorKind::Unreachable, "connection refused")),
         };
@@ -153,8 +164,19 @@ impl SimCloud {
         match ending {
             Ending::Never => std::future::pending().await,
             Ending::Lost | Ending::Truncated => Err(lost_answer()),
-            Ending::Complete => result.map_err(|error| errors::as_adapter(operation, &error)),
+            Ending::Complete => {
+                self.dates_answer(sent);
+                result.map_err(|error| errors::as_adapter(operation, &error))
+            }
         }
+    }
+
+    /// The `Date` of an answer has whole seconds.
+    fn dates_answer(&self, sent: Instant) {
+        let Some(clock) = &self.clock else { return };
+        let now = self.world.lock().clock.now();
+        let date = AwsTime::from_millis(now.0.div_euclid(1000).saturating_mul(1000));
+        clock.answered(sent, Instant::now(), date);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The simulated S3 behind the trait of objects.
 
 use super::SimCloud;
+use super::convert::dated;
 use crate::core::objects::Overwrite;
 use async_trait::async_trait;
 use foo_cloud::{BucketOf, ErrorKind, NewObject, ObjectInfo, Objects, Operation, Result, Written};
@@ -36,7 +37,7 @@ impl Objects for SimCloud {
             if found.len() <= pages * PAGE {
                 let info = |(key, object): (String, crate::core::objects::Object)| ObjectInfo {
                     key,
-                    modified: object.modified,
+                    modified: dated(object.modified),
                 };
                 return Ok(found.into_iter().map(info).collect());
             }

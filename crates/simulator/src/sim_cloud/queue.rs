@@ -1,11 +1,12 @@
 //! `foo_cloud::Queue` on the simulated SQS.
 
 use super::SimCloud;
+use super::convert::dated;
 use crate::core::error::AwsResult;
 use crate::core::sqs::{self, Receive};
 use async_trait::async_trait;
 use foo_cloud::queue::BATCH;
-use foo_cloud::{Message, Operation, Queue, Receipt, Result};
+use foo_cloud::{AwsClock, Message, Operation, Queue, Receipt, Result};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
@@ -23,6 +24,12 @@ impl SimQueue {
     pub(crate) fn new(cloud: SimCloud, name: &str) -> Self {
         Self { cloud, name: name.to_owned() }
     }
+
+    /// The same, whose answers are noted in `clock`.
+    #[must_use]
+    pub fn noted_in(self, clock: AwsClock) -> Self {
+        Self { cloud: self.cloud.noted_in(clock), ..self }
+    }
 }
 
 fn shown(message: sqs::Message) -> Message {
@@ -30,7 +37,7 @@ fn shown(message: sqs::Message) -> Message {
         id: message.id,
         receipt: Receipt::new(message.receipt.unwrap_or_default()),
         body: message.body,
-        sent: message.sent,
+        sent: dated(message.sent),
         receives: message.received,
     }
 }

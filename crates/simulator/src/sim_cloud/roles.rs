@@ -7,8 +7,8 @@ use crate::iam::directory::{InstanceProfile as Profile, Provider, no_entity};
 use crate::world::Inner;
 use async_trait::async_trait;
 use foo_cloud::{ErrorKind, NewOidcProvider, Operation, Result, Roles};
-use foo_model::Timestamp;
 use foo_model::eks::{InstanceProfile, OidcProvider, Role};
+use foo_model::{AwsTime, Timestamp};
 
 #[async_trait]
 impl Roles for SimCloud {
@@ -74,7 +74,7 @@ fn role(inner: &Inner, account: &str, name: &str) -> AwsResult<Role> {
         arn: principal.arn,
         unique_id: principal.unique_id,
         // As the wire has it: whole seconds.
-        created: Timestamp(created.0.div_euclid(1000).saturating_mul(1000)),
+        created: AwsTime::from_millis(created.0.div_euclid(1000).saturating_mul(1000)),
         trusted_services: role.services.into_iter().collect(),
     })
 }

@@ -1,9 +1,10 @@
-//! Tokens of clusters, for a test bed that runs their API servers.
+//! What a test bed needs that runs the API servers of clusters: whom their authenticators let in, and credentials to sign tokens with.
 
 use super::Simulator;
-use crate::authenticator::{self, ClusterUser, SigningKey, StsHosts, TokenRefusal};
+use crate::core::eks::AccessMapping;
 use crate::iam::roles::Role;
 use crate::iam::{Issued, Keys};
+use crate::presign::SigningKey;
 use crate::world::Inner;
 use foo_model::{InstanceId, Timestamp};
 use std::time::Duration;
@@ -15,19 +16,10 @@ const SESSION: Duration = Duration::from_hours(1);
 const INSTANCE_SESSION: Duration = Duration::from_hours(6);
 
 impl Simulator {
-    /// Who the bearer of a token is in a cluster, as its authenticator finds at this time of a real clock.
-    ///
-    /// # Errors
-    /// The token is refused, or there is no such cluster.
-    pub fn review_token(
-        &self,
-        region: &str,
-        cluster: &str,
-        token: &str,
-        hosts: &StsHosts<'_>,
-        now: Timestamp,
-    ) -> Result<ClusterUser, TokenRefusal> {
-        authenticator::review(&self.world, region, cluster, token, hosts, now)
+    /// Whom the authenticator of a cluster lets in; nobody if there is no such cluster.
+    pub fn access_mappings(&self, region: &str, cluster: &str) -> Vec<AccessMapping> {
+        let principals = self.world.lock().keys.principals(&self.world.config.account);
+        self.region(region).with(|region| region.access_mappings(cluster, &principals)).unwrap_or_default()
     }
 
     /// Credentials of a session of a role that begins at this time of a real clock and lasts an hour, as AssumeRole gives them

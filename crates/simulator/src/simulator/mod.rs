@@ -36,6 +36,17 @@ impl Simulator {
         Self { world: Arc::new(World::new(config)) }
     }
 
+    /// From now on both are accounts of one AWS: a request to the address of either goes to the account that knows its caller's key.
+    pub fn shares_address_with(&self, other: &Self) {
+        self.world.add_account(&other.world);
+        other.world.add_account(&self.world);
+    }
+
+    /// The account that a caller belongs to: another one only if that one alone knows its key.
+    pub(crate) fn account_of(&self, caller: &str) -> Self {
+        Self { world: self.world.account_of(caller).unwrap_or_else(|| Arc::clone(&self.world)) }
+    }
+
     /// One of its regions, created when it is first used.
     pub fn region(&self, name: &str) -> RegionHandle {
         RegionHandle::new(Arc::clone(&self.world), name)

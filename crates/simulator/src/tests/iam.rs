@@ -290,6 +290,30 @@ async fn a_group_is_made_only_by_who_may_launch_its_template() {
     }
 }
 
+/// The stack of the policies narrows launches to VPCs and key pairs; the defaults allow all of them.
+#[tokio::test]
+async fn a_launch_uses_only_the_vpcs_and_keys_of_the_policy() {
+    let tag = format!("&Tags.member.1.Key={OWNER}&Tags.member.1.Value=a&Tags.member.1.ResourceId=own");
+    let template = format!(
+        "{CREATE_TEMPLATE}&LaunchTemplateName=own&LaunchTemplateData.KeyName=ops\
+         &TagSpecification.1.ResourceType=launch-template\
+         &TagSpecification.1.Tag.1.Key={OWNER}&TagSpecification.1.Tag.1.Value=a"
+    );
+    for (vpcs, keys, made) in [
+        ("*", "*", true),
+        ("vpc-0a000000000000001", "op*", true),
+        ("vpc-0b*", "*", false),
+        ("*", "team-a-*", false),
+    ] {
+        let policy = MANAGER.replace("vpc/*", &format!("vpc/{vpcs}"));
+        let sim = sim(&policy.replace("key-pair/*", &format!("key-pair/{keys}")));
+        let (status, body) = ask(&sim, "manager", "ec2", &template).await;
+        assert_eq!(status, 200, "{body}");
+        let (status, body) = ask(&sim, "manager", "autoscaling", &create_group("own", &tag)).await;
+        assert_eq!(status == 200, made, "{vpcs} {keys}: {body}");
+    }
+}
+
 /// Authorization reads tags eventually, too: a condition on the tag of a resource fails at first.
 #[tokio::test]
 async fn conditions_on_tags_of_what_is_new_fail_at_first() {

@@ -14,6 +14,7 @@ pub(crate) mod filters;
 mod gate;
 mod iam;
 pub(crate) mod json;
+pub(crate) mod of_eks;
 mod operation;
 mod paging;
 pub(crate) mod params;

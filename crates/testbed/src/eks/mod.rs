@@ -7,19 +7,20 @@
 //!
 //! What is as on EKS, and what is not:
 //! * The version is that of the test bed's kube-apiserver, whatever the version of the cluster, also after its update.
-//! * Tokens are reviewed by the simulator ([`webhook`]), and no review is remembered but by kube-apiserver itself: for ten seconds,
-//!   if the token was good.
+//! * Tokens are reviewed by the real aws-iam-authenticator ([`authenticator`]), which reaches the simulated STS and EC2 under the names
+//!   that AWS has ([`endpoints`]). No review is remembered but by kube-apiserver itself: for ten seconds, if the token was good.
 //! * Access policies become bindings to the roles of RBAC that they are modelled after ([`rights`]), as late as the simulated EKS
 //!   applies them (`policies_apply_after`, `policies_apply_spread`). What aws-auth holds is not read.
 //! * Instances whose user data names a cluster join it with the credentials of their own role, over its endpoint ([`nodes`]).
 //! * Endpoint access and security groups do not matter: every server is on loopback.
 
+mod authenticator;
+mod endpoints;
 mod nodes;
 mod rights;
 mod server;
 mod shared;
 mod user_data;
-mod webhook;
 
 pub use server::ClusterServer;
 pub(crate) use user_data::UserDataCache;
@@ -27,11 +28,11 @@ pub(crate) use user_data::UserDataCache;
 use crate::kubelets::KubeletOptions;
 use crate::{ApiServer, PodDeath, Probe, Tools, lock, wait_until};
 use anyhow::{Context as _, Result};
+use endpoints::Endpoints;
 use foo_simulator::core::eks::cluster::{Cluster, ClusterStatus};
 use shared::Shared;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -64,29 +65,24 @@ impl ClusterServers {
     /// Starts watching the clusters of a region of a simulated AWS; logs, keys and stores are below `folder`. From now on
     /// clusters of that region wait for their servers.
     pub async fn start(
-        aws: &foo_simulator::Handle,
+        aws: &foo_simulator::Simulator,
         region: &str,
         folder: &Path,
         kubelets: KubeletOptions,
     ) -> Result<Self> {
         std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
-        let listener = webhook::listen().await?;
         let shared = Arc::new(Shared {
-            simulator: aws.simulator().clone(),
-            simulator_host: aws.address().to_string(),
+            simulator: aws.clone(),
+            endpoints: Endpoints::start(aws, folder).await?,
             region: aws.region(region),
             tools: Tools::find()?,
             folder: folder.to_owned(),
             kubelets,
-            webhook_port: listener.local_addr()?.port(),
-            refused_tokens: Mutex::default(),
             refused_nodes: Mutex::default(),
-            ahead: AtomicI64::new(0),
             user_data: UserDataCache::default(),
         });
         shared.region.change_settings(|settings| settings.eks.waits_for_server = true)?;
         let mut tasks = JoinSet::new();
-        tasks.spawn(webhook::serve(listener, Arc::clone(&shared)));
         let (alive, ended) = watch::channel(());
         let servers = Servers::default();
         tasks.spawn(look_after(Arc::clone(&shared), Arc::clone(&servers), ended));
@@ -112,21 +108,14 @@ impl ClusterServers {
         lock(&self.servers).values().flat_map(|server| server.kubelets().undrained()).collect()
     }
 
-    /// Why the tokens were refused that clients of a cluster showed, oldest first.
+    /// Why the tokens were refused that clients of a cluster showed, oldest first, in the words of its authenticator.
     pub fn refused_tokens(&self, cluster: &str) -> Vec<String> {
-        let refused = lock(&self.shared.refused_tokens);
-        refused.iter().filter(|(name, _)| name == cluster).map(|(_, why)| why.clone()).collect()
+        self.api(cluster).map(|server| server.refused_tokens()).unwrap_or_default()
     }
 
     /// Why instances whose user data names a cluster have not joined it yet, by instance id.
     pub fn refused_nodes(&self) -> BTreeMap<String, String> {
         lock(&self.shared.refused_nodes).clone()
-    }
-
-    /// Moves the clock of all authenticators on, so that tokens and sessions are as old as they would be then.
-    pub fn move_clock(&self, by: Duration) {
-        let millis = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
-        self.shared.ahead.fetch_add(millis, Ordering::Relaxed);
     }
 }
 

@@ -104,7 +104,7 @@ impl ClusterNodes {
 
     /// Registers the Node of an instance as its kubelet does, with nothing but what the instance has.
     async fn register(&self, instance: &NodeInstance, seen: &Seen) -> Result<()> {
-        let (region, now) = (self.shared.region.name(), self.shared.now());
+        let (region, now) = (self.shared.region.name(), self.shared.simulator.real_time());
         let key = self.shared.simulator.instance_credentials(region, &instance.id, now);
         let key = key.context("the instance has no role: its profile is unknown or empty")?;
         let token =

@@ -1,10 +1,9 @@
 //! The API server of one cluster, with what EKS runs beside it and the kubelets of its instances.
 
+use super::authenticator::Authenticator;
 use super::nodes::ClusterNodes;
 use super::rights;
 use super::shared::Shared;
-use super::webhook;
-use crate::pki::write;
 use crate::{ApiServer, Controllers, Kubelets};
 use anyhow::{Context as _, Result};
 use base64::Engine as _;
@@ -23,6 +22,7 @@ pub struct ClusterServer {
     _rights: JoinSet<()>,
     _controllers: Controllers,
     api: ApiServer,
+    authenticator: Authenticator,
 }
 
 impl ClusterServer {
@@ -30,11 +30,11 @@ impl ClusterServer {
         std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
         let cluster = shared.region.cluster(name).filter(|cluster| cluster.id == id);
         let cluster = cluster.with_context(|| format!("the cluster {name} is gone"))?;
-        let reviewer = folder.join("token-webhook.kubeconfig");
-        write(&reviewer, &webhook::kubeconfig(shared.webhook_port, name))?;
+        let authenticator = Authenticator::start(shared, name, id, folder).await?;
         let args = [
-            format!("--authentication-token-webhook-config-file={}", reviewer.display()),
-            "--authentication-token-webhook-version=v1".to_owned(),
+            format!("--authentication-token-webhook-config-file={}", authenticator.kubeconfig().display()),
+            // The version that it speaks.
+            "--authentication-token-webhook-version=v1beta1".to_owned(),
             "--authentication-token-webhook-cache-ttl=0s".to_owned(),
             // Beside RBAC.
             "--authorization-mode=Node".to_owned(),
@@ -50,16 +50,22 @@ impl ClusterServer {
         tasks.spawn(rights::keep(shared.region.clone(), name.to_owned(), id.to_owned(), api.client()));
         let nodes = ClusterNodes::new(Arc::clone(shared), name);
         let kubelets = Kubelets::start(api.client(), nodes, shared.kubelets.clone());
-        Ok(Self { kubelets, _rights: tasks, _controllers: controllers, api })
+        Ok(Self { kubelets, _rights: tasks, _controllers: controllers, api, authenticator })
     }
 
-    pub(super) fn api(&self) -> &ApiServer {
+    /// The API server, as its administrator calls it.
+    pub fn api(&self) -> &ApiServer {
         &self.api
     }
 
     /// The kubelets of its instances.
     pub fn kubelets(&self) -> &Kubelets {
         &self.kubelets
+    }
+
+    /// Why its authenticator refused tokens, oldest first.
+    pub(super) fn refused_tokens(&self) -> Vec<String> {
+        self.authenticator.refusals()
     }
 
     /// Endpoint and authority, as EKS tells them.

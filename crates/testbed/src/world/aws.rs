@@ -77,11 +77,6 @@ impl Aws {
         self.region.interrupt(&id.into()).with_context(|| format!("interrupting {id}"))
     }
 
-    /// The simulator with its address.
-    pub(super) fn handle(&self) -> &Handle {
-        &self.handle
-    }
-
     /// What the manager takes for AWS.
     pub fn endpoint(&self) -> String {
         self.handle.endpoint()

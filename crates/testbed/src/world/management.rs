@@ -3,7 +3,7 @@
 use super::clock::MovedClock;
 use super::manager::Managers;
 use super::{Manager, World, released_providers, variables};
-use crate::{ApiServer, Capi, CapiOptions, Controllers};
+use crate::{ApiServer, Capi, CapiOptions, ClusterServer, Controllers};
 use anyhow::Result;
 use std::sync::Arc;
 
@@ -16,14 +16,31 @@ pub struct ManagementCluster {
     control_plane_manager: Manager,
     bootstrap_manager: Manager,
     capi: Capi,
-    _controllers: Controllers,
-    api: ApiServer,
+    host: Host,
+}
+
+/// The Kubernetes cluster that Cluster API and the managers run on.
+#[derive(Debug)]
+enum Host {
+    /// Its own.
+    Own { _controllers: Controllers, api: Box<ApiServer> },
+    /// A cluster of the simulated EKS.
+    Eks(Arc<ClusterServer>),
+}
+
+impl Host {
+    fn api(&self) -> &ApiServer {
+        match self {
+            Self::Own { api, .. } => api,
+            Self::Eks(server) => server.api(),
+        }
+    }
 }
 
 impl ManagementCluster {
     /// Its API server.
     pub fn api(&self) -> &ApiServer {
-        &self.api
+        self.host.api()
     }
 
     /// Cluster API.
@@ -50,22 +67,25 @@ impl ManagementCluster {
 impl World {
     /// Starts another management cluster, in a folder of that name below this world's.
     pub async fn another_management_cluster(&self, name: &str) -> Result<ManagementCluster> {
+        let (api, controllers) = self.rig().another_cluster(name).await?;
+        self.management_cluster_on(Host::Own { _controllers: controllers, api: Box::new(api) }).await
+    }
+
+    /// Makes a cluster of the simulated EKS a management cluster, as `clusterctl init` does before a cluster is moved into itself.
+    pub async fn management_cluster_on_eks(&self, server: Arc<ClusterServer>) -> Result<ManagementCluster> {
+        self.management_cluster_on(Host::Eks(server)).await
+    }
+
+    async fn management_cluster_on(&self, host: Host) -> Result<ManagementCluster> {
         Box::pin(async {
-            let (api, controllers) = self.rig().another_cluster(name).await?;
+            let api = host.api();
             let providers = released_providers(&api.folder().join("release"))?;
             let options = CapiOptions { providers, variables: variables(), ..CapiOptions::default() };
-            let capi = Capi::install(&api, options).await?;
+            let capi = Capi::install(api, options).await?;
             let Managers { infrastructure: manager, control_plane: control_plane_manager, bootstrap } =
-                Managers::of(&api, self.aws(), &self.manager_args).await?;
+                Managers::of(api, self.aws(), &self.manager_args).await?;
             tokio::try_join!(manager.start(), control_plane_manager.start(), bootstrap.start())?;
-            Ok(ManagementCluster {
-                manager,
-                control_plane_manager,
-                bootstrap_manager: bootstrap,
-                capi,
-                _controllers: controllers,
-                api,
-            })
+            Ok(ManagementCluster { manager, control_plane_manager, bootstrap_manager: bootstrap, capi, host })
         })
         .await
     }

@@ -183,7 +183,8 @@ impl World {
         let kubelets = start_kubelets(rig.api(), running, options.pod_shutdown);
         let eks = rig.folder().join("eks");
         let cluster_servers =
-            ClusterServers::start(aws.handle(), REGION, &eks, kubelet_options(options.pod_shutdown)).await?;
+            ClusterServers::start(aws.simulator(), REGION, &eks, kubelet_options(options.pod_shutdown))
+                .await?;
         let mut manager_args = options.manager_args;
         if options.events {
             manager_args.extend(aws.queue_of_events()?);
@@ -273,8 +274,8 @@ impl World {
         self.clock.as_ref().context("the manager has the machine's clock")?.set(seconds)
     }
 
-    /// So much time passes at once for AWS, for the authenticators of EKS's clusters and for the infrastructure manager; Kubernetes
-    /// and Cluster API keep the machine's clock. The manager finds out when something wakes it; one that is
+    /// So much time passes at once for AWS and for the infrastructure manager; Kubernetes and Cluster API keep the machine's clock, and so
+    /// do the authenticators of EKS's clusters: STS tells them which tokens are too old. The manager finds out when something wakes it; one that is
     /// elected leader may have to end, because it could not renew its Lease. An error unless the world was started with [`ManagerClock::Movable`].
     pub fn passes(&self, time: Duration) -> Result<()> {
         let clock = self.clock.as_ref().context("the manager has the machine's clock")?;

@@ -27,11 +27,19 @@ impl Aws {
 
     /// The same in another region.
     pub fn network_in(&self, region: &str, namespace: &str, cluster: &str) -> Result<Parts> {
+        self.parts(region, &Scope::Tag(TAG_CLUSTER.to_owned(), format!("{namespace}/{cluster}")))
+    }
+
+    /// The same of all clusters.
+    pub fn networks(&self) -> Result<Parts> {
+        self.parts(REGION, &Scope::TagKey(TAG_CLUSTER.to_owned()))
+    }
+
+    fn parts(&self, region: &str, scope: &Scope) -> Result<Parts> {
         let region = self.simulator().region(region);
-        let scope = Scope::Tag(TAG_CLUSTER.to_owned(), format!("{namespace}/{cluster}"));
         let mut all = Parts::default();
         for kind in KINDS {
-            add(&mut all, region.with(|region| region.describe_network(kind, &scope))?);
+            add(&mut all, region.with(|region| region.describe_network(kind, scope))?);
         }
         all.nat_gateways.retain(|_, gateway| gateway.state != NatState::Deleted);
         all.endpoints.retain(|_, endpoint| endpoint.state != EndpointState::Deleted);

@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use foo_model::Timestamp;
-use foo_simulator::{DEFAULT_REGION, Handle, Role, SigningKey, Simulator, SimulatorConfig};
+use foo_simulator::{DEFAULT_REGION, Handle, Role, Service, SigningKey, Simulator, SimulatorConfig};
 use foo_testbed::{ClusterServers, KubeletOptions, Probe, wait_until};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
@@ -176,6 +176,28 @@ impl Stage {
     pub(crate) fn token_of(key: &SigningKey, cluster: &str, age: Duration) -> String {
         let sts = format!("https://sts.{DEFAULT_REGION}.amazonaws.com");
         key.cluster_token(cluster, &sts, DEFAULT_REGION, now().minus(age))
+    }
+
+    /// One of `creator` that is presigned for another host.
+    pub(crate) fn token_of_host(&self, sts: &str, cluster: &str) -> String {
+        let key = SigningKey { id: "creator".to_owned(), secret: "any".to_owned(), session_token: None };
+        key.cluster_token(cluster, sts, DEFAULT_REGION, self.aws.real_time())
+    }
+
+    /// Where calls of AWS are sent to.
+    pub(crate) fn endpoint(&self) -> String {
+        self.aws.endpoint()
+    }
+
+    /// So much time passes for AWS.
+    pub(crate) fn passes(&self, time: Duration) {
+        self.aws.pass(time);
+    }
+
+    /// The calls of STS that the account sees.
+    pub(crate) fn calls_of_sts(&self) -> u64 {
+        let counts = self.aws.call_counts().into_iter().filter(|((service, _), _)| *service == Service::Sts);
+        counts.map(|(_, count)| count.calls).sum()
     }
 
     /// A client of a cluster with nothing but what EKS shows of it, and a token.

@@ -69,7 +69,8 @@ pub(crate) fn manager_role(controllers: &[Controller]) -> String {
 }
 
 /// Resources that are cluster-scoped, or that the manager reads in all namespaces: identities are for the whole
-/// cluster, and stay while any FooCluster uses them.
+/// cluster, and stay while any FooCluster uses them. `managers` because whoever may grant rights in a namespace could grant
+/// these: the policies ask for rights in all.
 const CLUSTER_WIDE: &[&str] = &[
     "fooclusteridentities",
     "fooclusteridentities/status",
@@ -77,6 +78,7 @@ const CLUSTER_WIDE: &[&str] = &[
     "fooclusters",
     "tokenreviews",
     "subjectaccessreviews",
+    "managers",
 ];
 
 /// The rights of a manager that reconciles one namespace: a Role there, and a ClusterRole for what is in none.

@@ -9,13 +9,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Files of deploy/ that all providers are made from. The roles that differ are cut from the table instead.
-const SHARED: [&str; 7] = [
+const SHARED: [&str; 8] = [
     "deploy/manager/namespace.yaml",
     "deploy/rbac/service_account.yaml",
     "deploy/rbac/role_binding.yaml",
     "deploy/rbac/leader_election_role.yaml",
     "deploy/rbac/leader_election_role_binding.yaml",
     "deploy/rbac/diagnostics_roles.yaml",
+    "deploy/manager/flow_schema.yaml",
     "deploy/manager/manager.yaml",
 ];
 

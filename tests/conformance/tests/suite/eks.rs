@@ -82,7 +82,7 @@ impl World {
             self_managed_addons: false,
             logging: [LogType::Api].into(),
             encryption_key: None,
-            upgrade_policy: SupportType::Standard,
+            upgrade_policy: Some(SupportType::Standard),
             zonal_shift: false,
             deletion_protection: false,
             tags: tags("a"),

@@ -3,8 +3,8 @@
 use anyhow::{Context as _, Result, ensure};
 use foo_testbed::world::{REGION, SOON};
 use foo_testbed::{Probe, Rig, RigOptions, wait_until};
-use kube::Api;
 use kube::api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams};
+use kube::{Api, Client};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use tokio::sync::OnceCell;
@@ -114,6 +114,7 @@ async fn start() -> Result<Rig> {
     rig.api().kubectl(["apply", "--server-side", "-k", &crds.to_string_lossy()]).await?;
     rig.api().kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"]).await?;
     rig.api().apply(MACHINES).await?;
+    rig.api().apply(&roles()?).await?;
     let policies = root().join("deploy/policy");
     rig.api().kubectl(["apply", "--server-side", "-k", &policies.to_string_lossy()]).await?;
     policies_are_in_force(&rig).await?;
@@ -142,17 +143,62 @@ async fn policies_are_in_force(rig: &Rig) -> Result<()> {
     the_manager_is_bound(rig).await
 }
 
-/// The last of the policies: the manager, without any right in RBAC, is refused by RBAC first; so it is given one.
+/// The released roles of the managers and of core with their bindings: by them the policies recognize who asks. And those of
+/// the one manager of all providers (deploy/default), under another name.
+fn roles() -> Result<String> {
+    let release = tempfile::tempdir()?;
+    xtask::release::write(&root(), "v0.1.0", xtask::release::IMAGE, release.path())?;
+    let mut objects = Vec::new();
+    for provider in ["infrastructure", "control-plane", "bootstrap"] {
+        let components = format!("{provider}-foo/v0.1.0/{provider}-components.yaml");
+        objects.extend(xtask::yaml::parse(&std::fs::read_to_string(release.path().join(components))?)?);
+    }
+    let kinds = ["ClusterRole", "ClusterRoleBinding", "FlowSchema"];
+    objects.retain(|it| kinds.iter().any(|kind| it["kind"] == *kind));
+    for mut role in xtask::yaml::parse(&std::fs::read_to_string(root().join("deploy/rbac/role.yaml"))?)? {
+        foo_e2e::set(&mut role, &["metadata", "name"], "of-all".into());
+        objects.push(role);
+    }
+    objects.push(json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "rules": [],
+        "metadata": {"name": "capi-aggregated-manager-role"},
+        "aggregationRule": {"clusterRoleSelectors": [
+            {"matchLabels": {"cluster.x-k8s.io/aggregate-to-manager": "true"}},
+        ]},
+    }));
+    objects.push(json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+        "metadata": {"name": "every-verb"},
+        "rules": [{
+            "apiGroups": ["*"], "resources": ["*"],
+            "verbs": ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"],
+        }],
+    }));
+    objects.push(bound("of-all", &["system:serviceaccount:anywhere:any-name"]));
+    objects.push(bound("capi-aggregated-manager-role", &["system:serviceaccount:capi-system:capi-manager"]));
+    xtask::yaml::documents(&objects)
+}
+
+/// The binding of a ClusterRole to these users.
+fn bound(role: &str, users: &[&str]) -> Value {
+    let subjects: Vec<Value> = users
+        .iter()
+        .map(|user| json!({"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": user}))
+        .collect();
+    let digest: String = users.concat().chars().filter(char::is_ascii_alphanumeric).collect();
+    json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+        "metadata": {"name": format!("{role}-{digest}")},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+        "subjects": subjects,
+    })
+}
+
+/// The last of the policies. RBAC refuses managers what it does not grant before policies are asked, so they have more here.
 async fn the_manager_is_bound(rig: &Rig) -> Result<()> {
-    let server = "--as=system:serviceaccount:somewhere:foo-manager";
-    let binding = [
-        "create",
-        "clusterrolebinding",
-        "somewhere",
-        "--clusterrole=cluster-admin",
-        "--serviceaccount=somewhere:foo-manager",
-    ];
-    rig.api().kubectl(binding).await?;
+    let manager = "system:serviceaccount:foo-system:foo-manager";
+    rig.api().apply(&bound("every-verb", &[manager]).to_string()).await?;
+    let server = &format!("--as={manager}");
     let machine = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Machine\n\
                    metadata: {name: tried, namespace: default}\nspec: {infrastructureRef: {kind: Other}}\n";
     rig.api().apply(machine).await?;
@@ -177,6 +223,11 @@ async fn the_manager_is_bound(rig: &Rig) -> Result<()> {
 }
 
 impl Server {
+    /// A client of an administrator.
+    pub(crate) fn client(self) -> Client {
+        self.rig.api().client()
+    }
+
     /// Runs kubectl and returns what it printed.
     pub(crate) async fn kubectl(self, args: &[&str]) -> Result<String> {
         self.rig.api().kubectl(args).await
@@ -187,20 +238,14 @@ impl Server {
         Ok(self.rig.api().run("kubectl", args, &[], stdin).await?.stdout)
     }
 
-    /// Gives users all rights that RBAC knows: what they may not do all the same is refused by a rule or a policy.
+    /// Makes users administrators: what they may not do all the same is refused by a rule or a policy.
     pub(crate) async fn may_everything(self, users: &[&str]) -> Result<()> {
-        let subjects: Vec<Value> = users
-            .iter()
-            .map(|user| json!({"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": user}))
-            .collect();
-        let digest: String = users.concat().chars().filter(char::is_ascii_alphanumeric).collect();
-        let binding = json!({
-            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
-            "metadata": {"name": format!("everything-{digest}")},
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
-            "subjects": subjects,
-        });
-        self.apply(&binding.to_string()).await
+        self.apply(&bound("cluster-admin", users).to_string()).await
+    }
+
+    /// Gives users every verb of requests, by name: what they may not do all the same is refused by a rule or a policy.
+    pub(crate) async fn may_do_everything(self, users: &[&str]) -> Result<()> {
+        self.apply(&bound("every-verb", users).to_string()).await
     }
 
     /// Waits until such an object would be refused with this message.

@@ -10,9 +10,22 @@ const MANAGER: &str = "system:serviceaccount:foo-system:foo-manager";
 const CONTROL_PLANE_MANAGER: &str =
     "system:serviceaccount:foo-control-plane-system:foo-control-plane-manager";
 const BOOTSTRAP_MANAGER: &str = "system:serviceaccount:foo-bootstrap-system:foo-bootstrap-manager";
+/// The one manager of all providers, by another name.
+const MANAGER_OF_ALL: &str = "system:serviceaccount:anywhere:any-name";
 const CORE: &str = "system:serviceaccount:capi-system:capi-manager";
 const GARBAGE_COLLECTOR: &str = "system:serviceaccount:kube-system:generic-garbage-collector";
 const TENANT: &str = "tina";
+/// A ServiceAccount with all rights: a tool that deploys everything.
+const OPERATOR: &str = "system:serviceaccount:deployer:deployer";
+
+/// Named like managers and core, in namespaces of theirs and of others, with rights on everything: names prove nothing.
+const IMPOSTORS: [&str; 5] = [
+    "system:serviceaccount:default:capi-manager",
+    "system:serviceaccount:default:foo-manager",
+    "system:serviceaccount:default:x-foo-manager",
+    "system:serviceaccount:capi-system:x-foo-control-plane-manager",
+    "system:serviceaccount:foo-system:foo-control-plane-manager",
+];
 
 /// What kubectl says when `user` asks for this, and whether the API server would do it.
 async fn asks(
@@ -61,7 +74,9 @@ fn patch<'a>(secret: &'a str, patch: &'a str) -> [&'a str; 6] {
 #[test]
 fn the_manager_writes_no_secret_but_kubeconfigs_of_clusters() {
     on_server(async |server| {
-        server.may_everything(&[MANAGER, CONTROL_PLANE_MANAGER, TENANT]).await?;
+        let managers = [MANAGER, CONTROL_PLANE_MANAGER, MANAGER_OF_ALL];
+        server.may_do_everything(&managers).await?;
+        server.may_everything(&[TENANT, OPERATOR]).await?;
         server.apply(&secret("users-own", "Opaque").to_string()).await?;
         server.apply(&secret("c-kubeconfig", "cluster.x-k8s.io/secret").to_string()).await?;
         let token = secret("token", "kubernetes.io/service-account-token");
@@ -70,7 +85,7 @@ fn the_manager_writes_no_secret_but_kubeconfigs_of_clusters() {
         let owner = r#"--patch={"metadata": {"ownerReferences": [{"apiVersion": "infrastructure.foo.com/v1alpha1",
             "kind": "FooClusterIdentity", "name": "a", "uid": "b"}]}}"#;
         let no = "this manager may write only Secrets";
-        for manager in [MANAGER, CONTROL_PLANE_MANAGER] {
+        for manager in managers {
             is_refused(server, manager, CREATE, &token, no).await?;
             is_refused(server, manager, CREATE, &secret("c-kubeconfig-2", "cluster.x-k8s.io/secret"), no)
                 .await?;
@@ -85,8 +100,11 @@ fn the_manager_writes_no_secret_but_kubeconfigs_of_clusters() {
             passes(server, manager, &patch("users-own", owner), &Value::Null).await?;
         }
         // Nobody else is bound by that.
-        passes(server, TENANT, CREATE, &token).await?;
-        passes(server, TENANT, &patch("users-own", content), &Value::Null).await
+        for user in [TENANT, OPERATOR] {
+            passes(server, user, CREATE, &token).await?;
+            passes(server, user, &patch("users-own", content), &Value::Null).await?;
+        }
+        Ok(())
     });
 }
 
@@ -105,7 +123,8 @@ fn owned(name: &str, owner: Option<(&str, &str)>, value: &str) -> Value {
 #[test]
 fn the_manager_of_node_configs_writes_no_secret_but_their_user_data() {
     on_server(async |server| {
-        server.may_everything(&[MANAGER, CONTROL_PLANE_MANAGER, BOOTSTRAP_MANAGER]).await?;
+        let managers = [MANAGER, CONTROL_PLANE_MANAGER, BOOTSTRAP_MANAGER, MANAGER_OF_ALL];
+        server.may_do_everything(&managers).await?;
         let ours = |name: &'static str| Some(("FooNodeConfig", name));
         // Garbage collection runs: what is stored needs an owner that exists.
         let config = server.make(Kind::NodeConfig, "nodes", json!({"family": "AL2023"})).await?;
@@ -128,7 +147,7 @@ fn the_manager_of_node_configs_writes_no_secret_but_their_user_data() {
         }
         let no = "this manager may write only Secrets";
         // Deployed alone, and as the one manager of all.
-        for manager in [BOOTSTRAP_MANAGER, MANAGER] {
+        for manager in [BOOTSTRAP_MANAGER, MANAGER_OF_ALL] {
             passes(server, manager, CREATE, &owned("fresh", ours("fresh"), "x")).await?;
             passes(server, manager, REPLACE, &nodes("y")).await?;
             passes(server, manager, REPLACE, &owned("restored", ours("restored"), "x")).await?;
@@ -148,7 +167,10 @@ fn the_manager_of_node_configs_writes_no_secret_but_their_user_data() {
         }
         is_refused(server, BOOTSTRAP_MANAGER, CREATE, &owned("n-kubeconfig", ours("n-kubeconfig"), "x"), no)
             .await?;
-        is_refused(server, CONTROL_PLANE_MANAGER, CREATE, &owned("fresh", ours("fresh"), "x"), no).await
+        for manager in [MANAGER, CONTROL_PLANE_MANAGER] {
+            is_refused(server, manager, CREATE, &owned("fresh", ours("fresh"), "x"), no).await?;
+        }
+        Ok(())
     });
 }
 
@@ -163,13 +185,16 @@ fn machine(name: &str, of: &str) -> Value {
 #[test]
 fn the_manager_deletes_no_machine_of_other_providers() {
     on_server(async |server| {
-        server.may_everything(&[MANAGER, TENANT]).await?;
+        server.may_do_everything(&[MANAGER, MANAGER_OF_ALL]).await?;
+        server.may_everything(&[TENANT]).await?;
         server.apply(&machine("ours", "FooMachine").to_string()).await?;
         server.apply(&machine("theirs", "AWSMachine").to_string()).await?;
         let delete = |name| ["delete", "machines.cluster.x-k8s.io", name, "--namespace=default"];
-        passes(server, MANAGER, &delete("ours"), &Value::Null).await?;
-        let no = "this manager may delete only Machines of its own pools";
-        is_refused(server, MANAGER, &delete("theirs"), &Value::Null, no).await?;
+        for manager in [MANAGER, MANAGER_OF_ALL] {
+            passes(server, manager, &delete("ours"), &Value::Null).await?;
+            let no = "this manager may delete only Machines of its own pools";
+            is_refused(server, manager, &delete("theirs"), &Value::Null, no).await?;
+        }
         for name in ["ours", "theirs"] {
             passes(server, TENANT, &delete(name), &Value::Null).await?;
         }
@@ -204,15 +229,19 @@ fn machines_of_pools_are_not_deleted_as_a_collection() {
 #[test]
 fn a_foo_machine_is_deleted_by_those_who_know_or_by_whoever_says_so() {
     on_server(async |server| {
-        server.may_everything(&[MANAGER, CORE, TENANT]).await?;
+        server.may_do_everything(&[MANAGER, MANAGER_OF_ALL, CORE]).await?;
+        server.may_do_everything(&IMPOSTORS).await?;
+        server.may_everything(&[TENANT, OPERATOR]).await?;
         let spec = json!({"providerID": "aws:///eu-west-1a/i-1", "instanceID": "i-1"});
         server.make(Kind::Machine, "kept", spec).await?;
         let delete = ["delete", "foomachine", "kept", "--namespace=default"];
-        for user in [MANAGER, CORE, GARBAGE_COLLECTOR] {
+        for user in [MANAGER, MANAGER_OF_ALL, CORE, GARBAGE_COLLECTOR] {
             passes(server, user, &delete, &Value::Null).await?;
         }
         let no = "delete its Machine instead";
-        is_refused(server, TENANT, &delete, &Value::Null, no).await?;
+        for user in IMPOSTORS.into_iter().chain([TENANT, OPERATOR]) {
+            is_refused(server, user, &delete, &Value::Null, no).await?;
+        }
         is_refused(server, "system:serviceaccount:default:manager", &delete, &Value::Null, "forbidden")
             .await?;
         let say = async |annotation: &str, sign: &str| {
@@ -230,11 +259,51 @@ fn a_foo_machine_is_deleted_by_those_who_know_or_by_whoever_says_so() {
     });
 }
 
+/// Whoever has all rights in a namespace may grant each of them there: the policies ask for rights in all namespaces.
+#[test]
+fn nobody_becomes_a_manager_by_a_role_in_a_namespace() {
+    on_server(async |server| {
+        let admin = "system:serviceaccount:default:admin";
+        let spec = json!({"providerID": "aws:///eu-west-1a/i-2", "instanceID": "i-2"});
+        server.make(Kind::Machine, "of-a-namespace", spec).await?;
+        let kinds = [("cluster-admin", "ClusterRole"), ("grown", "Role")];
+        for (role, kind) in kinds {
+            let binding = json!({
+                "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+                "metadata": {"name": format!("admin-{role}"), "namespace": "default"},
+                "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": role},
+                "subjects": [{"kind": "ServiceAccount", "name": "admin", "namespace": "default"}],
+            });
+            server.apply(&binding.to_string()).await?;
+        }
+        let rule = |resource: &str, verbs: &[&str]| json!({"apiGroups": ["infrastructure.foo.com"], "resources": [resource], "verbs": verbs});
+        let role = json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
+            "metadata": {"name": "grown", "namespace": "default"},
+            "rules": [
+                rule("foomachines", &["get", "delete"]),
+                rule("managers", &["act-as-core", "act-as-provider"]),
+            ],
+        });
+        let by_admin = format!("--as={admin}");
+        let create = ["create", "-f", "-", by_admin.as_str()];
+        server
+            .kubectl_with(&create, &role.to_string())
+            .await
+            .context("an admin of a namespace makes a Role")?;
+        let delete = ["delete", "foomachine", "of-a-namespace", "--namespace=default"];
+        let no = "delete its Machine instead";
+        is_refused(server, admin, &delete, &Value::Null, no).await
+    });
+}
+
 /// From its deletion on Cluster API drains nothing, and nothing undoes it.
 #[test]
 fn the_control_plane_of_a_cluster_is_deleted_with_the_cluster_or_by_whoever_says_so() {
     on_server(async |server| {
-        server.may_everything(&[CORE, TENANT]).await?;
+        server.may_do_everything(&[CORE, MANAGER, CONTROL_PLANE_MANAGER]).await?;
+        server.may_do_everything(&IMPOSTORS).await?;
+        server.may_everything(&[TENANT, OPERATOR]).await?;
         let spec = json!({"version": "v1.36.3", "external": {"kubeconfigSecretRef": {"name": "one"}}});
         server.make(Kind::ControlPlane, "owned", spec).await?;
         let delete = ["delete", "foocontrolplane", "owned", "--namespace=default"];
@@ -245,8 +314,10 @@ fn the_control_plane_of_a_cluster_is_deleted_with_the_cluster_or_by_whoever_says
         let own = ["patch", "foocontrolplane", "owned", "--namespace=default", "--type=merge", "--patch"];
         server.kubectl(&own.into_iter().chain([owned.as_str()]).collect::<Vec<_>>()).await?;
         let no = "delete its Cluster instead";
-        is_refused(server, TENANT, &delete, &Value::Null, no).await?;
-        for user in [CORE, GARBAGE_COLLECTOR] {
+        for user in IMPOSTORS.into_iter().chain([TENANT, OPERATOR]) {
+            is_refused(server, user, &delete, &Value::Null, no).await?;
+        }
+        for user in [CORE, MANAGER, CONTROL_PLANE_MANAGER, GARBAGE_COLLECTOR] {
             passes(server, user, &delete, &Value::Null).await?;
         }
         let say = async |annotation: &str| {

@@ -3,8 +3,6 @@
 
 use crate::parts::{MADE, NODE_ROLE, goes, has_its_server, play, prepare_iam, runs, says, simulated};
 use anyhow::{Context as _, Result, ensure};
-use foo_model::ImageId;
-use foo_simulator::core::catalogue::{Boot, Image};
 use foo_testbed::world::kinds::{self, Kind, number, text};
 use foo_testbed::world::{Cluster, Pool, QUIET_PERIOD, RELEASE, World};
 use foo_testbed::{Probe, nothing_happens, until_quiet, wait_until};
@@ -21,30 +19,7 @@ const POOLS: [(&str, usize); 2] = [("workers", 2), ("batch", 1)];
 
 /// AWS recommends an image of each family for each version.
 pub(crate) fn publish_images(world: &World) -> Result<()> {
-    let region = world.aws().region();
-    for (index, version) in VERSIONS.iter().enumerate() {
-        let minor: String = version.trim_start_matches('v').split('.').take(2).collect::<Vec<_>>().join(".");
-        let linux =
-            format!("eks/optimized-ami/{minor}/amazon-linux-2023/x86_64/standard/recommended/image_id");
-        let bottlerocket = format!("bottlerocket/aws-k8s-{minor}/x86_64/latest/image_id");
-        for (family, path) in [linux, bottlerocket].iter().enumerate() {
-            let id = format!("ami-0b0000000000000{family}{index}");
-            region.put_image(Image {
-                id: ImageId::new(&id),
-                name: format!("foo-node-{version}-x86_64"),
-                architecture: "x86_64".to_owned(),
-                root_device: "/dev/xvda".to_owned(),
-                root_gib: 20,
-                owner: "amazon".to_owned(),
-                created: format!("2026-03-0{}T09:00:00.000Z", index + 1),
-                available: true,
-                boots: Boot::Succeeds,
-                tags: BTreeMap::new(),
-            })?;
-            region.publish_parameter(&format!("/aws/service/{path}"), &id)?;
-        }
-    }
-    Ok(())
+    foo_testbed::publish_images(world.aws().region(), &VERSIONS)
 }
 
 /// What clusterctl makes of the flavour `eks`, with a network of two zones, a second pool, and what each pool sets for itself.

@@ -21,10 +21,10 @@ const PAGE: &str = "docs/operations/move.md";
 const NAME: &str = "eks-mover";
 const MOVE: &str = "clusterctl move --namespace \"$NAMESPACE\" --to-kubeconfig \"$TARGET_KUBECONFIG\"";
 
-/// Waits until a condition of the FooControlPlane in a management cluster is true.
-async fn is_true(client: &Client, kind: &str) -> Result<()> {
+/// Waits until a condition of the FooControlPlane of that name and namespace in a management cluster is true.
+pub(crate) async fn is_true(client: &Client, name: &str, kind: &str) -> Result<()> {
     wait_until(&format!("{kind} to be true"), MADE, async || {
-        let object = kinds::read(client.clone(), Kind::FooControlPlane, NAME, NAME).await?;
+        let object = kinds::read(client.clone(), Kind::FooControlPlane, name, name).await?;
         let object = object.context("no FooControlPlane")?;
         let said = condition(&object, kind);
         Ok(Probe::when(said.is_some_and(|(status, ..)| status == "True"), || format!("{said:?}")))
@@ -33,13 +33,13 @@ async fn is_true(client: &Client, kind: &str) -> Result<()> {
 }
 
 /// The kubeconfig that Cluster API reads in a management cluster.
-async fn kubeconfig(client: &Client) -> Result<String> {
-    let name = format!("{NAME}-kubeconfig");
-    let secret = kinds::read(client.clone(), Kind::Secret, NAME, &name).await?.context("no Secret")?;
+pub(crate) async fn kubeconfig(client: &Client, cluster: &str) -> Result<String> {
+    let name = format!("{cluster}-kubeconfig");
+    let secret = kinds::read(client.clone(), Kind::Secret, cluster, &name).await?.context("no Secret")?;
     Ok(String::from_utf8(BASE64.decode(text(&secret, "/data/value"))?)?)
 }
 
-async fn lets_in(kubeconfig: &str) -> Result<()> {
+pub(crate) async fn lets_in(kubeconfig: &str) -> Result<()> {
     let parsed = Kubeconfig::from_yaml(kubeconfig)?;
     let config = Config::from_custom_kubeconfig(parsed, &KubeConfigOptions::default()).await?;
     let namespaces: Api<Namespace> = Api::all(Client::try_from(config)?);
@@ -49,12 +49,12 @@ async fn lets_in(kubeconfig: &str) -> Result<()> {
 
 /// The token in the Secret is about to end: the manager of this management cluster replaces it by one that lets its bearer in.
 async fn renews_tokens(client: &Client) -> Result<()> {
-    let before = kubeconfig(client).await?;
+    let before = kubeconfig(client, NAME).await?;
     let soon = jiff::Timestamp::now() + Duration::from_mins(2);
     let ends = json!({"metadata": {"annotations": {TOKEN_EXPIRES_ANNOTATION: soon.to_string()}}});
     kinds::patch(client.clone(), Kind::Secret, NAME, &format!("{NAME}-kubeconfig"), &ends).await?;
     let after = wait_until("the token to be renewed", SOON, async || {
-        let now = kubeconfig(client).await?;
+        let now = kubeconfig(client, NAME).await?;
         Ok(if now == before { Probe::NotYet("it is the one before".to_owned()) } else { Probe::Done(now) })
     })
     .await?;
@@ -132,11 +132,11 @@ fn a_cluster_is_moved_while_it_is_made_and_back_at_rest_and_nothing_is_made_twic
         drop(silence);
         has_a_pool(&reader, &cluster).await?;
         for kind in ["Ready", "AccessReady", "AddonsReady"] {
-            is_true(&there, kind).await?;
+            is_true(&there, NAME, kind).await?;
         }
         let nodes = machines(&there).await?;
         belongs_to(&cluster, other.api(), &id, 2).await?;
-        lets_in(&kubeconfig(&there).await?).await?;
+        lets_in(&kubeconfig(&there, NAME).await?).await?;
         renews_tokens(&there).await?;
         ensure!(cluster.read(Kind::FooControlPlane).await?.is_none(), "it is left at the source");
 
@@ -146,7 +146,7 @@ fn a_cluster_is_moved_while_it_is_made_and_back_at_rest_and_nothing_is_made_twic
         reader.run(&turned).await?;
         reader.follow(PAGE, "Move").await?;
         for kind in ["Ready", "AccessReady", "AddonsReady"] {
-            is_true(&here, kind).await?;
+            is_true(&here, NAME, kind).await?;
         }
         ensure!(machines(&here).await? == nodes, "other Nodes");
         belongs_to(&cluster, world.api(), &id, 2).await?;

@@ -9,11 +9,10 @@ use foo_model::eks::{
 };
 use foo_model::names::TAG_CLUSTER;
 use foo_model::network::Tags;
-use foo_simulator::InstanceProfile;
 use foo_simulator::core::eks::cluster::Cluster as Simulated;
 use foo_testbed::world::kinds::{self, Kind, condition, read, text};
 use foo_testbed::world::{Cluster, Pool, REGION, SUBNETS, WorldOptions, manifests};
-use foo_testbed::{Probe, World, service_role, wait_until};
+use foo_testbed::{Probe, World, wait_until};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -30,25 +29,16 @@ pub(crate) fn play(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
 /// A control plane takes minutes on AWS, and seconds here, most of them for its API server to start.
 pub(crate) const MADE: Duration = Duration::from_mins(5);
 
-/// The role of control planes.
-pub(crate) const CONTROL_PLANE_ROLE: &str = "eks-control-plane";
-/// The role of nodes; its instance profile has the same name.
-pub(crate) const NODE_ROLE: &str = "eks-nodes";
+pub(crate) use foo_testbed::{CONTROL_PLANE_ROLE, NODE_ROLE};
 
 /// ARN of a role in the simulated account.
 pub(crate) fn role_arn(role: &str) -> String {
     format!("arn:aws:iam::{}:role/{role}", foo_simulator::DEFAULT_ACCOUNT)
 }
 
-/// What an administrator of the account prepares: the role of control planes, and the role and instance profile of nodes.
+/// What an administrator of the account prepares for EKS.
 pub(crate) fn prepare_iam(world: &World) {
-    let simulator = world.aws().simulator();
-    simulator.put_role(service_role(CONTROL_PLANE_ROLE, "eks.amazonaws.com"));
-    simulator.put_role(service_role(NODE_ROLE, "ec2.amazonaws.com"));
-    simulator.put_instance_profile(InstanceProfile {
-        name: NODE_ROLE.to_owned(),
-        role: Some(NODE_ROLE.to_owned()),
-    });
+    foo_testbed::prepare_eks(world.aws().simulator());
 }
 
 /// What a user writes for a Cluster on EKS in a network of its own, all at once: not waited for.
@@ -213,7 +203,7 @@ pub(crate) async fn make_by_hand(world: &World, name: &str) -> Result<()> {
         self_managed_addons: true,
         logging: BTreeSet::new(),
         encryption_key: None,
-        upgrade_policy: SupportType::Extended,
+        upgrade_policy: Some(SupportType::Extended),
         zonal_shift: false,
         deletion_protection: false,
         tags: Tags::new(),

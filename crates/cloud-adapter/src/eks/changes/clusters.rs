@@ -38,7 +38,7 @@ pub(super) async fn create(eks: &Client, cluster: &NewCluster, token: &str) -> R
         .bootstrap_self_managed_addons(cluster.self_managed_addons)
         .logging(logging(&cluster.logging))
         .set_encryption_config(cluster.encryption_key.as_deref().map(encryption))
-        .upgrade_policy(policy(cluster.upgrade_policy))
+        .set_upgrade_policy(cluster.upgrade_policy.map(policy))
         .set_zonal_shift_config(cluster.zonal_shift.then(|| zonal_shift(true)))
         .deletion_protection(cluster.deletion_protection)
         .set_tags(tagged(&cluster.tags))

@@ -9,27 +9,39 @@ use aws_smithy_runtime_api::client::interceptors::context::{
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::config_bag::{ConfigBag, Storable, StoreReplace};
 use aws_smithy_types::date_time::{DateTime, Format};
+use foo_cloud::AwsClock;
+use foo_model::AwsTime;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
+use tokio::time::Instant;
 
 /// Milliseconds that AWS's clock is ahead of ours, as the last answer showed. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Skew(Arc<AtomicI64>);
+pub(crate) struct Skew {
+    ahead: Arc<AtomicI64>,
+    /// Where all answers are noted, for ages of what AWS dates.
+    compared: Option<AwsClock>,
+}
 
-/// When a request was sent, by our clock, in milliseconds since 1970.
+/// When a request was sent, by our clock, in milliseconds since 1970, and by the monotonic one.
 #[derive(Debug)]
-struct Sent(i64);
+struct Sent(i64, Instant);
 
 impl Storable for Sent {
     type Storer = StoreReplace<Self>;
 }
 
 impl Skew {
+    /// Answers are also noted in `compared`.
+    pub(crate) fn noted_in(compared: Option<AwsClock>) -> Self {
+        Self { compared, ..Self::default() }
+    }
+
     /// The present time by AWS's clock.
     pub(super) fn now(&self) -> SystemTime {
         let ours = SystemTime::now();
-        let skew = self.0.load(Ordering::Relaxed);
+        let skew = self.ahead.load(Ordering::Relaxed);
         let by = Duration::from_millis(skew.unsigned_abs());
         let awss = if skew < 0 { ours.checked_sub(by) } else { ours.checked_add(by) };
         awss.unwrap_or(ours)
@@ -37,7 +49,7 @@ impl Skew {
 
     /// An answer came that AWS dated so.
     pub(super) fn note(&self, sent: i64, received: i64, date: i64) {
-        self.0.store(ahead(sent, received, date), Ordering::Relaxed);
+        self.ahead.store(ahead(sent, received, date), Ordering::Relaxed);
     }
 }
 
@@ -60,7 +72,7 @@ impl Intercept for Skew {
         _: &RuntimeComponents,
         config: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        config.interceptor_state().store_put(Sent(millis(SystemTime::now())));
+        config.interceptor_state().store_put(Sent(millis(SystemTime::now()), Instant::now()));
         Ok(())
     }
 
@@ -72,8 +84,11 @@ impl Intercept for Skew {
     ) -> Result<(), BoxError> {
         let date = context.response().and_then(|answer| answer.headers().get("date"));
         let date = date.and_then(|text| DateTime::from_str(text, Format::HttpDate).ok()?.to_millis().ok());
-        if let (Some(date), Some(Sent(sent))) = (date, config.load::<Sent>()) {
+        if let (Some(date), Some(Sent(sent, moment))) = (date, config.load::<Sent>()) {
             self.note(*sent, millis(SystemTime::now()), date);
+            if let Some(compared) = &self.compared {
+                compared.answered(*moment, Instant::now(), AwsTime::from_millis(date));
+            }
         }
         Ok(())
     }

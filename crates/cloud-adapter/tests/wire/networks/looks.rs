@@ -7,7 +7,7 @@ use foo_model::network::{
     CidrAssociation, CidrState, Destination, Endpoint, EndpointKind, EndpointState, Interface, Kind,
     NatState, Parts, Peer, Protocol, Route, RouteTarget, Rule, Scope, TableAssociation,
 };
-use foo_model::{Timestamp, VpcId};
+use foo_model::{AwsTime, VpcId};
 use strum::IntoEnumIterator as _;
 
 const TAGS: &str = "<tagSet><item><key>k</key><value>v</value></item></tagSet>";
@@ -143,7 +143,7 @@ async fn addresses_and_the_nat_gateways_that_use_them() {
     assert_eq!(gateway.state, NatState::Failed);
     assert_eq!(gateway.failure, Some(("Gateway.NotAttached".into(), "no gateway".into())));
     assert_eq!(gateway.allocations, ["eipalloc-1".into()].into());
-    assert_eq!(gateway.created, Some(Timestamp(1_767_225_600_000)));
+    assert_eq!(gateway.created, Some(AwsTime::from_millis(1_767_225_600_000)));
 }
 
 #[tokio::test]

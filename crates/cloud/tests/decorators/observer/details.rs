@@ -1,7 +1,7 @@
 //! What EC2 says of instances and of launch templates.
 
 use super::{Bench, g, only, seconds};
-use crate::support::details;
+use crate::support::{World, details};
 use foo_cloud::{ErrorKind, InstanceDetails, InstanceState, TemplateSummary, Word};
 use foo_model::{InstanceId, TemplateVersion, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,10 +84,14 @@ async fn somebody_who_needs_a_newer_answer_than_the_one_in_flight_gets_one() {
 #[tokio::test(start_paused = true)]
 async fn templates_are_listed_every_hour_and_their_changes_wake_their_group() {
     let mut bench = Bench::of(3).await;
-    assert_eq!(bench.observer.template(&g("g0")), None, "not at the start");
+    assert_eq!(bench.observer.template(&g("g0")).unwrap().1, None, "at the start");
+    assert!(!bench.observer.lists_templates_first());
     seconds(3_600).await;
-    assert_eq!(bench.observer.template(&g("g0")).unwrap().1, None);
-    assert_eq!(bench.woken().len(), 3, "the first list is news for all");
+    assert_eq!(
+        bench.woken().len(),
+        3,
+        "their templates may have been created and deleted since the first list"
+    );
     let template = |latest| TemplateSummary {
         id: "lt-1".into(),
         name: "g0".into(),
@@ -162,4 +166,45 @@ async fn what_ec2_passes_over_in_silence_is_no_answer_and_is_asked_for_again_at_
     seconds(40).await;
     assert_eq!(bench.observer.details(&id).unwrap().1, Word::Known(details("i-1")));
     assert_eq!(bench.woken(), only("g0"));
+}
+
+fn template_of(group: &str, latest: i64) -> (String, TemplateSummary) {
+    let (id, name) = (format!("lt-{group}").as_str().into(), group.to_owned());
+    let summary = TemplateSummary { id, name, latest: TemplateVersion(latest), tags: BTreeMap::default() };
+    (group.to_owned(), summary)
+}
+
+/// A manager that starts asks once about all templates, and believes the answer for as long as no other version is the latest.
+#[tokio::test(start_paused = true)]
+async fn the_latest_versions_of_all_templates_are_listed_once_at_the_start() {
+    let bench = Bench::with_templates([template_of("g0", 3), template_of("g1", 1)]).await;
+    assert_eq!(bench.cloud.edit(|world| world.version_calls), 1);
+    let latest =
+        |group: &str| bench.observer.latest_version(&g(group)).map(|(_, _, record)| record.version.0);
+    assert_eq!((latest("g0"), latest("g1"), latest("g2")), (Some(3), Some(1), None));
+    bench.cloud.edit(|world| world.templates.extend([template_of("g0", 4), template_of("g2", 1)]));
+    seconds(3_601).await;
+    assert_eq!((latest("g0"), latest("g1"), latest("g2")), (None, Some(1), None));
+    assert_eq!(bench.cloud.edit(|world| world.version_calls), 1);
+}
+
+/// Pools wait for the first list; when it fails they go on without it.
+#[tokio::test(start_paused = true)]
+async fn a_first_list_that_fails_or_hangs_is_not_waited_for() {
+    for hangs in [false, true] {
+        let bench = Bench::new(&|world: &mut World| {
+            world.templates.extend([template_of("g0", 3)]);
+            if hangs {
+                world.latency = Duration::from_mins(30);
+            } else {
+                world.failing = Some(foo_cloud::ErrorKind::Denied);
+            }
+        });
+        bench.observer.watch(&g("g0"));
+        seconds(0).await;
+        assert!(bench.observer.lists_templates_first(), "{hangs}");
+        seconds(12).await;
+        assert!(!bench.observer.lists_templates_first(), "{hangs}");
+        assert_eq!(bench.observer.latest_version(&g("g0")), None);
+    }
 }

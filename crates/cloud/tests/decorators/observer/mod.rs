@@ -5,9 +5,9 @@ mod details;
 mod failures;
 mod groups;
 
-use crate::support::{Scripted, Wall, group};
+use crate::support::{Scripted, Wall, World, group};
 use foo_cloud::observer::{Settings, Wakes};
-use foo_cloud::{Clock, ErrorKind, Observer, Seen};
+use foo_cloud::{Clock, ErrorKind, Observer, Seen, TemplateSummary};
 use foo_model::GroupName;
 use futures::{FutureExt, StreamExt};
 use std::collections::BTreeSet;
@@ -26,6 +26,29 @@ struct Bench {
 }
 
 impl Bench {
+    /// An observer that has not begun to watch anything, of a cloud that is prepared so.
+    fn new(prepare: &dyn Fn(&mut World)) -> Self {
+        let cloud = Scripted::default();
+        cloud.edit(prepare);
+        let wall = Wall::default();
+        let clock: Arc<dyn Clock> = Arc::new(wall.clock());
+        let observer =
+            Arc::new(Observer::new(Arc::new(cloud.clone()), Settings::default(), Arc::clone(&clock)));
+        let wakes = observer.wakes();
+        let driver = start(&observer);
+        Self { cloud, observer, wakes, clock, wall, driver }
+    }
+
+    /// An observer of three groups, in an account that has these launch templates.
+    async fn with_templates<const N: usize>(templates: [(String, TemplateSummary); N]) -> Self {
+        let bench = Self::new(&|world| world.templates.extend(templates.clone()));
+        for group in ["g0", "g1", "g2"] {
+            bench.observer.watch(&group.into());
+        }
+        seconds(1).await;
+        bench
+    }
+
     /// An observer of so many groups that exist, called `g0`, `g1`, …, which has looked at all of them once.
     async fn of(groups: usize) -> Self {
         let cloud = Scripted::default();

@@ -105,7 +105,7 @@ impl Clusters {
         let slot = self.networks.of(&ObjectRef::from_obj(cluster));
         let mut state = slot.lock().await;
         if !state.is_of(cluster) {
-            *state = NetworkState::first(cluster);
+            *state = NetworkState::first(cluster, self.context.kubernetes_clock.found().difference);
         }
         let region = match self.usable_region(cluster, goal).await {
             Ok(region) => region,
@@ -152,7 +152,7 @@ impl Clusters {
                 limits.security_groups(desired::named_groups(managed))?;
                 let groups = desired::named_groups(managed).map(|id| (Thing::SecurityGroup, id));
                 let vpc = managed.vpc_id.iter().map(|vpc| (Thing::Vpc, vpc.as_str()));
-                limits.of_neighbours(vpc.chain(groups), &self.own)?;
+                limits.of_neighbours(vpc.chain(groups), &self.context.identities.neighbours(&self.own))?;
             }
             let network = self.networks.network(cluster).unwrap_or_default();
             let mut known = network.subnets.iter().map(|subnet| subnet.id.as_str()).peekable();
@@ -351,6 +351,7 @@ impl Clusters {
                 plan,
                 zones: &state.zones,
                 before: self.networks.network(pass.cluster),
+                clock: self.context.kubernetes_clock.found().difference,
             },
             trouble,
         );

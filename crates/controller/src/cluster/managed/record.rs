@@ -1,14 +1,19 @@
 //! The planner's record in the FooCluster's status, and out of it again.
 //!
-//! Times in it have seconds: rounded up, so that nothing seems to have happened before it did.
+//! Times in it are the API server's: a record is read by the next manager, whose clock may be another. They have seconds: rounded up, so
+//! that nothing seems to have happened before it did.
 
+use crate::clock::from_kube;
 use foo_api::cluster::{NetworkIntent, NetworkResource, NetworkStatus};
-use foo_model::Timestamp;
+use foo_model::{Difference, Kubernetes, Timestamp};
 use foo_network::recorded::{Deletion, Intent, Origin, RecordedPart};
 use foo_network::report::{Resource, State};
 use foo_network::{Recorded, Role};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// How far the manager's clock is from the API server's.
+type Clock = Difference<Kubernetes>;
 
 /// What the API server takes in one message.
 const LONGEST_MESSAGE: usize = 1024;
@@ -19,14 +24,18 @@ const DELETED: &str = "Deleted";
 
 /// The record that a status holds. What another version of the provider wrote into it and this one cannot read is left out:
 /// tags and looks say the same.
-pub(super) fn read(status: &NetworkStatus) -> Recorded {
+pub(super) fn read(status: &NetworkStatus, clock: Clock) -> Recorded {
     let mut record = Recorded { tag_keys: status.tag_keys.iter().cloned().collect(), ..Recorded::default() };
     for resource in &status.resources {
         let Some(role) = Role::parse(&resource.role) else { continue };
         if let (Some(id), Some(since)) = (&resource.id, &resource.since) {
             let deletion = if resource.state == DELETING { Deletion::Sent } else { Deletion::NotSent };
-            let part =
-                RecordedPart { id: id.clone(), since: timestamp(since), seen: resource.seen, deletion };
+            let part = RecordedPart {
+                id: id.clone(),
+                since: timestamp(clock, since),
+                seen: resource.seen,
+                deletion,
+            };
             record.parts.insert(role.clone(), part);
         }
         if let Some(attempts) = u32::try_from(resource.attempts).ok().filter(|attempts| *attempts > 0) {
@@ -40,14 +49,14 @@ pub(super) fn read(status: &NetworkStatus) -> Recorded {
         let Some(role) = Role::parse(&intent.role) else { continue };
         let origin = if intent.assumed { Origin::Assumed } else { Origin::Decided };
         let attempt = u32::try_from(intent.attempt).unwrap_or_default();
-        record.intents.insert(role, Intent { since: timestamp(&intent.since), attempt, origin });
+        record.intents.insert(role, Intent { since: timestamp(clock, &intent.since), attempt, origin });
     }
     record
 }
 
 /// The resources that a status shows: all that is recorded or reported, by role. How often a role had a part is recorded for
 /// longer than it is requested only if the next creation needs it.
-pub(super) fn resources(record: &Recorded, reported: &[Resource]) -> Vec<NetworkResource> {
+pub(super) fn resources(record: &Recorded, reported: &[Resource], clock: Clock) -> Vec<NetworkResource> {
     let reported: BTreeMap<&Role, &Resource> = reported.iter().map(|it| (&it.role, it)).collect();
     let with_token = record.attempts.keys().filter(|role| has_token(role));
     let roles: BTreeSet<&Role> = reported
@@ -57,7 +66,7 @@ pub(super) fn resources(record: &Recorded, reported: &[Resource]) -> Vec<Network
         .chain(with_token)
         .chain(record.reached.keys())
         .collect();
-    roles.into_iter().map(|role| resource(role, record, reported.get(role).copied())).collect()
+    roles.into_iter().map(|role| resource(role, record, reported.get(role).copied(), clock)).collect()
 }
 
 /// Whether parts of the role are created with a token, which AWS knows again after the part was deleted.
@@ -77,7 +86,7 @@ fn has_token(role: &Role) -> bool {
     }
 }
 
-fn resource(role: &Role, record: &Recorded, reported: Option<&Resource>) -> NetworkResource {
+fn resource(role: &Role, record: &Recorded, reported: Option<&Resource>, clock: Clock) -> NetworkResource {
     let part = record.parts.get(role);
     let state: &'static str = match part.map(|part| part.deletion) {
         Some(Deletion::Sent) => DELETING,
@@ -93,7 +102,7 @@ fn resource(role: &Role, record: &Recorded, reported: Option<&Resource>) -> Netw
         id: part.map(|part| part.id.clone()).or_else(|| reported.and_then(|it| it.id.clone())),
         state: state.to_owned(),
         message: message.map(|message| message.chars().take(LONGEST_MESSAGE).collect()),
-        since: part.map(|part| time(part.since)),
+        since: part.map(|part| time(clock, part.since)),
         seen: part.is_some_and(|part| part.seen),
         attempts: record.attempts.get(role).map_or(0, |attempts| number(*attempts)),
         reached: record.reached.get(role).cloned(),
@@ -101,10 +110,10 @@ fn resource(role: &Role, record: &Recorded, reported: Option<&Resource>) -> Netw
 }
 
 /// The intents that a status shows, by role.
-pub(super) fn intents(record: &Recorded) -> Vec<NetworkIntent> {
+pub(super) fn intents(record: &Recorded, clock: Clock) -> Vec<NetworkIntent> {
     let shown = record.intents.iter().map(|(role, intent)| NetworkIntent {
         role: role.to_string(),
-        since: time(intent.since),
+        since: time(clock, intent.since),
         attempt: number(intent.attempt),
         assumed: intent.origin == Origin::Assumed,
     });
@@ -116,13 +125,13 @@ fn number(count: u32) -> i32 {
 }
 
 /// That moment, or up to a second later.
-fn time(moment: Timestamp) -> Time {
-    let seconds = moment.0.saturating_add(999).div_euclid(1000);
+fn time(clock: Clock, moment: Timestamp) -> Time {
+    let seconds = clock.theirs(moment).millis().saturating_add(999).div_euclid(1000);
     Time(jiff::Timestamp::from_second(seconds).unwrap_or_default())
 }
 
-fn timestamp(time: &Time) -> Timestamp {
-    Timestamp(time.0.as_millisecond())
+fn timestamp(clock: Clock, time: &Time) -> Timestamp {
+    clock.ours(from_kube(time.0))
 }
 
 #[cfg(test)]
@@ -160,8 +169,8 @@ mod tests {
 
     fn written(record: &Recorded, reported: &[Resource]) -> NetworkStatus {
         let status = NetworkStatus {
-            resources: resources(record, reported),
-            intents: intents(record),
+            resources: resources(record, reported, Clock::default()),
+            intents: intents(record, Clock::default()),
             tag_keys: record.tag_keys.iter().cloned().collect(),
             ..NetworkStatus::default()
         };
@@ -172,7 +181,7 @@ mod tests {
     #[test]
     fn a_record_is_read_as_it_was_written_whatever_the_report_says() {
         let record = record();
-        assert_eq!(read(&written(&record, &[])), record);
+        assert_eq!(read(&written(&record, &[]), Clock::default()), record);
         let reported = Resource {
             role: Role::Vpc,
             id: Some("vpc-1".to_owned()),
@@ -182,7 +191,7 @@ mod tests {
             message: "x".repeat(5_000),
         };
         let status = written(&record, &[reported]);
-        assert_eq!(read(&status), record);
+        assert_eq!(read(&status, Clock::default()), record);
         let vpc: Vec<_> = status.resources.iter().filter(|it| it.role == "vpc").collect();
         assert_eq!(vpc.len(), 1, "each role once");
         assert_eq!(vpc[0].message.as_ref().unwrap().len(), LONGEST_MESSAGE);
@@ -194,7 +203,7 @@ mod tests {
         let mut record = record();
         record.parts.get_mut(&Role::Vpc).unwrap().deletion = Deletion::Sent;
         let status = written(&record, &[]);
-        assert_eq!(read(&status), record);
+        assert_eq!(read(&status, Clock::default()), record);
         let states: Vec<&str> = status.resources.iter().map(|it| it.state.as_str()).collect();
         assert_eq!(states.iter().filter(|state| **state == DELETING).count(), 1, "{states:?}");
         let deleting: &str = State::Deleting.into();
@@ -209,7 +218,7 @@ mod tests {
         let status = written(&record, &[]);
         let shown: Vec<_> = status.resources.iter().map(|it| (it.role.as_str(), it.state.as_str())).collect();
         assert_eq!(shown, [("endpoint/s3", "Deleted")]);
-        assert_eq!(read(&status).attempts, [(endpoint, 1)].into());
+        assert_eq!(read(&status, Clock::default()).attempts, [(endpoint, 1)].into());
     }
 
     #[test]
@@ -235,7 +244,7 @@ mod tests {
         };
         let status = written(&Recorded::default(), &[reported]);
         assert_eq!(status.resources[0].id.as_deref(), Some("vpc-9"));
-        assert_eq!(read(&status), Recorded::default());
+        assert_eq!(read(&status, Clock::default()), Recorded::default());
     }
 
     #[test]
@@ -243,7 +252,16 @@ mod tests {
         let mut record = Recorded::default();
         let intent = Intent { since: Timestamp(7_001), attempt: 0, origin: Origin::Decided };
         record.intents.insert(Role::Vpc, intent);
-        let read = read(&written(&record, &[]));
+        let read = read(&written(&record, &[]), Clock::default());
         assert_eq!(read.intents.get(&Role::Vpc).unwrap().since, Timestamp(8_000));
+    }
+
+    #[test]
+    fn the_next_manager_reads_the_same_moment_whatever_its_clock_shows() {
+        let (ahead, behind) = (Clock::ahead_by(1_800_000), Clock::ahead_by(-1_800_000));
+        let written = time(ahead, Timestamp(1_700_001_800_000));
+        assert_eq!(written.0.as_second(), 1_700_000_000);
+        assert_eq!(timestamp(behind, &written), Timestamp(1_699_998_200_000));
+        assert_eq!(time(behind, timestamp(behind, &written)), written, "nothing is written again");
     }
 }

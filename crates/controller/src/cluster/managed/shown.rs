@@ -8,7 +8,7 @@ use foo_api::cluster::{FailureDomain, NetworkStatus, SubnetStatus};
 use foo_api::conditions::NewCondition;
 use foo_cloud::CloudError;
 use foo_model::network::{CidrState, ZoneInfo};
-use foo_model::{Reason, SubnetId, Zone};
+use foo_model::{Difference, Kubernetes, Reason, SubnetId, Zone};
 use foo_network::desired::{DesiredSubnet, Tier};
 use foo_network::report::{ConditionKind, Deletion, Resource, State, Status};
 use foo_network::{Desired, Memory, Observed, Plan, Recorded, Role, Violation};
@@ -37,6 +37,8 @@ pub(super) struct View<'a> {
     pub(super) zones: &'a BTreeMap<Zone, ZoneInfo>,
     /// What the status said before the plan.
     pub(super) before: Option<NetworkStatus>,
+    /// How far the manager's clock is from the API server's.
+    pub(super) clock: Difference<Kubernetes>,
 }
 
 /// What a plan shows.
@@ -50,8 +52,8 @@ pub(super) fn shown(view: &View<'_>, trouble: Option<CloudError>) -> Shown {
         subnets: subnets.into_iter().map(|subnet| subnet.status).collect(),
         security_groups: node_groups(view),
         id: Some(desired.network_id.clone()),
-        resources: record::resources(&plan.record, &plan.report.resources),
-        intents: record::intents(&plan.record),
+        resources: record::resources(&plan.record, &plan.report.resources, view.clock),
+        intents: record::intents(&plan.record, view.clock),
         tag_keys: plan.record.tag_keys.iter().cloned().collect(),
         kubernetes_cluster: desired.kubernetes_cluster.clone(),
     };

@@ -7,7 +7,7 @@ use foo_api::cluster::NetworkStatus;
 use foo_cloud::NetworkLooks;
 use foo_model::names::NETWORK_ID_ANNOTATION;
 use foo_model::network::{Kind, Quotas, ZoneInfo};
-use foo_model::{Timestamp, Zone};
+use foo_model::{Difference, Kubernetes, Timestamp, Zone};
 use foo_network::recorded::{Intent, Origin};
 use foo_network::report::Owner;
 use foo_network::{Memory, Observed, Plan, Recorded};
@@ -45,7 +45,7 @@ pub(super) struct NetworkState {
 
 impl NetworkState {
     /// What this process knows of the FooCluster when it sees it first: what the status says.
-    pub(super) fn first(cluster: &FooCluster) -> Self {
+    pub(super) fn first(cluster: &FooCluster, clock: Difference<Kubernetes>) -> Self {
         let status = cluster.status.as_ref().and_then(|status| status.network.as_ref());
         let recorded = status.filter(|network| has_begun(network)).and_then(|network| network.id.clone());
         let recorded = recorded.or_else(|| cluster.annotations().get(NETWORK_ID_ANNOTATION).cloned());
@@ -53,7 +53,7 @@ impl NetworkState {
             uid: cluster.uid(),
             begun_before: recorded.is_some(),
             id: recorded.or_else(|| cluster.uid()).unwrap_or_default(),
-            record: status.map(record::read).unwrap_or_default(),
+            record: status.map(|status| record::read(status, clock)).unwrap_or_default(),
             ..Self::default()
         }
     }
@@ -92,7 +92,8 @@ fn is_decided(intent: &Intent) -> bool {
 
 /// Whether anything of the network exists, or its creation was decided.
 pub(super) fn has_begun(network: &NetworkStatus) -> bool {
-    let record = record::read(network);
+    // Without its times.
+    let record = record::read(network, Difference::default());
     !record.parts.is_empty() || record.intents.values().any(is_decided)
 }
 

@@ -66,12 +66,16 @@ impl EksControlPlanes {
     /// The same for other credentials of the same user or role: a token says for which name it is, and not for which region or account,
     /// so that one for either cluster would be good for both. As long as it is not known whose credentials they are, they count as the
     /// same.
+    ///
+    /// Of two that already have clusters (an identity got another role, or they were created before this rule) the younger one stops. In
+    /// different namespaces both do: whoever reads either Secret is administrator of both clusters, whichever is older.
     pub(super) async fn is_alone_with(
         &self,
         control_plane: &FooControlPlane,
         own: Option<&str>,
     ) -> Result<(), Blocked> {
-        let others = self.first_of_its_name(control_plane);
+        let mut others = self.first_of_its_name(control_plane);
+        others.extend(self.clusters_of_its_name_elsewhere(control_plane));
         let principals = join_all(others.iter().map(|other| self.principal_of(other))).await;
         let same = |principal: &Option<String>| match (own, principal.as_deref()) {
             (Some(own), Some(other)) => own == other,
@@ -110,6 +114,20 @@ impl EksControlPlanes {
         is_rival: impl Fn(&FooControlPlane) -> bool,
     ) -> Option<Arc<FooControlPlane>> {
         self.first_of_its_name(control_plane).into_iter().find(|other| is_rival(other))
+    }
+
+    /// FooControlPlanes of other namespaces that have an EKS cluster of the same name, and may have it, if this one has one.
+    fn clusters_of_its_name_elsewhere(&self, control_plane: &FooControlPlane) -> Vec<Arc<FooControlPlane>> {
+        if arn(control_plane).is_none() {
+            return Vec::new();
+        }
+        let name = self.name_in_eks(control_plane);
+        self.own.state_filter(|other| {
+            other.namespace() != control_plane.namespace()
+                && self.name_in_eks(other) == name
+                && arn(other).is_some()
+                && self.place(other).is_ok_and(|place| self.is_named_as_allowed(other, &place).is_ok())
+        })
     }
 
     /// FooControlPlanes that name an EKS cluster in the same way and have it, or are older. One that may not have the name and has no
@@ -202,7 +220,7 @@ fn taken(control_plane: &FooControlPlane, name: &str, other: &FooControlPlane) -
     };
     let message = format!(
         "{whose} has an EKS cluster named {name} with the same AWS user or role, so that a token for one cluster would be valid for both: \
-         set another spec.eks.name"
+         set another spec.eks.name, or use FooClusterIdentities with separate roles"
     );
     Blocked::new(Reason::ClusterNameTaken, message)
 }

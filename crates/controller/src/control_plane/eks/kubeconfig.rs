@@ -21,7 +21,7 @@ use foo_api::shared::ApiEndpoint;
 use foo_model::eks::Cluster;
 use foo_model::hash;
 use foo_model::names::TOKEN_EXPIRES_ANNOTATION;
-use foo_model::{Reason, Timestamp};
+use foo_model::{Aws, AwsTime, Difference, Reason, Timestamp};
 use foo_planner::desired::Blocked;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
@@ -106,8 +106,8 @@ struct Wanted<'a> {
     name: String,
     cluster: &'a str,
     text: String,
-    /// When the token in it ends.
-    expires: Option<Timestamp>,
+    /// When the token in it ends, by AWS's clock, which judges it: the next manager may have another one.
+    expires: Option<AwsTime>,
 }
 
 impl EksControlPlanes {
@@ -132,13 +132,14 @@ impl EksControlPlanes {
         if let Some(wrong) = there.as_ref().and_then(|there| unusable(there, control_plane, &server)) {
             return Ok(Kept { wrong: Some(wrong), ..Kept::default() });
         }
+        let clock = region.clock().difference;
         let written = state.token_hash.as_deref();
-        let (token, trouble) = self.token(there.as_ref(), written, &server, region).await;
+        let (token, trouble) = self.token(clock, there.as_ref(), written, &server, region).await;
         let mut kept = Kept { wrong: trouble, ..Kept::default() };
         state.token_ends = token.as_ref().map(|token| token.expires);
         if let Some(Token { token, expires }) = token {
             let text = with_token(&server, &cluster, &token);
-            let wanted = Wanted { name, cluster: &cluster, text, expires: Some(expires) };
+            let wanted = Wanted { name, cluster: &cluster, text, expires: Some(clock.theirs(expires)) };
             kept.worked |= keep(&secrets, control_plane, there.as_ref(), &wanted).await?;
             if kept.wrong.is_none() {
                 state.token_hash = Some(hash::content(&token));
@@ -176,13 +177,14 @@ impl EksControlPlanes {
     /// one; if that cannot be made, the one that is there until its end, and why.
     async fn token(
         &self,
+        clock: Difference<Aws>,
         there: Option<&Secret>,
         written: Option<&str>,
         server: &Server,
         region: &CloudRegion,
     ) -> (Option<Token>, Option<Blocked>) {
         let now = self.context.clock.now();
-        let there = there.and_then(token_in).filter(|it| it.expires <= now.plus(LIFE));
+        let there = there.and_then(|there| token_in(there, clock)).filter(|it| it.expires <= now.plus(LIFE));
         let is_ours = |it: &&Token| written.is_none_or(|hash| hash::content(&it.token) == hash);
         let fresh = there.as_ref().filter(|it| it.expires > now.plus(RENEWED_WITH));
         if let Some(fresh) = fresh.filter(is_ours) {
@@ -273,19 +275,18 @@ async fn keep(
 }
 
 /// The token in a Secret that we wrote, and its end.
-fn token_in(secret: &Secret) -> Option<Token> {
+fn token_in(secret: &Secret, clock: Difference<Aws>) -> Option<Token> {
     let expires: jiff::Timestamp = secret.annotations().get(TOKEN_EXPIRES_ANNOTATION)?.parse().ok()?;
     let bytes = secret.data.as_ref()?.get(names::SECRET_VALUE_KEY)?;
     let text = std::str::from_utf8(&bytes.0).ok()?;
     let quoted = text.lines().find_map(|line| line.trim().strip_prefix(TOKEN))?;
-    // The manager wrote it, by its own clock; what promises more than a token can live is not believed.
-    let expires = Timestamp(expires.as_millisecond());
+    let expires = clock.ours(AwsTime::from_millis(expires.as_millisecond()));
     Some(Token { token: serde_json::from_str(quoted).ok()?, expires })
 }
 
 /// With whole seconds, and never later than it is.
-fn in_words(expires: Timestamp) -> String {
-    shown(Timestamp(expires.0.div_euclid(1000).saturating_mul(1000))).to_string()
+fn in_words(expires: AwsTime) -> String {
+    shown(Timestamp(expires.millis().div_euclid(1000).saturating_mul(1000))).to_string()
 }
 
 const TOKEN: &str = "token: ";
@@ -379,11 +380,12 @@ mod tests {
         let text = with_token(&server(), "blue", "k8s-aws-v1.abc");
         let usable = kubeconfig::parse("blue-kubeconfig", text.clone()).ok().unwrap();
         assert_eq!(usable.endpoint, server().endpoint);
-        let found = token_in(&secret(&text, "2026-01-02T03:04:05Z")).unwrap();
+        let clock = Difference::ahead_by(1_800_000);
+        let found = token_in(&secret(&text, "2026-01-02T03:04:05Z"), clock).unwrap();
         assert_eq!(found.token, "k8s-aws-v1.abc");
-        assert_eq!(in_words(found.expires), "2026-01-02T03:04:05Z");
-        assert!(token_in(&secret(&text, "soon")).is_none());
-        assert!(token_in(&secret("{}", "2026-01-02T03:04:05Z")).is_none());
+        assert_eq!(in_words(clock.theirs(found.expires)), "2026-01-02T03:04:05Z");
+        assert!(token_in(&secret(&text, "soon"), clock).is_none());
+        assert!(token_in(&secret("{}", "2026-01-02T03:04:05Z"), clock).is_none());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use foo_eks::observed::FailedLook;
 use foo_eks::report::LookRequest;
 use foo_eks::{Observed, observed};
 use foo_model::eks::{Answer, Question};
-use foo_model::{Reason, Timestamp};
+use foo_model::{Aws, Comparison, Reason, Timestamp};
 use futures::{StreamExt, stream};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -46,7 +46,7 @@ impl Looks {
     }
 
     /// What the next plan goes by.
-    pub(super) fn observed(&self, now: Timestamp) -> Observed {
+    pub(super) fn observed(&self, now: Timestamp, aws_clock: Comparison<Aws>) -> Observed {
         let answered = |(question, asked): (&Question, &Asked)| {
             let look = asked.look.as_ref()?;
             let answer = Answer::clone(&look.shows);
@@ -57,6 +57,7 @@ impl Looks {
         };
         Observed {
             now,
+            aws_clock,
             looks: self.0.iter().filter_map(answered).collect(),
             failed: self.0.iter().filter_map(failed).collect(),
         }
@@ -176,11 +177,11 @@ mod tests {
         let mut looks = Looks::default();
         for times in 1..=3 {
             looks.note(Question::Versions, None, Some(&refused()), Timestamp(times));
-            let observed = looks.observed(Timestamp(times));
+            let observed = looks.observed(Timestamp(times), Comparison::default());
             assert_eq!(i64::from(observed.failed[&Question::Versions].times), times);
         }
         looks.note(Question::Versions, Some(look(5)), None, Timestamp(5));
-        let observed = looks.observed(Timestamp(6));
+        let observed = looks.observed(Timestamp(6), Comparison::default());
         assert!(observed.failed.is_empty());
         assert_eq!(observed.looks[&Question::Versions].begun, Timestamp(5));
     }
@@ -190,7 +191,10 @@ mod tests {
         let mut looks = Looks::default();
         looks.note(Question::Versions, Some(look(5)), None, Timestamp(5));
         looks.note(Question::Versions, Some(look(3)), None, Timestamp(6));
-        assert_eq!(looks.observed(Timestamp(6)).looks[&Question::Versions].begun, Timestamp(5));
+        assert_eq!(
+            looks.observed(Timestamp(6), Comparison::default()).looks[&Question::Versions].begun,
+            Timestamp(5)
+        );
     }
 
     #[test]
@@ -209,7 +213,7 @@ mod tests {
         let mut looks = Looks::default();
         looks.note(Question::Versions, Some(look(1)), None, Timestamp(1));
         looks.request(&[], Timestamp(1).plus(IN_VIEW));
-        assert!(looks.observed(Timestamp(2)).looks.is_empty());
+        assert!(looks.observed(Timestamp(2), Comparison::default()).looks.is_empty());
     }
 
     #[test]

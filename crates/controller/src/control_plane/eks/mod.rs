@@ -42,8 +42,8 @@ use foo_planner::desired::Blocked;
 use futures::{StreamExt, stream};
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::ResourceExt;
 use kube::core::PartialObjectMeta;
-use kube::{Client, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
 use shown::Facts;
 use state::{EksState, States};
@@ -60,7 +60,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + Sync + 'static) {
     let mut shutdown = Box::pin(shutdown);
     let begins = async {
-        until_installed(&context.client).await;
+        until_installed(&context).await;
         installation::id(&context.client, &context.readiness).await
     };
     let installation = tokio::select! {
@@ -69,6 +69,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     };
     let (but_status, every) = (ChangeFilter::AllButStatus, ChangeFilter::EveryVersion);
     let own = Watch::<FooControlPlane>::lenient(&context, Watched::FooControlPlane, Scope::Ours, but_status);
+    context.identities.have_control_planes(own.store.clone(), own.filled.clone());
     let clusters = Watch::<Cluster>::lenient(&context, Watched::Cluster, Scope::All, but_status);
     let foo_clusters = Watch::<FooCluster>::lenient(&context, Watched::FooCluster, Scope::All, every);
     let pools = Watch::<FooMachinePool>::lenient(&context, Watched::FooMachinePool, Scope::All, but_status);
@@ -114,12 +115,14 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
 }
 
 /// Waits until the API server serves FooControlPlanes: they come with the control-plane provider, which not everybody installs.
-async fn until_installed(client: &Client) {
+async fn until_installed(context: &Context) {
     let version = format!("{}/v1alpha1", names::CONTROL_PLANE_GROUP);
     loop {
-        match tokio::time::timeout(PATIENCE, client.list_api_group_resources(&version)).await {
+        match tokio::time::timeout(PATIENCE, context.client.list_api_group_resources(&version)).await {
             Ok(Ok(_)) => return,
-            Ok(Err(kube::Error::Api(status))) if status.code == 404 => {}
+            Ok(Err(kube::Error::Api(status))) if status.code == 404 => {
+                context.identities.have_no_control_planes();
+            }
             Ok(Err(error)) => {
                 tracing::warn!(%error, "could not find out whether FooControlPlanes are installed");
             }
@@ -200,7 +203,7 @@ impl Reconciler for EksControlPlanes {
         let slot = self.states.of(&ObjectRef::from_obj(control_plane.as_ref()));
         let mut state = slot.lock().await;
         if !state.is_of(&control_plane) {
-            *state = EksState::first(&control_plane);
+            *state = EksState::first(&control_plane, self.context.kubernetes_clock.found().difference);
         }
         self.pass_over(&control_plane, eks, &mut state).await
     }

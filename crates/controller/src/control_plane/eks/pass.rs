@@ -120,7 +120,8 @@ impl EksControlPlanes {
             named(eks, &limits)?;
             let subnets = eks.subnets.iter().map(|id| (Thing::Subnet, id.as_str()));
             let groups = eks.security_groups.iter().map(|id| (Thing::SecurityGroup, id.as_str()));
-            limits.of_neighbours(subnets.chain(groups), &self.foo_clusters)?;
+            let neighbours = self.context.identities.neighbours(&self.foo_clusters);
+            limits.of_neighbours(subnets.chain(groups), &neighbours)?;
         }
         let region = self.region(control_plane, &credentials, &place.region).await?;
         let own_principal = own_principal(&region, &credentials).await;
@@ -176,7 +177,7 @@ impl EksControlPlanes {
         let mut done = Vec::new();
         for turn in 0..PLANS {
             let now = self.context.clock.now();
-            let observed = state.looks.observed(now);
+            let observed = state.looks.observed(now, pass.region.clock());
             let desired = match self.desired(&pass, state) {
                 Ok(desired) => desired,
                 Err(blocked) => {
@@ -275,6 +276,7 @@ impl EksControlPlanes {
             nodes_settled: self.nodes_settled(control_plane),
             oldest_kubelet: self.oldest_kubelet(control_plane),
             being_deleted: pass.goal == Goal::Delete,
+            deletion_confirmed: !self.is_unconfirmed(control_plane, pass.eks),
         };
         desired::desired(&control_plane.spec.version, pass.eks, &known)
     }
@@ -347,7 +349,8 @@ impl EksControlPlanes {
         state: &mut EksState,
     ) -> Result<Written, apply::Error> {
         let name = self.name_in_eks(control_plane).unwrap_or_default();
-        let facts = Facts { name, kubeconfig: known.kubeconfig, api_server: known.answer, ..facts };
+        let clock = self.context.kubernetes_clock.found().difference;
+        let facts = Facts { name, kubeconfig: known.kubeconfig, api_server: known.answer, clock, ..facts };
         let now = kube_time(&self.context.kubernetes_clock);
         let status = shown::status(control_plane, &state.status(control_plane), &facts, &state.record, now);
         self.write(control_plane, status, state).await

@@ -1,40 +1,46 @@
 //! The planner's record in the FooControlPlane's status, and out of it again.
 //!
-//! Times in it have seconds: rounded up, so that nothing seems to have happened before it did.
+//! Times in it are the API server's: a record is read by the next manager, whose clock may be another. They have seconds: rounded up, so
+//! that nothing seems to have happened before it did.
 
+use crate::clock::from_kube;
 use foo_api::FooControlPlaneStatus;
 use foo_api::control_plane::{
     CountOfUpdates, EksRecord, EksStatus, EntryRole, FailedInEks, ResolvedAddon, Rollback, UpdateUnderWay,
 };
 use foo_eks::Recorded;
 use foo_eks::recorded::{RecordedFailure, RecordedRollback, RecordedUpdate};
-use foo_model::Timestamp;
 use foo_model::eks::Minor;
+use foo_model::{Difference, Kubernetes, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+
+/// How far the manager's clock is from the API server's.
+type Clock = Difference<Kubernetes>;
 
 /// The longest message in it: EKS's words can be long, and the API server limits whole objects.
 const LONGEST_MESSAGE: usize = 1024;
 
 /// The record that a status holds. What another version of the provider wrote into it and this one cannot read is left out: tags and
 /// looks say the same.
-pub(super) fn read(status: &FooControlPlaneStatus) -> Recorded {
+pub(super) fn read(status: &FooControlPlaneStatus, clock: Clock) -> Recorded {
     let initialized =
         status.initialization.as_ref().and_then(|it| it.control_plane_initialized).unwrap_or_default();
     let eks = status.eks.as_ref();
     let record = eks.and_then(|eks| eks.record.clone()).unwrap_or_default();
     Recorded {
         arn: eks.and_then(|eks| eks.arn.clone()),
-        creating_since: record.creating_since.as_ref().map(timestamp),
+        creating_since: record.creating_since.as_ref().map(|since| timestamp(clock, since)),
         attempts: count(record.attempts.unwrap_or_default()),
         active_once: record.active_once,
+        adopted: record.adopted,
         updates: record.updates.into_iter().map(|it| (it.kind, count(it.count))).collect(),
         update: record.update.map(|it| RecordedUpdate {
             kind: it.kind,
             content: it.content,
             id: it.id,
-            since: timestamp(&it.since),
+            since: timestamp(clock, &it.since),
         }),
-        failed: record.failed.into_iter().map(failure).collect(),
+        failed: record.failed.into_iter().map(|it| failure(it, clock)).collect(),
         rollback: record.rollback.map(|it| RecordedRollback {
             update: it.update,
             refused: it.refused_version.as_deref().and_then(Minor::of),
@@ -54,26 +60,27 @@ fn addon_version(it: ResolvedAddon) -> Option<(String, (Minor, String))> {
     Some((it.name, (Minor::of(&it.kubernetes_version)?, it.version)))
 }
 
-fn failure(it: FailedInEks) -> (String, RecordedFailure) {
-    let at = timestamp(&it.at);
+fn failure(it: FailedInEks, clock: Clock) -> (String, RecordedFailure) {
+    let at = timestamp(clock, &it.at);
     (it.kind, RecordedFailure { content: it.content, message: it.message, times: count(it.times), at })
 }
 
 /// Puts the record into a status. Whether the API server was reachable once is elsewhere in it.
-pub(super) fn write(record: &Recorded, status: &mut EksStatus) {
+pub(super) fn write(record: &Recorded, status: &mut EksStatus, clock: Clock) {
     status.arn.clone_from(&record.arn);
     let written = EksRecord {
-        creating_since: record.creating_since.map(time),
+        creating_since: record.creating_since.map(|since| time(clock, since)),
         attempts: Some(i64::from(record.attempts)).filter(|attempts| *attempts > 0),
         active_once: record.active_once,
+        adopted: record.adopted,
         updates: record.updates.iter().map(updates).collect(),
         update: record.update.as_ref().map(|it| UpdateUnderWay {
             kind: it.kind.clone(),
             content: it.content.clone(),
             id: it.id.clone(),
-            since: time(it.since),
+            since: time(clock, it.since),
         }),
-        failed: record.failed.iter().map(failed).collect(),
+        failed: record.failed.iter().map(|it| failed(it, clock)).collect(),
         rollback: record.rollback.as_ref().map(|it| Rollback {
             update: it.update.clone(),
             refused_version: it.refused.map(|minor| minor.to_string()),
@@ -93,13 +100,13 @@ fn updates((kind, count): (&String, &u32)) -> CountOfUpdates {
     CountOfUpdates { kind: kind.clone(), count: i64::from(*count) }
 }
 
-fn failed((kind, it): (&String, &RecordedFailure)) -> FailedInEks {
+fn failed((kind, it): (&String, &RecordedFailure), clock: Clock) -> FailedInEks {
     FailedInEks {
         kind: kind.clone(),
         content: it.content.clone(),
         message: it.message.chars().take(LONGEST_MESSAGE).collect(),
         times: i64::from(it.times),
-        at: time(it.at),
+        at: time(clock, it.at),
     }
 }
 
@@ -116,13 +123,13 @@ fn count(number: i64) -> u32 {
 }
 
 /// That moment, or up to a second later.
-fn time(moment: Timestamp) -> Time {
-    let seconds = moment.0.saturating_add(999).div_euclid(1000);
+fn time(clock: Clock, moment: Timestamp) -> Time {
+    let seconds = clock.theirs(moment).millis().saturating_add(999).div_euclid(1000);
     Time(jiff::Timestamp::from_second(seconds).unwrap_or_default())
 }
 
-fn timestamp(time: &Time) -> Timestamp {
-    Timestamp(time.0.as_millisecond())
+fn timestamp(clock: Clock, time: &Time) -> Timestamp {
+    clock.ours(from_kube(time.0))
 }
 
 #[cfg(test)]
@@ -136,6 +143,7 @@ mod tests {
             creating_since: Some(Timestamp(5_000)),
             attempts: 2,
             active_once: true,
+            adopted: true,
             updates: [("version".to_owned(), 3), ("addon/coredns".to_owned(), 1)].into(),
             update: Some(RecordedUpdate {
                 kind: "version".to_owned(),
@@ -167,7 +175,7 @@ mod tests {
 
     fn read_again(record: &Recorded) -> Recorded {
         let mut eks = EksStatus::default();
-        write(record, &mut eks);
+        write(record, &mut eks, Clock::default());
         let initialization =
             ControlPlaneInitialization { control_plane_initialized: Some(record.initialized) };
         let status = FooControlPlaneStatus {
@@ -176,7 +184,7 @@ mod tests {
             ..FooControlPlaneStatus::default()
         };
         let text = serde_json::to_string(&status).unwrap();
-        read(&serde_json::from_str(&text).unwrap())
+        read(&serde_json::from_str(&text).unwrap(), Clock::default())
     }
 
     #[test]
@@ -194,7 +202,7 @@ mod tests {
     #[test]
     fn nothing_recorded_writes_no_record() {
         let mut eks = EksStatus::default();
-        write(&Recorded::default(), &mut eks);
+        write(&Recorded::default(), &mut eks, Clock::default());
         assert_eq!(eks, EksStatus::default());
     }
 }

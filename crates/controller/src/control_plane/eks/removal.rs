@@ -69,17 +69,20 @@ impl EksControlPlanes {
         Ok(Outcome::worked(Action::await_change()))
     }
 
-    /// Whether the deletion would take the EKS cluster from a Cluster that stays, and no user says that it shall: Cluster API deletes a control
-    /// plane only with its Cluster.
+    /// Whether the deletion would take the EKS cluster from a Cluster that stays: Cluster API deletes a control plane only with its
+    /// Cluster.
     fn needs_confirmation(&self, control_plane: &FooControlPlane, eks: &Eks, state: &EksState) -> bool {
+        // Without a record (after a move, or because nothing was ever created) a look at AWS says whether there is one of ours.
+        let is_known = state.record.arn.is_some() || state.record.creating_since.is_some();
+        self.is_unconfirmed(control_plane, eks) && is_known && !self.is_copy(control_plane)
+    }
+
+    /// Whether the Cluster stays, and no user says that it shall lose its EKS cluster.
+    pub(super) fn is_unconfirmed(&self, control_plane: &FooControlPlane, eks: &Eks) -> bool {
         let stays = self.owner(control_plane).is_some_and(|it| it.metadata.deletion_timestamp.is_none());
         let confirmed = control_plane.annotations().contains_key(names::DELETION_ALLOWED_ANNOTATION);
         let retained = eks.deletion_policy == Some(DeletionPolicy::Retain);
-        stays
-            && !confirmed
-            && !retained
-            && Self::may_exist(control_plane, state)
-            && !self.is_copy(control_plane)
+        stays && !confirmed && !retained
     }
 
     /// Our part is done, or there never was any; finalizers of others may hold the object.
@@ -156,10 +159,5 @@ impl EksControlPlanes {
 
 /// What a deletion waits for that would take the EKS cluster from a Cluster that stays.
 fn unconfirmed() -> Blocked {
-    let message = format!(
-        "the Cluster is not being deleted, and Cluster API no longer drains its Machines: delete the Cluster, or confirm the deletion of \
-         the EKS cluster with the annotation {} on this FooControlPlane",
-        names::DELETION_ALLOWED_ANNOTATION
-    );
-    Blocked::new(Reason::DeletionNotConfirmed, message)
+    Blocked::new(Reason::DeletionNotConfirmed, foo_eks::UNCONFIRMED)
 }

@@ -9,8 +9,8 @@ use foo_api::control_plane::{
 use foo_api::{FooControlPlane, FooControlPlaneStatus};
 use foo_eks::report::{ConditionKind, Deletion, Status};
 use foo_eks::{Memory, Plan, Recorded, Violation};
-use foo_model::Reason;
 use foo_model::eks::{Addon, Cluster, ClusterStatus, IpFamily, Minor};
+use foo_model::{Difference, Kubernetes, Reason};
 use foo_planner::desired::Blocked;
 use foo_planner::report::some_names;
 use jiff::Timestamp;
@@ -36,6 +36,8 @@ pub(super) struct Facts<'a> {
     /// The version that the API server reports to the kubeconfig's credentials if they work; otherwise why they do not. `None`: it was
     /// not asked.
     pub(super) api_server: Option<Result<String, Blocked>>,
+    /// How far the manager's clock is from the API server's.
+    pub(super) clock: Difference<Kubernetes>,
 }
 
 /// The status.
@@ -111,7 +113,7 @@ fn eks(old: &FooControlPlaneStatus, facts: &Facts<'_>, record: &Recorded) -> Eks
         None => old.eks.clone().unwrap_or_default(),
     };
     eks.name = Some(facts.name.clone());
-    record::write(record, &mut eks);
+    record::write(record, &mut eks, facts.clock);
     eks
 }
 

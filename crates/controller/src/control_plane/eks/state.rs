@@ -4,8 +4,8 @@ use super::looks::Looks;
 use super::record;
 use foo_api::{FooControlPlane, FooControlPlaneStatus};
 use foo_eks::{Memory, Recorded};
-use foo_model::Timestamp;
 use foo_model::names::CONTROL_PLANE_ID_ANNOTATION;
+use foo_model::{Difference, Kubernetes, Timestamp};
 use foo_planner::desired::Blocked;
 use kube::ResourceExt;
 use kube_runtime::reflector::{ObjectRef, Store};
@@ -52,13 +52,13 @@ pub(super) struct AskedApiServer {
 
 impl EksState {
     /// What this process knows of the FooControlPlane when it sees it first: what the status says.
-    pub(super) fn first(control_plane: &FooControlPlane) -> Self {
+    pub(super) fn first(control_plane: &FooControlPlane, clock: Difference<Kubernetes>) -> Self {
         let annotated = control_plane.annotations().get(CONTROL_PLANE_ID_ANNOTATION).cloned();
         Self {
             uid: control_plane.uid(),
             begun_before: annotated.is_some(),
             id: annotated.or_else(|| control_plane.uid()).unwrap_or_default(),
-            record: control_plane.status.as_ref().map(record::read).unwrap_or_default(),
+            record: control_plane.status.as_ref().map(|it| record::read(it, clock)).unwrap_or_default(),
             ..Self::default()
         }
     }

@@ -25,7 +25,7 @@ use execute::{Done, Executor, Failure};
 use failure_scope::Skips;
 use foo_api::FooMachinePool;
 use foo_cloud::Made;
-use foo_model::{LaunchTemplate, Timestamp};
+use foo_model::{AwsTime, LaunchTemplate, Timestamp};
 use foo_planner::action::{GroupAction, NodeAction, PoolAction, TemplateAction};
 use foo_planner::desired::Identity;
 use foo_planner::memory::Outcome;
@@ -196,7 +196,7 @@ impl Pools {
             acting.region.observer.invalidate(&acting.inputs.desired.identity.group, at);
         }
         if changes_template {
-            state.reads.template = None;
+            state.reads.template_changes();
         }
         let unanswered = state.memory.sent(batch, at);
         let done = match batch {
@@ -250,10 +250,12 @@ impl Pools {
             Done::Template(template) => {
                 let value = state.calls.created.completes(template, now);
                 state.reads.template = Some(Read { at: sent.at, value });
+                state.reads.template_is_own = true;
             }
             done @ (Done::TemplateMade(_) | Done::VersionMade(_)) => {
                 pass.plan.report.events.extend(done.warning());
-                Self::made(action, done, sent.known.clone(), state, now);
+                let dated = inputs.observed.aws_clock.theirs(now);
+                Self::made(action, done, sent.known.clone(), state, (now, dated));
                 carried.push(action.clone());
             }
             Done::NotYet => {
@@ -353,14 +355,14 @@ impl Pools {
         done: Done,
         known: Option<LaunchTemplate>,
         state: &mut PoolState,
-        now: Timestamp,
+        (now, dated): (Timestamp, AwsTime),
     ) {
         match (action, done) {
             (
                 Action::Template(TemplateAction::CreateTemplate { name, hashes, tags, .. }),
                 Done::TemplateMade(Made { made: (id, version), .. }),
             ) => {
-                state.calls.created.template((id, version), name, tags, hashes, now);
+                state.calls.created.template((id, version), name, tags, hashes, (now, dated));
                 let value = state.calls.created.completes(None, now);
                 state.reads.template = Some(Read { at: now, value });
             }
@@ -371,7 +373,7 @@ impl Pools {
                 ),
                 Done::VersionMade(Made { made: version, .. }),
             ) => {
-                state.calls.created.version(id, version, hashes, now);
+                state.calls.created.version(id, version, hashes, (now, dated));
                 // Without its earlier versions the template is unknown: it is read again.
                 state.reads.template = known.map(|known| {
                     let value = state.calls.created.completes(Some(known), now);

@@ -4,7 +4,7 @@
 
 use foo_cloud::{CloudError, ErrorKind};
 use foo_model::{
-    LaunchTemplate, LaunchTemplateId, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp,
+    AwsTime, LaunchTemplate, LaunchTemplateId, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp,
 };
 use foo_planner::Action;
 use foo_planner::action::{HookAction, ReadAction};
@@ -33,9 +33,9 @@ impl Made {
         name: &str,
         tags: &BTreeMap<String, String>,
         hashes: &TemplateHashes,
-        now: Timestamp,
+        (now, dated): (Timestamp, AwsTime),
     ) {
-        let versions = vec![record(version, hashes, true, now)];
+        let versions = vec![record(version, hashes, true, dated)];
         let made = LaunchTemplate { id, name: name.to_owned(), tags: tags.clone(), versions };
         *self = Self { template: Some((now, made)), ..Self::default() };
     }
@@ -46,9 +46,9 @@ impl Made {
         id: &LaunchTemplateId,
         version: TemplateVersion,
         hashes: &TemplateHashes,
-        now: Timestamp,
+        (now, dated): (Timestamp, AwsTime),
     ) {
-        self.versions.push((now, id.clone(), record(version, hashes, false, now)));
+        self.versions.push((now, id.clone(), record(version, hashes, false, dated)));
     }
 
     /// The group was created.
@@ -141,7 +141,7 @@ fn record(
     version: TemplateVersion,
     hashes: &TemplateHashes,
     is_default: bool,
-    now: Timestamp,
+    created: AwsTime,
 ) -> TemplateRecord {
     TemplateRecord {
         version,
@@ -150,7 +150,7 @@ fn record(
         source_hash: hashes.source.clone(),
         object: hashes.object.clone(),
         is_default,
-        created: now,
+        created,
     }
 }
 
@@ -172,6 +172,10 @@ mod tests {
     use foo_model::names::TAG_POOL;
     use foo_planner::action::{GroupAction, PoolAction};
 
+    fn dated(second: u64) -> (Timestamp, AwsTime) {
+        (at(second), AwsTime::from_millis(at(second).0))
+    }
+
     fn at(second: u64) -> Timestamp {
         Timestamp(1_000_000).plus(Duration::from_secs(second))
     }
@@ -183,8 +187,8 @@ mod tests {
     fn made() -> (Made, LaunchTemplate) {
         let mut made = Made::default();
         let tags = BTreeMap::from([(TAG_POOL.to_owned(), "p".to_owned())]);
-        made.template(("lt-1".into(), TemplateVersion(1)), "g", &tags, &hashes("v1"), at(0));
-        made.version(&"lt-1".into(), TemplateVersion(2), &hashes("v2"), at(10));
+        made.template(("lt-1".into(), TemplateVersion(1)), "g", &tags, &hashes("v1"), dated(0));
+        made.version(&"lt-1".into(), TemplateVersion(2), &hashes("v2"), dated(10));
         let whole = made.completes(None, at(11)).unwrap();
         (made, whole)
     }

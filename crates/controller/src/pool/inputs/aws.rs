@@ -6,6 +6,7 @@ use crate::pool::pools::Pools;
 use crate::pool::state::{PoolState, Tenure};
 use crate::pool::tenure;
 use foo_api::FooMachinePool;
+use foo_model::Comparison;
 use foo_planner::desired::{Blocked, Identity};
 use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
@@ -18,6 +19,16 @@ pub(in crate::pool) enum Aws<'a> {
     Unknown,
     /// No, for this reason.
     Unusable(Blocked),
+}
+
+impl Aws<'_> {
+    /// AWS's clock, compared with the manager's. While AWS cannot be used, nothing of it has an age either.
+    pub(in crate::pool) fn clock(&self) -> Comparison<foo_model::Aws> {
+        match self {
+            Self::Usable(region, _) => region.clock(),
+            Self::Unknown | Self::Unusable(_) => Comparison::default(),
+        }
+    }
 }
 
 impl Pools {

@@ -1,17 +1,27 @@
-//! The warning about the manager's clock, when ages of Machines cannot be trusted.
+//! Warnings about the manager's clock, when ages cannot be trusted.
 
 use crate::clock::in_words;
-use foo_cloud::compared::Found;
-use foo_model::{Agreement, Kubernetes, Reason};
+use foo_model::{Agreement, Aws, Comparison, Kubernetes, Reason};
 use foo_planner::desired::Blocked;
 
-/// What waits while the clocks differ.
-pub(in crate::pool) fn warning(found: &Found<Kubernetes>) -> Option<Blocked> {
+/// What waits while the manager's clock and the API server's differ.
+pub(in crate::pool) fn kubernetes_warning(found: &Comparison<Kubernetes>) -> Option<Blocked> {
+    let what = "the API server's; no Machine is deleted because of its age until the clocks agree";
+    warning(found, what)
+}
+
+/// What waits while the manager's clock and AWS's differ.
+pub(in crate::pool) fn aws_warning(found: &Comparison<Aws>, region: &str) -> Option<Blocked> {
+    let what = format!(
+        "AWS's in {region}; AWS refuses signatures with a wrong time, and until the clocks agree no launch template version is pruned \
+         and no instance is replaced because of a rebalance recommendation"
+    );
+    warning(found, &what)
+}
+
+fn warning<C>(found: &Comparison<C>, what: &str) -> Option<Blocked> {
     (found.agreement == Agreement::Differ).then(|| {
         let (how_far, direction) = in_words(found.difference.millis());
-        let message = format!(
-            "the manager's clock is {how_far} {direction} the API server's; no Machine is deleted because of its age until the clocks agree"
-        );
-        Blocked::new(Reason::ClocksDiffer, message)
+        Blocked::new(Reason::ClocksDiffer, format!("the manager's clock is {how_far} {direction} {what}"))
     })
 }

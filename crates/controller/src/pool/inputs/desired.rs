@@ -10,8 +10,9 @@ use super::image::{Image, usable};
 use super::replacement_rules;
 use super::stored;
 use super::{node_version, rival_machine_pools};
-use crate::identities::Limits;
+use crate::identities::{Limits, Neighbours};
 use crate::lookup;
+use foo_api::in_aws::Thing;
 use foo_api::{capi, names, pool as api};
 use foo_cloud::InstanceTypeInfo;
 use foo_cloud::lookups::{Asking, Lookups};
@@ -53,6 +54,8 @@ pub(in crate::pool) struct LookedUp<'a> {
     pub(in crate::pool) region: &'a str,
     /// What the identity lets the pool name in AWS.
     pub(in crate::pool) limits: &'a Limits,
+    /// Whose things in AWS it may not name.
+    pub(in crate::pool) neighbours: &'a Neighbours<'a>,
 }
 
 /// The desired state of a pool that can use AWS.
@@ -81,6 +84,8 @@ pub(in crate::pool) async fn desired(
     let subnets = match gathered.goal {
         Goal::Run => wanted(subnets(gathered, lookups, asking).await.and_then(|subnets| {
             known.limits.subnets(subnets.iter().map(SubnetId::as_str))?;
+            let named = subnets.iter().map(|id| (Thing::Subnet, id.as_str()));
+            known.limits.of_neighbours(named, known.neighbours)?;
             Ok(subnets)
         })),
         Goal::Remove | Goal::Orphan => {
@@ -422,7 +427,7 @@ async fn template(
         Facts {
             image: image.id,
             root_device: image.root_device,
-            security_groups: security_groups(gathered, known.limits, lookups, asking).await?,
+            security_groups: security_groups(gathered, known, lookups, asking).await?,
             user_data,
             data_secret_name: bootstrap
                 .and_then(|spec| spec.bootstrap.data_secret_name.clone())
@@ -465,7 +470,7 @@ fn network(gathered: &Gathered) -> Option<&foo_api::cluster::NetworkStatus> {
 
 async fn security_groups(
     gathered: &Gathered,
-    limits: &Limits,
+    known: LookedUp<'_>,
     lookups: &Lookups,
     asking: Asking,
 ) -> Result<Vec<SecurityGroupId>, Blocked> {
@@ -494,7 +499,9 @@ async fn security_groups(
                 format!("security group {} is in VPC {}, not in the FooCluster's", other.id, other.vpc),
             ));
         }
-        limits.security_groups(found.iter().map(|group| group.id.as_str()))?;
+        known.limits.security_groups(found.iter().map(|group| group.id.as_str()))?;
+        let named = found.iter().map(|group| (Thing::SecurityGroup, group.id.as_str()));
+        known.limits.of_neighbours(named, known.neighbours)?;
         ids.extend(found.into_iter().map(|group| group.id));
     }
     Ok(ids.into_iter().collect())

@@ -221,7 +221,7 @@ fn name_head(pool: &str) -> &str {
 
 /// Whether a Machine has the name of an instance of the pool: it belongs to the pool, even without its
 /// FooMachine.
-fn is_named_after(pool: &str, machine: &Machine) -> bool {
+pub(in crate::pool) fn is_named_after(pool: &str, machine: &Machine) -> bool {
     let id = machine.spec.provider_id.as_deref().and_then(|id| id.rsplit('/').next());
     id.is_some_and(|id| {
         machine.metadata.name.as_deref() == Some(machine_name(pool, &InstanceId::new(id)).as_str())

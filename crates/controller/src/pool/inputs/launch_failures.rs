@@ -3,7 +3,7 @@
 use crate::clouds::CloudRegion;
 use crate::pool::reads::{Read, Reads};
 use foo_cloud::error::stable_text;
-use foo_model::{Activity, ActivityStatus, GroupName, Timestamp};
+use foo_model::{Activity, ActivityStatus, AwsTime, GroupName, Timestamp};
 use std::time::Duration;
 
 /// A launch takes a minute or two; before that there is no failure to read.
@@ -32,10 +32,10 @@ pub(in crate::pool) async fn last_message(
     }
     if reads.launch_failure.is_none() {
         // A user may have deleted or changed the template; the sweep of all templates comes too late.
-        reads.template = None;
+        reads.template_changes();
     }
     let words = match region.cloud.describe_activities(group, ACTIVITIES).await {
-        Ok(activities) => last_failure(&activities, since),
+        Ok(activities) => last_failure(&activities, region.clock().theirs(since)),
         Err(error) => {
             tracing::debug!(%group, %error, "could not read the scaling activities for failed launches");
             None
@@ -47,7 +47,7 @@ pub(in crate::pool) async fn last_message(
 
 /// The newest failure since the shortage began (or a moment before: the failure causes the shortage); the
 /// list is newest first.
-fn last_failure(activities: &[Activity], since: Timestamp) -> Option<String> {
+fn last_failure(activities: &[Activity], since: AwsTime) -> Option<String> {
     let recent = |activity: &&Activity| activity.started.until(since) < PATIENCE;
     let failed =
         activities.iter().filter(recent).find(|activity| activity.status == ActivityStatus::Failed)?;
@@ -67,14 +67,14 @@ mod tests {
             description: String::new(),
             cause: String::new(),
             status_message: words.to_owned(),
-            started: Timestamp(started),
+            started: AwsTime::from_millis(started),
         };
         let activities = [
             activity(ActivityStatus::InProgress, "", 500_000),
             activity(ActivityStatus::Failed, "no capacity in eu-central-1a", 400_000),
             activity(ActivityStatus::Failed, "older", 0),
         ];
-        let since = Timestamp(410_000);
+        let since = AwsTime::from_millis(410_000);
         assert_eq!(last_failure(&activities, since).as_deref(), Some("no capacity in eu-central-1a"));
         assert_eq!(last_failure(&activities[2..], since), None, "from before the shortage");
     }

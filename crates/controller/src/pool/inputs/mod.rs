@@ -32,12 +32,11 @@ use crate::clouds::{CloudRegion, GroupKey};
 use aws::Aws;
 use desired::{BootstrapData, LookedUp};
 use foo_api::FooMachinePool;
-use foo_cloud::compared::Found;
 use foo_cloud::lookups::Asking;
 use foo_cloud::{Freshness as Age, InstanceTypeInfo};
 use foo_model::Reason;
 use foo_model::hook::HookConfig;
-use foo_model::{FooMachine, Group, InstanceId, LaunchTemplate, Timestamp};
+use foo_model::{Comparison, FooMachine, Group, InstanceId, LaunchTemplate, Timestamp};
 use foo_planner::Observed;
 use foo_planner::desired::{Blocked, Desired, Goal, Identity, Wanted};
 use foo_planner::observed::{Ec2State, Finalizer, Look};
@@ -68,8 +67,8 @@ pub(super) struct Inputs<'a> {
     pub(super) account_mismatch: Option<Blocked>,
     /// What is known of the control plane's version.
     pub(super) control_plane: ControlPlane,
-    /// That the manager's clock differs from the API server's.
-    pub(super) clock_warning: Option<Blocked>,
+    /// That the manager's clock differs from the API server's, or from AWS's.
+    pub(super) clock_warnings: Vec<Blocked>,
 }
 
 /// The age of the observation of the group.
@@ -112,8 +111,10 @@ impl Pools {
         let (desired, account_mismatch, messages) = match &aws {
             Aws::Usable(region, identity) => {
                 let limits = self.context.identities.limits(gathered.identity_ref(), &identity.namespace);
+                let neighbours = self.context.identities.neighbours(&self.caches.foo_clusters);
                 let known = LookedUp {
                     limits: &limits,
+                    neighbours: &neighbours,
                     types: &instance_types,
                     image: &image,
                     workload_name: None,
@@ -132,9 +133,11 @@ impl Pools {
                 (desired::without_aws(gathered, Some(because)), None, Messages::default())
             }
         };
-        let clock_warning = clock::warning(&self.context.kubernetes_clock.found());
+        let kubernetes_warning = clock::kubernetes_warning(&self.context.kubernetes_clock.found());
+        let aws_warning = region.and_then(|region| clock::aws_warning(&region.clock(), &region.key.region));
+        let clock_warnings: Vec<Blocked> = kubernetes_warning.into_iter().chain(aws_warning).collect();
         let mut desired = desired;
-        desired.warnings.extend(clock_warning.clone());
+        desired.warnings.extend(clock_warnings.clone());
         let observed = self.observed(gathered, &aws, &desired, account_mismatch.as_ref(), messages, state);
         let freshness = freshness(&observed, state);
         Inputs {
@@ -147,7 +150,7 @@ impl Pools {
             image,
             account_mismatch,
             control_plane,
-            clock_warning,
+            clock_warnings,
         }
     }
 
@@ -299,11 +302,13 @@ impl Pools {
         state: &mut PoolState,
     ) -> Observed {
         let now = self.context.clock.now();
-        let Found { difference, agreement } = self.context.kubernetes_clock.found();
+        let Comparison { difference, agreement } = self.context.kubernetes_clock.found();
         let foo_machines = observe::foo_machines(gathered, difference);
         let view = match (aws, mismatch) {
             (Aws::Usable(..), Some(doubt)) => untrusted(doubt),
-            (Aws::Usable(region, identity), None) => seen(gathered, region, identity, &foo_machines, state),
+            (Aws::Usable(region, identity), None) => {
+                seen(gathered, (region, identity), desired, &foo_machines, state)
+            }
             (Aws::Unknown, _) => unknown(gathered, desired, now),
             (Aws::Unusable(because), _) => {
                 View { template: Look::Unknown, hook: Look::Unknown, ..untrusted(because) }
@@ -318,6 +323,7 @@ impl Pools {
         Observed {
             now,
             clocks: agreement,
+            aws_clock: aws.clock(),
             group: view.group,
             template: view.template,
             stored: state.reads.stored.clone(),
@@ -340,21 +346,29 @@ impl Pools {
 /// What the observer and earlier reads show of the pool.
 fn seen(
     gathered: &Gathered,
-    region: &CloudRegion,
-    identity: &Identity,
+    (region, identity): (&CloudRegion, &Identity),
+    desired: &Desired,
     foo_machines: &[FooMachine],
     state: &mut PoolState,
 ) -> View {
-    let group = observe::group(&region.observer, &region.key.region, &identity.group);
+    let is_made = gathered.pool.spec.provider_id.is_some();
+    let from_list = is_made && !state.reads.template_is_own && !has_failed(gathered);
+    // The manager has just started: one list of all templates comes in a moment. Until then nothing follows from the group either.
+    let group = if from_list && region.observer.lists_templates_first() {
+        Look::Unknown
+    } else {
+        observe::group(&region.observer, &region.key.region, &identity.group)
+    };
     // Until the group of an existing pool was observed, its account is unknown: what is read of a template is
     // neither trusted nor changed.
-    let is_made = gathered.pool.spec.provider_id.is_some();
     let template =
         if matches!(group, Look::Unknown) && matches!(state.watching, Watching::Here(..)) && is_made {
             observe::untrusted(&Blocked::new(
                 Reason::NotYetObserved,
                 "the Auto Scaling group has not been read yet",
             ))
+        } else if from_list {
+            observe::template_at_rest(&region.observer, desired, &group)
         } else {
             observe::template(&region.observer, identity, state.reads.template.as_ref())
         };
@@ -364,6 +378,11 @@ fn seen(
     }
     let hook = state.reads.hook.map_or(Look::Unknown, |known| Look::At { at: known.at, seen: known.value });
     View { ec2_states: observe::ec2_states(&region.observer, &group, foo_machines), group, template, hook }
+}
+
+/// Whether content failed in a roll-out: what to go back to is among the former versions.
+fn has_failed(gathered: &Gathered) -> bool {
+    !observe::quarantine(gathered).is_empty()
 }
 
 /// Observations with credentials of another account do not concern the pool.

@@ -8,14 +8,15 @@ use crate::pool::foo_machine_metadata;
 use crate::pool::reads::Read;
 use foo_api::{capi, names};
 use foo_cloud::observer::{Observer, Seen, Word};
-use foo_cloud::{CloudError, ErrorKind};
+use foo_cloud::{CloudError, ErrorKind, TemplateSummary};
+use foo_model::group::TemplateChoice;
 use foo_model::names::QUARANTINE_ANNOTATION;
 use foo_model::{
-    Deletion, DeletionStage, DeletionTimeouts, Difference, FooMachine, Group, GroupName, InstanceId,
-    Kubernetes, LaunchTemplate, LifecycleState, Machine, MachineName, NodeState, Reason, RemovalMark,
-    Seconds, SpecHash, Timestamp, Uid, Zone,
+    Deletion, DeletionStage, DeletionTimeouts, Difference, FooMachine, Group, GroupName, Instance,
+    InstanceId, Kubernetes, LaunchTemplate, LifecycleState, Machine, MachineName, NodeState, Reason,
+    RemovalMark, Seconds, SpecHash, Timestamp, Uid, Zone,
 };
-use foo_planner::desired::{Blocked, Identity};
+use foo_planner::desired::{Blocked, Desired, Identity, Wanted};
 use foo_planner::observed::{Ec2State, Finalizer, Look, MoveBlock, Quarantine, Verdict};
 use foo_planner::report::{MachineReport, Report};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
@@ -109,6 +110,29 @@ pub(in crate::pool) fn template(
             }
     });
     if differs { Look::Unknown } else { Look::At { at: *at, seen: read.clone() } }
+}
+
+/// The launch template of a pool at rest, as the lists of all templates show it that the manager requests when it starts: without its
+/// former versions, which matter only if anything uses them. `Unknown` if they may matter: then the pool reads its own.
+pub(in crate::pool) fn template_at_rest(
+    observer: &Observer,
+    desired: &Desired,
+    group: &Look<Option<Group>>,
+) -> Look<Option<LaunchTemplate>> {
+    let at_rest = || {
+        let Wanted::Ready(wanted) = &desired.template else { return None };
+        let group = group.seen()?.as_ref()?;
+        let (at, TemplateSummary { id, name, tags, latest }, record) =
+            observer.latest_version(&group.name)?;
+        let is_wanted = record.spec_hash.as_ref() == Some(&wanted.spec_hash)
+            && record.data_hash.as_ref() == Some(&wanted.data_hash);
+        let is_used = group.template.as_ref() == Some(&(id.clone(), TemplateChoice::Version(latest)));
+        let of_latest = |instance: &Instance| instance.template.as_ref() == Some(&(id.clone(), latest));
+        let is_alone = group.instances.iter().all(of_latest);
+        let serves = is_wanted && is_used && is_alone && desired.identity.owns(&tags);
+        serves.then(|| Look::At { at, seen: Some(LaunchTemplate { id, name, tags, versions: vec![record] }) })
+    };
+    at_rest().unwrap_or_default()
 }
 
 /// EC2's state of instances that are not in the group or are in `Terminating:Wait`, as far as it was read

@@ -89,7 +89,7 @@ fn cause(activities: &[Activity], id: &InstanceId) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use foo_model::{ActivityStatus, Timestamp};
+    use foo_model::ActivityStatus;
 
     fn activity(description: &str, cause: &str) -> Activity {
         Activity {
@@ -98,7 +98,7 @@ mod tests {
             description: description.to_owned(),
             cause: cause.to_owned(),
             status_message: String::new(),
-            started: Timestamp(0),
+            started: foo_model::AwsTime::default(),
         }
     }
 

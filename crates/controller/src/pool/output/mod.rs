@@ -205,7 +205,7 @@ impl Pools {
             .into_iter()
             .chain(node_version::warning(gathered))
             .chain(inputs.image.warning.clone())
-            .chain(inputs.clock_warning.clone())
+            .chain(inputs.clock_warnings.clone())
             .collect();
         for warning in warnings.iter().filter(|it| !state.reported.warnings.contains(it)) {
             if !is_told(gathered, warning) {

@@ -161,9 +161,15 @@ fn pools() -> Vec<Case> {
         )
         .silent_at(5)
         .at(15, "FooAutoscalerAnnotations"),
-        case("a drain does not end", &[(r#"foo_deletion_oldest_seconds{kind="FooMachine"}"#, "0+60x500")])
+        case("a drain does not end", &[(r#"foo_deletion_oldest_seconds{kind="Machine"}"#, "0+60x500")])
             .silent_at(300)
             .at(400, "FooDeletionStuck"),
+        case(
+            "an instance is not terminated",
+            &[(r#"foo_deletion_oldest_seconds{kind="FooMachine"}"#, "0+60x500")],
+        )
+        .silent_at(300)
+        .at(400, "FooDeletionStuck"),
     ]
 }
 
@@ -238,6 +244,9 @@ fn manager() -> Vec<Case> {
             .silent_at(4)
             .at(10, "FooPassesHang"),
         case("a clock is behind", &[(r#"foo_clock_difference_seconds{clock="kubernetes"}"#, "0x10 -90x30")])
+            .silent_at(11)
+            .at(15, "FooClocksDiffer"),
+        case("AWS's clock is behind", &[(r#"foo_clock_difference_seconds{clock="aws"}"#, "0x10 90x30")])
             .silent_at(11)
             .at(15, "FooClocksDiffer"),
         case("a watch is dead", &[(r#"foo_watch_silence_seconds{kind="Machine"}"#, "0+60x30")])

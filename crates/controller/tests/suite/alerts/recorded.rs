@@ -1,7 +1,8 @@
 //! The alerts on what managers of this suite serve on /metrics.
 
 use super::{Played, Series, play, rules};
-use crate::support::{World, objects};
+use crate::support::{NS, World, objects};
+use foo_api::capi::{Machine, MachineSpec};
 use foo_cloud::Watchdog;
 use foo_controller::metrics::{Controller, EventOutcome, Invariant, Metrics, PassResult, Task, Watched};
 use foo_model::Severity;
@@ -175,4 +176,39 @@ async fn a_roll_out_that_halts_fires() {
     pool.edits(|spec| spec.ami = foo_api::pool::Ami::of_id(IMAGE_X86_64_NEWER));
     goes_on(&world, &mut scrapes, 150).await;
     scrapes.fired("a roll-out that halts", &["FooPoolNotReady", "FooRolloutStuck"]);
+}
+
+/// A drain that a PodDisruptionBudget blocks leaves the pool ready and its FooMachine as it is: the Machine alone tells.
+#[tokio::test(start_paused = true)]
+async fn a_drain_that_is_blocked_for_hours_fires_and_a_long_one_does_not() {
+    let mut scrapes = Scrapes::new();
+    let world = World::new().await;
+    let pool = world.pool("p").of(3).await;
+    // Six hours after its deletion the Machine would be worth an alert.
+    world.drains_take(Duration::from_mins(5 * 60 + 45));
+    pool.scales_to(2);
+    goes_on(&world, &mut scrapes, 6 * 60 + 30).await;
+    pool.is_of(2);
+    scrapes.fired("a drain of almost six hours", &[]);
+    world.drains_take(Duration::from_hours(24));
+    pool.scales_to(1);
+    goes_on(&world, &mut scrapes, 6 * 60 + 15).await;
+    assert_eq!(pool.condition("Ready").status, "True", "routine work");
+    scrapes.fired("a drain that is blocked", &["FooDeletionStuck"]);
+}
+
+/// Machines of other providers have alerts of their own.
+#[tokio::test(start_paused = true)]
+async fn a_machine_of_another_provider_that_is_not_deleted_fires_nothing() {
+    let mut scrapes = Scrapes::new();
+    let world = World::new().await;
+    let mut machine = objects::placed(Machine::new("theirs", MachineSpec::default()));
+    machine.spec.infrastructure_ref = objects::reference("OtherMachine", "theirs");
+    machine.metadata.finalizers = Some(vec!["other.example.com/machine".to_owned()]);
+    world.has(&machine);
+    world.server.delete::<Machine>(NS, "theirs").unwrap();
+    goes_on(&world, &mut scrapes, 7 * 60).await;
+    let left: Option<Machine> = world.server.get(NS, "theirs");
+    assert!(left.is_some_and(|machine| machine.metadata.deletion_timestamp.is_some()));
+    scrapes.fired("a Machine of another provider", &[]);
 }

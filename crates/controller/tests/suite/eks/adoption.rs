@@ -125,6 +125,18 @@ async fn the_deletion_of_an_adopted_cluster_retains_it_unless_the_spec_says_dele
     assert!(world.region.cluster(NAME).is_none());
 }
 
+/// It never had a cluster, so nothing is lost by its deletion, which needs no confirmation.
+#[tokio::test(start_paused = true)]
+async fn a_control_plane_whose_name_another_ones_cluster_has_is_deleted_without_a_confirmation() {
+    let world = with_a_cluster_of_nobody().await;
+    world.has(&control_plane(CLUSTER, "v1.34.0", json!({})));
+    let says = || world.eks_condition(CLUSTER, "ClusterReady");
+    world.until("it is refused", || says().0 == "False ClusterNotOurs").await;
+    world.deletes_eks_by_mistake();
+    world.eks_goes().await;
+    assert!(world.region.cluster(NAME).is_some());
+}
+
 /// etcd was restored to before the Cluster existed, and its file was applied again.
 #[tokio::test(start_paused = true)]
 async fn a_cluster_of_before_a_restore_is_taken_back_with_the_annotation_that_its_condition_names() {

@@ -211,3 +211,23 @@ async fn without_any_answer_to_changes_it_is_created_upgraded_once_and_deleted()
     world.eks_goes().await;
     assert!(world.region.clusters().is_empty());
 }
+
+/// The next manager's clock is another one, and AWS's a third: an update is found by when it began.
+#[tokio::test(start_paused = true)]
+async fn an_update_that_a_manager_with_another_clock_finds_is_not_repeated() {
+    for (manager, aws) in [(30, 0), (-30, 0), (0, 30), (0, -30)] {
+        for fault in [Fault::Hang, Fault::HangAfter] {
+            let what = format!("{fault:?}, clocks ahead by {manager} and {aws} min");
+            let mut world = World::hasty_eks();
+            world.sets_the_clock_of_aws_ahead(aws);
+            world.begins_eks("v1.34.0", whole());
+            world.eks_is_ready().await;
+            world.aws.add_fault(FaultRule::on("UpdateClusterVersion", fault).times(1));
+            world.wants_version(NEXT);
+            world.until(&what, || world.aws.faults().is_empty()).await;
+            world.restarts_the_manager_with_clock_ahead(manager);
+            is_upgraded(&world).await;
+            is_upgraded_once(&world, &what);
+        }
+    }
+}

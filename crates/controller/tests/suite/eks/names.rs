@@ -8,6 +8,8 @@ use foo_model::network::{Kind, LoadBalancerKind, Scope};
 use foo_simulator::core::Region;
 use foo_simulator::core::network::NewLoadBalancer;
 use serde_json::json;
+use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// Name of the EKS cluster of a Cluster called `c`.
 const AT_EKS: &str = "default_blue-at-eks";
@@ -82,4 +84,32 @@ async fn a_network_is_tagged_with_the_name_at_eks_once_there_is_one_and_left_ove
     world.until("the network is gone", || world.server.get::<FooCluster>(NS, CLUSTER).is_none()).await;
     let left = world.region.with(|region| region.describe_network(Kind::LoadBalancer, &vpc)).unwrap();
     assert!(left.load_balancers.is_empty(), "{left:?}");
+}
+
+/// EKS fixes the zones of a control plane at its creation; those that the network gets later are for nodes.
+#[tokio::test(start_paused = true)]
+async fn a_zone_that_the_network_gets_later_is_tagged_for_the_cluster_and_leaves_its_control_plane_alone() {
+    let world = begun();
+    world.has(&control_plane(CLUSTER, "v1.34.0", json!({ "name": AT_EKS })));
+    world.until("EKS has made it", || world.eks_says("ClusterReady").starts_with("True")).await;
+    world.until("the name is in the tags", || world.owned_by(AT_EKS).0 == 4).await;
+    let placement = || world.region.cluster(AT_EKS).unwrap().placement;
+    let before = placement();
+    world.forgets();
+    let add = |cluster: &mut FooCluster| {
+        let zones = json!({ "count": 3 });
+        let managed = cluster.spec.network.managed.as_mut().unwrap();
+        managed.zones = serde_json::from_value(zones).unwrap();
+    };
+    world.server.edit(NS, CLUSTER, add).unwrap();
+    world.until("the third zone has its subnets", || world.owned_by(AT_EKS).0 == 6).await;
+    world.waits(Duration::from_mins(30)).await;
+    let cluster: FooCluster = world.server.get(NS, CLUSTER).unwrap();
+    let subnets = cluster.status.unwrap().network.unwrap().subnets;
+    let zones: BTreeSet<String> = subnets.into_iter().map(|it| it.zone).collect();
+    assert_eq!(zones.len(), 3, "where nodes may be");
+    assert!(world.network_is_ready());
+    assert!(world.eks_says("ClusterReady").starts_with("True"), "{}", world.eks_in_words());
+    assert_eq!(placement(), before);
+    assert!(!world.aws_calls().contains_key("UpdateClusterConfig"), "{:?}", world.aws_calls());
 }

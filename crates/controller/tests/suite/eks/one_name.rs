@@ -132,6 +132,46 @@ async fn one_name_in_two_accounts_is_two_users_and_works() {
     world.until("and in the other one", || names_at_eks(&theirs, ELSEWHERE) == [PROD]).await;
 }
 
+/// An identity gets the role of another one: from then on a token of either namespace would open both clusters.
+#[tokio::test(start_paused = true)]
+async fn of_two_clusters_whose_roles_become_one_neither_gets_a_token() {
+    let world = World::hasty_eks();
+    let role = |name: &str| json!({ "arn": format!("arn:aws:iam::123456789012:role/{name}") });
+    for name in ["one", "two"] {
+        let spec = json!({ "role": role(name), "allowedNamespaces": {}, "allowedControlPlaneNames": [PROD] });
+        world.has(&objects::identity(name, spec));
+    }
+    begins_in(&world, (NS, "eu-central-1"), Some("one"), json!({ "name": PROD }));
+    begins_in(&world, (OTHER, ELSEWHERE), Some("two"), json!({ "name": PROD }));
+    let are = |said: &str| [NS, OTHER].iter().all(|namespace| cluster_ready(&world, namespace).0 == said);
+    world.until("both are there", || are("True ClusterAsRequested")).await;
+    let becomes = |name: &str| {
+        let arn = role(name)["arn"].as_str().unwrap().to_owned();
+        let edit = move |identity: &mut foo_api::FooClusterIdentity| {
+            identity.spec.role.as_mut().unwrap().arn = arn;
+        };
+        world.server.edit("", "two", edit).unwrap();
+    };
+    becomes("one");
+    world.until("both are stopped", || are("False ClusterNameTaken")).await;
+    let secret = |namespace: &str| {
+        world.server.get::<Secret>(namespace, "c-kubeconfig").unwrap().metadata.resource_version
+    };
+    world.waits(Duration::from_mins(1)).await;
+    let before = (secret(NS), secret(OTHER));
+    world.forgets();
+    world.waits(Duration::from_mins(40)).await;
+    assert_eq!((secret(NS), secret(OTHER)), before, "no token is renewed");
+    assert_eq!(world.aws_writes(), 0);
+    for namespace in [NS, OTHER] {
+        let (_, message) = cluster_ready(&world, namespace);
+        assert!(message.contains("a FooControlPlane in another namespace has"), "{message}");
+    }
+    becomes("two");
+    world.until("both go on", || are("True ClusterAsRequested")).await;
+    assert_ne!(secret(NS), before.0);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_name_that_does_not_begin_with_the_namespace_needs_the_identity_to_allow_it() {
     let world = World::hasty_eks();

@@ -43,6 +43,21 @@ async fn its_eks_cluster_is_deleted_with_the_cluster() {
     assert!(world.region.cluster(NAME).is_none());
 }
 
+/// As after clusterctl move: only AWS knows then that there is a cluster.
+#[tokio::test(start_paused = true)]
+async fn its_eks_cluster_is_kept_also_when_the_status_was_lost() {
+    let mut world = World::of_eks(json!({})).await;
+    world.kills_the_manager();
+    world.server.spoil::<FooControlPlane>(NS, CLUSTER, |object| object["status"] = json!({})).unwrap();
+    world.deletes_eks_by_mistake();
+    world.starts_the_manager();
+    world
+        .until("it is held", || world.eks_condition(CLUSTER, "Deleting").0 == "True DeletionNotConfirmed")
+        .await;
+    world.waits(Duration::from_mins(20)).await;
+    assert!(world.region.cluster(NAME).is_some());
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_is_retained_needs_no_confirmation() {
     let world = World::of_eks(json!({})).await;

@@ -164,3 +164,23 @@ async fn a_lost_answer_to_any_call_of_its_deletion_leaves_nothing() {
         }
     }
 }
+
+/// The next manager's clock is another one, and AWS's a third: what was recorded is as old as it is.
+#[tokio::test(start_paused = true)]
+async fn a_creation_that_a_manager_with_another_clock_finds_is_not_repeated() {
+    let (whole, ..) = without_accidents().await;
+    for (manager, aws) in [(30, 0), (-30, 0), (0, 30), (0, -30)] {
+        for action in ["CreateVpc", "AllocateAddress", "CreateSubnet"] {
+            let what = format!("{action}, clocks ahead by {manager} and {aws} min");
+            let mut world = World::hasty();
+            world.sets_the_clock_of_aws_ahead(aws);
+            world.strikes(action, 0, Fault::HangAfter);
+            world.begins_network(small());
+            world.has_been_struck(&what).await;
+            world.restarts_the_manager_with_clock_ahead(manager);
+            world.network_gets_ready().await;
+            world.waits(SEEN).await;
+            world.is_whole(&whole, &what);
+        }
+    }
+}

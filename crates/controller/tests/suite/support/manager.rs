@@ -64,6 +64,7 @@ impl Manager {
         controllers.spawn(control_plane::run(context.clone(), stop.clone().cancelled_owned()));
         controllers.spawn(node_config::run(context.clone(), stop.clone().cancelled_owned()));
         if !flags.without_eks {
+            context.identities.expects_control_planes();
             controllers.spawn(control_plane::eks::run(context.clone(), stop.clone().cancelled_owned()));
         }
         if let Some(url) = &flags.queue {
@@ -186,7 +187,7 @@ impl CloudFactory for Accounts {
     ) -> Result<Arc<dyn Cloud>, ConnectError> {
         let caller = caller(credentials);
         let account = self.of_callers.get(caller).unwrap_or(&self.usual);
-        Ok(metering.around(account.cloud(region, caller)))
+        Ok(metering.around(account.cloud(region, caller).noted_in(metering.clock.clone())))
     }
 
     async fn connect_queue(
@@ -195,6 +196,7 @@ impl CloudFactory for Accounts {
         metering: &Metering,
     ) -> Result<Arc<dyn Queue>, ConnectError> {
         let name = queue.url.rsplit('/').next().unwrap_or_default();
-        Ok(metering.around_queue(self.usual.queue(&queue.region, name, MANAGER)))
+        let queue = self.usual.queue(&queue.region, name, MANAGER);
+        Ok(metering.around_queue(queue.noted_in(metering.clock.clone())))
     }
 }

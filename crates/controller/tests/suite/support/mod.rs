@@ -146,6 +146,24 @@ impl World {
         self.flags.clock.moves_to(minutes * 60_000);
     }
 
+    /// AWS's clock, or those of everything else, are set: AWS's is so many minutes further ahead than before, or behind. Our manager starts
+    /// anew.
+    pub(crate) fn sets_the_clock_of_aws_ahead(&mut self, minutes: i64) {
+        self.kills_the_manager();
+        let by = Duration::from_mins(minutes.unsigned_abs());
+        if minutes < 0 {
+            self.time.leaves_aws_behind(by);
+        } else {
+            self.aws.step(by);
+        }
+        self.starts_the_manager();
+    }
+
+    /// AWS's clock is set forward while our manager runs.
+    pub(crate) fn sets_the_clock_of_aws_forward(&self, minutes: u64) {
+        self.aws.step(Duration::from_mins(minutes));
+    }
+
     /// Our manager starts anew with `--watch-filter`.
     pub(crate) fn restarts_the_manager_for(&mut self, watch_filter: &str) {
         self.kills_the_manager();

@@ -62,6 +62,8 @@ pub(crate) struct Time {
     aws: Simulator,
     start: Timestamp,
     began: Instant,
+    /// How much time passed for everything but AWS.
+    skipped: Arc<Mutex<Duration>>,
     last: Arc<Mutex<Timestamp>>,
 }
 
@@ -69,7 +71,13 @@ impl Time {
     /// The clock of this simulator.
     pub(crate) fn of(aws: &Simulator) -> Self {
         let start = aws.now();
-        Self { aws: aws.clone(), start, began: Instant::now(), last: Arc::new(Mutex::new(start)) }
+        Self {
+            aws: aws.clone(),
+            start,
+            began: Instant::now(),
+            skipped: Arc::default(),
+            last: Arc::new(Mutex::new(start)),
+        }
     }
 
     /// Now.
@@ -82,6 +90,13 @@ impl Time {
         jiff::Timestamp::from_millisecond(self.now().0).unwrap()
     }
 
+    /// The clocks of everything but AWS are set forward.
+    pub(crate) fn leaves_aws_behind(&self, by: Duration) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        *self.skipped.lock().unwrap_or_else(PoisonError::into_inner) += by;
+        *last = last.plus(by);
+    }
+
     /// Moves AWS on to the present.
     pub(crate) fn catch_up(&self) {
         self.move_to(Ord::max);
@@ -89,7 +104,8 @@ impl Time {
 
     fn move_to(&self, choose: impl FnOnce(Timestamp, Timestamp) -> Timestamp) -> Timestamp {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = choose(self.start.plus(self.began.elapsed()), *last);
+        let skipped = *self.skipped.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = choose(self.start.plus(self.began.elapsed()).plus(skipped), *last);
         self.aws.step(last.until(now));
         *last = now;
         now

@@ -77,7 +77,7 @@ impl Aws {
             username: username.map_or(generated, str::to_owned),
             groups: if standard { groups.clone() } else { nodes },
             tags: tags.clone(),
-            created: Some(self.now),
+            created: Some(self.dated()),
         };
         let lets_in = role.unique_id.clone();
         let entry = Entry { shown: entry, policies: BTreeSet::new(), lets_in };

@@ -37,7 +37,7 @@ impl Aws {
             Change::DeleteCluster { .. } => self.delete(),
             Change::StartInsightsRefresh { .. } => {
                 self.active()?;
-                self.insights_refresh = Some(InsightsRefresh { started: self.now, is_over: false });
+                self.insights_refresh = Some(InsightsRefresh { started: self.dated(), is_over: false });
                 self.later(Duration::from_mins(1), Due::InsightsRefreshed);
                 Ok(Changed::default())
             }
@@ -117,7 +117,7 @@ impl Aws {
             status: ClusterStatus::Creating,
             version: new.version.unwrap_or(Minor(35)),
             platform_version: Some("eks.1".to_owned()),
-            created: Some(self.now),
+            created: Some(self.dated()),
             endpoint: None,
             certificate_authority: None,
             role_arn: new.role_arn.clone(),
@@ -132,7 +132,7 @@ impl Aws {
             authentication_mode: new.authentication_mode,
             logging: new.logging.clone(),
             encryption_key: new.encryption_key.clone(),
-            upgrade_policy: new.upgrade_policy,
+            upgrade_policy: new.upgrade_policy.unwrap_or(SupportType::Extended),
             zonal_shift: new.zonal_shift,
             deletion_protection: new.deletion_protection,
             auto_mode: false,
@@ -200,7 +200,7 @@ impl Aws {
             kind: kind.to_owned(),
             status: UpdateStatus::InProgress,
             errors: Vec::new(),
-            created: Some(self.now),
+            created: Some(self.dated()),
         };
         self.state.updates.push(update.clone());
         self.later(SHOWS, Due::UpdateShows);

@@ -40,6 +40,8 @@ pub struct Entry {
 #[derive(Clone)]
 pub struct Aws {
     pub now: Timestamp,
+    /// Milliseconds that its clock is ahead of the manager's.
+    pub ahead: i64,
     pub state: State,
     /// What was true before each change, oldest first: reads that lag show it.
     history: Vec<(Timestamp, State)>,
@@ -117,6 +119,7 @@ impl Aws {
     pub fn new() -> Self {
         let mut aws = Self {
             now: Timestamp(1_800_000_000_000),
+            ahead: 0,
             state: State::default(),
             history: Vec::new(),
             tokens: BTreeMap::new(),
@@ -148,11 +151,16 @@ impl Aws {
         format!("{prefix}-{:04}", self.next)
     }
 
+    /// What it dates with.
+    pub fn dated(&self) -> AwsTime {
+        AwsTime::from_millis(self.now.0 + self.ahead)
+    }
+
     /// Creates a role, or creates it again.
     pub fn make_role(&mut self, name: &str) {
         let unique_id = self.id("AROA");
         let role =
-            Role { arn: role_arn(name), unique_id, created: self.now, trusted_services: BTreeSet::new() };
+            Role { arn: role_arn(name), unique_id, created: self.dated(), trusted_services: BTreeSet::new() };
         self.state.roles.insert(name.to_owned(), role);
     }
 

@@ -275,7 +275,7 @@ impl Aws {
             allocations: [allocation.clone()].into(),
             state: NatState::Pending,
             failure: None,
-            created: Some(self.now),
+            created: Some(foo_model::AwsTime::from_millis(self.now.0)),
             tags: tags.clone(),
         };
         self.timers.insert(id.to_string(), self.now);

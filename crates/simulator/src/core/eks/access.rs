@@ -5,6 +5,7 @@ use super::cluster::AuthenticationMode;
 use super::entries::no_entry;
 use super::identities::{Association, EntryType, ScopeType};
 use super::policies::{ACCESS_POLICIES, policy_arn};
+use super::principals::Principals;
 use super::refusal::{invalid, not_found};
 use super::requests::NewAssociation;
 use crate::core::error::AwsResult;
@@ -22,6 +23,19 @@ pub struct KubernetesIdentity {
     pub groups: Vec<String>,
     /// The access policies that the API server knows, by ARN, with their scopes.
     pub policies: BTreeMap<String, Association>,
+}
+
+/// A user or role that the authenticator of a cluster lets in, and as whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessMapping {
+    /// Its ARN.
+    pub principal: String,
+    /// What it is recognized by in STS's answers: the unique id of a role, the name of a user.
+    pub user_id: String,
+    /// The name in Kubernetes, with its placeholders.
+    pub username: String,
+    /// The groups in Kubernetes.
+    pub groups: Vec<String>,
 }
 
 impl Region {
@@ -123,5 +137,24 @@ impl Region {
             groups: entry.groups.clone(),
             policies: entry.policies_at(self.now),
         })
+    }
+
+    /// Whom the authenticator of a cluster lets in. A role that is gone is nobody, whoever makes one of its name later.
+    pub fn access_mappings(&self, cluster: &str, principals: &Principals) -> Vec<AccessMapping> {
+        let Some(cluster) = self.eks.cluster(cluster) else { return Vec::new() };
+        let ids: Vec<(&String, Option<String>)> = if cluster.authentication == AuthenticationMode::ConfigMap {
+            let of_role = principals.role(&cluster.creator).map(|role| role.unique_id);
+            vec![(&cluster.creator, of_role)]
+        } else {
+            cluster.entries.values().map(|entry| (&entry.principal, entry.unique_id.clone())).collect()
+        };
+        let mapping = |(principal, of_role): (&String, Option<String>)| {
+            let identity = self.kubernetes_identity(&cluster.name, principal, of_role.as_deref())?;
+            let name = || principal.rsplit('/').next().map(str::to_owned);
+            let user_id = if principals.is_user(principal) { name() } else { of_role }?;
+            let KubernetesIdentity { username, groups, .. } = identity;
+            Some(AccessMapping { principal: principal.clone(), user_id, username, groups })
+        };
+        ids.into_iter().filter_map(mapping).collect()
     }
 }

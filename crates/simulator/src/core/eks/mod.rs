@@ -32,7 +32,7 @@ mod updates;
 mod version_update;
 pub mod versions;
 
-pub use access::KubernetesIdentity;
+pub use access::{AccessMapping, KubernetesIdentity};
 pub use addon_catalogue::{Addon as AddonInfo, CATALOGUE as ADDONS, Release};
 pub use addons::AddonStatus;
 pub(crate) use config::log_setup;

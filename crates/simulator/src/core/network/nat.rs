@@ -9,7 +9,7 @@ use crate::core::region::Region;
 use foo_model::network::{
     Address, Interface, InternetGateway, NatGateway, NatState, Parts, RouteTarget, Subnet, Tags,
 };
-use foo_model::{AllocationId, InterfaceId, NatGatewayId, SubnetId, Zone};
+use foo_model::{AllocationId, AwsTime, InterfaceId, NatGatewayId, SubnetId, Zone};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -61,7 +61,7 @@ impl Region {
             allocations: BTreeSet::from([allocation.clone()]),
             state: NatState::Pending,
             failure: None,
-            created: Some(self.now),
+            created: Some(AwsTime::from_millis(self.now.0)),
             tags: tags.clone(),
         };
         let failure = self.nat_problem(&subnet, allocation).or_else(|| self.nat_mishap(&subnet.zone));

@@ -7,6 +7,7 @@ use crate::core::eks::ADDONS;
 use crate::core::eks::requests::InsightsFilter;
 use crate::core::eks::versions::Minor;
 use crate::core::error::{AwsError, AwsResult};
+use crate::sim_cloud::convert::dated;
 use foo_model::eks::{AddonRelease, Answer, InsightsRefresh, Question};
 
 /// The answer to one call of EKS.
@@ -25,7 +26,10 @@ pub(super) fn answer(region: &Region, question: &Question) -> AwsResult<Answer> 
         Question::Insights(cluster) => insights(region, cluster),
         Question::InsightsRefresh(cluster) => {
             let (started, ends) = region.insights_refresh(cluster)?;
-            Ok(Answer::InsightsRefresh(Some(InsightsRefresh { started, is_over: ends <= region.now() })))
+            Ok(Answer::InsightsRefresh(Some(InsightsRefresh {
+                started: dated(started),
+                is_over: ends <= region.now(),
+            })))
         }
         Question::Addons(cluster) => {
             Ok(Answer::Names(region.cluster_seen(cluster)?.addons.keys().cloned().collect()))

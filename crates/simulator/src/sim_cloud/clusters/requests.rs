@@ -52,10 +52,10 @@ pub(super) fn new_cluster(cluster: &NewCluster, token: &str) -> Value {
             "authenticationMode": text(cluster.authentication_mode),
         },
         "bootstrapSelfManagedAddons": cluster.self_managed_addons,
-        "upgradePolicy": { "supportType": text(cluster.upgrade_policy) },
         "deletionProtection": cluster.deletion_protection,
     });
-    and(request, zonal_shift)
+    let policy = |it| json!({ "upgradePolicy": { "supportType": text(it) } });
+    and(and(request, zonal_shift), cluster.upgrade_policy.map_or_else(|| json!({}), policy))
 }
 
 /// The ranges are not sent without the public endpoint, for which they are meaningless.

@@ -6,6 +6,7 @@ use crate::core::eks::identities::{self, Association, ScopeType};
 use crate::core::eks::versions::{Offer, Support, day};
 use crate::core::eks::{AddonStatus, Insight};
 use crate::core::error::{AwsError, AwsResult};
+use crate::sim_cloud::convert::dated;
 use foo_model::Timestamp;
 use foo_model::eks as model;
 use foo_model::network::Tags;
@@ -32,7 +33,7 @@ pub(super) fn cluster(region: &Region, it: &core::Cluster) -> AwsResult<model::C
         status: same(name(it.status))?,
         version: model::Minor(it.version.0),
         platform_version: Some(format!("eks.{}", it.platform)),
-        created: Some(it.created),
+        created: Some(dated(it.created)),
         endpoint: server.as_ref().map(|server| server.endpoint.clone()),
         certificate_authority: server.map(|server| server.certificate_authority),
         role_arn: it.role.clone(),
@@ -87,7 +88,7 @@ pub(super) fn update(it: &core::Update) -> AwsResult<model::Update> {
         kind: name(it.kind).to_owned(),
         status: same(name(it.status))?,
         errors: it.errors.iter().map(issue).collect(),
-        created: Some(it.created),
+        created: Some(dated(it.created)),
     })
 }
 
@@ -127,7 +128,7 @@ pub(super) fn entry(it: &identities::AccessEntry) -> AwsResult<model::AccessEntr
         username: it.username.clone(),
         groups: it.groups.iter().cloned().collect(),
         tags: it.tags.clone(),
-        created: Some(it.created),
+        created: Some(dated(it.created)),
     })
 }
 
@@ -166,7 +167,7 @@ pub(super) fn offer(it: &Offer, now: Timestamp) -> model::VersionOffer {
             Support::Extended => model::Support::ExtendedSupport,
             Support::Ended => model::Support::Unsupported,
         },
-        standard_ends: Some(day(it.standard_until)),
-        extended_ends: Some(day(it.extended_until)),
+        standard_ends: Some(dated(day(it.standard_until))),
+        extended_ends: Some(dated(day(it.extended_until))),
     }
 }

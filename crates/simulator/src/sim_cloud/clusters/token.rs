@@ -1,7 +1,7 @@
 //! Tokens of clusters, as `aws eks get-token` makes them. They are signed at the simulator's virtual time, which is that of whoever
 //! calls the cloud in this process.
 
-use crate::authenticator::SigningKey;
+use crate::presign::SigningKey;
 use crate::world::World;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

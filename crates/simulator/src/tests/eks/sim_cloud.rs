@@ -1,9 +1,10 @@
 //! Clusters behind the trait: faults, lost answers and counts apply before them as before all other calls.
 
 use super::scene::{ROLE, World, world};
+use super::tokens::sts_at;
 use crate::core::network::PRIVATE_SUBNETS;
 use crate::tests::scene::REGION;
-use crate::{AccessKey, Fault, FaultRule, SimCloud, StsHosts};
+use crate::{AccessKey, Fault, FaultRule, SimCloud};
 use foo_cloud::{Clusters as _, ErrorKind};
 use foo_model::eks::{
     AccessPolicy, AccessScope, Answer, AuthenticationMode, Change, ClusterStatus, EndpointAccess, EntryKind,
@@ -40,7 +41,7 @@ fn create() -> Change {
         self_managed_addons: false,
         logging: BTreeSet::from([LogType::Audit]),
         encryption_key: Some("arn:aws:kms:eu-central-1:123456789012:key/k".to_owned()),
-        upgrade_policy: SupportType::Standard,
+        upgrade_policy: Some(SupportType::Standard),
         zonal_shift: true,
         deletion_protection: true,
         tags: Tags::from([("k".to_owned(), "v".to_owned())]),
@@ -123,7 +124,7 @@ async fn what_is_not_offered_is_an_empty_answer() {
 }
 
 #[tokio::test]
-async fn the_token_of_a_known_key_is_signed_and_lets_in_who_has_an_entry() {
+async fn the_token_of_a_known_key_is_signed_and_its_entry_is_mapped() {
     let world = world();
     let cloud = world.0.sim.cloud(REGION, "alice");
     let unsigned = cloud.cluster_token("main").await.expect("a token");
@@ -157,12 +158,13 @@ async fn the_token_of_a_known_key_is_signed_and_lets_in_who_has_an_entry() {
 
     let now = world.0.sim.now();
     let token = cloud.cluster_token("main").await.expect("a token");
-    let review =
-        |token: &str| world.0.sim.review_token(REGION, "main", token, &StsHosts { simulator: None }, now);
-    let user = review(&token.token).expect("let in");
-    assert_eq!((user.username.as_str(), user.groups), ("boss", vec!["bosses".to_owned()]));
     assert_eq!(token.lives, std::time::Duration::from_mins(15));
-    assert!(review(&unsigned.token).is_err());
+    let status = |token: &str| sts_at(&world.0.sim, "main", token, now).0;
+    assert_eq!(status(&token.token), 200);
+    let mappings = world.0.sim.access_mappings(REGION, "main");
+    let alice = mappings.into_iter().find(|it| it.principal == ALICE).expect("let in");
+    assert_eq!((alice.username.as_str(), alice.groups), ("boss", vec!["bosses".to_owned()]));
+    assert_ne!(unsigned.token, token.token);
     let other = cloud.cluster_token("other").await.expect("a token");
-    assert!(review(&other.token).is_err(), "of another cluster");
+    assert_eq!(status(&other.token), 403, "of another cluster");
 }

@@ -1,19 +1,24 @@
-//! Tokens of clusters: whom the authenticator lets in, and as whom (kubernetes-sigs/aws-iam-authenticator, `pkg/token`).
+//! Tokens of clusters: what STS and EC2 tell their authenticators, and whom those let in (kubernetes-sigs/aws-iam-authenticator).
+//! What the authenticator itself takes and refuses is not judged here: the test bed runs it.
 
-use super::scene::{World, request, world};
+use super::scene::{NODES, World, request, world, world_with};
 use crate::core::catalogue::IMAGE_X86_64;
 use crate::core::document::Document;
 use crate::core::ec2::launch_data::LaunchData;
+use crate::core::eks::AccessMapping;
 use crate::core::eks::cluster::ClusterStatus;
 use crate::core::group::operations::NewGroup;
 use crate::core::group::source::SourceSpec;
 use crate::core::network::SECURITY_GROUP;
 use crate::iam::roles::Role;
 use crate::tests::scene::{REGION, source};
-use crate::{AccessKey, ClusterUser, SigningKey, Simulator, StsHosts, TokenRefusal};
+use crate::wire::sigv4::SignedRequest;
+use crate::wire::{WireAnswer, of_eks};
+use crate::{AccessKey, Fault, FaultRule, SigningKey, Simulator, SimulatorConfig};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use foo_model::Timestamp;
+use http::{HeaderMap, HeaderValue, Method};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -55,16 +60,45 @@ fn add_entry(world: &World, body: &Value) {
         .expect("an entry");
 }
 
-fn review_at(sim: &Simulator, token: &str, now: Timestamp) -> Result<ClusterUser, TokenRefusal> {
-    sim.review_token(REGION, "main", token, &StsHosts { simulator: Some("127.0.0.1:4566") }, now)
+/// What STS answers to the authenticator of a cluster that got a token.
+pub(super) fn sts_at(sim: &Simulator, cluster: &str, token: &str, now: Timestamp) -> (u16, Value) {
+    let encoded = token.strip_prefix("k8s-aws-v1.").expect("its prefix");
+    let url = String::from_utf8(URL_SAFE_NO_PAD.decode(encoded).expect("base64")).expect("text");
+    sts_of_url(sim, cluster, &url, now)
 }
 
-fn review(world: &World, token: &str) -> Result<ClusterUser, TokenRefusal> {
-    review_at(&world.0.sim, token, NOW)
+fn sts_of_url(sim: &Simulator, cluster: &str, url: &str, now: Timestamp) -> (u16, Value) {
+    let (host, query) = url.strip_prefix("https://").and_then(|rest| rest.split_once("/?")).expect("a URL");
+    let mut headers = HeaderMap::new();
+    for (name, value) in [("host", host), ("x-k8s-aws-id", cluster), ("accept", "application/json")] {
+        headers.insert(name, HeaderValue::from_str(value).expect("a header"));
+    }
+    let (method, path, body) = (&Method::GET, "/", b"".as_slice());
+    let request = SignedRequest { method, path, query, headers: &headers, body, received: now };
+    match of_eks::answer(&sim.world, &request) {
+        WireAnswer::Json { status, body, .. } => (status, serde_json::from_str(&body).expect("JSON")),
+        other => panic!("{other:?}"),
+    }
 }
 
+/// ARN and UserId of who signed a token for the cluster `main`.
+fn signed_by(world: &World, token: &str) -> [String; 2] {
+    let (status, body) = sts_at(&world.0.sim, "main", token, NOW);
+    assert_eq!(status, 200, "{body}");
+    let result = &body["GetCallerIdentityResponse"]["GetCallerIdentityResult"];
+    ["Arn", "UserId"].map(|name| result[name].as_str().expect("text").to_owned())
+}
+
+/// Why STS refuses it.
 fn refused(world: &World, token: &str) -> String {
-    review(world, token).expect_err("refused").to_string()
+    let (status, body) = sts_at(&world.0.sim, "main", token, NOW);
+    assert_ne!(status, 200, "{body}");
+    body["Error"].to_string()
+}
+
+fn mapping(world: &World, principal: &str) -> Option<AccessMapping> {
+    let all = world.0.sim.access_mappings(REGION, "main");
+    all.into_iter().find(|it| it.principal == principal)
 }
 
 /// A launch template whose instances have an instance profile, and user data.
@@ -81,73 +115,61 @@ fn with_profile(world: &World, profile: &str) -> SourceSpec {
     source(&world.0.template_of("with-profile", data), None)
 }
 
-/// A token made of any URL.
-fn token_of(url: &str) -> String {
-    format!("k8s-aws-v1.{}", URL_SAFE_NO_PAD.encode(url))
-}
-
-fn url_of(token: &str) -> String {
-    let encoded = token.strip_prefix("k8s-aws-v1.").expect("its prefix");
-    String::from_utf8(URL_SAFE_NO_PAD.decode(encoded).expect("base64")).expect("text")
-}
-
 #[test]
-fn a_user_with_an_entry_is_let_in_with_its_groups() {
+fn an_entry_lets_a_user_in_by_name_and_a_role_by_its_unique_id_whatever_its_path() {
     let world = stage();
-    let user = review(&world, &key("alice").cluster_token("main", STS, REGION, NOW)).expect("let in");
-    assert_eq!(user.username, "arn:aws:iam::123456789012:user/alice");
-    assert_eq!(user.groups, ["dev"]);
-    assert_eq!(user.uid, "aws-iam-authenticator:123456789012:alice");
-    assert_eq!(user.extra["accessKeyId"], "alice");
-    let message = refused(&world, &key("bob").cluster_token("main", STS, REGION, NOW));
-    assert_eq!(message, "arn:aws:iam::123456789012:user/bob is not mapped");
-}
-
-#[test]
-fn a_session_is_let_in_by_the_entry_of_its_role_whatever_its_path() {
-    let world = stage();
+    let alice = mapping(&world, "arn:aws:iam::123456789012:user/alice").expect("let in");
+    let [arn, user_id] = signed_by(&world, &key("alice").cluster_token("main", STS, REGION, NOW));
+    assert_eq!((alice.principal, alice.user_id, alice.groups), (arn, user_id, vec!["dev".to_owned()]));
+    let people = mapping(&world, PEOPLE).expect("let in");
     let session = world.0.sim.role_session("admins", "carol@example.com", NOW).expect("a role");
-    let token = session.cluster_token("main", STS, REGION, NOW);
-    let user = review(&world, &token).expect("let in");
-    assert_eq!(user.username, "arn:aws:sts::123456789012:assumed-role/admins/carol-example.com");
-    assert_eq!(user.principal, PEOPLE);
-    assert_eq!(user.extra["sessionName"], "carol@example.com");
-    let later = NOW.plus(Duration::from_hours(2));
-    let token = session.cluster_token("main", STS, REGION, later);
-    let refusal = review_at(&world.0.sim, &token, later).expect_err("the session is over");
-    assert!(refusal.to_string().contains("ExpiredToken"), "{refusal}");
-    let without = SigningKey { session_token: None, ..session };
-    assert!(
-        refused(&world, &without.cluster_token("main", STS, REGION, NOW)).contains("InvalidClientTokenId")
-    );
+    let [arn, user_id] = signed_by(&world, &session.cluster_token("main", STS, REGION, NOW));
+    assert_eq!(arn, "arn:aws:sts::123456789012:assumed-role/admins/carol@example.com");
+    assert_eq!(user_id, format!("{}:carol@example.com", people.user_id));
+    assert_eq!(people.username, "arn:aws:sts::123456789012:assumed-role/admins/{{SessionName}}");
+    assert_eq!(mapping(&world, "arn:aws:iam::123456789012:user/bob"), None);
 }
 
 #[test]
 fn a_role_made_anew_under_the_same_name_is_another_one() {
     let world = stage();
     let sim = &world.0.sim;
-    let token =
-        || sim.role_session("admins", "x1", NOW).expect("a role").cluster_token("main", STS, REGION, NOW);
-    review(&world, &token()).expect("let in");
+    let user_id = || {
+        let session = sim.role_session("admins", "x1", NOW).expect("a role");
+        signed_by(&world, &session.cluster_token("main", STS, REGION, NOW))[1].clone()
+    };
+    let is_let_in = || mapping(&world, PEOPLE).is_some_and(|it| user_id() == format!("{}:x1", it.user_id));
+    assert!(is_let_in());
     sim.remove_role("admins");
     sim.put_role(role(json!({ "name": "admins", "path": "/people/" })));
-    assert!(refused(&world, &token()).ends_with("is not mapped"));
+    assert!(!is_let_in());
 }
 
 #[test]
-fn a_token_is_for_one_cluster_and_for_fifteen_minutes() {
+fn without_entries_the_creator_alone_is_let_in() {
+    let world = world();
+    world.active(json!({ "accessConfig": { "authenticationMode": "CONFIG_MAP" } }));
+    let all = world.0.sim.access_mappings(REGION, "main");
+    let [creator] = all.as_slice() else { panic!("{all:?}") };
+    assert_eq!(creator.groups, ["system:masters"]);
+    assert!(creator.principal.ends_with(&format!("/{}", creator.user_id)), "{creator:?}");
+    assert_eq!(world.0.sim.access_mappings(REGION, "other"), []);
+}
+
+#[test]
+fn sts_takes_a_token_for_one_cluster_and_for_fifteen_minutes() {
     let world = stage();
     let alice = key("alice");
     let token = alice.cluster_token("main", STS, REGION, NOW);
     assert!(
         refused(&world, &alice.cluster_token("other", STS, REGION, NOW)).contains("SignatureDoesNotMatch")
     );
-    let after = |minutes| review_at(&world.0.sim, &token, NOW.plus(Duration::from_mins(minutes)));
-    after(15).expect("still valid, whatever X-Amz-Expires says");
-    assert!(after(16).expect_err("over").to_string().contains("X-Amz-Date parameter is expired"));
+    let after = |minutes| sts_at(&world.0.sim, "main", &token, NOW.plus(Duration::from_mins(minutes)));
+    assert_eq!(after(15).0, 200, "still valid, whatever X-Amz-Expires says");
+    let (status, body) = after(16);
+    assert!(status == 403 && body.to_string().contains("expired"), "{body}");
     let tomorrow = NOW.plus(Duration::from_hours(24));
-    let early = alice.cluster_token("main", STS, REGION, tomorrow);
-    assert!(review(&world, &early).is_err());
+    refused(&world, &alice.cluster_token("main", STS, REGION, tomorrow));
     let stranger = key("mallory").cluster_token("main", STS, REGION, NOW);
     assert!(refused(&world, &stranger).contains("InvalidClientTokenId"));
     let forged = SigningKey { secret: "another".to_owned(), ..alice };
@@ -157,56 +179,54 @@ fn a_token_is_for_one_cluster_and_for_fifteen_minutes() {
 }
 
 #[test]
-fn only_what_the_authenticator_would_send_to_sts_is_taken() {
+fn a_session_signs_until_it_is_over_and_with_its_session_token_only() {
     let world = stage();
-    let alice = key("alice");
-    let good = url_of(&alice.cluster_token("main", STS, REGION, NOW));
-    review(&world, &token_of(&good)).expect("good");
-    for (other, why) in [
-        (good.replace("https://", "http://"), "unexpected scheme"),
-        (good.replace("sts.eu-central-1.amazonaws.com", "sts.evil.example"), "unexpected hostname"),
-        (
-            good.replace("sts.eu-central-1.", "sts.eu-west-1."),
-            "Credential should be scoped to a valid region",
-        ),
-        (good.replace(".com/?", ".com/x?"), "unexpected path"),
-        (good.replace("GetCallerIdentity", "AssumeRole"), "unexpected action"),
-        (format!("{good}&Extra=1"), "non-whitelisted query parameter"),
-        (format!("{good}&action=GetCallerIdentity"), "duplicate query parameter"),
-        (good.replace("host%3Bx-k8s-aws-id", "host"), "did not sign the x-k8s-aws-id header"),
-        (good.replace("Expires=60", "Expires=901"), "invalid X-Amz-Expires"),
-        (good.replace("Expires=60", "Expires=59"), "SignatureDoesNotMatch"),
-        (good.replace("%2Fsts%2F", "%2Fec2%2F"), "correct service"),
-        ("nonsense".to_owned(), "not properly formatted"),
-    ] {
-        assert_ne!(other, good, "{why}");
-        let message = refused(&world, &token_of(&other));
-        assert!(message.contains(why), "{why}: {message}");
-    }
-    assert!(refused(&world, "k8s-aws-v1.%").contains("not properly formatted"));
-    assert!(refused(&world, &format!("k8s-aws-v1.{}", "A".repeat(5_000))).contains("too large"));
-    assert!(refused(&world, "eyJhbGciOiJSUzI1NiJ9").contains("prefix"));
+    let session = world.0.sim.role_session("admins", "carol", NOW).expect("a role");
+    let later = NOW.plus(Duration::from_hours(2));
+    let token = session.cluster_token("main", STS, REGION, later);
+    let (_, body) = sts_at(&world.0.sim, "main", &token, later);
+    assert!(body.to_string().contains("ExpiredToken"), "{body}");
+    let without = SigningKey { session_token: None, ..session };
+    assert!(
+        refused(&world, &without.cluster_token("main", STS, REGION, NOW)).contains("InvalidClientTokenId")
+    );
 }
 
 #[test]
-fn hosts_of_sts_and_the_simulator_itself_are_taken() {
+fn each_host_of_sts_takes_what_is_signed_for_its_region() {
     let world = stage();
     let alice = key("alice");
     for (sts, region) in [
         ("https://sts.amazonaws.com", "us-east-1"),
         ("https://sts.us-west-2.amazonaws.com", "us-west-2"),
-        ("http://127.0.0.1:4566", REGION),
+        ("https://sts-fips.us-east-2.amazonaws.com", "us-east-2"),
     ] {
-        review(&world, &alice.cluster_token("main", sts, region, NOW)).expect(sts);
+        signed_by(&world, &alice.cluster_token("main", sts, region, NOW));
+        let elsewhere = alice.cluster_token("main", sts, REGION, NOW);
+        assert!(refused(&world, &elsewhere).contains("scoped to a valid region"), "{sts}");
     }
-    let other_port = alice.cluster_token("main", "http://127.0.0.1:4567", REGION, NOW);
-    assert!(refused(&world, &other_port).contains("unexpected scheme"));
+}
+
+/// The account neither sees these calls nor limits them.
+#[test]
+fn calls_of_eks_are_not_counted_and_meet_no_faults() {
+    let world = stage();
+    let sim = &world.0.sim;
+    sim.add_fault(FaultRule::on("GetCallerIdentity", Fault::Throttled));
+    let before = sim.total_calls();
+    signed_by(&world, &key("alice").cluster_token("main", STS, REGION, NOW));
+    refused(&world, &key("alice").cluster_token("other", STS, REGION, NOW));
+    assert_eq!(sim.total_calls(), before);
+    let token = key("alice").cluster_token("main", STS, REGION, NOW);
+    let url = String::from_utf8(URL_SAFE_NO_PAD.decode(&token[11..]).expect("base64")).expect("text");
+    let (status, body) = sts_of_url(sim, "main", &url.replace("GetCallerIdentity", "AssumeRole"), NOW);
+    assert!(status == 403 && body.to_string().contains("SignatureDoesNotMatch"), "{body}");
 }
 
 #[test]
 fn an_instance_is_a_node_by_the_entry_of_the_role_in_its_profile() {
     let world = stage();
-    add_entry(&world, &json!({ "principalArn": super::scene::NODES, "type": "EC2_LINUX" }));
+    add_entry(&world, &json!({ "principalArn": NODES, "type": "EC2_LINUX" }));
     let sim = &world.0.sim;
     sim.put_instance_profile(
         serde_json::from_value(json!({ "name": "pool", "role": "nodes" })).expect("a profile"),
@@ -219,17 +239,56 @@ fn an_instance_is_a_node_by_the_entry_of_the_role_in_its_profile() {
     let id = world.0.region.in_service_instances().first().expect("it runs").id.clone();
     assert_eq!(world.0.region.in_service_instances()[0].user_data.as_deref(), Some("Zm9v"));
     let credentials = sim.instance_credentials(REGION, &id, NOW).expect("its role exists");
-    let user = review(&world, &credentials.cluster_token("main", STS, REGION, NOW)).expect("let in");
-    let node = world.0.region.instance(&id).and_then(|it| it.addresses).expect("it runs").private_dns;
-    assert_eq!(user.username, format!("system:node:{node}"));
-    assert_eq!(user.groups, ["system:nodes"]);
-    let other = sim.role_session("nodes", "i-0123456789abcdef0", NOW).expect("a role");
-    assert!(refused(&world, &other.cluster_token("main", STS, REGION, NOW)).ends_with("is not mapped"));
+    let [_, user_id] = signed_by(&world, &credentials.cluster_token("main", STS, REGION, NOW));
+    let nodes = mapping(&world, NODES).expect("let in");
+    assert_eq!(user_id, format!("{}:{id}", nodes.user_id));
+    assert_eq!(
+        (nodes.username.as_str(), nodes.groups),
+        ("system:node:{{EC2PrivateDNSName}}", vec!["system:nodes".to_owned()])
+    );
+    // The authenticator asks EC2 for that name, with credentials of EKS.
+    let name = world.0.region.instance(&id).and_then(|it| it.addresses).expect("it runs").private_dns;
+    let authorization = format!("AWS4-HMAC-SHA256 Credential=EKS/20260101/{REGION}/ec2/aws4_request");
+    let mut headers = HeaderMap::new();
+    headers.insert("authorization", HeaderValue::from_str(&authorization).expect("a header"));
+    let body = format!("Action=DescribeInstances&Version=2016-11-15&InstanceId.1={id}");
+    let body = body.as_bytes();
+    let (method, path, query) = (&Method::POST, "/", "");
+    let asked = SignedRequest { method, path, query, headers: &headers, body, received: NOW };
+    let WireAnswer::Xml { status: 200, body, .. } = of_eks::answer(&sim.world, &asked) else {
+        panic!("no answer")
+    };
+    assert!(body.contains(&format!("<privateDnsName>{name}</privateDnsName>")), "{body}");
+    let asked =
+        SignedRequest { body: b"Action=TerminateInstances&Version=2016-11-15&InstanceId.1=i-1", ..asked };
+    let WireAnswer::Xml { status: 403, .. } = of_eks::answer(&sim.world, &asked) else {
+        panic!("not refused")
+    };
+}
+
+#[test]
+fn accounts_of_one_address_answer_whose_key_they_know() {
+    let ours = stage().0.sim;
+    let theirs =
+        Simulator::new(SimulatorConfig { account: "210987654321".to_owned(), ..SimulatorConfig::stepped() });
+    theirs.put_key(AccessKey { id: "zoe".to_owned(), secret: "s".to_owned(), policy: None });
+    let account = |sim: &Simulator, caller| sim.account_of(caller).world.config.account.clone();
+    assert_eq!(account(&ours, "zoe"), "123456789012");
+    ours.shares_address_with(&theirs);
+    assert_eq!(
+        (account(&ours, "zoe"), account(&ours, "alice")),
+        ("210987654321".into(), "123456789012".into())
+    );
+    assert_eq!(
+        (account(&theirs, "zoe"), account(&theirs, "alice")),
+        ("210987654321".into(), "123456789012".into())
+    );
+    assert_eq!(account(&theirs, "nobody"), "210987654321");
 }
 
 #[test]
 fn a_cluster_that_waits_for_its_server_shows_no_endpoint_before() {
-    let world = super::scene::world_with(|settings| settings.eks.waits_for_server = true);
+    let world = world_with(|settings| settings.eks.waits_for_server = true);
     world.try_create(json!({})).expect("created");
     world.wait(3_600);
     assert_eq!(world.main().status, ClusterStatus::Creating);

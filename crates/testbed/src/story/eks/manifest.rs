@@ -105,10 +105,7 @@ mod tests {
         assert_eq!(control_plane.spec.version, VERSIONS[0]);
         let eks = control_plane.spec.eks.as_ref().unwrap();
         assert_eq!(eks.name.as_deref(), Some(EKS_CLUSTER));
-        assert!(
-            eks.role_arn.contains(DEFAULT_ACCOUNT)
-                && eks.role_arn.ends_with(super::super::prepared::CONTROL_PLANE_ROLE)
-        );
+        assert!(eks.role_arn.contains(DEFAULT_ACCOUNT) && eks.role_arn.ends_with(crate::CONTROL_PLANE_ROLE));
         let pools = objects::<MachinePool>();
         assert_eq!(pools.len(), 2);
         for pool in &pools {
@@ -118,7 +115,7 @@ mod tests {
         let machine_pools = ours::<FooMachinePool>();
         let names: Vec<_> = machine_pools.iter().filter_map(|it| it.metadata.name.as_deref()).collect();
         assert_eq!(names, [LINUX, ROCKETS]);
-        let profile = Some(super::super::prepared::NODE_ROLE);
+        let profile = Some(crate::NODE_ROLE);
         assert!(machine_pools.iter().all(|it| it.spec.iam_instance_profile.as_deref() == profile));
         let configs = ours::<FooNodeConfig>();
         assert_eq!(configs[0].spec.labels.get(LABEL.0).map(String::as_str), Some(LABEL.1));

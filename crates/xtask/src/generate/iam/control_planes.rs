@@ -11,9 +11,13 @@ use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER};
 use serde_json::{Value, json};
 
 pub(super) const CLUSTERS: &str = "arn:*:eks:*:*:cluster/*";
-/// Their ARNs contain the name of the cluster.
-const PARTS: [&str; 3] = ["arn:*:eks:*:*:addon/*", "arn:*:eks:*:*:access-entry/*", PODS];
-const PODS: &str = "arn:*:eks:*:*:podidentityassociation/*";
+/// Their ARNs contain the name of the cluster: `<kind>/<cluster>/…` (Service Authorization Reference, "Resource types defined by
+/// Amazon Elastic Kubernetes Service").
+pub(super) const PARTS: [&str; 3] = ["arn:*:eks:*:*:addon/*/*", "arn:*:eks:*:*:access-entry/*/*", PODS];
+const PODS: &str = "arn:*:eks:*:*:podidentityassociation/*/*";
+/// Roles and instance profiles that are read.
+pub(super) const ROLES: &str = "arn:*:iam::*:role/*";
+pub(super) const PROFILES: &str = "arn:*:iam::*:instance-profile/*";
 /// Roles that EKS may get, and that pods may get through add-ons and pod identity associations. Whoever may make a control plane
 /// chooses both the role and the service account, and so gets the rights of every role with such a name.
 pub(super) const CLUSTER_ROLES: &str = "arn:*:iam::*:role/*.eks.infrastructure.foo.com";
@@ -70,9 +74,11 @@ fn of_reads() -> Vec<Statement> {
         allow(
             "ReadRoles",
             [Operation::GetRole, Operation::GetInstanceProfile].map(Operation::iam_action).to_vec(),
-            &["arn:*:iam::*:role/*", "arn:*:iam::*:instance-profile/*"],
+            &[ROLES, PROFILES],
             None,
-            "The role of each pool's instance profile, for which there is an access entry, and the unique id by which EKS knows it.",
+            "The role of each pool's instance profile, for which there is an access entry, the roles in `accessEntries`, and the manager's own: \
+             their ARNs, and the unique ids by which EKS knows them. `accessEntries` may name any role of the account, so a policy that is \
+             narrower has to fit yours.",
         ),
     ]
 }

@@ -28,11 +28,17 @@ pub(super) fn page(manager: &Manager, extension: &[Statement]) -> Result<String>
          of another |\n\
          | `Groups` | `*` | names of groups, such as `prod-*`. By default the name of a group is `<namespace>-<cluster>-<pool>`, so a common \
          prefix of namespaces selects their groups |\n\
+         | `LaunchVpcs` | `*` | ids of the VPCs in which instances may be launched |\n\
+         | `KeyPairs` | `*` | names of the key pairs that instances may get (`sshKeyName`) |\n\
+         | `EventQueues` | `foo-events*` | names of the [queues of events](../operations/events.md) |\n\
+         | `InstanceProfiles` | `*` | names of the instance profiles that the manager reads: those of pools of clusters on EKS, or with user data in \
+         S3 |\n\
+         | `PrincipalRoles` | `*` | names of the roles that the manager reads: those of nodes, of `accessEntries` and its own |\n\
          | `Networks` | `No` | `Yes` adds the policy for managed networks |\n\
          | `Leftovers` | `No` | `Yes` adds the policy for leftovers of workload clusters |\n\
          | `ControlPlanes` | `No` | `Yes` adds the policy for control planes on EKS |\n\
-         | `ControlPlaneNames` | `*` | names of the EKS clusters that may be created and changed. By default the name of a cluster begins with its \
-         namespace |\n\
+         | `ControlPlaneNames` | `*` | names of the EKS clusters that may be read, created and changed with all their parts. By default the name of a cluster \
+         begins with its namespace |\n\
          | `Adoption` | `No` | `Yes` adds the policy for the adoption of EKS clusters |\n\
          | `UserData` | `No` | `Yes` adds the policy for user data in S3 |\n\
          | `UserDataBuckets` | `*` | names of the buckets for user data |\n\

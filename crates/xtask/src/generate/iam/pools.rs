@@ -10,7 +10,11 @@ use foo_cloud::queue::TAG_EVENTS;
 use serde_json::json;
 
 pub(super) const GROUPS: &str = "arn:*:autoscaling:*:*:autoScalingGroup:*:autoScalingGroupName/*";
-pub(super) const QUEUES: &str = "arn:*:sqs:*:*:*";
+/// The queue of deploy/aws/events.yaml, unless its parameter `QueueName` says otherwise.
+pub(super) const QUEUES: &str = "arn:*:sqs:*:*:foo-events*";
+pub(super) const KEY_PAIRS: &str = "arn:*:ec2:*:*:key-pair/*";
+/// As a condition of launches.
+pub(super) const LAUNCH_VPCS: &str = "arn:*:ec2:*:*:vpc/*";
 /// Roles that nodes may get. A user who may create pools chooses both the instance profile and what runs at the start of an
 /// instance, and so gets the permissions of every role with such a name.
 pub(super) const NODE_ROLES: &str = "arn:*:iam::*:role/*.nodes.infrastructure.foo.com";
@@ -19,14 +23,15 @@ pub(super) const PUBLIC_PARAMETERS: &str = "arn:*:ssm:*::parameter/aws/service/*
 pub(super) const PARAMETERS: &str = "arn:*:ssm:*:*:parameter/*";
 const TEMPLATES: &str = "arn:*:ec2:*:*:launch-template/*";
 
-/// The resources of a launch besides the template.
+/// What a launch uses of a VPC.
+const LAUNCHED_INTO: &[&str] = &["arn:*:ec2:*:*:subnet/*", "arn:*:ec2:*:*:security-group/*"];
+
+/// The other resources of a launch besides the template.
 const LAUNCHED: &[&str] = &[
     "arn:*:ec2:*:*:instance/*",
     "arn:*:ec2:*:*:volume/*",
     "arn:*:ec2:*:*:network-interface/*",
-    "arn:*:ec2:*:*:subnet/*",
-    "arn:*:ec2:*:*:security-group/*",
-    "arn:*:ec2:*:*:key-pair/*",
+    KEY_PAIRS,
     "arn:*:ec2:*::image/*",
     "arn:*:ec2:*::snapshot/*",
 ];
@@ -108,8 +113,8 @@ fn of_templates_and_queues() -> Vec<Statement> {
             Guard::TaggedQueue.actions(),
             &[QUEUES],
             Some(has_tag("aws:ResourceTag", TAG_EVENTS)),
-            "The queue of events, which deploy/aws/events.yaml creates with this tag. Remove the statement if there is \
-             none, or narrow the resource to the queue's ARN.",
+            "The queue of events, which deploy/aws/events.yaml creates with this tag. A queue with another name needs its name here. \
+             Remove the statement if there is none.",
         ),
     ]
 }
@@ -142,6 +147,14 @@ fn of_launches() -> Vec<Statement> {
             resources: LAUNCHED.to_vec(),
             condition: Some(json!({"ArnLike": {"ec2:LaunchTemplate": TEMPLATES}})),
             why: "The other resources of a launch, and only in a launch from a template.",
+        },
+        Statement {
+            sid: "LaunchOnlyIntoVpcs",
+            effect: Effect::Allow,
+            actions: vec!["ec2:RunInstances".to_owned()],
+            resources: LAUNCHED_INTO.to_vec(),
+            condition: Some(json!({"ArnLike": {"ec2:LaunchTemplate": TEMPLATES, "ec2:Vpc": LAUNCH_VPCS}})),
+            why: "Subnets and security groups of a launch. The policy cannot know your VPCs: narrow the second condition to theirs.",
         },
         Statement {
             sid: "TagNewInstances",

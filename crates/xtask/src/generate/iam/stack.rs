@@ -1,8 +1,8 @@
 //! deploy/aws/iam.yaml: the policies as a CloudFormation stack, narrowed by parameters.
 
-use super::control_planes::{CLUSTER_ROLES, CLUSTERS, POD_ROLES};
+use super::control_planes::{CLUSTER_ROLES, CLUSTERS, PARTS, POD_ROLES, PROFILES, ROLES};
 use super::networks::GIVEN_VPCS;
-use super::pools::{GROUPS, NODE_ROLES};
+use super::pools::{GROUPS, KEY_PAIRS, NODE_ROLES, QUEUES};
 use super::user_data::{BUCKETS, FOLDERS, OBJECTS};
 use anyhow::{Context as _, Result};
 use foo_model::names::TAG_CLUSTER;
@@ -71,6 +71,26 @@ Parameters:
     Type: String
     Default: "*"
     Description: Names of groups that may be made and changed.
+  LaunchVpcs:
+    Type: String
+    Default: "*"
+    Description: Ids of the VPCs in which instances may be launched.
+  KeyPairs:
+    Type: String
+    Default: "*"
+    Description: Names of the key pairs that instances may get (sshKeyName). None fits none.
+  EventQueues:
+    Type: String
+    Default: "foo-events*"
+    Description: Names of the queues of events, QueueName of deploy/aws/events.yaml. Only queues with its tag are read.
+  InstanceProfiles:
+    Type: String
+    Default: "*"
+    Description: Names of the instance profiles that are read, those of all pools of clusters on EKS or with user data in S3.
+  PrincipalRoles:
+    Type: String
+    Default: "*"
+    Description: Names of the roles that are read, those of nodes, of accessEntries and of the manager itself.
   Networks:
     Type: String
     Default: "No"
@@ -174,6 +194,15 @@ fn narrowed(value: Value) -> Value {
         Value::String(text) if text == NODE_ROLES => parameter("arn:*:iam::*:role/${NodeRoles}"),
         Value::String(text) if text == CLUSTER_ROLES => parameter("arn:*:iam::*:role/${ClusterRoles}"),
         Value::String(text) if text == CLUSTERS => parameter("arn:*:eks:*:*:cluster/${ControlPlaneNames}"),
+        Value::String(text) if PARTS.contains(&text.as_str()) => {
+            parameter(&text.replacen("/*/*", "/${ControlPlaneNames}/*", 1))
+        }
+        Value::String(text) if text == ROLES => parameter("arn:*:iam::*:role/${PrincipalRoles}"),
+        Value::String(text) if text == PROFILES => {
+            parameter("arn:*:iam::*:instance-profile/${InstanceProfiles}")
+        }
+        Value::String(text) if text == QUEUES => parameter("arn:*:sqs:*:*:${EventQueues}"),
+        Value::String(text) if text == KEY_PAIRS => parameter("arn:*:ec2:*:*:key-pair/${KeyPairs}"),
         Value::String(text) if text == POD_ROLES => parameter("arn:*:iam::*:role/${PodRoles}"),
         Value::String(text) if text == OBJECTS => {
             parameter("arn:*:s3:::${UserDataBuckets}/*foo-user-data/${UserDataNamespaces}/*")
@@ -188,6 +217,9 @@ fn narrowed(value: Value) -> Value {
             if fields.get("Sid") == Some(&json!(GIVEN_VPCS)) {
                 let given = json!([parameter("arn:*:ec2:*:*:vpc/${GivenVpcs}")]);
                 fields.insert("Resource".to_owned(), given);
+            }
+            if fields.contains_key("ec2:Vpc") {
+                fields.insert("ec2:Vpc".to_owned(), parameter("arn:*:ec2:*:*:vpc/${LaunchVpcs}"));
             }
             for key in ["aws:RequestTag", "aws:ResourceTag"] {
                 narrow_clusters(&mut fields, &format!("{key}/{TAG_CLUSTER}"));

@@ -6,7 +6,7 @@ use super::pools::{GROUPS, NODE_ROLES};
 use super::statement::{Effect, Statement};
 use super::{control_planes, extension, leftovers, networks, pools, user_data};
 use foo_cloud::Operation;
-use foo_model::names::{TAG_CLUSTER, TAG_NETWORK};
+use foo_model::names::{TAG_ADOPTED, TAG_CLUSTER, TAG_NETWORK};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use strum::IntoEnumIterator as _;
@@ -128,6 +128,9 @@ fn only_own_clusters_and_parts_of_them_are_changed() {
     for statement in control_planes::statements().iter().filter(|it| !passing(it) && it.sid != linked) {
         let Some(condition) = &statement.condition else { continue };
         if statement.sid == "TagClusters" {
+            let (owned, adopted) =
+                (format!("aws:RequestTag/{TAG_CLUSTER}"), format!("aws:RequestTag/{TAG_ADOPTED}"));
+            assert_eq!(condition, &json!({"Null": {owned: "false", adopted: "true"}}));
             continue;
         }
         let key = if others.contains(&statement.sid) { "aws:RequestTag" } else { "aws:ResourceTag" };
@@ -193,9 +196,47 @@ fn the_stack_is_the_policies_with_parameters() {
         assert_eq!(parts(&document), parts(&serde_json::from_str(&text(path)).unwrap()));
     }
     assert!(documents[0].contains(NODE_ROLES) && documents[0].contains(GROUPS));
+    // Pools and control planes: also the resources, which others have in a form of their own.
+    for at in [0, 3] {
+        let document = documents[at].replace("{\"Fn::Sub\":", "").replace("\"}", "\"");
+        let resources = |text: &str| -> Vec<String> {
+            text.split("\"Resource\":").skip(1).map(|it| it.split(']').next().unwrap().to_owned()).collect()
+        };
+        let policy: Value = serde_json::from_str(&text(POLICIES[at].1)).unwrap();
+        assert_eq!(resources(&document), resources(&policy.to_string()), "{}", POLICIES[at].0);
+    }
     assert_eq!(stack["Resources"]["NetworkPolicy"]["Condition"], "WithNetworks");
     assert_eq!(stack["Resources"]["LeftoversPolicy"]["Condition"], "WithLeftovers");
     assert_eq!(stack["Resources"]["ControlPlanePolicy"]["Condition"], "WithControlPlanes");
+}
+
+/// A role for one tenant: neither clusters of others nor their parts, no launch into networks of others, no key of theirs.
+#[test]
+fn the_stack_narrows_each_resource_that_a_tenant_could_share() {
+    let stack = crate::yaml::parse(&text("deploy/aws/iam.yaml")).unwrap().remove(0);
+    let document = |name: &str| stack["Resources"][name]["Properties"]["PolicyDocument"].clone();
+    let statements = |document: &Value| document["Statement"].as_array().unwrap().clone();
+    let named: Vec<String> = statements(&document("ControlPlanePolicy"))
+        .iter()
+        .flat_map(|it| it["Resource"].as_array().unwrap().clone())
+        .map(|it| it["Fn::Sub"].as_str().or(it.as_str()).unwrap().to_owned())
+        .filter(|it| it.starts_with("arn:*:eks:"))
+        .collect();
+    let kinds = ["cluster/", "addon/", "access-entry/", "podidentityassociation/"];
+    for kind in kinds {
+        assert!(named.iter().any(|it| it.contains(&format!(":{kind}"))), "{kind}");
+    }
+    for arn in &named {
+        assert!(kinds.iter().any(|kind| arn.contains(&format!(":{kind}${{ControlPlaneNames}}"))), "{arn}");
+    }
+    for statement in statements(&document("Policy")) {
+        let (sid, all) = (statement["Sid"].as_str().unwrap(), statement.to_string());
+        let (vpc, key) =
+            (all.contains(":subnet/") || all.contains(":security-group/"), all.contains(":key-pair/"));
+        assert_eq!(vpc, all.contains("vpc/${LaunchVpcs}"), "{sid}");
+        assert_eq!(key, all.contains("key-pair/${KeyPairs}"), "{sid}");
+        assert_eq!(all.contains(":sqs:"), all.contains("${EventQueues}"), "{sid}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! `s3:ExistingObjectTag` does not work for writes and deletions (Amazon S3 User Guide, "Tagging and access control policies"), hence
 //! the folder in every key.
 
+use super::control_planes::PROFILES;
 use super::guards::Guard;
 use super::statement::{Statement, allow};
 use anyhow::{Context as _, Result};
@@ -45,7 +46,7 @@ pub(super) fn statements() -> Vec<Statement> {
         allow(
             "FindNodeRoles",
             vec![Operation::GetInstanceProfile.iam_action()],
-            &["arn:*:iam::*:instance-profile/*"],
+            &[PROFILES],
             None,
             "The role of the pool's instance profile, which alone may read the pool's user data.",
         ),

@@ -35,7 +35,14 @@ pub(super) fn page() -> Result<String> {
 /// The permissions of other components, and the policies that limit the manager.
 fn of_others(page: &mut String) -> Result<()> {
     page.push_str(
-        "\nWhat RBAC cannot say, admission policies do (`deploy/policy`): the manager's ServiceAccount writes no Secret but\n\
+        "\n### Who is a manager\n\n\
+         The policies in `deploy/policy` recognize the managers and Cluster API's core by the verbs `act-as-provider` and `act-as-core`\n\
+         on `managers`, a resource that does not exist: these rights give access to nothing. Names prove nothing, since whoever may\n\
+         create ServiceAccounts in a namespace chooses theirs. A right in one namespace does not count, nor one that a wildcard\n\
+         gives: who has all verbs (`cluster-admin`) may also `act-as-anybody`, which no role grants, and is an administrator,\n\
+         whom the policies protect from accidents. So do not bind `cluster-admin` to the ServiceAccounts of the managers or of\n\
+         Cluster API's core: core could not delete FooMachines any more, and no limit would bind a manager.\n\n\
+         What RBAC cannot say, admission policies do (`deploy/policy`): the manager's ServiceAccount writes no Secret but\n\
          `<cluster>-kubeconfig` of the type `cluster.x-k8s.io/secret`, of others nothing but ownerReferences, deletes no Secret, and\n\
          deletes no Machine but those of its pools. With [one namespace](../operations/install.md#one-namespace-only) it can read\n\
          Secrets there and in its own only.\n\n\

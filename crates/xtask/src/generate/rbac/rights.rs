@@ -264,7 +264,13 @@ pub(super) const RIGHTS: &[Right] = &[
         "whose token it is that asks for metrics or debug pages; without this right nobody gets them",
     ),
     right("authorization.k8s.io", &["subjectaccessreviews"], &["create"], ALL, "whether they may"),
+    right(INFRASTRUCTURE_GROUP, &["managers"], &["act-as-provider"], &[Pool, Cluster], RECOGNIZED),
+    right(CONTROL_PLANE_GROUP, &["managers"], &["act-as-provider"], &[ControlPlane, Eks], RECOGNIZED),
+    right(BOOTSTRAP_GROUP, &["managers"], &["act-as-provider"], &[NodeConfig], RECOGNIZED),
 ];
+
+/// Of `managers`, which are no resource of the API server, and of verbs that no request has.
+const RECOGNIZED: &str = "gives access to nothing: by this right the admission policies recognize who asks";
 
 /// What readers of a manager's diagnostics need: paths of its diagnostics (`--diagnostics-address`).
 pub(super) const DIAGNOSTICS: &[Page] = &[
@@ -321,20 +327,26 @@ pub(super) const IDENTITY_SECRETS: &[Right] = &[right(
 
 /// What Cluster API's core controllers may do with our kinds: they own, patch and delete them.
 const CORE_VERBS: &[&str] = &["create", "delete", "get", "list", "patch", "update", "watch"];
-pub(super) const CORE_INFRASTRUCTURE: &[Right] = &[right(
-    INFRASTRUCTURE_GROUP,
-    &["fooclusters", "fooclustertemplates", "foomachinepools", "foomachinepooltemplates", "foomachines"],
-    CORE_VERBS,
-    &[],
-    "Cluster, MachinePool, Machine and topology controllers of Cluster API",
-)];
-pub(super) const CORE_CONTROL_PLANE: &[Right] = &[right(
-    CONTROL_PLANE_GROUP,
-    &["foocontrolplanes", "foocontrolplanetemplates"],
-    CORE_VERBS,
-    &[],
-    "Cluster and topology controllers of Cluster API",
-)];
+pub(super) const CORE_INFRASTRUCTURE: &[Right] = &[
+    right(
+        INFRASTRUCTURE_GROUP,
+        &["fooclusters", "fooclustertemplates", "foomachinepools", "foomachinepooltemplates", "foomachines"],
+        CORE_VERBS,
+        &[],
+        "Cluster, MachinePool, Machine and topology controllers of Cluster API",
+    ),
+    right(INFRASTRUCTURE_GROUP, &["managers"], &["act-as-core"], &[], RECOGNIZED),
+];
+pub(super) const CORE_CONTROL_PLANE: &[Right] = &[
+    right(
+        CONTROL_PLANE_GROUP,
+        &["foocontrolplanes", "foocontrolplanetemplates"],
+        CORE_VERBS,
+        &[],
+        "Cluster and topology controllers of Cluster API",
+    ),
+    right(CONTROL_PLANE_GROUP, &["managers"], &["act-as-core"], &[], RECOGNIZED),
+];
 
 pub(super) const CORE_BOOTSTRAP: &[Right] = &[right(
     BOOTSTRAP_GROUP,

@@ -76,8 +76,14 @@ fn ranges_shown(looked: Option<Vpc>, before: (&str, &[&str])) -> Vec<String> {
         ..NetworkStatus::default()
     };
     let zones = zones();
-    let view =
-        View { desired: &desired, observed: &observed, plan: &plan, zones: &zones, before: Some(before) };
+    let view = View {
+        desired: &desired,
+        observed: &observed,
+        plan: &plan,
+        zones: &zones,
+        before: Some(before),
+        clock: Difference::default(),
+    };
     shown(&view, None).network.cidrs
 }
 

@@ -60,6 +60,8 @@ pub(super) struct Known<'a> {
     pub(super) oldest_kubelet: Option<Minor>,
     /// Whether the cluster may be deleted.
     pub(super) being_deleted: bool,
+    /// Whether its Cluster goes as well, or a user confirmed the deletion.
+    pub(super) deletion_confirmed: bool,
 }
 
 /// What the EKS cluster is to be.
@@ -130,6 +132,7 @@ pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Des
             api::DeletionPolicy::Retain => DeletionPolicy::Retain,
         }),
         being_deleted: known.being_deleted,
+        deletion_confirmed: known.deletion_confirmed,
         // A pass over what is paused does not come as far as this.
         paused: false,
     })

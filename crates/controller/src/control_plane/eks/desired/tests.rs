@@ -26,6 +26,7 @@ fn known() -> Known<'static> {
         nodes_settled: true,
         oldest_kubelet: None,
         being_deleted: false,
+        deletion_confirmed: true,
     }
 }
 

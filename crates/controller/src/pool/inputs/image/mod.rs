@@ -21,7 +21,7 @@ use foo_api::pool::{Ami, ImagePolicy, ImageStatus};
 use foo_cloud::lookups::{Asking, Lookups};
 use foo_cloud::{ImageInfo, ImageQuery, InstanceTypeInfo};
 use foo_model::names::IMAGE_ANNOTATION;
-use foo_model::{EventReason, ImageId, KubernetesTime, Reason, Timestamp};
+use foo_model::{AwsTime, EventReason, ImageId, KubernetesTime, Reason};
 use foo_planner::desired::{Blocked, Goal};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::api::{Patch, PatchParams};
@@ -137,7 +137,7 @@ impl Pools {
                 Image::recorded(valid)
             }
             (valid, _, Some(region)) => {
-                let now = self.context.clock.now();
+                let now = region.clock().theirs(self.context.clock.now());
                 let known = valid.as_ref().map(|valid| valid.id.as_str());
                 let found = found(&source, known, types, &region.lookups, now).await;
                 let now = self.context.kubernetes_clock.now();
@@ -319,7 +319,7 @@ async fn found(
     known: Option<&str>,
     types: &[InstanceTypeInfo],
     lookups: &Lookups,
-    now: Timestamp,
+    now: AwsTime,
 ) -> Result<ImageId, Blocked> {
     let missing = |what: &str| Blocked::new(Reason::ImageNotFound, format!("{source}: {what}"));
     let failed = |error| lookup::failed(Reason::ImageNotFound, &source.to_string(), &error);

@@ -5,8 +5,8 @@ use crate::core::region::Region;
 use crate::core::time::iso_millis;
 use crate::wire::ec2::tags;
 use crate::wire::xml::Xml;
-use foo_model::VpcId;
 use foo_model::network::{Address, EgressOnlyGateway, Interface, InternetGateway, NatGateway, NatState};
+use foo_model::{Timestamp, VpcId};
 
 /// The inside of an `InternetGateway`.
 pub(in crate::wire::ec2::network) fn write_internet(
@@ -75,7 +75,7 @@ pub(in crate::wire::ec2::network) fn write_nat(xml: &mut Xml, gateway: &NatGatew
     xml.text("state", nat_state(gateway));
     xml.text("connectivityType", "public");
     xml.text("availabilityMode", "zonal");
-    xml.optional("createTime", gateway.created.map(iso_millis));
+    xml.optional("createTime", gateway.created.map(|at| iso_millis(Timestamp(at.millis()))));
     if let Some((code, message)) = &gateway.failure {
         xml.text("failureCode", code);
         xml.text("failureMessage", message);

@@ -1,12 +1,17 @@
-//! Makes tokens, as `aws eks get-token` does: for the stand-in kubelets of a test bed, and for tests.
+//! Makes tokens of clusters, as `aws eks get-token` does: for the stand-in kubelets of a test bed, and for tests. Nothing here judges
+//! them: aws-iam-authenticator does, with the answers of STS.
 
-use super::token::{CLUSTER, PREFIX};
 use crate::wire::signature::Scope;
 use crate::wire::sigv4::{SignedRequest, encode, signature, text_of};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use foo_model::Timestamp;
 use http::{HeaderMap, HeaderValue, Method};
+
+/// The header that names the cluster that a token is for. It is signed and not part of the token.
+const CLUSTER: &str = "x-k8s-aws-id";
+/// How a token begins.
+const PREFIX: &str = "k8s-aws-v1.";
 
 /// What a request is signed with: an access key, or temporary credentials.
 #[derive(Clone, PartialEq, Eq)]
