@@ -330,6 +330,11 @@ impl Clouds {
         self.regions().values().filter(|region| region.strong_count() > 0).count()
     }
 
+    /// All clouds that are in use.
+    pub fn connected(&self) -> Vec<Arc<CloudRegion>> {
+        self.regions().values().filter_map(Weak::upgrade).collect()
+    }
+
     /// The clouds of a region that are in use.
     pub fn connected_in(&self, region: &str) -> Vec<Arc<CloudRegion>> {
         let regions = self.regions();

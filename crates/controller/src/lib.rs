@@ -43,6 +43,7 @@ pub mod readiness;
 pub mod run;
 pub mod tasks;
 pub mod telemetry;
+pub mod unmanaged_groups;
 pub mod watch;
 mod workload_name;
 

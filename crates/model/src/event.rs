@@ -116,6 +116,9 @@ event_reasons! {
     InstanceTerminated Normal FooMachinePool
     "an instance whose Machine is drained is terminated, and whether desired capacity is lowered with it"
 
+    UnknownInstances Warning FooMachinePool
+    "instances that a manager finds after its start had no FooMachine, and more exist than are requested, as after a restore of the management cluster: the surplus is drained and terminated"
+
     InstanceMissing Warning FooMachinePool
     "an instance no longer exists, although the provider did not terminate it; its Machine is deleted"
 

@@ -24,7 +24,12 @@ use strum::IntoEnumIterator;
 
 /// All pages, for users that `access` allows. To be served over TLS only: requests carry tokens.
 pub fn guarded(metrics: Metrics, debug: &Debug, access: Access) -> Router {
-    let pages = Page::iter().fold(open(metrics), |pages, page| {
+    let groups = metrics.unmanaged_groups();
+    let unmanaged = move |Query(which): Query<Which>| async move {
+        axum::Json(groups.to_json(which.namespace.as_deref(), which.name.as_deref()))
+    };
+    let open = open(metrics).route("/debug/unmanaged-groups", get(unmanaged));
+    let pages = Page::iter().fold(open, |pages, page| {
         let shown = debug.clone();
         let show = move |Query(which): Query<Which>| async move {
             axum::Json(shown.to_json(page, which.namespace.as_deref(), which.name.as_deref()))

@@ -8,6 +8,7 @@ use crate::clock::KubernetesClock;
 use crate::passes::{Failing, Underway};
 use crate::queue::Queue;
 use crate::tasks::Tasks;
+use crate::unmanaged_groups::UnmanagedGroups;
 use crate::watch::Pulses;
 use foo_cloud::AwsClock;
 use prometheus_client::collector::Collector;
@@ -174,6 +175,21 @@ impl Collector for ClockDifference {
             ConstGauge::new(ahead).encode(descriptor.encode_family(&ClockLabels { clock })?)?;
         }
         Ok(())
+    }
+}
+
+/// Groups without a FooMachinePool.
+#[derive(Debug)]
+pub(super) struct Unmanaged(pub(super) UnmanagedGroups);
+
+impl Collector for Unmanaged {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        ConstGauge::new(i64::try_from(self.0.confirmed()).unwrap_or(i64::MAX)).encode(encoder.encode_descriptor(
+            "foo_groups_unmanaged",
+            "Auto Scaling groups with the tags of this management cluster whose FooMachinePool does not exist, as of the last check",
+            None,
+            MetricType::Gauge,
+        )?)
     }
 }
 

@@ -80,6 +80,8 @@ pub enum Task {
     Identities,
     /// Competes for the Lease.
     Election,
+    /// Finds groups without a FooMachinePool.
+    UnmanagedGroups,
 }
 
 /// The result of a pass over an object.

@@ -53,9 +53,12 @@ use crate::clock::KubernetesClock;
 use crate::passes::{Failing, PassId, Underway};
 use crate::queue::Queue;
 use crate::tasks::Tasks;
+use crate::unmanaged_groups::UnmanagedGroups;
 use crate::watch::Pulses;
 pub(crate) use collectors::AwsClocks;
-use collectors::{ClockDifference, FailingPasses, LongestPass, Objects, OverdueTasks, Queues, Silences};
+use collectors::{
+    ClockDifference, FailingPasses, LongestPass, Objects, OverdueTasks, Queues, Silences, Unmanaged,
+};
 use foo_cloud::initialized::{Initialized, OnDemand};
 use foo_model::Severity;
 use foo_planner::action::ActionKind;
@@ -84,6 +87,7 @@ pub struct Metrics {
     cloud: foo_cloud::Metrics,
     observers: foo_cloud::Observers,
     aws_clocks: AwsClocks,
+    unmanaged_groups: UnmanagedGroups,
     passes: Initialized<PassLabels, Counter>,
     pass_seconds: Histograms<ControllerLabels>,
     underway: Underway,
@@ -125,6 +129,7 @@ impl Metrics {
             cloud,
             observers,
             aws_clocks: AwsClocks::default(),
+            unmanaged_groups: UnmanagedGroups::default(),
             passes: Initialized::new(),
             // 1 ms … 33 s: from a pool at rest to a pass full of cloud calls.
             pass_seconds: Initialized::with(|| Histogram::new(exponential_buckets(0.001, 2.0, 16))),
@@ -161,6 +166,7 @@ impl Metrics {
         registry.register_collector(Box::new(Silences(metrics.pulses.clone())));
         registry.register_collector(Box::new(OverdueTasks(metrics.tasks.clone())));
         registry.register_collector(Box::new(Queues(metrics.queues.clone())));
+        registry.register_collector(Box::new(Unmanaged(metrics.unmanaged_groups.clone())));
         registry.register_collector(Box::new(process::Process));
         *metrics.registry.lock().unwrap_or_else(PoisonError::into_inner) = registry;
         metrics
@@ -280,6 +286,11 @@ impl Metrics {
     /// AWS's clock as each cloud shows it.
     pub(crate) fn aws_clocks(&self) -> AwsClocks {
         self.aws_clocks.clone()
+    }
+
+    /// The groups without a FooMachinePool.
+    pub fn unmanaged_groups(&self) -> UnmanagedGroups {
+        self.unmanaged_groups.clone()
     }
 
     /// The metrics of the cloud crate, in the same registry.

@@ -13,7 +13,7 @@
 //! action provides what the next plan needs; [`pass`] is its result. [`pools`] is what a pass works with,
 //! [`state`] (with [`reads`]) what is remembered of a pool between passes. [`watched_group`] keeps a pool's
 //! group under observation, [`tenure`] decides which of several pools a group belongs to, [`watches`] maps
-//! changes to pools, [`idle_check`] notices a pool that never comes to rest. This folder makes no decision
+//! changes to pools, [`idle_check`] notices a pool that never comes to rest, [`unmanaged_groups`] finds groups whose pool does not exist. This folder makes no decision
 //! about instances or Machines.
 
 mod act;
@@ -30,13 +30,14 @@ mod reads;
 mod reconcile;
 mod state;
 mod tenure;
+mod unmanaged_groups;
 mod unowned_foo_machines;
 mod watched_group;
 mod watches;
 
 use crate::{Context, installation};
 use futures::channel::mpsc::unbounded;
-use futures::future::{pending, select};
+use futures::future::{join, pending, select};
 use futures::{FutureExt, StreamExt, stream};
 use pools::Pools;
 use std::future::Future;
@@ -75,6 +76,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         identities.flat_map(move |names| stream::iter(pools_with_identity(&of_identity, &names)));
     let (suspects, suspected) = unbounded();
     let strangers = unowned_foo_machines::run(context.clone(), caches.clone(), suspected);
+    let unmanaged = unmanaged_groups::run(context.clone(), caches.clone());
     let passes = watches
         .harness(&context, &caches, suspects)
         .debounce(DEBOUNCE)
@@ -82,7 +84,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         .reconciles_on(woken)
         .reconciles_on(identified)
         .run(pools, shutdown);
-    // Runs as long as there are passes.
-    let strangers = strangers.then(|()| pending::<()>());
-    select(pin!(passes), pin!(strangers)).await;
+    // They run as long as there are passes.
+    let beside = join(strangers, unmanaged).then(|_ended| pending::<()>());
+    select(pin!(passes), pin!(beside)).await;
 }

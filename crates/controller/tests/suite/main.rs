@@ -53,5 +53,6 @@ mod support;
 mod taken;
 mod templates;
 mod tenants;
+mod unmanaged;
 mod upkeep;
 mod user_data;

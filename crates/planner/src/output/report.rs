@@ -258,6 +258,8 @@ pub enum EventTrigger {
     Verdict,
     /// The adoption of the group.
     Adoption,
+    /// The creation of that FooMachine.
+    NewFooMachine(MachineName),
 }
 
 impl EventTrigger {
@@ -289,6 +291,10 @@ impl EventTrigger {
             Self::UserData => matches!(action, Action::Object(ObjectAction::StoreUserData { .. })),
             Self::Verdict => matches!(action, Action::Pool(PoolAction::Quarantine { .. })),
             Self::Adoption => matches!(action, Action::Group(GroupAction::TagGroup { .. })),
+            Self::NewFooMachine(machine) => matches!(
+                action,
+                Action::Machine(MachineAction::CreateFooMachine { name, .. }) if name == machine
+            ),
         }
     }
 }

@@ -3,10 +3,10 @@
 //! Writes only Kubernetes objects.
 
 use crate::action::{MachineAction, ReadAction};
-use crate::desired::Goal;
+use crate::desired::{Goal, Size};
 use crate::draft::{Draft, Stage};
 use crate::observed::Ec2State;
-use crate::report::EventTrigger;
+use crate::report::{EventTrigger, some_names};
 use crate::situation::{MachineState, Member, MissingInstance, Situation, View};
 use crate::steps::delete::delete_machine;
 use crate::steps::interrupt;
@@ -30,7 +30,31 @@ pub(crate) fn reconcile_machines(situation: &Situation<'_>, draft: &mut Draft) {
     for member in &situation.members {
         reconcile_member(situation, member, draft);
     }
+    report_unknown_surplus(situation, draft);
     reconcile_missing(situation, draft);
+}
+
+/// Reports instances in service that nobody requested and that had no FooMachine, while this manager has not changed the group: so it looks
+/// after etcd was restored to before a scale-out. The provider drains and terminates the surplus as the objects request, unless a user
+/// pauses the Cluster and corrects the replicas.
+fn report_unknown_surplus(situation: &Situation<'_>, draft: &mut Draft) {
+    let (requested, existing) = (situation.target.replicas, situation.counts.existing);
+    let is_requested = matches!(situation.desired.size, Size::Replicas { .. });
+    if !is_requested || existing <= requested || situation.memory.ledger.changed_at.is_some() {
+        return;
+    }
+    let in_service = |member: &&Member<'_>| member.instance.lifecycle == LifecycleState::InService;
+    let unknown: Vec<_> = situation.members_that_are(MachineState::New).filter(in_service).collect();
+    let Some(first) = unknown.first() else { return };
+    let names = some_names(unknown.iter().map(|member| member.instance.id.as_str()));
+    draft.event(
+        EventTrigger::NewFooMachine(first.name.clone()),
+        EventReason::UnknownInstances,
+        format!(
+            "{names} had no FooMachine, and more instances exist ({existing}) than are requested ({requested}): the surplus is drained \
+             and terminated. If the management cluster was restored from a backup, pause the Cluster and correct the replicas first"
+        ),
+    );
 }
 
 fn reconcile_member(situation: &Situation<'_>, member: &Member<'_>, draft: &mut Draft) {

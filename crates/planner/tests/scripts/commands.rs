@@ -217,6 +217,15 @@ const OBJECTS: &[Command] = &[
         "MachineHealthCheck asks for the Machine's remediation",
     ),
     command(
+        "restore",
+        Form::Number("REPLICAS", |world, replicas| {
+            world.kube.restore(replicas);
+            world.scale_to(replicas);
+            world.restart(0);
+        }),
+        "etcd is restored to when the pool had so many replicas, and the manager starts again",
+    ),
+    command(
         "delete-pool",
         Form::Plain(World::delete_pool),
         "somebody deletes the MachinePool and its FooMachinePool",

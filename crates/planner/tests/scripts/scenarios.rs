@@ -50,6 +50,7 @@ scenarios! {
     removal
     removal_denied
     restart
+    restored
     retirement
     rollout
     rollout_fails

@@ -72,6 +72,15 @@ impl Kube {
         self.foo_machines.iter_mut().find(|foo_machine| foo_machine.name == *name)
     }
 
+    /// etcd is restored to when only the first so many Machines existed.
+    pub(crate) fn restore(&mut self, machines: u32) {
+        let kept = usize::try_from(machines).unwrap();
+        let names: BTreeSet<_> =
+            self.machines.iter().map(|machine| machine.name.clone()).skip(kept).collect();
+        self.machines.retain(|machine| !names.contains(&machine.name));
+        self.foo_machines.retain(|machine| !names.contains(&machine.name));
+    }
+
     /// Names of Machines that are not being deleted, in order.
     pub(crate) fn alive(&self) -> Vec<MachineName> {
         self.machines

@@ -116,6 +116,9 @@ fn aws() -> Vec<Case> {
         case("a new role takes a minute to work", &[(refused, "0x10 3x100")]).silent_at(25).silent_at(40),
         case("AWS throttles for long", &[(throttled, "0+60x120")]).silent_at(20).at(60, "FooAwsThrottled"),
         case("AWS throttles for a moment", &[(throttled, "0x10 120x100")]).silent_at(30).silent_at(60),
+        case("groups have no pool", &[("foo_groups_unmanaged", "0x10 2x60")])
+            .silent_at(20)
+            .at(30, "FooGroupsUnmanaged"),
         case("groups are not described", &[("foo_groups_unseen", "0x10 2x60")])
             .silent_at(12)
             .at(20, "FooGroupsUnseen"),
