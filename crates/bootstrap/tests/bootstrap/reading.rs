@@ -3,7 +3,7 @@
 use crate::sample::{cluster, plain};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use foo_bootstrap::{Family, Seen, read, render};
+use foo_bootstrap::{Compression, Family, NodeInput, Seen, read, render};
 use serde_json::json;
 
 const CLUSTER: &str = "spec:\n  cluster:\n    name: my-cluster\n    apiServerEndpoint: https://example.com\n    \
@@ -130,4 +130,19 @@ fn files_of_a_cloud_config_in_its_encodings() {
         seen.files.iter().map(|it| (it.path.as_str(), it.content.as_slice())).collect();
     assert_eq!(files, [("/a", b"b".as_slice()), ("/c", b"d")]);
     assert!(read(Family::CloudInit, text.replace("ZA==", "a").as_bytes()).is_err());
+}
+
+/// The pool controller tells by this that an image and a FooNodeConfig do not fit together.
+#[test]
+fn user_data_of_one_family_is_unreadable_for_the_others() {
+    let families = [Family::AL2023, Family::Bottlerocket, Family::CloudInit];
+    for written in families {
+        for compression in [Compression::None, Compression::Gzip] {
+            let node = NodeInput { compression, ..plain(written) };
+            let user_data = render(&cluster(), &node).unwrap();
+            for family in families {
+                assert_eq!(read(family, &user_data).is_ok(), family == written, "{written:?} for {family:?}");
+            }
+        }
+    }
 }

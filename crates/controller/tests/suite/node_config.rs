@@ -10,9 +10,11 @@ use foo_api::names::{
     SECRET_VALUE_KEY,
 };
 use foo_api::node_config::Family;
+use foo_api::pool::{Ami, ImageFamily, RecommendedImage};
 use foo_api::shared::ApiEndpoint;
 use foo_api::{FooControlPlane, FooNodeConfig, FooNodeConfigSpec, FooNodeConfigStatus};
 use foo_bootstrap::{Seen, read};
+use foo_simulator::core::catalogue::IMAGE_X86_64;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
@@ -453,4 +455,23 @@ async fn what_a_user_tells_the_autoscaler_stays_and_is_not_written_over_and_over
     world.forgets();
     world.waits(Duration::from_hours(1)).await;
     assert_eq!(of_new_nodes(&pool, "labels").as_deref(), Some("team=b"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_launched_from_an_image_that_cannot_read_the_user_data() {
+    let world = eks_world().await;
+    let path = "/aws/service/bottlerocket/aws-k8s-1.36/x86_64/latest/image_id";
+    world.region.publish_parameter(path, IMAGE_X86_64).unwrap();
+    let pool = begins(&world, json!({"family": "AL2023"}));
+    let recommended = RecommendedImage { family: ImageFamily::Bottlerocket, variant: None };
+    pool.edits(|spec| spec.ami = Ami { recommended: Some(recommended), ..Ami::default() });
+    world.waits(Duration::from_mins(2)).await;
+    assert_eq!(pool.says("LaunchTemplateReady"), "False ImageFamilyDiffers", "{}", world.in_words());
+    let message = pool.condition("LaunchTemplateReady").message;
+    assert!(message.contains("whose spec.family has to be Bottlerocket"), "{message}");
+    assert_eq!(pool.instances().len(), 0);
+
+    edits(&world, |spec| spec.family = Family::Bottlerocket);
+    world.settles().await;
+    pool.is_of(2);
 }

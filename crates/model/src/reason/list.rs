@@ -290,6 +290,10 @@ reasons! {
     "the account cannot see an image of this id in this region, or `spec.ami` leads to none; the message says what is missing"
     "`spec.ami`; share the image with the account. An SSM parameter or an image that appears is found within a minute"
 
+    ImageFamilyDiffers NeedsUser [LaunchTemplateReady False]
+    "`spec.ami.recommended.family` names an operating system that cannot read the user data of the FooNodeConfig: Nodes launched with both would never join"
+    "write the same operating system into `spec.ami.recommended.family` of the FooMachinePool and `spec.family` of the FooNodeConfig"
+
     ImageNotAvailable NeedsUser [LaunchTemplateReady False]
     "the image is not in state `available`"
     "wait until it is, or another image in `spec.ami`"

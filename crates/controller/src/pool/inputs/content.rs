@@ -7,8 +7,10 @@ use super::stored::{self, Keeping};
 use crate::pool::names::hex;
 use foo_api::capi::ContractReference;
 use foo_api::names::BOOTSTRAP_GROUP;
-use foo_api::pool::{FooMachinePoolSpec, HttpTokens, Volume as ApiVolume, VolumeType as ApiVolumeType};
-use foo_bootstrap::LIMIT as USER_DATA_LIMIT;
+use foo_api::pool::{
+    FooMachinePoolSpec, HttpTokens, ImageFamily, Volume as ApiVolume, VolumeType as ApiVolumeType,
+};
+use foo_bootstrap::{Family, LIMIT as USER_DATA_LIMIT};
 use foo_model::{
     ImageId, InstanceType, InstancesMix, MetadataOptions, MixOverride, Reason, SecurityGroupId, SpecHash,
     SpotOptions, SpotStrategy, TemplateContent, UserData, Volume, VolumeType,
@@ -65,8 +67,11 @@ impl NewData {
 pub(in crate::pool) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Result<Template, Blocked> {
     let user_data = match facts.new_data {
         NewData::ForNewInstances => None,
-        // Of the user data itself: where it is kept replaces nothing.
-        NewData::ReplacesInstances => Some(hash(&facts.user_data)),
+        NewData::ReplacesInstances => {
+            is_of_the_images_family(spec, &facts.user_data)?;
+            // Of the user data itself: where it is kept replaces nothing.
+            Some(hash(&facts.user_data))
+        }
     };
     let (sent, object) = match &facts.keeping {
         None => (within_limit(facts.user_data, &facts.data_secret_name)?, None),
@@ -94,6 +99,28 @@ pub(in crate::pool) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Resu
     let data_hash = follows_hash(&content);
     let source_hash = source_hash(&facts.data_secret_name);
     Ok(Template { content, spec_hash, data_hash, source_hash, object })
+}
+
+/// Whether the recommended image reads user data as the FooNodeConfig writes it: both objects have a field `family`, and with two
+/// different ones no Node joins.
+fn is_of_the_images_family(spec: &FooMachinePoolSpec, user_data: &[u8]) -> Result<(), Blocked> {
+    let Some(image) = &spec.ami.recommended else { return Ok(()) };
+    let family = match image.family {
+        ImageFamily::Al2023 => Family::AL2023,
+        ImageFamily::Bottlerocket => Family::Bottlerocket,
+        ImageFamily::Ubuntu2204
+        | ImageFamily::Ubuntu2404
+        | ImageFamily::Ubuntu2604
+        | ImageFamily::UbuntuPro2204
+        | ImageFamily::UbuntuPro2404
+        | ImageFamily::UbuntuPro2604 => Family::CloudInit,
+    };
+    foo_bootstrap::read(family, user_data).map(drop).map_err(|error| {
+        let message = format!(
+            "the image of spec.ami.recommended cannot read the user data of the FooNodeConfig, whose spec.family has to be {family:?}: {error}"
+        );
+        Blocked::new(Reason::ImageFamilyDiffers, message)
+    })
 }
 
 /// User data for the launch template itself.
