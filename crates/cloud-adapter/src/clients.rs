@@ -1,6 +1,6 @@
 //! The SDK's clients that make up one cloud.
 
-use crate::eks::Signer;
+use crate::token::Signer;
 
 /// The clients of a cloud: the services of one identity in one region.
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! Credentials, HTTP, timeouts and retries: all settings that are fixed before the first call.
 
 use crate::clients::{AwsCloud, Clients};
-use crate::eks::{Signer, Skew};
 use crate::objects;
 use crate::sessions::{AssumedRole, Sessions, with_roles};
+use crate::token::{Signer, Skew};
 use aws_config::{AppName, BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
 use aws_smithy_http_client::proxy::ProxyConfig;

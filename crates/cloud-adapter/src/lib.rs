@@ -10,7 +10,7 @@
 //! * `groups`, `templates`, `instances`, `lookups`: the operations by family, with the shapes they need;
 //! * `images`: images, and the parameters that name them;
 //! * `networks`: VPCs and the resources in them;
-//! * `eks`: EKS clusters, and their tokens;
+//! * `eks`: EKS clusters; `token`: their tokens, which are signed here and sent by nobody;
 //! * `objects`: S3;
 //! * `queue`: one SQS queue;
 //! * `roles`: IAM;
@@ -34,6 +34,7 @@ mod queue;
 mod roles;
 mod sessions;
 mod templates;
+mod token;
 mod volumes;
 
 pub use clients::AwsCloud;

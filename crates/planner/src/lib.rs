@@ -6,7 +6,8 @@
 //! The folders, in reading order; each uses only those before it:
 //!
 //! * the crate `foo-model`: the nouns;
-//! * `input`: [`desired`], [`observed`] and [`memory`], `output`: [`action`] and [`report`];
+//! * `input`: [`desired`] and [`observed`], `output`: [`action`] and [`report`];
+//! * [`memory`]: what earlier passes left behind, the third input;
 //! * `situation`: facts derived from the inputs; it decides nothing;
 //! * `draft`: a plan while the steps add to it;
 //! * `steps`: one file per question, each makes one decision;
@@ -18,8 +19,10 @@
 pub mod check;
 mod draft;
 mod input;
+pub mod memory;
 mod output;
 mod plan;
+pub mod recent_targets;
 mod situation;
 mod steps;
 mod summary;
@@ -27,7 +30,7 @@ mod summary;
 pub use action::{Action, Precondition};
 pub use check::{Violation, violations};
 pub use desired::{Desired, Goal};
-pub use input::{desired, memory, observed, recent_targets};
+pub use input::{desired, observed};
 pub use memory::{Memory, Outcome};
 pub use observed::{Look, Observed};
 pub use output::{action, report};

@@ -9,7 +9,7 @@
 use crate::about;
 use crate::extension::{Ended, Extension, Handler};
 use crate::hooks::FailurePolicy;
-use crate::server::metrics::{Metrics, Outcome};
+use crate::metrics::{Metrics, Outcome};
 use bytes::Bytes;
 use http::StatusCode;
 use std::sync::Arc;

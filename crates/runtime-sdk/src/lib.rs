@@ -54,6 +54,7 @@ mod decode;
 pub mod dispatch;
 mod extension;
 pub mod hooks;
+pub mod metrics;
 mod object;
 pub mod patch;
 pub mod server;

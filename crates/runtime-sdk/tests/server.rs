@@ -4,7 +4,7 @@
 mod support;
 
 use foo_runtime_sdk::hooks::{BeforeClusterCreate, FailurePolicy, path};
-use foo_runtime_sdk::server::metrics::Outcome;
+use foo_runtime_sdk::metrics::Outcome;
 use foo_runtime_sdk::server::{BODY_LIMIT, CERTIFICATE_PERIOD, ROOM};
 use foo_runtime_sdk::{Decision, Extension, Handler};
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use crate::core::chance::Chance;
 use crate::core::error::AwsError;
-use crate::probability::Probability;
+use crate::core::probability::Probability;
 use crate::service::Service;
 use serde::{Deserialize, Serialize};
 

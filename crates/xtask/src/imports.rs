@@ -42,7 +42,7 @@ struct House {
     rooms: BTreeMap<Module, Room>,
 }
 
-/// Files of one crate that need each other.
+/// Files or modules of one crate that need each other.
 pub(crate) struct Circle {
     folder: String,
     pub(crate) files: Vec<String>,
@@ -54,7 +54,8 @@ impl fmt::Display for Circle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { folder, files, shortest } = self;
         let (all, example) = (files.join(", "), shortest.join(" uses "));
-        write!(f, "{folder}: {} files need each other: {all}; for instance {example}", files.len())
+        let what = if files.iter().all(|file| file.ends_with(".rs")) { "files" } else { "modules" };
+        write!(f, "{folder}: {} {what} need each other: {all}; for instance {example}", files.len())
     }
 }
 
@@ -80,6 +81,55 @@ pub(crate) fn circles<'a>(
         seen.extend(circle);
     }
     Ok(found)
+}
+
+/// Each circle of sibling modules in that crate: files of a folder use files of another one, and the other way round, also where no two
+/// files need each other.
+pub(crate) fn module_circles<'a>(
+    folder: &str,
+    files: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Result<Vec<Circle>> {
+    let house = House::read(folder, files)?;
+    let mut siblings = BTreeMap::<Module, BTreeMap<Module, BTreeSet<Module>>>::new();
+    let mut examples = BTreeMap::new();
+    for (user, used) in house.uses() {
+        for used in used {
+            let Some((one, other)) = where_they_part(&user, &used) else { continue };
+            let files = house.names([&user, &used]).join(" uses ");
+            examples.entry((one.clone(), other.clone())).or_insert_with(Vec::new).push(files);
+            let parent = one.split_last().map(|(_, parent)| parent.to_vec()).unwrap_or_default();
+            siblings.entry(parent).or_default().entry(one).or_default().insert(other);
+        }
+    }
+    let mut found = Vec::new();
+    for uses in siblings.values() {
+        let mut seen = BTreeSet::new();
+        for module in uses.keys() {
+            let circle = around(module, uses);
+            if circle.is_empty() || !seen.is_disjoint(&circle) {
+                continue;
+            }
+            let way = way(module, module, uses);
+            let steps = way.iter().zip(way.iter().skip(1));
+            let example = |(one, other): (&Module, &Module)| {
+                examples.get(&(one.clone(), other.clone()))?.first().cloned()
+            };
+            found.push(Circle {
+                folder: folder.to_owned(),
+                files: circle.iter().map(|module| module.join("::")).collect(),
+                shortest: vec![steps.filter_map(example).collect::<Vec<_>>().join(", ")],
+            });
+            seen.extend(circle);
+        }
+    }
+    Ok(found)
+}
+
+/// The modules with the same parent in which two files are; none if one is the parent of the other.
+fn where_they_part(one: &Module, other: &Module) -> Option<(Module, Module)> {
+    let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+    let child = |module: &Module| module.get(..=same).map(<[String]>::to_vec);
+    Some((child(one)?, child(other)?))
 }
 
 impl House {
@@ -341,6 +391,27 @@ mod tests {
             found(&files),
             [
                 "src: 2 files need each other: src/a.rs, src/b.rs; for instance src/a.rs uses src/b.rs uses src/a.rs"
+            ]
+        );
+    }
+
+    #[test]
+    fn two_folders_that_use_each_other_are_a_circle_although_no_files_are() {
+        let files = [
+            ("src/a/mod.rs", "mod x; mod y;"),
+            ("src/a/x.rs", "use crate::b::z::Z;"),
+            ("src/a/y.rs", "pub struct Y;"),
+            ("src/b/mod.rs", "pub mod z; mod w;"),
+            ("src/b/z.rs", "pub struct Z;"),
+            ("src/b/w.rs", "use crate::a::y::Y; use super::z::Z;"),
+        ];
+        assert!(found(&files).is_empty());
+        let circles = module_circles("src", files.iter().copied()).unwrap();
+        let circles: Vec<_> = circles.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            circles,
+            [
+                "src: 2 modules need each other: a, b; for instance src/a/x.rs uses src/b/z.rs, src/b/w.rs uses src/a/y.rs"
             ]
         );
     }

@@ -20,6 +20,7 @@ pub struct Measures {
     /// Functions of the products, the longest first.
     functions: Vec<Function>,
     circles: Vec<Circle>,
+    module_circles: Vec<Circle>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,12 +50,13 @@ pub fn of(root: &Path) -> Result<Measures> {
         functions.extend(self::functions(&file.path, &production));
     }
     functions.sort_by(|a, b| b.lines.cmp(&a.lines).then_with(|| a.path.cmp(&b.path)));
-    let mut circles = Vec::new();
+    let (mut circles, mut module_circles) = (Vec::new(), Vec::new());
     for name in lines.keys() {
-        let code = files.iter().map(|file| (file.path.as_str(), file.text.as_str()));
-        circles.extend(imports::circles(&format!("{name}/src"), code)?);
+        let code = || files.iter().map(|file| (file.path.as_str(), file.text.as_str()));
+        circles.extend(imports::circles(&format!("{name}/src"), code())?);
+        module_circles.extend(imports::module_circles(&format!("{name}/src"), code())?);
     }
-    Ok(Measures { lines, functions, circles })
+    Ok(Measures { lines, functions, circles, module_circles })
 }
 
 impl fmt::Display for Measures {
@@ -73,7 +75,9 @@ impl fmt::Display for Measures {
         }
         let in_circles: usize = self.circles.iter().map(|circle| circle.files.len()).sum();
         write!(f, "\nfiles in circles: {in_circles}, in {} circles", self.circles.len())?;
-        self.circles.iter().try_for_each(|circle| write!(f, "\n  {circle}"))
+        self.circles.iter().try_for_each(|circle| write!(f, "\n  {circle}"))?;
+        write!(f, "\ncircles of sibling modules: {}", self.module_circles.len())?;
+        self.module_circles.iter().try_for_each(|circle| write!(f, "\n  {circle}"))
     }
 }
 

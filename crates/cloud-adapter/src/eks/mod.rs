@@ -2,17 +2,13 @@
 //!
 //! * `questions`: reads with all pages; what does not exist is an empty answer;
 //! * `shapes`: answers in the nouns of `foo_model`;
-//! * `changes`: one call per change;
-//! * `token`: tokens of clusters, which are signed here and sent by nobody.
+//! * `changes`: one call per change.
 //!
 //! IAM answers what EKS needs of it (`roles`).
 
 mod changes;
 mod questions;
 mod shapes;
-mod token;
-
-pub(crate) use token::{Signer, Skew};
 
 use crate::AwsCloud;
 use async_trait::async_trait;

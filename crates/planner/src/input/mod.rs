@@ -1,6 +1,4 @@
-//! The inputs of a plan: the desired state, what is observed, and what earlier passes left behind.
+//! The inputs of a plan: the desired state, and what is observed. [`crate::memory`] is the third.
 
 pub mod desired;
-pub mod memory;
 pub mod observed;
-pub mod recent_targets;

@@ -10,7 +10,6 @@
 //! | bodies that are read or handled at a time | [`ROOM`]; more calls wait, before their bodies are read |
 //! | a handler | what it declared at discovery, the time that a call waited included |
 
-pub mod metrics;
 mod room;
 mod tls;
 
@@ -19,6 +18,7 @@ pub use tls::{Files, PERIOD as CERTIFICATE_PERIOD, TlsError};
 
 use crate::dispatch::{Answer, Dispatcher, go_duration};
 use crate::extension::{Extension, Handler};
+use crate::metrics::{Metrics, NO_HOOK};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
@@ -30,7 +30,6 @@ use http_body_util::BodyExt as _;
 use hyper::body::Body as _;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use metrics::{Metrics, NO_HOOK};
 use room::Room;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 //! cert-manager renews a certificate by swapping a link in the mounted folder; nobody tells the process. So the files are
 //! read every [`PERIOD`] and used if they changed and fit together. If they do not, the ones before stay in use.
 
-use super::metrics::Metrics;
+use crate::metrics::Metrics;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert, WebPkiClientVerifier};

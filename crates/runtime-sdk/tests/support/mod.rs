@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use foo_runtime_sdk::Extension;
-use foo_runtime_sdk::server::metrics::Metrics;
+use foo_runtime_sdk::metrics::Metrics;
 use foo_runtime_sdk::server::{Files, Options, Server};
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::rt::TokioIo;

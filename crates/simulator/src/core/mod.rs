@@ -17,6 +17,7 @@ pub(crate) mod lookup;
 pub mod mishaps;
 pub mod network;
 pub mod objects;
+pub(crate) mod probability;
 mod reads;
 pub mod region;
 pub mod settings;

@@ -4,8 +4,8 @@
 use super::ask::{ask, tags_of};
 use super::directory::Directory;
 use super::policy::Ask;
+use crate::request::params::Params;
 use crate::service::Service;
-use crate::wire::params::Params;
 use foo_model::network::Tags;
 
 /// The tags of the OpenID Connect provider that a call is about, which conditions see.

@@ -2,8 +2,8 @@
 
 use super::policy::Ask;
 use crate::core::Region;
+use crate::request::params::Params;
 use crate::service::Service;
-use crate::wire::params::Params;
 use foo_model::Timestamp;
 use std::collections::BTreeMap;
 

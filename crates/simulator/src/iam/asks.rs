@@ -10,8 +10,8 @@ use super::networks;
 use super::policy::{Ask, VALUES_END};
 use crate::core::Region;
 use crate::core::ec2::templates::{Template, TemplateKey};
+use crate::request::params::Params;
 use crate::service::Service;
-use crate::wire::params::Params;
 use foo_model::{GroupName, ImageId, InstanceId, LaunchTemplateId};
 use std::collections::BTreeMap;
 

@@ -14,7 +14,7 @@ use crate::core::ec2::launch_data::LaunchData;
 use crate::core::ec2::templates::{Template, TemplateKey};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::settings::TemplateRefusal;
-use crate::wire::params::Params;
+use crate::request::params::Params;
 use foo_model::network::{SecurityGroup, Subnet};
 use foo_model::{GroupName, LaunchTemplateId, SubnetId, VpcId};
 

@@ -7,8 +7,8 @@ use super::ask::{arn, ask, knows_tags, tags_of};
 use super::policy::Ask;
 use crate::core::Region;
 use crate::core::network::part::Part;
+use crate::request::params::Params;
 use crate::service::Service;
-use crate::wire::params::Params;
 use foo_model::network::{
     Address, EgressOnlyGateway, Endpoint, Interface, InternetGateway, LoadBalancer, NatGateway, RouteTable,
     SecurityGroup, Subnet, TargetGroup, Vpc,

@@ -1,8 +1,8 @@
 //! Filters of Describe calls: all of them must match, each with any of its values; `*` and `?` in a value match any
 //! text and any character (EC2 User Guide, "List and filter your resources").
 
-use super::params::Params;
 use crate::core::error::{AwsError, AwsResult};
+use crate::request::params::Params;
 use std::collections::BTreeMap;
 
 /// The filters of a request.

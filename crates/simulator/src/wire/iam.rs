@@ -2,13 +2,13 @@
 //! control API; OpenID Connect providers are made here.
 
 use super::operation::Caller;
-use super::params::Params;
 use super::sts::Operation;
 use super::xml::Xml;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::time::iso_seconds;
 use crate::iam::directory::{Provider, no_entity, role_id};
 use crate::iam::roles::Role;
+use crate::request::params::Params;
 use crate::world::Inner;
 use foo_model::Timestamp;
 use foo_model::network::Tags;

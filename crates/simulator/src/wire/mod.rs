@@ -6,7 +6,6 @@
 mod answer;
 pub(crate) mod authentication;
 mod autoscaling;
-pub(crate) mod call;
 mod ec2;
 pub(crate) mod eks;
 mod elb;
@@ -14,10 +13,10 @@ pub(crate) mod filters;
 mod gate;
 mod iam;
 pub(crate) mod json;
+mod json_fields;
 pub(crate) mod of_eks;
 mod operation;
 mod paging;
-pub(crate) mod params;
 mod quotas;
 pub(crate) mod rest;
 pub(crate) mod s3;
@@ -34,13 +33,14 @@ pub(crate) use answer::{WireAnswer, XML};
 use crate::core::error::{AwsError, AwsResult};
 use crate::faults::CallHead;
 use crate::iam::{account, asks, launches, refusals};
+use crate::request::params::Params;
 use crate::service::Service;
 use crate::world::{Ending, World};
 use foo_model::Timestamp;
 use gate::Refusal;
 use http::header::AUTHORIZATION;
 use operation::{Caller, Operation, named};
-use params::Params;
+
 use signature::Scope;
 use xml::Xml;
 

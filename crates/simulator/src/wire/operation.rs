@@ -1,9 +1,9 @@
 //! The operations behind the actions of services.
 
-use super::params::Params;
 use super::xml::Xml;
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
+use crate::request::params::Params;
 use foo_model::Timestamp;
 use serde_json::Value;
 

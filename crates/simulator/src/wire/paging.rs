@@ -1,8 +1,8 @@
 //! Pages and the tokens between them. A token names the last entry of a page, so entries that are added or removed in
 //! between neither invalidate it nor repeat an entry.
 
-use super::params::Params;
 use crate::core::error::{AwsError, AwsResult};
+use crate::request::params::Params;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 

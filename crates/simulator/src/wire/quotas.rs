@@ -1,7 +1,7 @@
 //! Service Quotas' actions (Service Quotas API Reference): the quotas of networks in the settings, and those of vCPUs that are set; a vCPU
 //! quota that is not set does not exist. The API cannot change them, because AWS changes them only after a review.
 
-use super::json::fields::{number, required, text};
+use super::json_fields::{number, required, text};
 use super::operation::JsonOperation;
 use crate::core::Region;
 use crate::core::error::{AwsError, AwsResult};

@@ -2,13 +2,13 @@
 //! protocol"). Only EKS speaks it.
 
 use super::answer::WireAnswer;
-use super::call::{Call, Route};
 use super::gate::{self, Refusal};
 use super::sigv4::SignedRequest;
 use super::{authentication, eks, signature};
 use crate::core::error::{AwsError, AwsResult};
 use crate::faults::CallHead;
 use crate::iam::refusals;
+use crate::request::call::{Call, Route};
 use crate::service::Service;
 use crate::world::{Ending, World};
 use serde_json::{Map, Value, json};

@@ -1,6 +1,6 @@
 //! SQS's actions (SQS API Reference), with their parameters in JSON.
 
-use super::json::fields::{number, required, text, texts};
+use super::json_fields::{number, required, text, texts};
 use super::operation::JsonOperation;
 use crate::core::Region;
 use crate::core::error::{AwsError, AwsResult};

@@ -1,6 +1,6 @@
 //! Parameter Store's actions (Systems Manager API Reference), with their parameters in JSON.
 
-use super::json::fields::{flag, number, required, text, texts};
+use super::json_fields::{flag, number, required, text, texts};
 use super::operation::JsonOperation;
 use crate::core::Region;
 use crate::core::error::{AwsError, AwsResult};

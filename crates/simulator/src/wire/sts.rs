@@ -1,7 +1,6 @@
 //! STS (AWS STS API Reference): identities of callers, and sessions of roles.
 
 use super::operation::Caller;
-use super::params::Params;
 use super::xml::Xml;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::time::iso_seconds;
@@ -9,6 +8,7 @@ use crate::core::wildcard::like;
 use crate::iam::policy::Policy;
 use crate::iam::roles::{Role, WebIdentityTrust};
 use crate::iam::{Issued, refusals};
+use crate::request::params::Params;
 use crate::world::Inner;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, ensure};
 use foo_runtime_sdk::hooks::{
     CanUpdateMachineSet, CanUpdateMachineSetRequest, MachineSetPatches, UpdateMachine,
 };
-use foo_runtime_sdk::server::metrics::Outcome;
+use foo_runtime_sdk::metrics::Outcome;
 use foo_runtime_sdk::{Extension, Failure, Handler, patch};
 use foo_testbed::world::SOON;
 use foo_testbed::world::kinds::{is_deleting, text};

@@ -15,7 +15,7 @@ use foo_runtime_sdk::hooks::{
     GenerateUpgradePlan, GenerateUpgradePlanRequest, Hook as _, UpgradePlan, ValidateTopology,
     ValidateTopologyRequest, VariableDefinition, VariableSchema,
 };
-use foo_runtime_sdk::server::metrics::Outcome;
+use foo_runtime_sdk::metrics::Outcome;
 use foo_runtime_sdk::variables::Variables;
 use foo_runtime_sdk::{Extension, Failure, Handler, Selector, patch};
 use foo_testbed::world::SOON;

@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use foo_runtime_sdk::Extension;
-use foo_runtime_sdk::server::metrics::Metrics;
+use foo_runtime_sdk::metrics::Metrics;
 use foo_runtime_sdk::server::{Files, Options, Server};
 use foo_testbed::world::kinds::{condition, text};
 use foo_testbed::{Pki, free_port};

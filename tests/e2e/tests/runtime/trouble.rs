@@ -6,7 +6,7 @@ use crate::stage::{CLUSTER, EXTENSION_CONFIG, Stage, on_stage};
 use crate::topology;
 use anyhow::{Result, ensure};
 use foo_runtime_sdk::hooks::{BeforeClusterCreate, BeforeClusterCreateRequest, FailurePolicy};
-use foo_runtime_sdk::server::metrics::Outcome;
+use foo_runtime_sdk::metrics::Outcome;
 use foo_runtime_sdk::{Decision, Extension, Failure, Handler};
 use foo_testbed::world::SOON;
 use foo_testbed::{Pki, Probe, free_port, wait_until};

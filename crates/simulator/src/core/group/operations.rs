@@ -13,8 +13,6 @@ use std::time::Duration;
 
 /// Most instances of a group in the simulator; AWS's quota is far lower.
 pub const SIZE_LIMIT: u32 = 100_000;
-/// Tags a group can have (Auto Scaling User Guide, "Quotas").
-pub const TAG_LIMIT: usize = 50;
 
 /// Parameters of CreateAutoScalingGroup.
 #[derive(Clone, Debug)]

@@ -1,11 +1,13 @@
 //! Tags of groups (Auto Scaling User Guide, "Tag Auto Scaling groups and instances").
 
 use super::model::GroupTag;
-use super::operations::TAG_LIMIT;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use foo_model::GroupName;
 use std::collections::BTreeMap;
+
+/// Tags a group can have (Auto Scaling User Guide, "Quotas").
+pub const TAG_LIMIT: usize = 50;
 
 /// Refuses tags that AWS refuses.
 pub(crate) fn check_tags(tags: &BTreeMap<String, GroupTag>) -> AwsResult<()> {

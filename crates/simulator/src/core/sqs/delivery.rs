@@ -7,8 +7,8 @@
 use crate::core::due::Event;
 use crate::core::error::AwsResult;
 use crate::core::events::CloudEvent;
+use crate::core::probability::Probability;
 use crate::core::region::Region;
-use crate::probability::Probability;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 

@@ -6,7 +6,7 @@
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::operations::TERMINATION_POLICIES;
 use crate::core::region::Region;
-use crate::wire::params::Params;
+use crate::request::params::Params;
 use crate::wire::xml::Xml;
 use foo_model::{GroupName, Process};
 

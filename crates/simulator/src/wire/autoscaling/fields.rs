@@ -1,7 +1,7 @@
 //! Parameters that several operations have.
 
 use crate::core::error::{AwsError, AwsResult};
-use crate::wire::params::Params;
+use crate::request::params::Params;
 use foo_model::{Decrement, GroupName};
 
 /// AutoScalingGroupName, which nearly every call needs.

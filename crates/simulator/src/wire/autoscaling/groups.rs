@@ -8,8 +8,8 @@ use crate::core::group::operations::{Cooldown, Deletion, GroupUpdate, NewGroup, 
 use crate::core::group::processes::parse_processes;
 use crate::core::group::source::{OverrideSpec, SourceSpec, TemplateSpec};
 use crate::core::region::Region;
+use crate::request::params::Params;
 use crate::wire::operation::Caller;
-use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use foo_model::{LaunchTemplateId, Protection, SubnetId};
 use std::collections::BTreeMap;

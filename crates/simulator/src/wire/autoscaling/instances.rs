@@ -6,8 +6,8 @@ use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::activity::Activity;
 use crate::core::group::members::GracePeriod;
 use crate::core::region::Region;
+use crate::request::params::Params;
 use crate::wire::operation::Caller;
-use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use foo_model::{Health, InstanceId, Protection};
 

@@ -5,8 +5,8 @@ use crate::core::ec2::instances::Market;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::launch_instances::{LaunchPlace, LaunchRequest};
 use crate::core::region::Region;
+use crate::request::params::Params;
 use crate::wire::operation::Caller;
-use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use foo_model::{InstanceId, SubnetId, Zone};
 

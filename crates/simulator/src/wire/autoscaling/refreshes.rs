@@ -8,9 +8,9 @@ use crate::core::group::model::{Group, LaunchSource};
 use crate::core::group::refresh::{Preferences, PreferencesSpec, Refresh, Treatment};
 use crate::core::region::Region;
 use crate::core::time::iso_millis;
+use crate::request::params::Params;
 use crate::wire::operation::Caller;
 use crate::wire::paging::{Page, Paging};
-use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use std::time::Duration;
 

@@ -3,10 +3,10 @@
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::model::{Group, GroupTag};
 use crate::core::region::Region;
+use crate::request::params::Params;
 use crate::wire::filters::Filters;
 use crate::wire::operation::Caller;
 use crate::wire::paging::{Page, Paging};
-use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use foo_model::GroupName;
 use std::borrow::Cow;

@@ -5,9 +5,9 @@ use super::fields::group_name;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::group::warm_pool::{PoolState, WarmPoolChange};
 use crate::core::region::Region;
+use crate::request::params::Params;
 use crate::wire::operation::Caller;
 use crate::wire::paging::{Page, Paging};
-use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 
 const PAGING: Paging = Paging { limit: "MaxRecords", default: 50, min: 1, max: 50 };

@@ -2,8 +2,8 @@
 
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
+use crate::request::params::Params;
 use crate::wire::operation::Caller;
-use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@ use super::launch_fields::{Field, LAUNCH_TEMPLATE_DATA, Shape};
 use crate::core::document::Document;
 use crate::core::ec2::launch_data::LaunchData;
 use crate::core::error::{AwsError, AwsResult};
-use crate::wire::params::Params;
+use crate::request::params::Params;
 
 /// Reads the LaunchTemplateData parameter.
 pub(super) fn parse(params: &Params) -> AwsResult<LaunchData> {

@@ -5,10 +5,10 @@ use crate::core::ec2::templates::{NewTemplate, NewVersion, Template, TemplateKey
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::core::time::iso_millis;
+use crate::request::params::Params;
 use crate::wire::filters::Filters;
 use crate::wire::operation::Caller;
 use crate::wire::paging::{Page, Paging};
-use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use foo_model::{LaunchTemplateId, TemplateVersion};
 use std::borrow::Cow;

@@ -3,10 +3,10 @@
 use crate::core::ec2::workload_volumes::WorkloadVolume;
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
+use crate::request::params::Params;
 use crate::wire::filters::Filters;
 use crate::wire::operation::Caller;
 use crate::wire::paging::{Page, Paging};
-use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 
 const PAGING: Paging = Paging { limit: "MaxResults", default: 1_000, min: 5, max: 1_000 };

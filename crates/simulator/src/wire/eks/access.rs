@@ -5,7 +5,7 @@ use crate::core::eks::requests::NewAssociation;
 use crate::core::eks::{ACCESS_POLICIES, policy_arn};
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
-use crate::wire::call::Call;
+use crate::request::call::Call;
 use serde_json::{Value, json};
 
 pub(super) fn create(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {

@@ -6,7 +6,7 @@ use crate::core::eks::versions::Minor;
 use crate::core::eks::{ADDONS, AddonInfo, AddonStatus, Release};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
-use crate::wire::call::Call;
+use crate::request::call::Call;
 use serde_json::{Value, json};
 
 /// An add-on, as it is within an answer.

@@ -3,7 +3,7 @@
 use super::{page, tell};
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
-use crate::wire::call::Call;
+use crate::request::call::Call;
 use serde_json::{Value, json};
 
 pub(super) fn create(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {

@@ -5,7 +5,7 @@ use crate::core::eks::Insight;
 use crate::core::eks::requests::InsightsFilter;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
-use crate::wire::call::Call;
+use crate::request::call::Call;
 use serde_json::{Map, Value, json};
 
 fn short(it: &Insight) -> Value {

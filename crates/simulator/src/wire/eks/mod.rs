@@ -11,7 +11,7 @@ mod tell;
 mod updates;
 mod versions;
 
-use super::call::Route;
+use crate::request::call::Route;
 
 /// All actions.
 pub(crate) const ROUTES: [Route; 41] = [

@@ -1,7 +1,7 @@
 //! Pages: at most 100 entries, and a token that names the last one.
 
 use crate::core::error::{AwsError, AwsResult};
-use crate::wire::call::Call;
+use crate::request::call::Call;
 use crate::wire::paging::Page;
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use super::{page, tell};
 use crate::core::eks::identities::PodIdentity;
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
-use crate::wire::call::Call;
+use crate::request::call::Call;
 use serde_json::{Value, json};
 
 fn told(call: &Call<'_>, it: &PodIdentity) -> Value {

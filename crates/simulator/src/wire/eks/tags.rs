@@ -2,7 +2,7 @@
 
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
-use crate::wire::call::Call;
+use crate::request::call::Call;
 use foo_model::network::Tags;
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use super::{page, tell};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
-use crate::wire::call::Call;
+use crate::request::call::Call;
 use serde_json::Value;
 
 pub(super) fn config(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {

@@ -4,7 +4,7 @@ use super::{page, tell};
 use crate::core::eks::versions::{Offer, Support, day};
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
-use crate::wire::call::Call;
+use crate::request::call::Call;
 use serde_json::{Value, json};
 
 /// Versions without support are shown only if they are asked for.

@@ -6,7 +6,7 @@ mod fields;
 mod v2;
 
 use super::operation::Operation;
-use super::params::Params;
+use crate::request::params::Params;
 
 /// Version of the API of classic load balancers.
 pub(super) const CLASSIC: &str = "2012-06-01";

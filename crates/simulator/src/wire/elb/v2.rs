@@ -4,8 +4,8 @@
 use super::fields::{of_api, page, tagged, write_tags};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
+use crate::request::params::Params;
 use crate::wire::operation::Caller;
-use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use foo_model::SubnetId;
 use foo_model::network::{Change, Interface, LoadBalancer, LoadBalancerKind, Subnet, TargetGroup};

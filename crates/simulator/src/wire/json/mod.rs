@@ -1,8 +1,6 @@
 //! AWS JSON 1.0 and 1.1: the action in the header `X-Amz-Target`, parameters and answers as JSON (Smithy, "AWS JSON 1.0
 //! protocol" and "AWS JSON 1.1 protocol").
 
-pub(super) mod fields;
-
 use super::answer::WireAnswer;
 use super::gate::{self, Refusal};
 use super::operation::{JsonOperation, named};

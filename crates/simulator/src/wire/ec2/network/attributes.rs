@@ -3,8 +3,8 @@
 use super::ask::fields::only;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
+use crate::request::params::Params;
 use crate::wire::operation::Caller;
-use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use foo_model::network::Vpc;
 

@@ -4,10 +4,10 @@ use super::ask::fields::only;
 use crate::core::error::AwsResult;
 use crate::core::network::part::Part;
 use crate::core::region::Region;
+use crate::request::params::Params;
 use crate::wire::filters::Filters;
 use crate::wire::operation::Caller;
 use crate::wire::paging::{Page, Paging};
-use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use std::borrow::Cow;
 

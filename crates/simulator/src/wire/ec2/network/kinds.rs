@@ -3,8 +3,8 @@
 use super::describe::{PAGING, Shown, each, one};
 use super::tell::{endpoints, gateways, groups, interfaces, tables, truth, vpcs};
 use crate::core::region::Region;
+use crate::request::params::Params;
 use crate::wire::paging::Paging;
-use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use foo_model::network::{
     Address, EgressOnlyGateway, Endpoint, Interface, InternetGateway, NatGateway, RouteTable, SecurityGroup,

@@ -15,8 +15,8 @@ pub(super) mod zones;
 
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
+use crate::request::params::Params;
 use crate::wire::operation::{Caller, Operation};
-use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use ask::Around;
 use describe::describe;

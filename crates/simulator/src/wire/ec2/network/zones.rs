@@ -3,9 +3,9 @@
 use super::ask::fields::only;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
+use crate::request::params::Params;
 use crate::wire::filters::Filters;
 use crate::wire::operation::Caller;
-use crate::wire::params::Params;
 use crate::wire::xml::Xml;
 use std::collections::BTreeMap;
 

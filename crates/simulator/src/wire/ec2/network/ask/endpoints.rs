@@ -2,7 +2,7 @@
 
 use super::fields::{fixed, id, ids, only, tags_of, unsupported};
 use crate::core::error::{AwsError, AwsResult};
-use crate::wire::params::Params;
+use crate::request::params::Params;
 use foo_model::network::{Change, EndpointChange, EndpointKind};
 
 /// The change that a request for endpoints describes.

@@ -1,8 +1,8 @@
 //! Single parameters of networking requests, with EC2's refusals of malformed values.
 
 use crate::core::error::{AwsError, AwsResult};
+use crate::request::params::Params;
 use crate::wire::ec2::tags;
-use crate::wire::params::Params;
 use foo_model::network::Tags;
 use ipnet::{Ipv4Net, Ipv6Net};
 use std::collections::BTreeSet;

@@ -9,7 +9,7 @@ mod rules;
 mod tests;
 
 use crate::core::error::{AwsError, AwsResult};
-use crate::wire::params::Params;
+use crate::request::params::Params;
 use fields::{attribute, fixed, id, ids, only, tags_of, v4, v6};
 use foo_model::Zone;
 use foo_model::network::{Change, DnsAttribute, Rule, SubnetAttribute};

@@ -2,7 +2,7 @@
 
 use super::fields::{range, unsupported, wrong};
 use crate::core::error::{AwsError, AwsResult};
-use crate::wire::params::Params;
+use crate::request::params::Params;
 use foo_model::SecurityGroupId;
 use foo_model::network::{Destination, Peer, Protocol, RouteTarget, Rule};
 use ipnet::{Ipv4Net, Ipv6Net};

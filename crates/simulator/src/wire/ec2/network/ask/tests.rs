@@ -2,8 +2,8 @@
 
 use super::{Around, change};
 use crate::core::error::{AwsError, AwsResult};
+use crate::request::params::Params;
 use crate::wire::ec2::network::ACTIONS;
-use crate::wire::params::Params;
 use foo_model::Zone;
 use foo_model::network::{
     Change, Destination, DnsAttribute, EndpointChange, EndpointKind, Peer, Protocol, RouteTarget, Rule,

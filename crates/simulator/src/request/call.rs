@@ -8,19 +8,19 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// An action: it works on the region and makes the body of its answer.
-pub(super) type Operation = fn(&mut Region, &Call<'_>) -> AwsResult<Value>;
+pub(crate) type Operation = fn(&mut Region, &Call<'_>) -> AwsResult<Value>;
 
 /// An action, its method and its path with variables in braces.
-pub(super) type Route = (&'static str, &'static str, &'static str, Operation);
+pub(crate) type Route = (&'static str, &'static str, &'static str, Operation);
 
 /// A call, as an action sees it.
 pub(crate) struct Call<'a> {
     /// The variables of the path.
-    pub(super) path: BTreeMap<&'static str, String>,
-    pub(super) query: Vec<(String, String)>,
-    pub(super) body: Value,
-    pub(super) principals: Principals,
-    pub(super) caller: &'a str,
+    pub(crate) path: BTreeMap<&'static str, String>,
+    pub(crate) query: Vec<(String, String)>,
+    pub(crate) body: Value,
+    pub(crate) principals: Principals,
+    pub(crate) caller: &'a str,
 }
 
 impl Call<'_> {
@@ -45,7 +45,7 @@ impl Call<'_> {
     }
 
     /// The body, as a request. A field that is not simulated is refused.
-    pub(super) fn body<T: DeserializeOwned>(&self) -> AwsResult<T> {
+    pub(crate) fn body<T: DeserializeOwned>(&self) -> AwsResult<T> {
         serde_json::from_value(self.body.clone())
             .map_err(|error| AwsError::new("InvalidParameterException", error.to_string()))
     }
