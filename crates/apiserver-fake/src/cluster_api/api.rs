@@ -6,6 +6,8 @@ use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, Preconditions
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use kube::{Client, ResourceExt};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A kind core works with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,34 +55,77 @@ impl KindName {
     }
 }
 
-/// Everything core looks at, read at once.
+/// The objects of one kind.
+pub(crate) type Objects = Arc<Vec<DynamicObject>>;
+
+/// Lists of all kinds, each kept until a watch shows a change, as core's own caches do: reading everything at each change was most of
+/// what tests with many objects did.
+#[derive(Debug, Default)]
+pub(crate) struct Lists(Mutex<BTreeMap<&'static str, List>>);
+
+#[derive(Debug, Default)]
+struct List {
+    /// Changes that its watch has shown so far.
+    changes: u64,
+    /// What was listed after the last of them.
+    objects: Option<Objects>,
+}
+
+impl Lists {
+    /// Something of this kind changed: the next reader lists it again.
+    pub(crate) fn changed(&self, kind: KindName) {
+        let mut lists = self.lock();
+        let list = lists.entry(kind.kind).or_default();
+        *list = List { changes: list.changes.wrapping_add(1), objects: None };
+    }
+
+    async fn get(&self, client: &Client, kind: KindName) -> kube::Result<Objects> {
+        let changes = {
+            let mut lists = self.lock();
+            let list = lists.entry(kind.kind).or_default();
+            if let Some(known) = &list.objects {
+                return Ok(Arc::clone(known));
+            }
+            list.changes
+        };
+        let api: Api<DynamicObject> = Api::all_with(client.clone(), &kind.resource());
+        let objects = Arc::new(api.list(&ListParams::default()).await?.items);
+        let mut lists = self.lock();
+        let list = lists.entry(kind.kind).or_default();
+        // What changed meanwhile may be missing in this answer.
+        list.objects = (list.changes == changes).then(|| Arc::clone(&objects));
+        Ok(objects)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<&'static str, List>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Everything that core works with.
 #[derive(Debug)]
 pub(crate) struct World {
-    pub(crate) clusters: Vec<DynamicObject>,
-    pub(crate) pools: Vec<DynamicObject>,
-    pub(crate) machines: Vec<DynamicObject>,
-    pub(crate) infra_pools: Vec<DynamicObject>,
-    pub(crate) infra_machines: Vec<DynamicObject>,
-    pub(crate) infra_clusters: Vec<DynamicObject>,
-    pub(crate) control_planes: Vec<DynamicObject>,
-    pub(crate) node_configs: Vec<DynamicObject>,
+    pub(crate) clusters: Objects,
+    pub(crate) pools: Objects,
+    pub(crate) machines: Objects,
+    pub(crate) infra_pools: Objects,
+    pub(crate) infra_machines: Objects,
+    pub(crate) infra_clusters: Objects,
+    pub(crate) control_planes: Objects,
+    pub(crate) node_configs: Objects,
 }
 
 impl World {
-    pub(crate) async fn read(client: &Client) -> kube::Result<Self> {
-        let list = async |kind: KindName| -> kube::Result<Vec<DynamicObject>> {
-            let api: Api<DynamicObject> = Api::all_with(client.clone(), &kind.resource());
-            Ok(api.list(&ListParams::default()).await?.items)
-        };
+    pub(crate) async fn read(client: &Client, lists: &Lists) -> kube::Result<Self> {
         Ok(Self {
-            infra_machines: list(INFRA_MACHINE).await?,
-            machines: list(MACHINE).await?,
-            infra_pools: list(INFRA_POOL).await?,
-            pools: list(POOL).await?,
-            infra_clusters: list(INFRA_CLUSTER).await?,
-            control_planes: list(CONTROL_PLANE).await?,
-            node_configs: list(NODE_CONFIG).await?,
-            clusters: list(CLUSTER).await?,
+            infra_machines: lists.get(client, INFRA_MACHINE).await?,
+            machines: lists.get(client, MACHINE).await?,
+            infra_pools: lists.get(client, INFRA_POOL).await?,
+            pools: lists.get(client, POOL).await?,
+            infra_clusters: lists.get(client, INFRA_CLUSTER).await?,
+            control_planes: lists.get(client, CONTROL_PLANE).await?,
+            node_configs: lists.get(client, NODE_CONFIG).await?,
+            clusters: lists.get(client, CLUSTER).await?,
         })
     }
 
@@ -96,7 +141,7 @@ impl World {
             &self.node_configs,
         ]
         .into_iter()
-        .flatten()
+        .flat_map(|objects| objects.iter())
     }
 
     /// The Cluster an object belongs to by its `spec.clusterName`.

@@ -1,5 +1,6 @@
 //! What core remembers between its looks, and what tests steer. What it does is in the other files.
 
+use super::api::Lists;
 use super::drain::Drains;
 use jiff::Timestamp;
 use kube::Client;
@@ -39,6 +40,7 @@ pub(super) struct Memory {
 pub(super) struct Core {
     pub(super) client: Client,
     pub(super) memory: Mutex<Memory>,
+    pub(super) lists: Lists,
     pub(super) wake: Notify,
     pub(super) period: Duration,
 }

@@ -20,7 +20,7 @@ pub use self::core::NodeState;
 pub use drain::{DrainOutcome, DrainRecord, DrainTime, SkipReason};
 
 use self::core::{Clock, Core, Memory, Nodes};
-use api::{KINDS, World};
+use api::{KINDS, Lists, World};
 use drain::Drains;
 use futures::StreamExt;
 use jiff::Timestamp;
@@ -36,10 +36,13 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+/// Changes within this time are worked on together.
+const TOGETHER: Duration = Duration::from_millis(5);
+
 impl Core {
     /// Looks at everything once and does what is to be done.
     async fn pass(&self) -> kube::Result<()> {
-        let world = World::read(&self.client).await?;
+        let world = World::read(&self.client, &self.lists).await?;
         let mut first = Ok(());
         let mut note = |what: String, result: kube::Result<()>| {
             if let Err(error) = result {
@@ -49,13 +52,13 @@ impl Core {
                 }
             }
         };
-        for object in &world.clusters {
+        for object in world.clusters.iter() {
             note(api::title(object), cluster::reconcile(self, &world, object).await);
         }
-        for object in &world.pools {
+        for object in world.pools.iter() {
             note(api::title(object), pool::reconcile(self, &world, object).await);
         }
-        for object in &world.machines {
+        for object in world.machines.iter() {
             note(api::title(object), machine::reconcile(self, &world, object).await);
         }
         note("garbage collection".to_owned(), gc::collect(self, &world).await);
@@ -75,7 +78,7 @@ impl Core {
                     self.memory().drains.next_end().map_or(self.period, |left| left.min(self.period))
                 };
                 tokio::select! {
-                    () = self.wake.notified() => {}
+                    () = self.wake.notified() => tokio::time::sleep(TOGETHER).await,
                     () = tokio::time::sleep(soon) => {}
                 }
             }
@@ -89,6 +92,7 @@ impl Core {
         let events = watcher(api, watcher::Config::default()).default_backoff();
         events
             .for_each(|_| {
+                self.lists.changed(kind);
                 self.wake.notify_one();
                 std::future::ready(())
             })
@@ -151,6 +155,7 @@ impl CoreBuilder {
                 errors: Vec::new(),
                 clock: self.clock,
             }),
+            lists: Lists::default(),
             wake: Notify::new(),
             period: self.period,
         });
