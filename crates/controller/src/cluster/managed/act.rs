@@ -3,13 +3,12 @@
 use super::state::NetworkState;
 use crate::clouds::CloudRegion;
 use crate::cluster::clusters::Clusters;
-use crate::metrics::ActionOutcome;
+use crate::labels::ActionOutcome;
 use foo_api::FooCluster;
 use foo_cloud::CloudError;
-use foo_model::EventReason;
 use foo_model::network::{Change, Parts};
+use foo_model::{EventReason, some_names};
 use foo_network::{Action, Answer, Refusal, Role};
-use foo_planner::report::some_names;
 use futures::{StreamExt, stream};
 use kube::Resource;
 use std::collections::BTreeMap;

@@ -8,12 +8,10 @@ use foo_api::cluster::{FailureDomain, NetworkStatus, SubnetStatus};
 use foo_api::conditions::NewCondition;
 use foo_cloud::CloudError;
 use foo_model::network::{CidrState, ZoneInfo};
-use foo_model::{Difference, Kubernetes, Reason, SubnetId, Zone};
+use foo_model::{Blocked, Difference, Kubernetes, Reason, SubnetId, Zone, some_names};
 use foo_network::desired::{DesiredSubnet, Tier};
 use foo_network::report::{ConditionKind, Deletion, Resource, State, Status};
 use foo_network::{Desired, Memory, Observed, Plan, Recorded, Role, Violation};
-use foo_planner::desired::Blocked;
-use foo_planner::report::some_names;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is shown of a managed network.

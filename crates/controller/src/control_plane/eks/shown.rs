@@ -10,9 +10,7 @@ use foo_api::{FooControlPlane, FooControlPlaneStatus};
 use foo_eks::report::{ConditionKind, Deletion, Status};
 use foo_eks::{Memory, Plan, Recorded, Violation};
 use foo_model::eks::{Addon, Cluster, ClusterStatus, IpFamily, Minor};
-use foo_model::{Difference, Kubernetes, Reason};
-use foo_planner::desired::Blocked;
-use foo_planner::report::some_names;
+use foo_model::{Blocked, Difference, Kubernetes, Reason, some_names};
 use jiff::Timestamp;
 
 /// The longest message about an add-on.
