@@ -5,7 +5,7 @@
 //! fail or hang. Not here: names of objects; [`crate::debug`] and kube-state-metrics have them.
 
 use crate::clock::{KubernetesClock, kube_time};
-use crate::metrics::{ConditionType, ReasonClass, Watched};
+use crate::labels::{ConditionType, ReasonClass, Watched};
 use foo_api::conditions::is_true;
 use foo_model::Reason;
 use jiff::Timestamp;

@@ -13,8 +13,9 @@ mod path;
 mod yaml;
 
 use crate::clock::{KubernetesClock, compare};
+use crate::labels::{KubeClient, KubeCode, Verb};
 use crate::leader::Leadership;
-use crate::metrics::{KubeClient, KubeCode, Metrics, Verb};
+use crate::metrics::Metrics;
 use crate::watch::mended;
 use governor::{DefaultDirectRateLimiter, Quota};
 use http::{Method, Request, Response};

@@ -9,8 +9,9 @@
 
 use crate::clock::{self, Clock};
 use crate::credentials::Credentials;
+use crate::labels::Task;
 use crate::leader::Leadership;
-use crate::metrics::{AwsClocks, Metrics, Task};
+use crate::metrics::{AwsClocks, Metrics};
 use crate::tasks::Tasks;
 use async_trait::async_trait;
 use foo_cloud::metered::{Accounts, Allowance};

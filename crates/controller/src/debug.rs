@@ -2,7 +2,7 @@
 //!
 //! Secrets never leave this module: bootstrap data in a plan is replaced by its length.
 
-use crate::metrics::{Controller, PassResult};
+use crate::labels::{Controller, PassResult};
 use foo_model::Timestamp;
 use kube::ResourceExt;
 use serde::Serialize;

@@ -4,7 +4,8 @@
 //! publish transitions, not states. A lost event is logged and counted, never an error: nothing may depend on
 //! it.
 
-use crate::metrics::{EventOutcome, Metrics};
+use crate::labels::EventOutcome;
+use crate::metrics::Metrics;
 use foo_model::{EventReason, Severity};
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::Client;

@@ -7,8 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use foo_api::names::SECRET_VALUE_KEY;
 use foo_api::shared::ApiEndpoint;
-use foo_model::Reason;
-use foo_planner::desired::Blocked;
+use foo_model::{Blocked, Reason};
 use jiff::Timestamp;
 use k8s_openapi::api::authorization::v1::{
     ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,

@@ -29,6 +29,7 @@ pub mod harness;
 pub mod identities;
 mod installation;
 mod kubeconfig;
+pub mod labels;
 mod lanes;
 pub mod leader;
 pub mod liveness;

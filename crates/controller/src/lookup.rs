@@ -3,8 +3,7 @@
 use foo_api::shared::NetworkReference;
 use foo_api::texts::cut;
 use foo_cloud::{CloudError, ErrorKind, NetworkQuery};
-use foo_model::Reason;
-use foo_planner::desired::Blocked;
+use foo_model::{Blocked, Reason};
 
 pub use foo_api::texts::shown;
 

@@ -4,7 +4,7 @@
 //! as an error and counted, and its object is tried again after a pause. A pass that cannot be aborted
 //! because it blocks a thread makes `/livez` fail ([`Underway::overdue`]): only a restart helps.
 
-use crate::metrics::{Controller, PassResult};
+use crate::labels::{Controller, PassResult};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

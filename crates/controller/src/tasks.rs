@@ -9,9 +9,8 @@
 //! A restart of the process does not help in the second case: the cause of a panic may still be there, and
 //! all other tasks work.
 
+use crate::labels::{Task, TaskLabels};
 use crate::liveness::Liveness;
-use crate::metrics::Task;
-use crate::metrics::labels::TaskLabels;
 use crate::readiness::Readiness;
 use foo_cloud::Watchdog;
 use foo_cloud::initialized::Initialized;

@@ -35,7 +35,8 @@ pub use unreadable::Unreadable;
 
 use crate::Context;
 use crate::events::Events;
-use crate::metrics::{Metrics, Watched};
+use crate::labels::Watched;
+use crate::metrics::Metrics;
 use changes::Changes;
 use follow::{Heard, follow};
 use foo_api::names::WATCH_LABEL;

@@ -8,17 +8,8 @@ mod facts;
 use crate::desired::DeletionPolicy;
 use crate::{Action, Desired, Memory, Observed, Plan, Recorded};
 use facts::Facts;
+use foo_calls::Violation;
 use foo_model::eks::{Change, ClusterStatus, ConfigUpdate};
-
-/// A rule that a plan breaks. Its text names the rule and the action.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation(pub String);
-
-impl std::fmt::Display for Violation {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// The rules that a plan breaks; empty for every plan that may be carried out. `recorded` and `memory` are what went into the plan.
 pub fn violations(

@@ -2,12 +2,13 @@
 
 use crate::action::Action;
 use crate::hash;
-use crate::memory::{Failure, Memory, Refusal};
+use crate::memory::{Failure, Memory};
 use crate::recorded::{Recorded, RecordedFailure, RecordedUpdate};
 use crate::refusals::{explained, is_about_a_role, is_missing_right, is_no_change};
 use crate::report::ConditionKind;
 use crate::situation::Situation;
-use crate::timing::{PROPAGATION, PROPAGATION_RETRY, ask_again_after, retry_after, try_again_after};
+use crate::timing::{ASK_AGAIN, PROPAGATION, PROPAGATION_RETRY, TRY_AGAIN};
+use foo_calls::Refusal;
 use foo_model::eks::{Answer, Change, Question};
 use foo_model::{Reason, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
@@ -109,7 +110,7 @@ impl Draft {
         let answer = situation.shown.get(question).filter(|_| distrusted.is_none());
         let failed = situation.observed.failed.get(question);
         let from = distrusted.unwrap_or(situation.now);
-        let from = failed.map_or(from, |it| it.at.plus(ask_again_after(it.times)).max(from));
+        let from = failed.map_or(from, |it| it.at.plus(ASK_AGAIN.after(it.times)).max(from));
         if failed.is_some() || answer.is_none() {
             self.look(question, from);
         }
@@ -166,21 +167,20 @@ impl Draft {
         why: impl Into<String>,
     ) -> bool {
         self.unsettled = true;
-        let mut change = change;
-        if let Some(failure) = situation.memory.failure(&change) {
+        let mut action = Action { change, why: why.into() };
+        if let Some(failure) = situation.memory.calls.failure(&action) {
             self.say_failure(situation, kind, failure);
             let at = next_try(situation, failure);
             if at > situation.now {
                 self.wake_at(at);
                 return false;
             }
+            let change = &action.change;
             if failure.lost && !matches!(change, Change::CreateCluster { .. }) && !change.updates_cluster() {
-                change = failure.change.clone();
+                action.change = failure.action.change.clone();
             }
         }
-        if !self.actions.iter().any(|it| it.change.without_token() == change.without_token()) {
-            self.actions.push(Action { change, why: why.into() });
-        }
+        foo_calls::add(&mut self.actions, action);
         true
     }
 
@@ -189,9 +189,7 @@ impl Draft {
         if is_no_change(refusal) {
             return;
         }
-        let operation = failure.change.operation();
-        let said = explained(refusal);
-        let message = if said.contains(operation) { said } else { format!("{operation}: {said}") };
+        let message = failure.named(&explained(refusal));
         if is_missing_right(refusal) {
             return self.note(kind, Weight::Failed, Reason::AccessDenied, message);
         }
@@ -200,9 +198,7 @@ impl Draft {
             let weight = if passing { Weight::Pending } else { Weight::Failed };
             return self.note(kind, weight, Reason::RoleNotUsable, message);
         }
-        let passing = refusal.reason.is_transient()
-            || matches!(refusal.reason, Reason::NotFound | Reason::ResponseLost | Reason::ResourceInUse);
-        let weight = if passing && failure.times < 5 { Weight::Pending } else { Weight::Failed };
+        let weight = if failure.is_passing() { Weight::Pending } else { Weight::Failed };
         self.note(kind, weight, refusal.reason, message);
     }
 
@@ -244,7 +240,7 @@ impl Draft {
             return false;
         };
         self.note(kind, Weight::Failed, reason, failed.message);
-        let at = failed.at.plus(try_again_after(failed.times));
+        let at = failed.at.plus(TRY_AGAIN.after(failed.times));
         self.wake_at(at);
         at > situation.now
     }
@@ -263,7 +259,7 @@ fn next_try(situation: &Situation<'_>, failure: &Failure) -> Timestamp {
     if is_about_a_role(&failure.refusal) && failure.first.until(situation.now) < PROPAGATION {
         return failure.at.plus(PROPAGATION_RETRY);
     }
-    failure.at.plus(retry_after(failure.times, failure.refusal.reason))
+    failure.next_try()
 }
 
 /// What a question asks for.

@@ -15,9 +15,8 @@
 //!
 //! [`violations`] judges a plan from inputs and outputs alone, without having made it.
 //!
-//! How a pass goes: look (what [`Report::looks`] asked for) → [`plan`] → [`violations`] → publish [`Plan::record`] and the report →
-//! [`Memory::sent`], send *all* actions (none waits for another of the same plan) and [`Memory::answered`] for each → plan again at
-//! once while there were actions. Otherwise wait for [`Report::looks`] and [`Report::again_at`].
+//! A pass reads what [`Report::looks`] asked for, and carries the plan out as [`foo_calls::Process`] describes. While there were actions
+//! it plans again at once. Otherwise it waits for [`Report::looks`] and [`Report::again_at`].
 
 mod check;
 mod draft;
@@ -33,10 +32,10 @@ mod summary;
 mod timing;
 
 pub use action::Action;
-pub use check::{Violation, violations};
+pub use check::violations;
 pub use desired::Desired;
 pub use input::{desired, memory, observed, recorded};
-pub use memory::{Memory, Outcome, Refusal};
+pub use memory::Memory;
 pub use observed::{FailedLook, Look, Observed};
 pub use output::{action, report};
 pub use plan::plan;
@@ -44,18 +43,45 @@ pub use recorded::Recorded;
 pub use report::Report;
 pub use steps::delete::UNCONFIRMED;
 
-use serde::{Deserialize, Serialize};
+use foo_calls::{Calls, Domain, Violation};
 
 /// What to do next, what is true, and what to remember.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Plan {
-    /// What to send. None waits for another one: they may be sent in any order or at the same time.
-    pub actions: Vec<Action>,
-    /// What is true and what is waited for.
-    pub report: Report,
-    /// What the status must say *before* any of the actions is sent. If the write fails, nothing is sent, and the memory of before
-    /// this plan is kept.
-    pub record: Recorded,
-    /// What to remember until the next pass, before the outcomes are noted in it.
-    pub memory: Memory,
+pub type Plan = foo_calls::Plan<Eks>;
+
+/// The domain of EKS clusters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Eks;
+
+impl Domain for Eks {
+    type Action = Action;
+    type Desired = Desired;
+    type Observed = Observed;
+    type Memory = Memory;
+    type Report = Report;
+
+    fn plan(desired: &Desired, observed: &Observed, recorded: &Recorded, memory: &Memory) -> Plan {
+        plan(desired, observed, recorded, memory)
+    }
+
+    fn violations(
+        desired: &Desired,
+        observed: &Observed,
+        recorded: &Recorded,
+        memory: &Memory,
+        plan: &Plan,
+    ) -> Vec<Violation> {
+        violations(desired, observed, recorded, memory, plan)
+    }
+
+    /// Record and memory stay as they were: counts and tokens of updates are recorded with their decision.
+    fn not_sent(mut plan: Plan, recorded: &Recorded, memory: &Memory) -> Plan {
+        plan.actions.clear();
+        plan.record.clone_from(recorded);
+        plan.memory.clone_from(memory);
+        plan
+    }
+
+    fn calls(memory: &mut Memory) -> &mut Calls<Action> {
+        &mut memory.calls
+    }
 }

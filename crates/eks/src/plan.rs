@@ -1,7 +1,7 @@
 //! The order of the questions.
 
 use crate::draft::Draft;
-use crate::report::{Deletion, Report};
+use crate::report::Report;
 use crate::situation::{Situation, situation};
 use crate::steps::addon::Updates;
 use crate::steps::begin::{self, Standing};
@@ -10,6 +10,7 @@ use crate::steps::{
 };
 use crate::summary;
 use crate::{Desired, Memory, Observed, Plan, Recorded};
+use foo_calls::report::Deletion;
 use foo_model::eks::Cluster;
 
 /// Decides what to do next about one cluster.
@@ -73,6 +74,6 @@ fn finish(situation: &Situation<'_>, mut draft: Draft, deletion: Deletion) -> Pl
         settled: draft.actions.is_empty() && !draft.unsettled && deletion == Deletion::NotAsked,
         deletion,
     };
-    draft.memory.record = Some(draft.record.clone());
+    draft.memory.calls.record = Some(draft.record.clone());
     Plan { actions: draft.actions, report, record: draft.record, memory: draft.memory }
 }

@@ -1,6 +1,6 @@
 //! What some of EKS's refusals mean, known by their words alone.
 
-use crate::memory::Refusal;
+use foo_calls::Refusal;
 use foo_model::Reason;
 use std::collections::BTreeSet;
 

@@ -2,9 +2,10 @@
 
 use crate::draft::{Draft, Note};
 use crate::marks;
-use crate::report::{Condition, ConditionKind, Deletion, Status};
+use crate::report::{Condition, ConditionKind};
 use crate::situation::Situation;
 use crate::steps::wait::in_words;
+use foo_calls::report::{Deletion, Status};
 use foo_model::Reason;
 use foo_model::eks::{Addon, Answer, Cluster, ClusterStatus, Question};
 use strum::IntoEnumIterator as _;

@@ -1,6 +1,6 @@
 //! How long things are waited for, with the arguments for the values.
 
-use foo_model::Reason;
+use foo_calls::Backoff;
 use std::time::Duration;
 
 /// After the answer to a change, looks may still show what was before. A look that begins later than this is believed. EKS documents
@@ -42,28 +42,8 @@ pub(crate) const MISSING: Duration = Duration::from_mins(5);
 /// begun by it, and a role that is this much younger than its access entry may be the one that the entry was made for.
 pub(crate) const SKEW: Duration = Duration::from_mins(2);
 
-/// How long to wait after the given number of refusals in a row, which is at least 1.
-pub(crate) fn retry_after(times: u32, reason: Reason) -> Duration {
-    let (first, most) = match reason {
-        Reason::LimitExceeded => (300, 1800),
-        Reason::ResourceInUse | Reason::AlreadyExists => (15, 300),
-        Reason::AccessDenied | Reason::CredentialsInvalid | Reason::RequestInvalid => (10, 300),
-        _ => (2, 300),
-    };
-    doubled(times, first, most)
-}
+/// Between calls that ask a question and fail.
+pub(crate) const ASK_AGAIN: Backoff = Backoff::seconds(5, 300);
 
-/// How long after the given number of failed calls in a row a question is asked again.
-pub(crate) fn ask_again_after(times: u32) -> Duration {
-    doubled(times, 5, 300)
-}
-
-/// How long after the given number of failures in EKS in a row a creation or update is tried again.
-pub(crate) fn try_again_after(times: u32) -> Duration {
-    doubled(times, 60, 3600)
-}
-
-fn doubled(times: u32, first: u64, most: u64) -> Duration {
-    let factor = 1_u64.checked_shl(times.saturating_sub(1).min(20)).unwrap_or(u64::MAX);
-    Duration::from_secs(factor.saturating_mul(first).min(most))
-}
+/// Between a failure in EKS and the next creation or update.
+pub(crate) const TRY_AGAIN: Backoff = Backoff::seconds(60, 3600);

@@ -4,6 +4,7 @@
 //! Plain data without behaviour beyond simple questions about itself. The planner decides in these types, the traits of the
 //! `cloud` crate speak in them: nothing is translated between looking, deciding and doing.
 
+mod blocked;
 pub mod changes;
 pub mod eks;
 pub mod event;
@@ -20,6 +21,7 @@ pub mod signal;
 pub mod template;
 pub mod time;
 
+pub use blocked::{Blocked, some_names};
 pub use changes::{GroupChange, NewGroup};
 pub use event::{EventReason, Severity};
 pub use group::{

@@ -12,21 +12,12 @@ use crate::recorded::Origin;
 use crate::role::Role;
 use crate::{Action, Desired, Memory, Observed, Plan, Recorded};
 use facts::Facts;
+use foo_calls::Violation;
 use foo_model::network::{Change, EndpointState, NatState, Tags};
 use foo_model::{Reason, VpcId};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use targets::{Target, targets};
-
-/// A rule that a plan breaks. Its text names the rule and the action.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation(pub String);
-
-impl std::fmt::Display for Violation {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// For how long a creation whose answer was lost may still show up.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -144,7 +135,7 @@ fn may_create(facts: &Facts<'_>, action: &Action) -> bool {
             // Its name is unique in the VPC.
             | Change::CreateSecurityGroup { .. }
     );
-    let refused = facts.memory.failures.iter().any(|it| {
+    let refused = facts.memory.calls.failures.iter().any(|it| {
         it.action.role == action.role
             && !it.lost
             && it.at >= intent.since

@@ -8,7 +8,7 @@ use crate::recorded::{Intent, Origin, Recorded};
 use crate::report::LookRequest;
 use crate::role::Role;
 use crate::situation::{Situation, Standing, deletes, may_be_sent_again};
-use crate::timing::{LAG, PATIENCE, WORKING, later, retry_after};
+use crate::timing::{LAG, PATIENCE, WORKING, later};
 use foo_model::names::{TAG_CLUSTER, TAG_NETWORK};
 use foo_model::network::{Change, Kind, Scope, Tags};
 use foo_model::{Reason, Timestamp};
@@ -169,10 +169,10 @@ impl Draft {
     /// Only looks tell whether it happened.
     pub(crate) fn wait_for_intent(&mut self, situation: &Situation<'_>, role: &Role, intent: &Intent) {
         let base = match intent.origin {
-            Origin::Decided => later(intent.since, situation.memory.started),
+            Origin::Decided => later(intent.since, situation.memory.calls.started),
             Origin::Assumed => intent.since,
         };
-        let lost = situation.memory.failures.iter().filter(|it| it.action.role == *role && it.lost);
+        let lost = situation.memory.calls.failures.iter().filter(|it| it.action.role == *role && it.lost);
         let lost = lost.map(|it| it.at).max();
         let base = later(base, lost);
         let begun = situation.observed.tagged.begun.get(&role.kind()).copied();
@@ -197,35 +197,25 @@ impl Draft {
     ) -> bool {
         let action = Action { role: role.clone(), change, why: why.into() };
         self.unsettled = true;
-        let failure = situation.memory.failures.iter().find(|it| it.action.change == action.change);
-        if let Some(failure) = failure {
+        if let Some(failure) = situation.memory.calls.failure(&action) {
             self.say_failure(role, failure);
             if !self.may_repeat(situation, role, failure) {
                 return false;
             }
         }
-        if !self.actions.iter().any(|it| it.change == action.change) {
-            self.record.deletes(&deletes(&action.change));
-            self.actions.push(action);
+        let deleted = deletes(&action.change);
+        if foo_calls::add(&mut self.actions, action) {
+            self.record.deletes(&deleted);
         }
         true
     }
 
     fn say_failure(&mut self, role: &Role, failure: &Failure) {
         let refusal = &failure.refusal;
-        let operation = failure.action.change.operation();
-        // AWS's words come with the name of the call and the code; that an answer was lost comes without.
-        let message = if refusal.message.contains(operation) {
-            refusal.message.clone()
-        } else {
-            format!("{operation}: {}", refusal.message)
-        };
-        // Right after a creation AWS does not find what there is.
-        let passing = refusal.reason.is_transient()
-            || matches!(refusal.reason, Reason::NotFound | Reason::ResponseLost | Reason::ResourceInUse);
-        let weight = if passing && failure.times < 5 { Weight::Pending } else { Weight::Failed };
+        let message = failure.named(&refusal.message);
+        let weight = if failure.is_passing() { Weight::Pending } else { Weight::Failed };
         let message = if refusal.reason == Reason::LimitExceeded {
-            format!("{message}; it is tried again at {}", next_try(failure).time_of_day())
+            format!("{message}; it is tried again at {}", failure.next_try().time_of_day())
         } else {
             message
         };
@@ -233,7 +223,7 @@ impl Draft {
     }
 
     fn may_repeat(&mut self, situation: &Situation<'_>, role: &Role, failure: &Failure) -> bool {
-        let at = next_try(failure);
+        let at = failure.next_try();
         let begun = situation.observed.tagged.begun.get(&role.kind()).copied();
         let looked = begun.is_some_and(|begun| begun >= failure.at);
         // What has a token may be sent again at once: it does not happen twice.
@@ -303,9 +293,4 @@ impl Draft {
         let timers = self.timers.iter().copied().filter(|at| *at > now);
         (looks.collect(), timers.min())
     }
-}
-
-/// When a call that failed may be sent again.
-fn next_try(failure: &Failure) -> Timestamp {
-    failure.at.plus(retry_after(failure.times, failure.refusal.reason))
 }

@@ -16,10 +16,9 @@
 //!
 //! [`violations`] judges a plan from inputs and outputs alone, without having made it.
 //!
-//! How a pass goes: look (what [`Report::looks`] asked for) → [`plan`] → [`violations`] → publish [`Plan::record`] and the
-//! report → [`Memory::sent`], send *all* actions (none waits for another of the same plan; at the same time, if there is
-//! room) and [`Memory::answered`] for each → plan again at once while there were actions, without another look: the memory
-//! knows what the answers said. Otherwise wait for [`Report::looks`] and [`Report::again_at`].
+//! A pass reads what [`Report::looks`] asked for, and carries the plan out as [`foo_calls::Process`] describes. While there were actions
+//! it plans again at once, without another look: the memory knows what the responses said. Otherwise it waits for [`Report::looks`] and
+//! [`Report::again_at`].
 
 pub mod addresses;
 mod check;
@@ -38,10 +37,10 @@ mod tags;
 mod timing;
 
 pub use action::Action;
-pub use check::{Violation, violations};
+pub use check::violations;
 pub use desired::Desired;
 pub use input::{desired, memory, observed, recorded};
-pub use memory::{Answer, Memory, Refusal};
+pub use memory::Memory;
 pub use observed::{Look, Observed};
 pub use output::{action, report};
 pub use plan::plan;
@@ -50,30 +49,44 @@ pub use report::Report;
 pub use role::Role;
 pub use situation::installations;
 
-use serde::{Deserialize, Serialize};
+use foo_calls::{Calls, Domain, Violation};
 
 /// What to do next, what is true, and what to remember.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Plan {
-    /// What to send. None waits for another one: they may be sent in any order or at the same time. A failure of one says
-    /// nothing about the others.
-    pub actions: Vec<Action>,
-    /// What is true and what is waited for.
-    pub report: Report,
-    /// What the status must say *before* any of the actions is sent: ids, and what is about to be created. If the write fails,
-    /// nothing is sent, and the memory of before this plan is kept.
-    pub record: Recorded,
-    /// What to remember until the next pass, before the answers are noted in it.
-    pub memory: Memory,
-}
+pub type Plan = foo_calls::Plan<Network>;
 
-impl Plan {
-    /// The same plan if none of its actions is sent: what it was about to create is no intent, which would be waited for as if its
-    /// answer were lost. `before` is the record that it was made from.
-    #[must_use]
-    pub fn not_sent(mut self, before: &Recorded) -> Self {
-        self.record.intents.retain(|role, intent| before.intents.get(role) == Some(intent));
-        self.memory.records(&self.record);
-        self
+/// The domain of networks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network;
+
+impl Domain for Network {
+    type Action = Action;
+    type Desired = Desired;
+    type Observed = Observed;
+    type Memory = Memory;
+    type Report = Report;
+
+    fn plan(desired: &Desired, observed: &Observed, recorded: &Recorded, memory: &Memory) -> Plan {
+        plan(desired, observed, recorded, memory)
+    }
+
+    fn violations(
+        desired: &Desired,
+        observed: &Observed,
+        recorded: &Recorded,
+        memory: &Memory,
+        plan: &Plan,
+    ) -> Vec<Violation> {
+        violations(desired, observed, recorded, memory, plan)
+    }
+
+    /// The intents of this plan are left out. What reads showed stays recorded.
+    fn not_sent(mut plan: Plan, recorded: &Recorded, _memory: &Memory) -> Plan {
+        plan.record.intents.retain(|role, intent| recorded.intents.get(role) == Some(intent));
+        plan.memory.calls.record = Some(plan.record.clone());
+        plan
+    }
+
+    fn calls(memory: &mut Memory) -> &mut Calls<Action> {
+        &mut memory.calls
     }
 }

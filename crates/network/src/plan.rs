@@ -1,13 +1,14 @@
 //! The order of the questions.
 
 use crate::draft::Draft;
-use crate::report::{Deletion, Report};
+use crate::report::Report;
 use crate::situation::{Situation, situation};
 use crate::steps::{
     begin, delete, endpoints, extra, gateways, groups, looks, nat, routes, strangers, subnets, tags, vpc,
 };
 use crate::summary;
 use crate::{Desired, Memory, Observed, Plan, Recorded};
+use foo_calls::report::Deletion;
 
 /// Decides what to do next about one network.
 ///
@@ -66,6 +67,6 @@ fn finish(situation: &Situation<'_>, mut draft: Draft, deletion: Deletion) -> Pl
         settled: draft.actions.is_empty() && !draft.unsettled && deletion == Deletion::NotAsked,
         deletion,
     };
-    draft.memory.record = Some(draft.record.clone());
+    draft.memory.calls.record = Some(draft.record.clone());
     Plan { actions: draft.actions, report, record: draft.record, memory: draft.memory }
 }

@@ -3,9 +3,10 @@
 use crate::desired::DesiredVpc;
 use crate::draft::{Draft, Note, Weight};
 use crate::recorded;
-use crate::report::{Condition, ConditionKind, Deletion, Owner, Resource, State, Status, Stranger};
+use crate::report::{Condition, ConditionKind, Owner, Resource, State, Stranger};
 use crate::role::Role;
 use crate::situation::{Situation, Standing};
+use foo_calls::report::{Deletion, Status};
 use foo_model::network::Kind;
 use foo_model::{Reason, Zone};
 use std::collections::BTreeSet;

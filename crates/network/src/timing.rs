@@ -1,6 +1,6 @@
 //! How long things are waited for, with the arguments for the values.
 
-use foo_model::{Reason, Timestamp};
+use foo_model::Timestamp;
 use std::time::Duration;
 
 /// After the answer to a change, looks may still show what was before (EC2 Developer Guide, "Eventual consistency": usually
@@ -35,18 +35,6 @@ pub(crate) const USERS: Duration = Duration::from_mins(15);
 
 /// Between two tries to begin a network that a quota has no room for.
 pub(crate) const QUOTA: Duration = Duration::from_mins(5);
-
-/// How long to wait after the given number of failures in a row, which is at least 1.
-pub(crate) fn retry_after(times: u32, reason: Reason) -> Duration {
-    let (first, most) = match reason {
-        Reason::LimitExceeded => (300, 1800),
-        Reason::ResourceInUse => (30, 300),
-        Reason::AccessDenied | Reason::CredentialsInvalid | Reason::RequestInvalid => (10, 300),
-        _ => (2, 300),
-    };
-    let doubled = 1_u64.checked_shl(times.saturating_sub(1).min(20)).map_or(u64::MAX, |it| it * first);
-    Duration::from_secs(doubled.min(most))
-}
 
 /// The later of two moments, one of which may not be known.
 pub(crate) fn later(a: Timestamp, b: Option<Timestamp>) -> Timestamp {

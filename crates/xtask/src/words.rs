@@ -42,12 +42,13 @@ const PAGES: [&str; 6] = [
 ];
 
 /// Crates whose string literals are for users: conditions, events, logs, errors, what is printed.
-const PROGRAMS: [&str; 12] = [
+const PROGRAMS: [&str; 13] = [
     "crates/api/src/",
     "crates/bootstrap/src/",
     "crates/controller/src/",
     "crates/model/src/",
     "crates/planner/src/",
+    "crates/calls/src/",
     "crates/eks/src/",
     "crates/cloud/src/",
     "crates/cloud-adapter/src/",

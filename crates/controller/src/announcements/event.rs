@@ -3,10 +3,10 @@
 //! A message that cannot be parsed is an error with a reason; one that does not concern the manager is
 //! [`Parsed::Irrelevant`]. Nothing is decided here.
 
+use crate::labels::EventKind;
 use foo_model::{AwsTime, GroupName, InstanceId, SignalKind};
 use serde::Deserialize;
 use serde_json::Value;
-use strum::{EnumIter, IntoStaticStr};
 
 /// A parsed message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,26 +36,6 @@ pub(crate) struct Event {
     pub(crate) signal: Option<SignalKind>,
     /// It withdraws what was announced about them.
     pub(crate) withdraws: bool,
-}
-
-/// Kinds of events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum EventKind {
-    /// An instance waits for a lifecycle hook.
-    LifecycleAction,
-    /// A launch, a termination or an instance refresh of a group.
-    ScalingActivity,
-    /// An instance changed its state in EC2.
-    StateChange,
-    /// EC2 is about to interrupt a spot instance.
-    Interruption,
-    /// EC2 recommends replacing a spot instance.
-    Rebalance,
-    /// AWS Health: the retirement of instances is scheduled.
-    Health,
-    /// None of these.
-    Other,
 }
 
 /// Why a message cannot be parsed.

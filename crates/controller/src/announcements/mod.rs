@@ -23,7 +23,6 @@ mod reader;
 mod tests;
 
 pub use crate::clouds::GroupKey;
-pub use event::EventKind;
 pub use reader::run;
 
 use foo_model::{InstanceId, Signal, SignalKind, Timestamp};

@@ -1,8 +1,8 @@
 //! Announcements about instances, and messages that wait until a pool has acted on them. Plain data; time is
 //! a parameter.
 
-use super::event::EventKind;
 use crate::clouds::GroupKey;
+use crate::labels::EventKind;
 use foo_cloud::Receipt;
 use foo_cloud::queue::LONGEST_HIDDEN;
 use foo_model::{AwsTime, InstanceId, Signal, SignalKind, Timestamp};

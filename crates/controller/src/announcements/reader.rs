@@ -1,12 +1,13 @@
 //! The task that reads the queue: receives, attributes, hides and deletes messages.
 
-use super::event::{self, Event, EventKind, Parsed};
+use super::event::{self, Event, Parsed};
 use super::pending::{Due, HIDDEN, PendingMessage, Wait};
 use super::{Announcements, GroupKey};
 use crate::clock::Clock;
 use crate::clouds::{CloudRegion, Clouds, GroupChanged, QueueAddress};
 use crate::context::Context;
-use crate::metrics::{AnnouncementOutcome, Metrics, Task};
+use crate::labels::{AnnouncementOutcome, EventKind, Task};
+use crate::metrics::Metrics;
 use foo_cloud::observer::Seen;
 use foo_cloud::queue::{BATCH, LONGEST_WAIT};
 use foo_cloud::retry::{Jitter, RetryDelays};

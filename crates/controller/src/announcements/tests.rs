@@ -1,6 +1,7 @@
 //! Messages as AWS sends them, and what is not one.
 
-use super::event::{Event, EventKind, Parsed, parse};
+use super::event::{Event, Parsed, parse};
+use crate::labels::EventKind;
 use foo_model::{GroupName, InstanceId, SignalKind};
 use serde_json::{Value, json};
 

@@ -4,8 +4,7 @@ use crate::lookup::{describe, failed, query};
 use foo_api::cluster::{ExistingNetwork, NetworkStatus, SubnetStatus};
 use foo_cloud::SubnetInfo;
 use foo_cloud::lookups::{Asking, Lookups};
-use foo_model::Reason;
-use foo_planner::desired::Blocked;
+use foo_model::{Blocked, Reason};
 use std::collections::BTreeMap;
 
 /// The network, or the problem that makes it unusable.

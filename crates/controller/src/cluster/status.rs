@@ -6,8 +6,7 @@ use foo_api::conditions::{self, NewCondition};
 use foo_api::shared::Initialization;
 use foo_api::{FooCluster, FooClusterStatus};
 use foo_cloud::CloudError;
-use foo_model::Reason;
-use foo_planner::desired::Blocked;
+use foo_model::{Blocked, Reason};
 use std::collections::BTreeSet;
 
 const CREDENTIALS_READY: &str = "CredentialsReady";

@@ -3,8 +3,7 @@
 use foo_api::conditions::{self, NewCondition};
 use foo_api::control_plane::{ControlPlaneInitialization, ControlPlaneVersion};
 use foo_api::{FooControlPlane, FooControlPlaneStatus};
-use foo_model::Reason;
-use foo_planner::desired::Blocked;
+use foo_model::{Blocked, Reason};
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 

@@ -1,7 +1,7 @@
 //! A controller whose pass is over all objects at once: for decisions that need all of them.
 
 use crate::context::Context;
-use crate::metrics::{Controller, PassResult, Task};
+use crate::labels::{Controller, PassResult, Task};
 use crate::watch::{Filled, Object, Watch};
 use foo_cloud::Watchdog;
 use futures::stream::{BoxStream, SelectAll};

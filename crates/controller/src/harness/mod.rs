@@ -35,7 +35,7 @@ pub use run::Harness;
 
 use crate::apply::Written;
 use crate::clouds::CloudKey;
-use crate::metrics::PassResult;
+use crate::labels::PassResult;
 use crate::queue::Action;
 use crate::watch::Object;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;

@@ -2,8 +2,7 @@
 
 use crate::credentials::{Credentials, Keys, Role, Source};
 use foo_api::FooClusterIdentitySpec;
-use foo_model::Reason;
-use foo_planner::desired::Blocked;
+use foo_model::{Blocked, Reason};
 use std::collections::BTreeMap;
 
 /// Maximum number of roles in a chain. AWS has no limit, but each costs a call per hour, region and chain.

@@ -6,8 +6,7 @@
 use foo_api::FooClusterIdentitySpec;
 use foo_api::identity::DEFAULT_IDENTITY;
 use foo_api::in_aws::{Absent, Limit, NAMESPACE, ROWS, Thing, is_about};
-use foo_model::Reason;
-use foo_planner::desired::Blocked;
+use foo_model::{Blocked, Reason};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -9,8 +9,7 @@ use super::Limits;
 use crate::watch::Filled;
 use foo_api::in_aws::Thing;
 use foo_api::{FooCluster, FooControlPlane};
-use foo_model::Reason;
-use foo_planner::desired::Blocked;
+use foo_model::{Blocked, Reason};
 use kube::{Resource, ResourceExt};
 use kube_runtime::reflector::Store;
 

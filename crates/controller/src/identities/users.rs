@@ -2,7 +2,7 @@
 
 use foo_api::identity::DEFAULT_IDENTITY;
 use foo_api::{FooCluster, FooClusterIdentitySpec};
-use foo_planner::report::some_names;
+use foo_model::some_names;
 use kube::api::ObjectMeta;
 use kube::{Resource, ResourceExt};
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,10 @@
 //! Metrics whose values are computed when they are scraped: a component that is stuck would not update a
 //! counter.
 
-use super::labels::{Clock, ClockLabels, ConditionLabels, ControllerLabels, KindLabels, TaskLabels};
-use super::{Controller, Task, Watched};
+use super::label_sets::{ClockLabels, ConditionLabels, ControllerLabels, KindLabels};
 use crate::census::{Census, Group, Kind, Shown};
 use crate::clock::KubernetesClock;
+use crate::labels::{Clock, Controller, Task, TaskLabels, Watched};
 use crate::passes::{Failing, Underway};
 use crate::queue::Queue;
 use crate::tasks::Tasks;

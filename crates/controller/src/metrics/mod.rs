@@ -1,4 +1,4 @@
-//! The metrics that the manager publishes. Every label is an enum of this crate ([`labels`]), so their number
+//! The metrics that the manager publishes. Every label is an enum of [`crate::labels`], so their number
 //! is bounded; names of objects never become labels.
 //!
 //! | metric | labels | meaning |
@@ -39,17 +39,15 @@
 //! The cloud's own numbers (`foo_aws_…`, `foo_observer_…`) are in the same registry: see `foo_cloud::metrics`.
 
 mod collectors;
-pub mod labels;
+mod label_sets;
 mod process;
 
-pub use labels::{
-    ActionOutcome, AnnouncementOutcome, ConditionType, Controller, EventOutcome, Invariant, KubeClient,
-    KubeCode, PassResult, ReasonClass, Task, Verb, Watched,
-};
-
-use crate::announcements::EventKind;
 use crate::census::Census;
 use crate::clock::KubernetesClock;
+use crate::labels::{
+    ActionOutcome, AnnouncementOutcome, Controller, EventKind, EventOutcome, Invariant, KubeClient, KubeCode,
+    PassResult, Verb, Watched,
+};
 use crate::passes::{Failing, PassId, Underway};
 use crate::queue::Queue;
 use crate::tasks::Tasks;
@@ -62,7 +60,7 @@ use collectors::{
 use foo_cloud::initialized::{Initialized, OnDemand};
 use foo_model::Severity;
 use foo_planner::action::ActionKind;
-use labels::{
+use label_sets::{
     ActionLabels, AnnouncementKindLabels, AnnouncementLabels, ClientLabels, ControllerLabels, EventLabels,
     InvariantLabels, KindLabels, LeaderLabels, LeaseLabels, PassLabels, RequestLabels, VerbLabels,
 };

@@ -6,8 +6,7 @@ use foo_api::capi::Cluster;
 use foo_api::shared::ApiEndpoint;
 use foo_api::{FooControlPlane, FooNodeConfig};
 use foo_bootstrap::ClusterInput;
-use foo_model::Reason;
-use foo_planner::desired::Blocked;
+use foo_model::{Blocked, Reason};
 use k8s_openapi::api::core::v1::Secret;
 use kube::{Api, ResourceExt};
 

@@ -6,8 +6,7 @@ use foo_api::FooNodeConfigSpec;
 use foo_api::node_config as api;
 use foo_bootstrap::input::{FileInput, KubeletInput, MirrorInput, TaintInput};
 use foo_bootstrap::{Compression, Family, NodeInput, Refusal, RefusalKind};
-use foo_model::Reason;
-use foo_planner::desired::Blocked;
+use foo_model::{Blocked, Reason};
 
 /// What nodes are told, except what is known of their cluster (`spec.cluster`).
 pub(super) fn node(spec: &FooNodeConfigSpec) -> Result<NodeInput, Blocked> {

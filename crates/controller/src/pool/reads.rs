@@ -1,8 +1,7 @@
 //! Values that were read for a pool and are not read again in each pass, each with its time.
 
 use foo_model::hook::HookConfig;
-use foo_model::{InstanceId, LaunchTemplate, Timestamp};
-use foo_planner::desired::Blocked;
+use foo_model::{Blocked, InstanceId, LaunchTemplate, Timestamp};
 use foo_planner::observed::Look;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -5,7 +5,7 @@ use super::unowned_foo_machines;
 use crate::Context;
 use crate::harness::Harness;
 use crate::identities::identity_of;
-use crate::metrics::{Controller, Watched};
+use crate::labels::{Controller, Watched};
 use crate::watch::{ChangeFilter, Scope, Watch, refs_of};
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::identity::DEFAULT_IDENTITY;

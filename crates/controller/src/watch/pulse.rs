@@ -1,6 +1,6 @@
 //! When each watch last heard from the API server: reveals a cache that is not updated any more.
 
-use crate::metrics::Watched;
+use crate::labels::Watched;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -3,8 +3,8 @@
 use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_api::pool::{RebalancePolicy, Spot};
 use foo_api::{FooCluster, FooMachine, FooMachinePoolSpec};
-use foo_controller::announcements::EventKind;
-use foo_controller::metrics::AnnouncementOutcome;
+use foo_controller::labels::AnnouncementOutcome;
+use foo_controller::labels::EventKind;
 use foo_model::{Health, InstanceId, LifecycleState};
 use foo_simulator::core::group::members::GracePeriod;
 use foo_simulator::core::sqs::delivery::EventRule;

@@ -6,7 +6,7 @@ use foo_controller::Context;
 use foo_controller::clouds::{CloudKey, CloudRegion};
 use foo_controller::credentials::{Credentials, Keys, Source};
 use foo_controller::harness::{ForAll, Harness, Outcome, ReconcileAll, Reconciler, Urgency};
-use foo_controller::metrics::{Controller, PassResult, Task, Watched};
+use foo_controller::labels::{Controller, PassResult, Task, Watched};
 use foo_controller::queue::Action;
 use foo_controller::watch::{ChangeFilter, Scope, Watch};
 use foo_simulator::DEFAULT_REGION;

@@ -6,7 +6,7 @@ use foo_api::capi::Machine;
 use foo_api::pool::Ami;
 use foo_api::{FooMachine, FooMachinePool};
 use foo_apiserver_fake::{Fault, Verb};
-use foo_controller::metrics::Watched;
+use foo_controller::labels::Watched;
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
 use serde_json::{Value, json};

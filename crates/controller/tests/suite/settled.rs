@@ -2,7 +2,7 @@
 
 use crate::support::{CLUSTER, NS, World};
 use foo_apiserver_fake::Verb;
-use foo_controller::metrics::Controller;
+use foo_controller::labels::Controller;
 use kube::ResourceExt as _;
 use std::time::Duration;
 use strum::IntoEnumIterator as _;

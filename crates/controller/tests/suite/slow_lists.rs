@@ -4,7 +4,7 @@
 use crate::support::{CLUSTER, MANAGER, World, objects};
 use foo_api::FooCluster;
 use foo_apiserver_fake::{Fault, Verb};
-use foo_controller::metrics::{Controller, PassResult};
+use foo_controller::labels::{Controller, PassResult};
 use std::time::Duration;
 
 const CONTROLLERS: [Controller; 4] =

@@ -29,7 +29,7 @@ impl<'a> Facts<'a> {
         recorded: &'a Recorded,
         memory: &'a Memory,
     ) -> Self {
-        Self { desired, observed, recorded: memory.record.as_ref().unwrap_or(recorded), memory }
+        Self { desired, observed, recorded: memory.calls.record.as_ref().unwrap_or(recorded), memory }
     }
 
     fn answer(&self, question: &Question) -> Option<&'a Answer> {
@@ -37,12 +37,13 @@ impl<'a> Facts<'a> {
     }
 
     fn done(&self) -> impl Iterator<Item = &'a Change> {
-        self.memory.effects.iter().map(|effect| &effect.change)
+        self.memory.calls.effects.iter().map(|effect| &effect.action.change)
     }
 
     /// The cluster as the newest look shows it, or as our creation of it was answered.
     pub(super) fn cluster(&self) -> Option<&'a Cluster> {
-        let mut created = self.memory.effects.iter().filter_map(|effect| effect.changed.cluster.as_deref());
+        let mut created =
+            self.memory.calls.effects.iter().filter_map(|effect| effect.response.cluster.as_deref());
         let shown = self.answer(&Question::Cluster(self.desired.name.clone()));
         if let Some(Answer::Cluster(Some(cluster))) = shown { Some(cluster) } else { created.next_back() }
     }
@@ -96,8 +97,8 @@ impl<'a> Facts<'a> {
         !moving
             && self.recorded.update.as_ref().is_none_or(|update| match &update.id {
                 Some(id) => self.is_over(id),
-                None => self.memory.failures.iter().any(|failure| {
-                    failure.change.updates_cluster() && !failure.lost && failure.at >= update.since
+                None => self.memory.calls.failures.iter().any(|failure| {
+                    failure.action.change.updates_cluster() && !failure.lost && failure.at >= update.since
                 }),
             })
     }
@@ -158,14 +159,14 @@ impl<'a> Facts<'a> {
         let question = Question::PodIdentity { cluster: self.desired.name.clone(), id: id.to_owned() };
         let is_ours = |one: &Vec<PodIdentity>| one.iter().any(|it| has_our_id(self.desired, &it.tags));
         let shown = matches!(self.answer(&question), Some(Answer::PodIdentities(one)) if is_ours(one));
-        shown || self.memory.effects.iter().any(|effect| effect.changed.id.as_deref() == Some(id))
+        shown || self.memory.calls.effects.iter().any(|effect| effect.response.id.as_deref() == Some(id))
     }
 
     pub(super) fn is_our_provider(&self, arn: &str) -> bool {
         let answer = self.answer(&Question::OidcProvider(arn.to_owned()));
         let shown =
             matches!(answer, Some(Answer::OidcProvider(Some(it))) if has_our_id(self.desired, &it.tags));
-        shown || self.memory.effects.iter().any(|effect| effect.changed.id.as_deref() == Some(arn))
+        shown || self.memory.calls.effects.iter().any(|effect| effect.response.id.as_deref() == Some(arn))
     }
 
     /// Whether a role of that ARN exists that is another one than the entry was created for.

@@ -28,7 +28,7 @@ pub struct FailedLook {
     /// How many calls failed in a row, at least 1.
     pub times: u32,
     /// Why the last one failed.
-    pub refusal: crate::memory::Refusal,
+    pub refusal: foo_calls::Refusal,
 }
 
 /// An answer.

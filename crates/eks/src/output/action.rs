@@ -1,7 +1,12 @@
 //! A call that a plan decides on.
 
-use foo_model::eks::Change;
+use crate::recorded::Recorded;
+use crate::timing;
+use foo_calls::Backoff;
+use foo_model::Reason;
+use foo_model::eks::{Change, Changed};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// One call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,4 +15,25 @@ pub struct Action {
     pub change: Change,
     /// Why, for events and logs. A clause in present tense.
     pub why: String,
+}
+
+impl foo_calls::Action for Action {
+    type Response = Changed;
+    type Record = Recorded;
+
+    const LAG: Duration = timing::LAG;
+
+    fn operation(&self) -> &'static str {
+        self.change.operation()
+    }
+
+    /// The same change with whatever token: EKS answers a token that it knows with its earlier answer, so a repetition has another one.
+    fn repeats(&self, earlier: &Self) -> bool {
+        self.change.without_token() == earlier.change.without_token()
+    }
+
+    /// EKS changes one thing at a time, and says that it exists, or is in use, until the change before is over.
+    fn busy(reason: Reason) -> Option<Backoff> {
+        matches!(reason, Reason::ResourceInUse | Reason::AlreadyExists).then_some(Backoff::seconds(15, 300))
+    }
 }

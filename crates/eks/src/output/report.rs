@@ -1,8 +1,9 @@
 //! What is true of a cluster and what it waits for, as data: conditions, status and the next looks all come from here, so that status,
 //! logs and the plugin say the same.
 
+use foo_calls::report::Deletion;
+use foo_model::Timestamp;
 use foo_model::eks::{Addon, Cluster, Question};
-use foo_model::{Reason, Timestamp};
 use serde::{Deserialize, Serialize};
 use strum::{EnumIter, IntoStaticStr};
 
@@ -37,29 +38,8 @@ pub struct LookRequest {
     pub from: Timestamp,
 }
 
-/// How far the deletion is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Deletion {
-    /// Not asked for.
-    NotAsked,
-    /// The cluster, or something of ours that belongs to it, still exists, or may.
-    Pending,
-    /// Nothing of ours is left, or it is retained: the finalizer may go.
-    Done,
-}
-
 /// One condition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Condition {
-    /// Which.
-    pub kind: ConditionKind,
-    /// Whether it holds.
-    pub status: Status,
-    /// Why.
-    pub reason: Reason,
-    /// Sentences for people; may be empty when the condition is as it should be.
-    pub message: String,
-}
+pub type Condition = foo_calls::report::Condition<ConditionKind>;
 
 /// The conditions of an EKS cluster, by the names that the FooControlPlane's status has them by. `Available`, `Initialized`,
 /// `KubeconfigReady` and `Paused` come from the controller, which alone talks to the API server.
@@ -79,13 +59,27 @@ pub enum ConditionKind {
     Deleting,
 }
 
-/// Status of a condition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
-pub enum Status {
-    /// It holds.
-    True,
-    /// It does not.
-    False,
-    /// AWS has not been asked yet, or did not answer.
-    Unknown,
+impl foo_calls::report::Kind for ConditionKind {
+    const READY: Self = Self::ClusterReady;
+    const DELETING: Self = Self::Deleting;
+}
+
+impl foo_calls::report::Report for Report {
+    type Kind = ConditionKind;
+
+    fn conditions(&self) -> &[Condition] {
+        &self.conditions
+    }
+
+    fn conditions_mut(&mut self) -> &mut [Condition] {
+        &mut self.conditions
+    }
+
+    fn deletion(&self) -> Deletion {
+        self.deletion
+    }
+
+    fn set_deletion(&mut self, deletion: Deletion) {
+        self.deletion = deletion;
+    }
 }

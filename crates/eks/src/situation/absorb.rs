@@ -3,7 +3,7 @@
 use super::effects::{Overlay, about};
 use super::known::Situation;
 use crate::desired::Desired;
-use crate::memory::{Failure, Memory, Refusal};
+use crate::memory::{Effect, Failure, Memory};
 use crate::observed::Observed;
 use crate::recorded::Recorded;
 use crate::refusals::is_no_change;
@@ -20,29 +20,18 @@ pub(crate) fn situation<'a>(
     memory: &Memory,
 ) -> Situation<'a> {
     let mut memory = memory.clone();
-    let mut record = memory.record.take().unwrap_or_else(|| recorded.clone());
+    let mut record = memory.calls.begin(recorded, observed.now);
     record.initialized |= recorded.initialized;
-    memory.started.get_or_insert(observed.now);
-    lose_unanswered(&mut memory);
     answers(&mut record, &memory);
     distrust(&mut memory);
     let mut shown: BTreeMap<Question, Answer> =
         observed.looks.iter().map(|(question, look)| (question.clone(), look.answer.clone())).collect();
     let mut overlay = Overlay { observed, shown: &mut shown };
-    memory.effects.retain(|effect| overlay.apply(effect));
+    memory.calls.effects.retain(|effect| overlay.apply(effect));
     drop_unlisted(observed, &memory, &mut shown);
     forget(&mut memory, observed);
     see_cluster(desired, observed, &shown, &mut record, &mut memory);
     Situation { desired, observed, now: observed.now, shown, record, memory }
-}
-
-/// The controller plans between calls: a call without an answer by now gets none.
-fn lose_unanswered(memory: &mut Memory) {
-    for (action, at) in std::mem::take(&mut memory.sent) {
-        let message = "the answer was lost".to_owned();
-        let refusal = Refusal { reason: Reason::ResponseLost, code: None, message };
-        memory.failed(&action.change, refusal, true, at);
-    }
 }
 
 /// Notes the ids of updates that began, and drops what AWS refused.
@@ -50,20 +39,24 @@ fn answers(record: &mut Recorded, memory: &Memory) {
     if let Some(update) = &mut record.update
         && update.id.is_none()
     {
-        let begun = memory.effects.iter().filter(|it| it.change.updates_cluster() && it.at >= update.since);
-        update.id = begun.filter_map(|it| it.changed.update.as_ref()).map(|it| it.id.clone()).next_back();
+        let begun = memory
+            .calls
+            .effects
+            .iter()
+            .filter(|it| it.action.change.updates_cluster() && it.at >= update.since);
+        update.id = begun.filter_map(|it| it.response.update.as_ref()).map(|it| it.id.clone()).next_back();
     }
     let refused = |since: Timestamp| move |it: &&Failure| !it.lost && it.at >= since;
     let dropped = record.update.as_ref().is_some_and(|update| {
-        let mut refused = memory.failures.iter().filter(refused(update.since));
-        update.id.is_none() && refused.any(|it| it.change.updates_cluster())
+        let mut refused = memory.calls.failures.iter().filter(refused(update.since));
+        update.id.is_none() && refused.any(|it| it.action.change.updates_cluster())
     });
     if dropped {
         record.update = None;
     }
     let refused_creation = record.creating_since.is_some_and(|since| {
-        let mut refused = memory.failures.iter().filter(refused(since));
-        refused.any(|it| matches!(it.change, Change::CreateCluster { .. }))
+        let mut refused = memory.calls.failures.iter().filter(refused(since));
+        refused.any(|it| matches!(it.action.change, Change::CreateCluster { .. }))
     });
     if refused_creation {
         // EKS may answer the same token with the same refusal.
@@ -75,19 +68,19 @@ fn answers(record: &mut Recorded, memory: &Memory) {
 /// After a failed call it is looked again at what the call was to change, unless AWS said nothing about that.
 fn distrust(memory: &mut Memory) {
     let mut doubts: Vec<(Question, Timestamp)> = Vec::new();
-    for failure in &memory.failures {
+    for failure in &memory.calls.failures {
         let refusal = &failure.refusal;
         let is_other =
             matches!(refusal.reason, Reason::ResourceInUse | Reason::AlreadyExists | Reason::NotFound);
         if failure.lost {
-            doubts.extend(concerns(&failure.change).map(|it| (it, failure.at.plus(LAG))));
+            doubts.extend(concerns(&failure.action.change).map(|it| (it, failure.at.plus(LAG))));
         } else if is_other || is_no_change(refusal) {
-            doubts.extend(concerns(&failure.change).map(|it| (it, failure.at)));
+            doubts.extend(concerns(&failure.action.change).map(|it| (it, failure.at)));
         }
     }
-    for effect in memory.effects.iter().filter(|it| binds_pods(&it.change)) {
-        let list = about(&effect.change).cluster().map(|it| Question::PodIdentities(it.to_owned()));
-        doubts.extend(list.map(|list| (list, effect.at.plus(LAG))));
+    for effect in memory.calls.effects.iter().filter(|it| binds_pods(&it.action.change)) {
+        let list = about(&effect.action.change).cluster().map(|it| Question::PodIdentities(it.to_owned()));
+        doubts.extend(list.map(|list| (list, effect.visible_at())));
     }
     for (question, moment) in doubts {
         memory.distrust(question, moment);
@@ -121,8 +114,13 @@ fn binds_pods(change: &Change) -> bool {
 /// What a newer list does not have is gone.
 fn drop_unlisted(observed: &Observed, memory: &Memory, shown: &mut BTreeMap<Question, Answer>) {
     let newer = |list: &Question, item: &Question| {
-        let changed =
-            memory.effects.iter().filter(|it| about(&it.change) == *item).map(|it| it.at.plus(LAG)).max();
+        let changed = memory
+            .calls
+            .effects
+            .iter()
+            .filter(|it| about(&it.action.change) == *item)
+            .map(Effect::visible_at)
+            .max();
         let of_item = observed.looks.get(item).map(|it| it.begun).max(changed);
         let list = observed.looks.get(list).map(|it| it.begun);
         list > of_item.map(|it| it.plus(LAG))
@@ -155,7 +153,7 @@ fn drop_unlisted(observed: &Observed, memory: &Memory, shown: &mut BTreeMap<Ques
 /// Forgets failures of more than an hour ago, and doubts that newer looks ended.
 fn forget(memory: &mut Memory, observed: &Observed) {
     let now = observed.now;
-    memory.failures.retain(|it| it.at.plus(Duration::from_hours(1)) > now);
+    memory.calls.forget_failures(now);
     memory.distrusted.retain(|question, moment| {
         observed.looks.get(question).is_none_or(|look| look.begun < *moment)
             && moment.plus(Duration::from_hours(1)) > now

@@ -79,14 +79,14 @@ impl Overlay<'_> {
 
     /// Applies an effect. Whether a later look may still not show it.
     pub(super) fn apply(&mut self, effect: &Effect) -> bool {
-        let about = about(&effect.change);
+        let about = about(&effect.action.change);
         let at = effect.at;
-        match &effect.change {
+        match &effect.action.change {
             Change::CreateCluster { .. } => {
                 let unseen = self.observed.looks.get(&about).is_none_or(|look| look.begun < at.plus(UNSEEN));
                 let absent = !matches!(self.shown.get(&about), Some(Answer::Cluster(Some(_))));
-                if unseen && absent && effect.changed.cluster.is_some() {
-                    self.shown.insert(about, Answer::Cluster(effect.changed.cluster.clone()));
+                if unseen && absent && effect.response.cluster.is_some() {
+                    self.shown.insert(about, Answer::Cluster(effect.response.cluster.clone()));
                 }
                 unseen
             }
@@ -108,18 +108,18 @@ impl Overlay<'_> {
                 self.hides(&about, at)
             }
             Change::CreateAddon { .. } | Change::UpdateAddon { .. } | Change::DeleteAddon { .. } => {
-                self.addon(about, at, &effect.change)
+                self.addon(about, at, &effect.action.change)
             }
             Change::CreateAccessEntry { .. }
             | Change::UpdateAccessEntry { .. }
             | Change::DeleteAccessEntry { .. }
             | Change::AssociateAccessPolicy { .. }
-            | Change::DisassociateAccessPolicy { .. } => self.entry(about, at, &effect.change),
+            | Change::DisassociateAccessPolicy { .. } => self.entry(about, at, &effect.action.change),
             Change::CreatePodIdentityAssociation { .. }
             | Change::UpdatePodIdentityAssociation { .. }
             | Change::DeletePodIdentityAssociation { .. } => self.identity(about, effect),
             Change::CreateOpenIDConnectProvider { url, client_ids, tags } => {
-                let Some(arn) = effect.changed.id.clone() else { return false };
+                let Some(arn) = effect.response.id.clone() else { return false };
                 let url = url.trim_start_matches("https://").to_owned();
                 let provider = OidcProvider {
                     arn: arn.clone(),
@@ -240,9 +240,9 @@ impl Overlay<'_> {
         let at = effect.at;
         let Some(cluster) = about.cluster().map(str::to_owned) else { return false };
         let list = Question::PodIdentities(cluster.clone());
-        match &effect.change {
+        match &effect.action.change {
             Change::CreatePodIdentityAssociation { namespace, service_account, role_arn, tags, .. } => {
-                let Some(id) = effect.changed.id.clone() else { return self.hides(&list, at) };
+                let Some(id) = effect.response.id.clone() else { return self.hides(&list, at) };
                 let identity = PodIdentity {
                     id: id.clone(),
                     arn: String::new(),

@@ -41,8 +41,8 @@ impl Situation<'_> {
 
     /// When it was asked or changed last; now if never.
     pub(crate) fn touched(&self, question: &Question) -> Timestamp {
-        let effects = self.memory.effects.iter();
-        let changed = effects.filter(|it| super::about(&it.change) == *question).map(|it| it.at).max();
+        let effects = self.memory.calls.effects.iter();
+        let changed = effects.filter(|it| super::about(&it.action.change) == *question).map(|it| it.at).max();
         self.begun(question).max(changed).unwrap_or(self.now)
     }
 

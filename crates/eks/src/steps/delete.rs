@@ -4,11 +4,12 @@
 use crate::desired::DeletionPolicy;
 use crate::draft::{Draft, Weight};
 use crate::marks;
-use crate::report::{ConditionKind, Deletion};
+use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::steps::begin::{self, Standing};
 use crate::steps::{oidc, updates};
 use crate::timing::{CONFIRM, GONE, UNSEEN};
+use foo_calls::report::Deletion;
 use foo_model::Reason;
 use foo_model::eks::{Change, Cluster, ClusterStatus, ConfigUpdate};
 

@@ -50,8 +50,8 @@ fn arn(situation: &Situation<'_>, cluster: &Cluster) -> Option<String> {
 
 /// A creation that failed may have happened, or one before it: it is looked again.
 fn believe(situation: &Situation<'_>, draft: &mut Draft, question: &Question) {
-    let failures = situation.memory.failures.iter();
-    let failed = failures.filter(|it| matches!(it.change, Change::CreateOpenIDConnectProvider { .. }));
+    let failures = situation.memory.calls.failures.iter();
+    let failed = failures.filter(|it| matches!(it.action.change, Change::CreateOpenIDConnectProvider { .. }));
     let moment = failed.map(|it| if it.lost { it.at.plus(LAG) } else { it.at }).max();
     if let Some(moment) = moment
         && situation.begun(question).is_none_or(|begun| begun < moment)

@@ -42,8 +42,12 @@ pub(crate) fn at_creation(situation: &Situation<'_>, draft: &mut Draft) -> Optio
 
 /// The zones that EKS named when it refused others.
 fn zones_that_eks_named<'s>(situation: &'s Situation<'_>) -> Option<BTreeSet<&'s str>> {
-    let refused =
-        situation.memory.failures.iter().filter(|it| matches!(it.change, Change::CreateCluster { .. }));
+    let refused = situation
+        .memory
+        .calls
+        .failures
+        .iter()
+        .filter(|it| matches!(it.action.change, Change::CreateCluster { .. }));
     refused.filter_map(|it| zones_with_room(&it.refusal)).reduce(|one, other| &one & &other)
 }
 

@@ -215,7 +215,7 @@ fn a_key_that_the_manager_may_not_use_is_a_missing_right() {
     let mut desired = desired();
     desired.encryption_key = Some("arn:aws:kms:eu-central-1:1:key/k".to_owned());
     let mut world = World::new(desired);
-    let refusal = foo_eks::Refusal {
+    let refusal = foo_calls::Refusal {
         reason: Reason::RequestInvalid,
         code: Some("InvalidRequestException".to_owned()),
         message: "User not authorized to perform kms:CreateGrant.".to_owned(),
@@ -234,7 +234,7 @@ fn a_role_that_a_key_may_exclude_is_told_with_the_key() {
     let mut world = World::new(desired());
     let message = "Role with arn: x, could not be assumed because it does not exist or the trusted entity is not correct";
     let refusal =
-        foo_eks::Refusal { reason: Reason::RequestInvalid, code: None, message: message.to_owned() };
+        foo_calls::Refusal { reason: Reason::RequestInvalid, code: None, message: message.to_owned() };
     world.aws.refused.insert("CreateCluster", refusal);
     world.run_for(Duration::from_mins(10));
     world.assert_says(ClusterReady, Reason::RoleNotUsable, "policy of the KMS key");

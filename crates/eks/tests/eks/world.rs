@@ -1,8 +1,10 @@
 //! A manager of one cluster against the small EKS: look, plan, check, publish, act, and what can go wrong in between.
 
 use crate::aws::{Aws, role_arn};
+use foo_calls::report::Deletion;
+use foo_calls::{Domain as _, Outcome, Refusal};
 use foo_eks::desired::*;
-use foo_eks::report::{Condition, ConditionKind, Deletion};
+use foo_eks::report::{Condition, ConditionKind};
 use foo_eks::*;
 use foo_model::eks::*;
 use foo_model::*;
@@ -199,7 +201,8 @@ impl World {
         let fault = self.faults.remove(&self.sent);
         self.sent += 1;
         self.aws.advance(self.now().plus(Duration::from_millis(100)));
-        self.memory.sent(action, self.now());
+        let now = self.now();
+        Eks::calls(&mut self.memory).sent(action, now);
         let lost = || Refusal { reason: Reason::ResponseLost, code: None, message: "lost".into() };
         let answer = match fault {
             Some(Fault::CrashBefore) => None,
@@ -209,7 +212,7 @@ impl World {
             }
             Some(Fault::CrashAfter | Fault::MoveAfter | Fault::LostAfter) | None => {
                 match self.aws.call(&action.change) {
-                    Ok(changed) => Some(Outcome::Done(Box::new(changed))),
+                    Ok(changed) => Some(Outcome::Done(changed)),
                     Err(refusal) => Some(Outcome::Refused(refusal)),
                 }
             }
@@ -226,8 +229,10 @@ impl World {
                 self.moved();
                 return false;
             }
-            (Some(Fault::LostAfter), _) => self.memory.answered(action, self.now(), Outcome::Lost(lost())),
-            (_, Some(outcome)) => self.memory.answered(action, self.now(), outcome),
+            (Some(Fault::LostAfter), _) => {
+                Eks::calls(&mut self.memory).ended(action, now, Outcome::Lost(lost()))
+            }
+            (_, Some(outcome)) => Eks::calls(&mut self.memory).ended(action, now, outcome),
         }
         true
     }

@@ -43,14 +43,15 @@ impl<'a> Facts<'a> {
             }
         };
         looks(observed).for_each(|parts| tagged(parts).into_iter().for_each(&mut add));
-        for effect in &memory.effects {
-            let tags = effect.change.tags();
-            for it in tagged(&effect.created) {
+        for effect in &memory.calls.effects {
+            let tags = effect.action.change.tags();
+            for it in tagged(&effect.response) {
                 ours.entry(it.id).or_insert_with(|| tags.cloned().unwrap_or_default());
             }
         }
-        let deleted = memory.effects.iter().filter_map(|it| it.change.deleted_at_once()).collect();
-        let record = memory.record.as_ref().unwrap_or(recorded);
+        let deleted =
+            memory.calls.effects.iter().filter_map(|it| it.action.change.deleted_at_once()).collect();
+        let record = memory.calls.record.as_ref().unwrap_or(recorded);
         Self { desired, observed, memory, record, ours, deleted }
     }
 
@@ -72,8 +73,8 @@ impl<'a> Facts<'a> {
                 None => {}
             }
         }
-        for effect in &self.memory.effects {
-            if let foo_model::network::Change::CreateTags { ids, tags } = &effect.change
+        for effect in &self.memory.calls.effects {
+            if let foo_model::network::Change::CreateTags { ids, tags } = &effect.action.change
                 && tags.get(TAG) == Some(here)
             {
                 here_too.extend(ids.iter().cloned());
@@ -103,7 +104,7 @@ impl<'a> Facts<'a> {
     }
 
     pub(super) fn is_association_of_ours(&self, association: &AssociationId) -> bool {
-        let answered = self.memory.effects.iter().map(|it| &it.created);
+        let answered = self.memory.calls.effects.iter().map(|it| &it.response);
         let mut tables = looks(self.observed).chain(answered).flat_map(|parts| parts.route_tables.values());
         tables.any(|table| {
             self.is_ours(table.id.as_str()) && table.associations.iter().any(|it| it.id == *association)
@@ -186,8 +187,8 @@ impl<'a> Facts<'a> {
                 routes.insert((table.id.clone(), route.destination.clone()), route.target.clone());
             }
         }
-        for effect in &self.memory.effects {
-            match &effect.change {
+        for effect in &self.memory.calls.effects {
+            match &effect.action.change {
                 Change::CreateRoute { table, destination, target }
                 | Change::ReplaceRoute { table, destination, target } => {
                     routes.insert((table.clone(), destination.clone()), target.clone());
@@ -259,7 +260,8 @@ impl<'a> Facts<'a> {
     /// Whether all that can be in a VPC was looked at since the deletion began, and nothing but ours was found.
     pub(super) fn is_empty_but_for_ours(&self, vpc: &VpcId) -> bool {
         use foo_model::network::Kind;
-        let since = if self.desired.being_deleted { self.memory.deleting_since } else { self.memory.started };
+        let since =
+            if self.desired.being_deleted { self.memory.deleting_since } else { self.memory.calls.started };
         let (Some(look), Some(since)) = (self.observed.in_vpc.get(vpc), since) else { return false };
         let kinds = [
             Kind::Interface,

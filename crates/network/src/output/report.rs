@@ -2,8 +2,9 @@
 //! status, logs and the plugin say the same.
 
 use crate::role::Role;
+use foo_calls::report::Deletion;
 use foo_model::network::{Kind, Scope};
-use foo_model::{Reason, Timestamp, VpcId, Zone};
+use foo_model::{Timestamp, VpcId, Zone};
 use serde::{Deserialize, Serialize};
 use strum::{EnumIter, IntoStaticStr};
 
@@ -32,29 +33,8 @@ pub struct Report {
     pub deletion: Deletion,
 }
 
-/// How far the deletion is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Deletion {
-    /// Not asked for.
-    NotAsked,
-    /// Something of ours still stands, or may.
-    Pending,
-    /// Nothing of ours is left, or it is retained: the finalizer may go.
-    Done,
-}
-
 /// One condition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Condition {
-    /// Which.
-    pub kind: ConditionKind,
-    /// Whether it holds.
-    pub status: Status,
-    /// Why.
-    pub reason: Reason,
-    /// Sentences for people; may be empty when the condition is as it should be.
-    pub message: String,
-}
+pub type Condition = foo_calls::report::Condition<ConditionKind>;
 
 /// The conditions of a managed network, by the names that the FooCluster's status has them by.
 #[derive(
@@ -81,15 +61,29 @@ pub enum ConditionKind {
     Deleting,
 }
 
-/// Status of a condition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
-pub enum Status {
-    /// It holds.
-    True,
-    /// It does not.
-    False,
-    /// AWS has not been asked yet, or did not answer.
-    Unknown,
+impl foo_calls::report::Kind for ConditionKind {
+    const READY: Self = Self::NetworkReady;
+    const DELETING: Self = Self::Deleting;
+}
+
+impl foo_calls::report::Report for Report {
+    type Kind = ConditionKind;
+
+    fn conditions(&self) -> &[Condition] {
+        &self.conditions
+    }
+
+    fn conditions_mut(&mut self) -> &mut [Condition] {
+        &mut self.conditions
+    }
+
+    fn deletion(&self) -> Deletion {
+        self.deletion
+    }
+
+    fn set_deletion(&mut self, deletion: Deletion) {
+        self.deletion = deletion;
+    }
 }
 
 /// One part of the network.

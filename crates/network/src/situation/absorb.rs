@@ -6,14 +6,14 @@ use super::part::{Part, for_each_kind};
 use super::shown::{Shown, Tagged, tagged};
 use super::wanted::Wanted;
 use crate::desired::Desired;
-use crate::memory::{Effect, IntentLooks, Memory, Refusal};
+use crate::memory::{Effect, IntentLooks, Memory};
 use crate::observed::Observed;
 use crate::recorded::{Deletion, Intent, Origin, Recorded, RecordedPart};
 use crate::role::Role;
 use crate::tags;
-use crate::timing::{CONFIRM, LAG, PATIENCE, UNSEEN, later};
+use crate::timing::{CONFIRM, PATIENCE, UNSEEN, later};
+use foo_model::Timestamp;
 use foo_model::network::{Change, Kind, Parts, Tags};
-use foo_model::{Reason, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn situation<'a>(
@@ -23,17 +23,15 @@ pub(crate) fn situation<'a>(
     memory: &Memory,
 ) -> Situation<'a> {
     let mut memory = memory.clone();
-    let mut record = memory.record.take().unwrap_or_else(|| recorded.clone());
     let now = observed.now;
-    let first = memory.started.is_none();
-    memory.started.get_or_insert(now);
+    let first = memory.calls.started.is_none();
+    let mut record = memory.calls.begin(recorded, now);
     if desired.being_deleted {
         memory.deleting_since.get_or_insert(now);
     } else {
         memory.deleting_since = None;
         memory.linked.clear();
     }
-    lose_unanswered(&mut memory);
     leave_used_tokens(&mut record, &memory, observed);
     see_deleted(&mut record, &memory);
     forget(&mut memory, observed, now);
@@ -57,19 +55,10 @@ pub(crate) fn situation<'a>(
     Situation { desired, observed, now, ours, others, held, extra, wanted, record, memory }
 }
 
-/// The controller plans between calls: a call without an answer by now gets none.
-fn lose_unanswered(memory: &mut Memory) {
-    for sent in std::mem::take(&mut memory.sent) {
-        let message = "the answer was lost".to_owned();
-        let refusal = Refusal { reason: Reason::ResponseLost, code: None, message };
-        memory.failed(&sent.action, refusal, true, sent.at);
-    }
-}
-
 /// AWS knew the parts whose deletion it accepted, even if no look ever showed them.
 fn see_deleted(record: &mut Recorded, memory: &Memory) {
     let deleted: BTreeSet<String> =
-        memory.effects.iter().flat_map(|it| effects::deletes(&it.change)).collect();
+        memory.calls.effects.iter().flat_map(|it| effects::deletes(&it.action.change)).collect();
     for part in record.parts.values_mut().filter(|it| deleted.contains(&it.id)) {
         part.seen = true;
     }
@@ -78,21 +67,21 @@ fn see_deleted(record: &mut Recorded, memory: &Memory) {
 /// Forgets effects that looks show, or would show by now, and failures of more than an hour ago.
 fn forget(memory: &mut Memory, observed: &Observed, now: Timestamp) {
     let is_over =
-        |effect: &Effect| looked(effect, observed).is_some_and(|looked| looked >= effect.at.plus(LAG));
+        |effect: &Effect| looked(effect, observed).is_some_and(|looked| looked >= effect.visible_at());
     let mut deleted: BTreeSet<String> =
-        memory.effects.iter().filter_map(|it| it.change.deleted_at_once()).collect();
-    let over = memory.effects.iter().filter(|it| is_over(it));
-    deleted.extend(over.flat_map(|it| effects::deletes(&it.change)));
-    memory.effects.retain(|effect| {
-        if effects::creates(&effect.change) {
-            let ids = tagged(&effect.created);
+        memory.calls.effects.iter().filter_map(|it| it.action.change.deleted_at_once()).collect();
+    let over = memory.calls.effects.iter().filter(|it| is_over(it));
+    deleted.extend(over.flat_map(|it| effects::deletes(&it.action.change)));
+    memory.calls.effects.retain(|effect| {
+        if effects::creates(&effect.action.change) {
+            let ids = tagged(&effect.response);
             let alive = ids.iter().all(|it| !deleted.contains(&it.id));
             let seen = ids.iter().all(|it| shows(observed, it));
             return alive && !seen && effect.at.plus(UNSEEN) > now;
         }
         !is_over(effect)
     });
-    memory.failures.retain(|it| it.at.plus(std::time::Duration::from_hours(1)) > now);
+    memory.calls.forget_failures(now);
 }
 
 /// When the newest look began that can show the effect of a change; of those in VPCs the newest of any VPC.
@@ -102,7 +91,7 @@ fn looked(effect: &Effect, observed: &Observed) -> Option<Timestamp> {
         looks.filter_map(|look| look.begun.get(&kind)).max().copied()
     };
     let begun = |kind: Kind| observed.tagged.begun.get(&kind).copied();
-    match &effect.change {
+    match &effect.action.change {
         Change::ModifyVpcAttribute { vpc, .. } => observed.attributes.get(vpc).map(|it| it.begun),
         // Parts of several kinds.
         Change::CreateTags { .. } | Change::DeleteTags { .. } => {
@@ -120,12 +109,12 @@ fn looked(effect: &Effect, observed: &Observed) -> Option<Timestamp> {
         Change::DeleteSecurityGroup { .. }
         | Change::RevokeSecurityGroupIngress { .. }
         | Change::RevokeSecurityGroupEgress { .. }
-            if effect.role == Role::Vpc =>
+            if effect.action.role == Role::Vpc =>
         {
             in_vpc(Kind::SecurityGroup)
         }
         Change::DeleteSecurityGroup { .. } => begun(Kind::SecurityGroup).max(in_vpc(Kind::SecurityGroup)),
-        _ => begun(effect.role.kind()),
+        _ => begun(effect.action.role.kind()),
     }
 }
 
@@ -142,7 +131,7 @@ fn shows(observed: &Observed, part: &Tagged) -> bool {
 /// Removes intents whose call AWS refused: their part was not created. If AWS knows the token with other parameters, it carried out an
 /// earlier call with it.
 fn drop_refused_intents(record: &mut Recorded, memory: &Memory) {
-    for failure in memory.failures.iter().filter(|it| is_creation(&it.action.change)) {
+    for failure in memory.calls.failures.iter().filter(|it| is_creation(&it.action.change)) {
         let Some(intent) = record.intents.get_mut(&failure.action.role) else { continue };
         if failure.at < intent.since || failure.lost {
             continue;
@@ -165,10 +154,10 @@ fn drop_refused_intents(record: &mut Recorded, memory: &Memory) {
 /// AWS answers a token that it knows with what was made with it, even if that is deleted by now: an attempt of before the status was
 /// lost. The next attempt has another token.
 fn leave_used_tokens(record: &mut Recorded, memory: &Memory, observed: &Observed) {
-    for effect in memory.effects.iter().filter(|it| effects::creates(&it.change)) {
-        let role = &effect.role;
+    for effect in memory.calls.effects.iter().filter(|it| effects::creates(&it.action.change)) {
+        let role = &effect.action.role;
         let over =
-            tagged(&effect.created).iter().any(|it| is_deleted_nat_or_endpoint(observed, role, &it.id));
+            tagged(&effect.response).iter().any(|it| is_deleted_nat_or_endpoint(observed, role, &it.id));
         if let Some(intent) = record.intents.get(role).filter(|_| over) {
             let next = intent.attempt.saturating_add(1);
             let attempt = record.attempts.entry(role.clone()).or_default();
@@ -321,7 +310,7 @@ fn find_hidden(
     observed: &Observed,
 ) {
     let deleted: BTreeSet<String> =
-        memory.effects.iter().filter_map(|it| it.change.deleted_at_once()).collect();
+        memory.calls.effects.iter().filter_map(|it| it.action.change.deleted_at_once()).collect();
     let mut gone = Vec::new();
     let mut absent = BTreeMap::new();
     for (role, part) in &record.parts {
@@ -383,8 +372,8 @@ fn is_deleted_as_sent(observed: &Observed, memory: &Memory, role: &Role, part: &
 /// From when on looks tell whether a part is gone whose deletion was sent: since this process began, and after the last answer
 /// that was no success.
 pub(crate) fn expected_gone_since(memory: &Memory, id: &str, now: Timestamp) -> Timestamp {
-    let failures = memory.failures.iter().filter(|it| effects::deletes(&it.action.change).contains(id));
-    later(memory.started.unwrap_or(now), failures.map(|it| it.at).max())
+    let failures = memory.calls.failures.iter().filter(|it| effects::deletes(&it.action.change).contains(id));
+    later(memory.calls.started.unwrap_or(now), failures.map(|it| it.at).max())
 }
 
 /// EC2 shows these for a while after they are deleted: no need to wait until they are not shown.
@@ -418,11 +407,16 @@ fn resolve_intents(record: &mut Recorded, memory: &mut Memory, observed: &Observ
     let mut unmade = Vec::new();
     for (role, intent) in &record.intents {
         let base = match intent.origin {
-            Origin::Decided => later(intent.since, memory.started),
+            Origin::Decided => later(intent.since, memory.calls.started),
             Origin::Assumed => intent.since,
         };
-        let lost =
-            memory.failures.iter().filter(|it| it.action.role == *role && it.lost).map(|it| it.at).max();
+        let lost = memory
+            .calls
+            .failures
+            .iter()
+            .filter(|it| it.action.role == *role && it.lost)
+            .map(|it| it.at)
+            .max();
         let base = later(base, lost);
         let mut seen = memory.intent_looks.get(role).copied();
         if let Some(begun) = observed.tagged.begun.get(&role.kind()).copied()

@@ -35,11 +35,11 @@ impl Shown {
                 vpc.dns_hostnames = Some(attributes.hostnames);
             }
         }
-        for effect in &memory.effects {
-            effects::apply(&effect.change, &effect.created, &mut shown.ours);
-            effects::delete(&effect.change, &mut shown.others);
+        for effect in &memory.calls.effects {
+            effects::apply(&effect.action.change, &effect.response, &mut shown.ours);
+            effects::delete(&effect.action.change, &mut shown.others);
             // Those of GuardDuty are deleted as well.
-            effects::apply_to_endpoints(&effect.change, &mut shown.others);
+            effects::apply_to_endpoints(&effect.action.change, &mut shown.others);
         }
         shown.leave_out_deleted();
         shown

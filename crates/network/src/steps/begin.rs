@@ -94,7 +94,7 @@ fn is_the_only_one(situation: &Situation<'_>, draft: &mut Draft) -> bool {
 
 /// Says what exists and how it is taken back, once looks show it that began after this process saw the FooCluster.
 fn holds_back(situation: &Situation<'_>, draft: &mut Draft, earlier: &[Tagged]) {
-    let started = situation.memory.started.unwrap_or(situation.now);
+    let started = situation.memory.calls.started.unwrap_or(situation.now);
     let mut is_confirmed = true;
     for kind in earlier.iter().map(|it| it.kind) {
         let begun = situation.observed.tagged.begun.get(&kind).copied().unwrap_or(started);

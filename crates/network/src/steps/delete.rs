@@ -7,11 +7,11 @@
 use super::{begin, leftovers, nat, strangers};
 use crate::desired::DeletionPolicy;
 use crate::draft::{Draft, Weight};
-use crate::report::Deletion;
 use crate::role::Role;
 use crate::situation::{Situation, Standing, tagged};
 use crate::tags;
 use crate::timing::WAITING_LONG;
+use foo_calls::report::Deletion;
 use foo_model::network::{
     Change, EndpointKind, EndpointState, Interface, Kind, Peer, RouteTable, Rule, Scope, SecurityGroup,
 };

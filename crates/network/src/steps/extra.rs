@@ -127,7 +127,7 @@ fn is_named_by_rules(situation: &Situation<'_>, id: &str) -> bool {
 /// The deletion of a second VPC, if looks at everything that can be in it show nothing.
 fn vpc(situation: &Situation<'_>, draft: &mut Draft, id: &str) -> Option<Change> {
     let vpc = id.into();
-    let since = situation.memory.started.unwrap_or(situation.now);
+    let since = situation.memory.calls.started.unwrap_or(situation.now);
     let looked = strangers::look(situation, draft, &vpc, since);
     let empty = strangers::all(situation, &vpc).is_empty() && !situation.has_parts_in(&vpc);
     (looked && empty).then_some(Change::DeleteVpc { vpc })

@@ -5,11 +5,11 @@ use crate::draft::{Draft, Weight};
 use crate::memory::PartFailure;
 use crate::role::Role;
 use crate::situation::Situation;
+use foo_calls::Backoff;
 use foo_model::Reason;
-use std::time::Duration;
 
 /// Between the failure of a part and the next attempt: doubled with each failure in a row, at most 16 minutes.
-const AFTER_FAILURE: Duration = Duration::from_secs(30);
+const AFTER_FAILURE: Backoff = Backoff::seconds(30, 960);
 
 /// Remembers that a part failed, and reports it.
 pub(crate) fn note(
@@ -40,8 +40,7 @@ pub(crate) fn forget(draft: &mut Draft, role: &Role) {
 /// Whether it is too early for another attempt. Reports what AWS said about the last one.
 pub(crate) fn is_waited_for(situation: &Situation<'_>, draft: &mut Draft, role: &Role) -> bool {
     let Some(failure) = situation.memory.part_failures.get(role) else { return false };
-    let factor = 1_u32.checked_shl(failure.times.saturating_sub(1)).unwrap_or(u32::MAX).min(32);
-    let until = failure.at.plus(AFTER_FAILURE.saturating_mul(factor));
+    let until = failure.at.plus(AFTER_FAILURE.after(failure.times));
     draft.note(role, Weight::Failed, failure.reason, failure.message.clone());
     if until > situation.now {
         draft.wake_at(until);

@@ -19,13 +19,13 @@ pub(crate) fn request(situation: &Situation<'_>, draft: &mut Draft) {
 
 /// Requests one look after each change, at the time at which AWS shows the change at the latest.
 fn confirm_effects(situation: &Situation<'_>, draft: &mut Draft) {
-    for effect in &situation.memory.effects {
+    for effect in &situation.memory.calls.effects {
         let from = |kind: Kind| {
             let begun = situation.observed.tagged.begun.get(&kind);
-            let confirmed = effect.at.plus(LAG);
+            let confirmed = effect.visible_at();
             begun.map_or(confirmed, |begun| begun.plus(LAG)).max(confirmed)
         };
-        match &effect.change {
+        match &effect.action.change {
             Change::ModifyVpcAttribute { .. }
             | Change::DeleteLoadBalancer { .. }
             | Change::DeleteTargetGroup { .. }
@@ -33,22 +33,22 @@ fn confirm_effects(situation: &Situation<'_>, draft: &mut Draft) {
             Change::CreateTags { .. } | Change::DeleteTags { .. } => {
                 let looks = Kind::OF_A_NETWORK.into_iter().filter_map(|kind| {
                     let begun = situation.observed.tagged.begun.get(&kind)?;
-                    (*begun < effect.at.plus(LAG)).then_some(kind)
+                    (*begun < effect.visible_at()).then_some(kind)
                 });
                 looks.for_each(|kind| draft.look(kind, from(kind)));
             }
             Change::DeleteSecurityGroup { .. }
             | Change::RevokeSecurityGroupIngress { .. }
             | Change::RevokeSecurityGroupEgress { .. }
-                if effect.role == Role::Vpc =>
+                if effect.action.role == Role::Vpc =>
             {
                 // Left-overs, which the shared look does not show.
                 if let Some(vpc) = situation.vpc_id() {
-                    let from = effect.at.plus(LAG);
+                    let from = effect.visible_at();
                     draft.look_in(Kind::SecurityGroup, Scope::Vpc(vpc), from);
                 }
             }
-            _ => draft.look(effect.role.kind(), from(effect.role.kind())),
+            _ => draft.look(effect.action.role.kind(), from(effect.action.role.kind())),
         }
     }
 }

@@ -206,7 +206,7 @@ fn associate(
 ) {
     let why = format!("{subnet} does not use {table}");
     let change = Change::AssociateRouteTable { table: table.clone(), subnet };
-    let refused = situation.memory.failures.iter().find(|it| it.action.change == change);
+    let refused = situation.memory.calls.failures.iter().find(|it| it.action.change == change);
     if let (Some(refused), Some(vpc)) = (refused, situation.vpc_id())
         && refused.refusal.code.as_deref() == Some("Resource.AlreadyAssociated")
     {

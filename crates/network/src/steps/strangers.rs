@@ -81,7 +81,7 @@ fn is_refused(situation: &Situation<'_>) -> bool {
 }
 
 fn in_use<'a>(situation: &'a Situation<'_>) -> impl Iterator<Item = &'a Failure> {
-    situation.memory.failures.iter().filter(|it| it.refusal.reason == Reason::ResourceInUse)
+    situation.memory.calls.failures.iter().filter(|it| it.refusal.reason == Reason::ResourceInUse)
 }
 
 /// Everything in a VPC that is not ours and stands in the way of what is. In a VPC of ours that is all of it.

@@ -64,7 +64,7 @@ fn others_are_known(situation: &Situation<'_>, draft: &mut Draft) -> bool {
     let DesiredVpc::Existing(vpc) = &situation.desired.vpc else { return true };
     let look = situation.observed.in_vpc.get(vpc);
     let begun = look.and_then(|look| look.begun.get(&Kind::Subnet)).copied();
-    let taken = situation.memory.failures.iter().filter(|it| says_taken(it)).map(|it| it.at).max();
+    let taken = situation.memory.calls.failures.iter().filter(|it| says_taken(it)).map(|it| it.at).max();
     let from = match begun {
         None => Some(situation.now),
         Some(begun) => taken.filter(|taken| *taken > begun),

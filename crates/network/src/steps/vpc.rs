@@ -113,7 +113,7 @@ fn attributes_are_known(situation: &Situation<'_>, draft: &mut Draft, vpc: &Vpc)
 
 /// When a change of an attribute was sent last whose answer was lost.
 fn unanswered(situation: &Situation<'_>, vpc: &Vpc) -> Option<Timestamp> {
-    let lost = situation.memory.failures.iter().filter(|it| it.lost);
+    let lost = situation.memory.calls.failures.iter().filter(|it| it.lost);
     let of_vpc = lost.filter(
         |it| matches!(&it.action.change, Change::ModifyVpcAttribute { vpc: id, .. } if *id == vpc.id),
     );

@@ -1,11 +1,12 @@
 //! Creation: how many calls and rounds, and that it is complete.
 
 use crate::world::*;
+use foo_calls::report::Status;
 use foo_model::network::*;
 use foo_model::*;
 use foo_network::Desired;
 use foo_network::desired::*;
-use foo_network::report::{ConditionKind, Status};
+use foo_network::report::ConditionKind;
 use std::collections::BTreeSet;
 
 /// What a network has to look like when it is done, told from AWS alone.

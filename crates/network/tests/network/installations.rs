@@ -25,7 +25,7 @@ fn copied(world: &mut World) {
 fn a_copy_of_a_network_in_a_brought_vpc_changes_and_deletes_nothing() {
     let mut world = users_vpc();
     world.run_until("complete", |it| {
-        it.condition(ConditionKind::RoutesReady).status == foo_network::report::Status::True
+        it.condition(ConditionKind::RoutesReady).status == foo_calls::report::Status::True
     });
     copied(&mut world);
     let (before, sent) = (world.aws.parts.clone(), world.sent);

@@ -4,11 +4,12 @@ use crate::aws::Aws;
 use crate::faults::assert_gone;
 use crate::life::settled;
 use crate::world::*;
+use foo_calls::report::{Deletion, Status};
 use foo_model::network::*;
 use foo_model::*;
 use foo_network::Desired;
 use foo_network::desired::*;
-use foo_network::report::{ConditionKind, Deletion, Status};
+use foo_network::report::ConditionKind;
 use std::collections::BTreeSet;
 use std::time::Duration;
 

@@ -3,11 +3,12 @@
 use crate::create::assert_complete;
 use crate::faults::assert_gone;
 use crate::world::*;
+use foo_calls::report::Status;
 use foo_model::network::*;
 use foo_model::*;
 use foo_network::Desired;
 use foo_network::desired::*;
-use foo_network::report::{ConditionKind, Status};
+use foo_network::report::ConditionKind;
 use std::time::Duration;
 
 pub fn settled(desired: Desired) -> World {

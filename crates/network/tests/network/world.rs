@@ -1,11 +1,13 @@
 //! A manager of one network against the small AWS: look, plan, check, publish, act, and what can go wrong in between.
 
 use crate::aws::Aws;
+use foo_calls::report::Deletion;
+use foo_calls::{Domain as _, Outcome, Refusal};
 use foo_model::network::*;
 use foo_model::*;
 use foo_network::desired::*;
 use foo_network::observed::{ById, DnsAttributes};
-use foo_network::report::{Condition, ConditionKind, Deletion};
+use foo_network::report::{Condition, ConditionKind};
 use foo_network::*;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -43,7 +45,7 @@ pub struct World {
     pub rounds: u32,
     pub report: Option<Report>,
     /// What was sent, and AWS's refusals.
-    log: Vec<(Timestamp, Action, Option<Fault>, Option<foo_network::Refusal>)>,
+    log: Vec<(Timestamp, Action, Option<Fault>, Option<Refusal>)>,
     /// Whether each plan is made twice and compared.
     pub thorough: bool,
 }
@@ -224,20 +226,21 @@ impl World {
         self.log.push((self.now(), action.clone(), fault, None));
         self.sent += 1;
         self.aws.advance(self.now().plus(Duration::from_millis(100)));
-        self.memory.sent(action, self.now());
-        let lost = |reason| foo_network::Refusal { reason, code: None, message: "lost".into() };
-        let answer = match fault {
+        let now = self.now();
+        Network::calls(&mut self.memory).sent(action, now);
+        let lost = |reason| Refusal { reason, code: None, message: "lost".into() };
+        let outcome = match fault {
             Some(Fault::CrashBefore) => return false,
-            Some(Fault::LostBefore) => Answer::Lost(lost(Reason::ResponseLost)),
+            Some(Fault::LostBefore) => Outcome::Lost(lost(Reason::ResponseLost)),
             Some(Fault::Refused(reason)) => {
-                Answer::Refused(foo_network::Refusal { reason, code: None, message: "refused".into() })
+                Outcome::Refused(Refusal { reason, code: None, message: "refused".into() })
             }
             None | Some(Fault::CrashAfter | Fault::MoveAfter | Fault::LostAfter(_)) => {
                 match self.aws.call(&action.change) {
-                    Ok(parts) => Answer::Done(parts),
+                    Ok(parts) => Outcome::Done(parts),
                     Err(refusal) => {
                         self.log.push((self.now(), action.clone(), None, Some(refusal.clone())));
-                        Answer::Refused(refusal)
+                        Outcome::Refused(refusal)
                     }
                 }
             }
@@ -249,9 +252,9 @@ impl World {
                 return false;
             }
             Some(Fault::LostAfter(reason)) => {
-                self.memory.answered(action, self.now(), Answer::Lost(lost(reason)));
+                Network::calls(&mut self.memory).ended(action, now, Outcome::Lost(lost(reason)));
             }
-            _ => self.memory.answered(action, self.now(), answer),
+            _ => Network::calls(&mut self.memory).ended(action, now, outcome),
         }
         true
     }
@@ -369,12 +372,7 @@ impl World {
     }
 
     pub fn story(&self) -> String {
-        let line = |(at, action, fault, refusal): &(
-            Timestamp,
-            Action,
-            Option<Fault>,
-            Option<foo_network::Refusal>,
-        )| {
+        let line = |(at, action, fault, refusal): &(Timestamp, Action, Option<Fault>, Option<Refusal>)| {
             let fault = fault.map(|it| format!("{it:?}")).unwrap_or_default();
             let refusal = refusal.as_ref().map(|it| format!("refused {:?}", it.code)).unwrap_or_default();
             format!("{} {} {:?} {fault} {refusal}", at.0, action.role, action.change)

@@ -3,7 +3,7 @@
 
 use foo_model::names::{TAG_CLUSTER, TAG_INSTALLATION, TAG_POOL};
 use foo_model::{
-    DeletionTimeouts, Group, GroupName, InstancesMix, Reason, Seconds, SpecHash, Storage, StoredUserData,
+    Blocked, DeletionTimeouts, Group, GroupName, InstancesMix, Seconds, SpecHash, Storage, StoredUserData,
     SubnetId, TemplateContent, TemplateHashes,
 };
 use serde::{Deserialize, Serialize};
@@ -77,15 +77,6 @@ pub enum PausedBy {
     Cluster,
     /// The annotation `cluster.x-k8s.io/paused` on the FooMachinePool.
     Annotation,
-}
-
-/// Why something is blocked, for users. The message stays the same while the cause stays the same.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Blocked {
-    /// Reason of the condition.
-    pub reason: Reason,
-    /// Its message.
-    pub message: String,
 }
 
 /// A part of the desired state that can be unusable while the rest is usable.
@@ -381,12 +372,5 @@ impl Identity {
 impl fmt::Display for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.namespace, self.pool)
-    }
-}
-
-impl Blocked {
-    /// A reason with its message.
-    pub fn new(reason: Reason, message: impl Into<String>) -> Self {
-        Self { reason, message: message.into() }
     }
 }

@@ -320,16 +320,6 @@ pub enum Pace {
     Active,
 }
 
-/// The first three names, and the number of the others: `a, b, c and 4 more`.
-pub fn some_names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
-    let mut names = names.into_iter();
-    let shown = names.by_ref().take(3).collect::<Vec<_>>().join(", ");
-    match names.count() {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -366,12 +356,5 @@ mod tests {
         assert_eq!(RolloutPhase::VARIANTS, phases);
         assert_eq!(<&str>::from(RolloutPhase::RollingBack), "RollingBack");
         assert_eq!(<&str>::from(ConditionKind::ScalingUp), "ScalingUp");
-    }
-
-    #[test]
-    fn three_are_named_and_the_others_counted() {
-        assert_eq!(some_names(["a"]), "a");
-        assert_eq!(some_names(["a", "b", "c"]), "a, b, c");
-        assert_eq!(some_names(["a", "b", "c", "d", "e"]), "a, b, c and 2 more");
     }
 }

@@ -5,10 +5,10 @@ use super::facts::Facts;
 use super::size::ReplicasManagedBy;
 use super::template::{TemplateState, template_state};
 use super::view::View;
-use crate::desired::{Blocked, Identity, Wanted};
+use crate::desired::{Identity, Wanted};
 use foo_model::group::{GroupStatus, TemplateChoice};
 use foo_model::names::{ADOPT_FROM_ANNOTATION, TAG_INSTALLATION};
-use foo_model::{Group, InstancesMix, Process, Protection, Reason};
+use foo_model::{Blocked, Group, InstancesMix, Process, Protection, Reason};
 use std::collections::BTreeMap;
 
 /// A setting of the group that differs from the desired one.

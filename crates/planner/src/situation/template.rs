@@ -1,10 +1,10 @@
 //! Whether a launch template version with the desired content exists. `steps/template.rs` acts on it.
 
 use super::facts::Facts;
-use crate::desired::{Blocked, Template, Wanted};
+use crate::desired::{Template, Wanted};
 use crate::observed::Look;
 use foo_model::{
-    LaunchTemplate, ObjectPlace, Reason, SpecHash, StoredUserData, TemplateHashes, TemplateRecord,
+    Blocked, LaunchTemplate, ObjectPlace, Reason, SpecHash, StoredUserData, TemplateHashes, TemplateRecord,
     TemplateVersion,
 };
 

@@ -2,7 +2,7 @@
 
 use super::parts::{condition, cut, departures, kept, many, said};
 use super::{ready, replacing};
-use crate::desired::{Blocked, Goal, PausedBy};
+use crate::desired::{Goal, PausedBy};
 use crate::draft::Draft;
 use crate::observed::{Finalizer, Look};
 use crate::report::{Condition, ConditionKind, Status};
@@ -11,7 +11,7 @@ use crate::situation::{
     launches_suspended_by_aws, missing_object, obstacle, of_another_installation, template_state, was_lost,
 };
 use foo_model::group::GroupStatus;
-use foo_model::{DeletionProtection, Process, Reason};
+use foo_model::{Blocked, DeletionProtection, Process, Reason};
 
 /// All conditions, in order.
 pub(crate) fn conditions(situation: &Situation<'_>, draft: &Draft) -> Vec<Condition> {

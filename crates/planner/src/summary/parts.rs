@@ -1,9 +1,9 @@
 //! Parts that several conditions share.
 
 use crate::draft::{Postponed, Until};
-use crate::report::{Condition, ConditionKind, Status, some_names};
+use crate::report::{Condition, ConditionKind, Status};
 use crate::situation::{MachineState, Situation};
-use foo_model::{Process, Reason};
+use foo_model::{Process, Reason, some_names};
 
 pub(super) fn condition(
     kind: ConditionKind,

@@ -6,9 +6,9 @@ use super::parts::{condition, cut, departures, is_suspended, kept, many};
 use crate::desired::Goal;
 use crate::draft::Draft;
 use crate::observed::Look;
-use crate::report::{Condition, ConditionKind, Status, some_names};
+use crate::report::{Condition, ConditionKind, Status};
 use crate::situation::{MachineState, Member, Situation, View};
-use foo_model::{Process, Reason};
+use foo_model::{Process, Reason, some_names};
 
 /// Conditions that Ready requires, the most important first.
 const NEEDED: [ConditionKind; 4] = [

@@ -2,11 +2,11 @@
 
 use super::parts::{condition, many};
 use crate::desired::{Goal, Wanted};
-use crate::report::{Condition, ConditionKind, RolloutPhase, RolloutReport, Status, some_names};
+use crate::report::{Condition, ConditionKind, RolloutPhase, RolloutReport, Status};
 use crate::situation::{
     ContentState, MachineState, Phase, Situation, View, is_available, staying, unhealthy,
 };
-use foo_model::Reason;
+use foo_model::{Reason, some_names};
 
 /// The progress of the roll-out; `None` if the desired content or the group is unknown.
 pub(crate) fn rollout(situation: &Situation<'_>) -> Option<RolloutReport> {

@@ -6,11 +6,11 @@ use crate::world::{World, content, pool};
 use foo_model::group::GroupStatus;
 use foo_model::names::TAG_INSTALLATION;
 use foo_model::{
-    Agreement, Comparison, Deletion, Difference, Health, InstanceId, LifecycleState, MachineName, NodeState,
-    Process, Protection, Reason, RemovalMark, Seconds, Signal, SignalKind, Sizes, Timestamp,
+    Agreement, Blocked, Comparison, Deletion, Difference, Health, InstanceId, LifecycleState, MachineName,
+    NodeState, Process, Protection, Reason, RemovalMark, Seconds, Signal, SignalKind, Sizes, Timestamp,
 };
 use foo_planner::action::{GroupAction, HookAction, MachineAction, NodeAction};
-use foo_planner::desired::{Blocked, PausedBy, Rebalance, Size, Wanted};
+use foo_planner::desired::{PausedBy, Rebalance, Size, Wanted};
 use foo_planner::observed::{Ec2State, Finalizer, NOT_FOUND_FOR};
 use foo_planner::{Action, Goal, Look, Memory, Observed, plan, violations};
 use proptest::prelude::*;

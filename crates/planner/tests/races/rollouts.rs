@@ -3,10 +3,10 @@
 use super::words;
 use crate::world::{Launches, World, content, pool};
 use foo_model::{
-    LaunchTemplateId, MachineName, NodeState, Reason, Seconds, SpecHash, TemplateVersion, Timestamp,
+    Blocked, LaunchTemplateId, MachineName, NodeState, Reason, Seconds, SpecHash, TemplateVersion, Timestamp,
 };
 use foo_planner::action::MachineAction;
-use foo_planner::desired::{Blocked, IntOrPercent, OnFailure, PausedBy, Wanted};
+use foo_planner::desired::{IntOrPercent, OnFailure, PausedBy, Wanted};
 use foo_planner::observed::Verdict;
 use foo_planner::report::ConditionKind;
 use foo_planner::{Action, Look, Plan};

@@ -2,8 +2,7 @@
 
 use super::words::{self, Words, names, one_of};
 use crate::world::{Fault, Pool, World};
-use foo_model::{InstanceId, MachineName, Reason};
-use foo_planner::desired::Blocked;
+use foo_model::{Blocked, InstanceId, MachineName, Reason};
 
 /// Words and what each stands for.
 pub(super) type Choices<T> = &'static [(&'static str, T)];

@@ -1,8 +1,8 @@
 use super::NOTHING;
 use crate::world::pool;
 use foo_model::group::GroupStatus;
-use foo_model::{LifecycleState, Process, Protection, Reason, SubnetId};
-use foo_planner::desired::{Blocked, Wanted};
+use foo_model::{Blocked, LifecycleState, Process, Protection, Reason, SubnetId};
+use foo_planner::desired::Wanted;
 use std::collections::BTreeSet;
 
 #[test]

@@ -1,9 +1,9 @@
 use super::NOTHING;
 use crate::world::{World, content, pool};
-use foo_model::Reason;
 use foo_model::names::TAG_INSTALLATION;
+use foo_model::{Blocked, Reason};
 use foo_planner::Goal;
-use foo_planner::desired::{Blocked, PausedBy, Wanted};
+use foo_planner::desired::{PausedBy, Wanted};
 use foo_planner::observed::{Finalizer, Look, MoveBlock};
 use foo_planner::report::Status;
 

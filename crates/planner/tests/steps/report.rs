@@ -1,6 +1,5 @@
 use crate::world::pool;
-use foo_model::{LifecycleState, Reason};
-use foo_planner::desired::Blocked;
+use foo_model::{Blocked, LifecycleState, Reason};
 use foo_planner::report::{ConditionKind, Pace, Status};
 
 #[test]

@@ -3,13 +3,13 @@
 use super::state::NetworkState;
 use crate::clouds::CloudRegion;
 use crate::cluster::clusters::Clusters;
-use crate::metrics::ActionOutcome;
+use crate::labels::ActionOutcome;
 use foo_api::FooCluster;
+use foo_calls::{Domain as _, Outcome, Refusal};
 use foo_cloud::CloudError;
-use foo_model::EventReason;
 use foo_model::network::{Change, Parts};
-use foo_network::{Action, Answer, Refusal, Role};
-use foo_planner::report::some_names;
+use foo_model::{EventReason, some_names};
+use foo_network::{Action, Network, Role};
 use futures::{StreamExt, stream};
 use kube::Resource;
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ impl Clusters {
     ) -> Vec<Done> {
         // Whoever drops this pass in the middle of a call leaves behind that it may have happened.
         for action in actions {
-            state.memory.sent(action, self.context.clock.now());
+            Network::calls(&mut state.memory).sent(action, self.context.clock.now());
         }
         let calls = stream::iter(actions.to_vec()).map(|action| {
             let cloud = Arc::clone(&region.cloud);
@@ -61,7 +61,11 @@ impl Clusters {
             if let Err(error) = &done.result {
                 tracing::warn!(role = %done.action.role, %error, "AWS did not change a network as requested");
             }
-            state.memory.answered(&done.action, self.context.clock.now(), answer(&done.result));
+            Network::calls(&mut state.memory).ended(
+                &done.action,
+                self.context.clock.now(),
+                outcome_of(&done.result),
+            );
             all.push(done);
         }
         all
@@ -111,13 +115,13 @@ impl Clusters {
     }
 }
 
-fn answer(result: &Result<Parts, CloudError>) -> Answer {
+fn outcome_of(result: &Result<Parts, CloudError>) -> Outcome<Parts> {
     match result {
-        Ok(created) => Answer::Done(created.clone()),
+        Ok(created) => Outcome::Done(created.clone()),
         Err(error) => {
             let refusal =
                 Refusal { reason: error.kind.into(), code: error.code.clone(), message: error.to_string() };
-            if error.may_have_happened() { Answer::Lost(refusal) } else { Answer::Refused(refusal) }
+            if error.may_have_happened() { Outcome::Lost(refusal) } else { Outcome::Refused(refusal) }
         }
     }
 }

@@ -18,19 +18,20 @@ use crate::apply::{self, Written};
 use crate::clouds::CloudRegion;
 use crate::debug;
 use crate::harness::Outcome;
-use crate::metrics::{Controller, Invariant};
+use crate::labels::{Controller, Invariant};
 use desired::Known;
 use foo_api::FooCluster;
 use foo_api::cluster::ManagedNetwork;
 use foo_api::in_aws::Thing;
+use foo_calls::Domain as _;
+use foo_calls::report::{Deletion, Status};
 use foo_cloud::CloudError;
 use foo_model::names::ADOPT_FROM_ANNOTATION;
 use foo_model::network::{Kind, Scope};
 use foo_model::reason::Class;
-use foo_model::{Reason, Timestamp, VpcId};
-use foo_network::report::{ConditionKind, Deletion, LookRequest, Status};
-use foo_network::{Desired, Observed, Plan};
-use foo_planner::desired::Blocked;
+use foo_model::{Blocked, Reason, Timestamp, VpcId};
+use foo_network::report::{ConditionKind, LookRequest};
+use foo_network::{Desired, Network, Observed, Plan};
 use kube::{Api, ResourceExt};
 use kube_runtime::reflector::ObjectRef;
 use shown::View;
@@ -208,7 +209,7 @@ impl Clusters {
                 continue;
             }
             let ends = plan.actions.is_empty() || last;
-            let plan = if last { plan.not_sent(&state.record) } else { plan };
+            let plan = if last { Network::not_sent(plan, &state.record, &state.memory) } else { plan };
             if ends || plan.record != state.record {
                 self.publish_plan(&mut pass, &desired, &observed, &plan, state).await?;
             }
@@ -284,7 +285,7 @@ impl Clusters {
             tracing::error!(network = desired.network_id, %violation, "a plan is not carried out: it breaks an invariant; please report this");
             self.context.metrics.invariant_violated(Invariant::I12);
         }
-        shown::refused(plan, &violations, &state.record, &state.memory)
+        plan.refused(&violations, &state.record, &state.memory)
     }
 
     /// Whether no further plan is carried out in this pass.

@@ -6,14 +6,13 @@ mod tests;
 use super::record;
 use foo_api::cluster::{FailureDomain, NetworkStatus, SubnetStatus};
 use foo_api::conditions::NewCondition;
+use foo_calls::report::Status;
 use foo_cloud::CloudError;
 use foo_model::network::{CidrState, ZoneInfo};
-use foo_model::{Difference, Kubernetes, Reason, SubnetId, Zone};
+use foo_model::{Blocked, Difference, Kubernetes, Reason, SubnetId, Zone};
 use foo_network::desired::{DesiredSubnet, Tier};
-use foo_network::report::{ConditionKind, Deletion, Resource, State, Status};
-use foo_network::{Desired, Memory, Observed, Plan, Recorded, Role, Violation};
-use foo_planner::desired::Blocked;
-use foo_planner::report::some_names;
+use foo_network::report::{ConditionKind, Resource, State};
+use foo_network::{Desired, Observed, Plan, Role};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is shown of a managed network.
@@ -82,41 +81,6 @@ pub(super) fn deleting(plan: &Plan, trouble: Option<&CloudError>) -> Blocked {
         || Blocked::new(Reason::Deleting, "the network is being deleted"),
         |said| Blocked::new(said.reason, said.message.as_str()),
     )
-}
-
-/// A plan that does nothing, instead of one that breaks invariants. Record and memory stay as they were, and so does the
-/// object of a network that is being deleted.
-pub(super) fn refused(mut plan: Plan, violations: &[Violation], record: &Recorded, memory: &Memory) -> Plan {
-    plan.actions.clear();
-    plan.record.clone_from(record);
-    plan.memory.clone_from(memory);
-    let deletes = match plan.report.deletion {
-        Deletion::Pending | Deletion::Done => true,
-        Deletion::NotAsked => false,
-    };
-    if deletes {
-        plan.report.deletion = Deletion::Pending;
-    }
-    let names: Vec<String> = violations.iter().map(ToString::to_string).collect();
-    let names = some_names(names.iter().map(String::as_str));
-    for said in &mut plan.report.conditions {
-        match said.kind {
-            ConditionKind::NetworkReady => said.status = Status::False,
-            ConditionKind::Deleting if deletes => said.status = Status::True,
-            ConditionKind::Deleting
-            | ConditionKind::VpcReady
-            | ConditionKind::SubnetsReady
-            | ConditionKind::RoutesReady
-            | ConditionKind::NatReady
-            | ConditionKind::SecurityGroupsReady
-            | ConditionKind::EndpointsReady => continue,
-        }
-        said.reason = Reason::InvalidPlan;
-        said.message = format!(
-            "Internal error: the plan violates an invariant and was not carried out, please report: {names}"
-        );
-    }
-    plan
 }
 
 fn not_yet() -> NewCondition {

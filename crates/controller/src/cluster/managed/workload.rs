@@ -4,8 +4,7 @@ use super::state::NetworkState;
 use crate::cluster::clusters::{Clusters, Goal};
 use crate::workload_name;
 use foo_api::FooCluster;
-use foo_model::Reason;
-use foo_planner::desired::Blocked;
+use foo_model::{Blocked, Reason};
 use kube::ResourceExt;
 use std::time::Duration;
 

@@ -4,13 +4,13 @@ use super::control_planes::EksControlPlanes;
 use super::looks::refusal;
 use super::state::EksState;
 use crate::clouds::CloudRegion;
-use crate::metrics::ActionOutcome;
+use crate::labels::ActionOutcome;
 use foo_api::FooControlPlane;
+use foo_calls::{Domain as _, Outcome};
 use foo_cloud::CloudError;
-use foo_eks::{Action, Outcome};
-use foo_model::EventReason;
+use foo_eks::{Action, Eks};
 use foo_model::eks::{Change, Changed};
-use foo_planner::report::some_names;
+use foo_model::{EventReason, some_names};
 use futures::{StreamExt, stream};
 use kube::Resource;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl EksControlPlanes {
     ) -> Vec<Done> {
         // Whoever drops this pass in the middle of a call leaves behind that it may have happened.
         for action in actions {
-            state.memory.sent(action, self.context.clock.now());
+            Eks::calls(&mut state.memory).sent(action, self.context.clock.now());
         }
         let calls = stream::iter(actions.to_vec()).map(|action| {
             let cloud = Arc::clone(&region.cloud);
@@ -51,7 +51,11 @@ impl EksControlPlanes {
             if let Err(error) = &done.result {
                 tracing::warn!(why = done.action.why, %error, "AWS did not change an EKS cluster as requested");
             }
-            state.memory.answered(&done.action, self.context.clock.now(), outcome_of(&done.result));
+            Eks::calls(&mut state.memory).ended(
+                &done.action,
+                self.context.clock.now(),
+                outcome_of(&done.result),
+            );
             all.push(done);
         }
         all
@@ -97,9 +101,9 @@ impl EksControlPlanes {
     }
 }
 
-fn outcome_of(result: &Result<Changed, CloudError>) -> Outcome {
+fn outcome_of(result: &Result<Changed, CloudError>) -> Outcome<Changed> {
     match result {
-        Ok(changed) => Outcome::Done(Box::new(changed.clone())),
+        Ok(changed) => Outcome::Done(changed.clone()),
         Err(error) if error.may_have_happened() => Outcome::Lost(refusal(error)),
         Err(error) => Outcome::Refused(refusal(error)),
     }

@@ -8,12 +8,11 @@ use foo_api::FooControlPlane;
 use foo_api::names::managers;
 use foo_cloud::Freshness;
 use foo_eks::Plan;
-use foo_model::Reason;
 use foo_model::eks::{Answer, Question};
 use foo_model::names::{
     ADOPT_FROM_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION, TAG_INSTALLATION,
 };
-use foo_planner::desired::Blocked;
+use foo_model::{Blocked, Reason};
 use futures::future::join_all;
 use kube::ResourceExt;
 use kube::api::{Patch, PatchParams};

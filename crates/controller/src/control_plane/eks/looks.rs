@@ -3,8 +3,8 @@
 //! Answers are taken from the region's shared looks. They are kept here as well, because the shared ones are forgotten after an hour in
 //! which nobody asked for them, and a plan at rest asks for each of many in turn.
 
+use foo_calls::Refusal;
 use foo_cloud::{CloudError, ClusterLooks, Freshness, Look};
-use foo_eks::memory::Refusal;
 use foo_eks::observed::FailedLook;
 use foo_eks::report::LookRequest;
 use foo_eks::{Observed, observed};

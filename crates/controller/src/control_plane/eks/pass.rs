@@ -17,18 +17,19 @@ use crate::clouds::CloudRegion;
 use crate::debug;
 use crate::harness::Outcome;
 use crate::identities::Limits;
-use crate::metrics::{Controller, Invariant};
+use crate::labels::{Controller, Invariant};
 use foo_api::FooControlPlane;
 use foo_api::control_plane::Eks;
 use foo_api::control_plane::eks::Addon;
 use foo_api::in_aws::Thing;
+use foo_calls::Domain as _;
+use foo_calls::report::{Deletion, Status};
 use foo_cloud::CloudError;
-use foo_eks::report::{ConditionKind, Deletion, LookRequest, Status};
+use foo_eks::report::{ConditionKind, LookRequest};
 use foo_eks::{Desired, Observed, Plan};
 use foo_model::names::ADOPT_FROM_ANNOTATION;
 use foo_model::reason::Class;
-use foo_model::{Reason, Timestamp};
-use foo_planner::desired::Blocked;
+use foo_model::{Blocked, Reason, Timestamp};
 use kube::ResourceExt;
 use kube_runtime::reflector::ObjectRef;
 use std::collections::BTreeSet;
@@ -190,7 +191,7 @@ impl EksControlPlanes {
             let due = if last { Vec::new() } else { pass.due(&plan, now) };
             let acts = !last && !plan.actions.is_empty();
             let ends = !acts && due.is_empty();
-            let plan = if last { shown::not_carried_out(plan, &state.record, &state.memory) } else { plan };
+            let plan = if last { foo_eks::Eks::not_sent(plan, &state.record, &state.memory) } else { plan };
             if !ends && plan.record != state.record {
                 self.publish_plan(&mut pass, &plan, ApiServer::default(), state).await?;
             }
@@ -292,7 +293,7 @@ impl EksControlPlanes {
             tracing::error!(cluster = desired.name, %violation, "a plan is not carried out: it breaks an invariant; please report this");
             self.context.metrics.invariant_violated(Invariant::I12);
         }
-        shown::refused(plan, &violations, &state.record, &state.memory)
+        plan.refused(&violations, &state.record, &state.memory)
     }
 
     /// Whether no further plan is carried out in this pass.

@@ -7,12 +7,11 @@ use foo_api::control_plane::{
     AddonStatus, ControlPlaneInitialization, ControlPlaneVersion, EksStatus, eks as api,
 };
 use foo_api::{FooControlPlane, FooControlPlaneStatus};
-use foo_eks::report::{ConditionKind, Deletion, Status};
-use foo_eks::{Memory, Plan, Recorded, Violation};
+use foo_calls::report::Status;
+use foo_eks::report::ConditionKind;
+use foo_eks::{Plan, Recorded};
 use foo_model::eks::{Addon, Cluster, ClusterStatus, IpFamily, Minor};
-use foo_model::{Difference, Kubernetes, Reason};
-use foo_planner::desired::Blocked;
-use foo_planner::report::some_names;
+use foo_model::{Blocked, Difference, Kubernetes, Reason};
 use jiff::Timestamp;
 
 /// The longest message about an add-on.
@@ -274,42 +273,4 @@ fn deleting(facts: &Facts<'_>) -> Words {
         Some((text(said.status), said.reason.into(), said.message.clone()))
     });
     planned.unwrap_or_else(|| ("False", Reason::NotDeleting.into(), String::new()))
-}
-
-/// A plan that does nothing, instead of one that breaks invariants. Record and memory stay as they were, and so does the object of a
-/// cluster that is being deleted.
-pub(super) fn refused(mut plan: Plan, violations: &[Violation], record: &Recorded, memory: &Memory) -> Plan {
-    plan = not_carried_out(plan, record, memory);
-    let deletes = match plan.report.deletion {
-        Deletion::Pending | Deletion::Done => true,
-        Deletion::NotAsked => false,
-    };
-    if deletes {
-        plan.report.deletion = Deletion::Pending;
-    }
-    let names: Vec<String> = violations.iter().map(ToString::to_string).collect();
-    let names = some_names(names.iter().map(String::as_str));
-    for said in &mut plan.report.conditions {
-        match said.kind {
-            ConditionKind::ClusterReady => said.status = Status::False,
-            ConditionKind::Deleting if deletes => said.status = Status::True,
-            ConditionKind::Deleting
-            | ConditionKind::Upgrading
-            | ConditionKind::AddonsReady
-            | ConditionKind::AccessReady => continue,
-        }
-        said.reason = Reason::InvalidPlan;
-        said.message = format!(
-            "Internal error: the plan violates an invariant and was not carried out, please report: {names}"
-        );
-    }
-    plan
-}
-
-/// The plan without its actions: record and memory stay as they were.
-pub(super) fn not_carried_out(mut plan: Plan, record: &Recorded, memory: &Memory) -> Plan {
-    plan.actions.clear();
-    plan.record.clone_from(record);
-    plan.memory.clone_from(memory);
-    plan
 }

@@ -3,9 +3,9 @@
 use crate::client::Workloads;
 use crate::kubeconfig::{self, PATIENCE};
 use foo_api::names::managers;
-use foo_model::EventReason;
+use foo_model::{EventReason, some_names};
 use foo_model::{InstanceId, MachineName};
-use foo_planner::report::{Event, EventTrigger, some_names};
+use foo_planner::report::{Event, EventTrigger};
 use futures::{StreamExt, stream};
 use k8s_openapi::api::core::v1::{Node, Secret};
 use kube::api::{Patch, PatchParams};

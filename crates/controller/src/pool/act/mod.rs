@@ -20,7 +20,7 @@ use super::reads::Read;
 use super::state::PoolState;
 use crate::apply;
 use crate::clouds::CloudRegion;
-use crate::metrics::ActionOutcome;
+use crate::labels::ActionOutcome;
 use execute::{Done, Executor, Failure};
 use failure_scope::Skips;
 use foo_api::FooMachinePool;

@@ -5,9 +5,8 @@ use crate::clouds::CloudRegion;
 use crate::pool::names;
 use crate::pool::output::failure_report;
 use foo_cloud::observer::Seen;
-use foo_model::GroupName;
 use foo_model::Reason;
-use foo_planner::desired::Blocked;
+use foo_model::{Blocked, GroupName};
 use kube::ResourceExt;
 
 /// Why the account of the credentials is not the one in which the pool was created, or why that is unknown.

@@ -6,8 +6,8 @@ use crate::pool::pools::Pools;
 use crate::pool::state::{PoolState, Tenure};
 use crate::pool::tenure;
 use foo_api::FooMachinePool;
-use foo_model::Comparison;
-use foo_planner::desired::{Blocked, Identity};
+use foo_model::{Blocked, Comparison};
+use foo_planner::desired::Identity;
 use kube_runtime::reflector::ObjectRef;
 use std::sync::Arc;
 

@@ -1,8 +1,7 @@
 //! Warnings about the manager's clock, when ages cannot be trusted.
 
 use crate::clock::in_words;
-use foo_model::{Agreement, Aws, Comparison, Kubernetes, Reason};
-use foo_planner::desired::Blocked;
+use foo_model::{Agreement, Aws, Blocked, Comparison, Kubernetes, Reason};
 
 /// What waits while the manager's clock and the API server's differ.
 pub(in crate::pool) fn kubernetes_warning(found: &Comparison<Kubernetes>) -> Option<Blocked> {

@@ -12,10 +12,10 @@ use foo_api::pool::{
 };
 use foo_bootstrap::{Family, LIMIT as USER_DATA_LIMIT};
 use foo_model::{
-    ImageId, InstanceType, InstancesMix, MetadataOptions, MixOverride, Reason, SecurityGroupId, SpecHash,
-    SpotOptions, SpotStrategy, TemplateContent, UserData, Volume, VolumeType,
+    Blocked, ImageId, InstanceType, InstancesMix, MetadataOptions, MixOverride, Reason, SecurityGroupId,
+    SpecHash, SpotOptions, SpotStrategy, TemplateContent, UserData, Volume, VolumeType,
 };
-use foo_planner::desired::{Blocked, Template};
+use foo_planner::desired::Template;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;

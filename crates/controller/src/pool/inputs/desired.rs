@@ -16,9 +16,9 @@ use foo_api::in_aws::Thing;
 use foo_api::{capi, names, pool as api};
 use foo_cloud::InstanceTypeInfo;
 use foo_cloud::lookups::{Asking, Lookups};
-use foo_model::{DeletionTimeouts, Reason, Seconds, SecurityGroupId, SubnetId};
+use foo_model::{Blocked, DeletionTimeouts, Reason, Seconds, SecurityGroupId, SubnetId};
 use foo_planner::desired::{
-    Blocked, Desired, Goal, GroupConfig, Identity, ScaleIn, Size, Template, VictimPolicy, Wanted,
+    Desired, Goal, GroupConfig, Identity, ScaleIn, Size, Template, VictimPolicy, Wanted,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt;

@@ -3,8 +3,7 @@
 //! being upgraded for ever, and refuses every other version.
 
 use super::gather::Gathered;
-use foo_model::Reason;
-use foo_planner::desired::Blocked;
+use foo_model::{Blocked, Reason};
 use kube::ResourceExt;
 use std::collections::BTreeSet;
 

@@ -12,11 +12,11 @@ use foo_cloud::{CloudError, ErrorKind, TemplateSummary};
 use foo_model::group::TemplateChoice;
 use foo_model::names::QUARANTINE_ANNOTATION;
 use foo_model::{
-    Deletion, DeletionStage, DeletionTimeouts, Difference, FooMachine, Group, GroupName, Instance,
+    Blocked, Deletion, DeletionStage, DeletionTimeouts, Difference, FooMachine, Group, GroupName, Instance,
     InstanceId, Kubernetes, LaunchTemplate, LifecycleState, Machine, MachineName, NodeState, Reason,
     RemovalMark, Seconds, SpecHash, Timestamp, Uid, Zone,
 };
-use foo_planner::desired::{Blocked, Desired, Identity, Wanted};
+use foo_planner::desired::{Desired, Identity, Wanted};
 use foo_planner::observed::{Ec2State, Finalizer, Look, MoveBlock, Quarantine, Verdict};
 use foo_planner::report::{MachineReport, Report};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};

@@ -4,9 +4,7 @@
 //! the provider warns.
 
 use super::gather::Gathered;
-use foo_model::Reason;
-use foo_planner::desired::Blocked;
-use foo_planner::report::some_names;
+use foo_model::{Blocked, Reason, some_names};
 use kube::ResourceExt;
 
 /// The warning about them.

@@ -3,8 +3,7 @@
 use super::gather::Gathered;
 use crate::pool::reads::Reads;
 use crate::workload_name::{self, control_plane_of};
-use foo_model::Reason;
-use foo_planner::desired::Blocked;
+use foo_model::{Blocked, Reason};
 use kube::Client;
 
 /// That name. As long as it cannot be read nothing is launched, because other tags on instances are another content of the launch

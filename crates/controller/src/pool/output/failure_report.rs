@@ -3,15 +3,16 @@
 //! The planner reports what is true; it cannot know that AWS refuses its requests. Here a refusal becomes
 //! part of the conditions, in words that stay the same while the cause does.
 
-use crate::metrics::{Invariant, Metrics};
+use crate::labels::Invariant;
+use crate::metrics::Metrics;
 use crate::pool::act::execute::Failure;
 use crate::pool::pass::Pass;
 
 use foo_cloud::{CloudError, ErrorKind};
-use foo_model::Reason;
+use foo_model::{Blocked, Reason};
 use foo_planner::action::ReadAction;
 use foo_planner::check::{Rule, Violation};
-use foo_planner::desired::{Blocked, Desired, Wanted};
+use foo_planner::desired::{Desired, Wanted};
 use foo_planner::report::{Condition, ConditionKind, Event, EventTrigger, Status};
 use foo_planner::{Action, Plan, Report};
 

@@ -4,7 +4,7 @@ use super::{census, managed, small, tagged};
 use crate::support::{CLUSTER, NS, World, objects};
 use foo_api::cluster::ManagedNetwork;
 use foo_api::{FooCluster, FooClusterIdentity};
-use foo_controller::metrics::{Controller, PassResult};
+use foo_controller::labels::{Controller, PassResult};
 use foo_model::network::Change;
 use foo_simulator::core::network::VPC;
 use foo_simulator::{Fault, FaultRule};

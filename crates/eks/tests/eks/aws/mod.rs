@@ -5,7 +5,7 @@ mod addons;
 mod calls;
 mod time;
 
-use foo_eks::Refusal;
+use foo_calls::Refusal;
 use foo_model::eks::*;
 use foo_model::*;
 use std::collections::{BTreeMap, BTreeSet};

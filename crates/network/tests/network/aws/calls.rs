@@ -6,7 +6,7 @@ use foo_model::*;
 use ipnet::Ipv4Net;
 use std::collections::BTreeSet;
 
-fn conflict(code: &str) -> foo_network::Refusal {
+fn conflict(code: &str) -> foo_calls::Refusal {
     refusal(Reason::AlreadyExists, code)
 }
 

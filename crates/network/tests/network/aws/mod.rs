@@ -4,9 +4,9 @@ mod calls;
 mod deletes;
 mod time;
 
+use foo_calls::Refusal;
 use foo_model::network::*;
 use foo_model::*;
-use foo_network::Refusal;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 

@@ -2,10 +2,9 @@
 
 use super::groups::ENDPOINT;
 use foo_api::cluster::{self as api, EndpointName, EndpointType};
-use foo_model::{Reason, Zone};
+use foo_model::{Blocked, Reason, Zone};
 use foo_network::desired::{DesiredEndpoint, DesiredEndpointKind, DesiredSubnet, Tier};
 use foo_network::region;
-use foo_planner::desired::Blocked;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The endpoints. A service that is listed twice, by its short and by its whole name, is one endpoint: AWS refuses a second gateway

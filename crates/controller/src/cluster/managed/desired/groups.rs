@@ -2,9 +2,8 @@
 
 use foo_api::cluster::{self as api, RuleProtocol, SecurityGroupRule};
 use foo_model::network::Protocol;
-use foo_model::{Reason, SecurityGroupId};
+use foo_model::{Blocked, Reason, SecurityGroupId};
 use foo_network::desired::{DesiredEndpoint, DesiredEndpointKind, DesiredGroup, GroupPeer, GroupRule};
-use foo_planner::desired::Blocked;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
 /// The group of every instance of the cluster.

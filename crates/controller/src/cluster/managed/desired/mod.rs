@@ -15,9 +15,8 @@ mod zones;
 pub(super) use known::Known;
 
 use foo_api::cluster as api;
-use foo_model::VpcId;
+use foo_model::{Blocked, VpcId};
 use foo_network::desired::{DeletionPolicy, Desired, DesiredVpc, DriftPolicy, Leftovers, NatMode};
-use foo_planner::desired::Blocked;
 use ipnet::Ipv4Net;
 
 pub(super) use groups::named as named_groups;

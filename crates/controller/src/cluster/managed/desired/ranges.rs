@@ -1,10 +1,9 @@
 //! The ranges of a network's VPC.
 
 use foo_api::cluster as api;
-use foo_model::Reason;
 use foo_model::network::Vpc;
+use foo_model::{Blocked, Reason};
 use foo_network::addresses::{self, USUAL_RANGE, Unfit};
-use foo_planner::desired::Blocked;
 use ipnet::Ipv4Net;
 
 /// The ranges of the spec, the first one first.

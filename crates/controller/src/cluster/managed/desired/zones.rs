@@ -2,9 +2,8 @@
 
 use super::known::Known;
 use foo_api::cluster as api;
-use foo_model::{Reason, Zone};
+use foo_model::{Blocked, Reason, Zone};
 use foo_network::region::{USUAL_ZONES, choosable};
-use foo_planner::desired::Blocked;
 use std::collections::BTreeSet;
 
 /// What happened in zones so far.

@@ -1,8 +1,11 @@
 use super::super::desired::{Known, desired};
 use super::*;
 use foo_api::cluster::ManagedNetwork;
+use foo_calls::Violation;
+use foo_calls::report::Deletion;
 use foo_model::network::{CidrAssociation, Parts, Tags, Vpc};
 use foo_model::{AssociationId, Timestamp, VpcId};
+use foo_network::{Memory, Recorded};
 
 /// A network without a part in AWS, and without the right to create one: nobody looked at anything.
 fn begun(being_deleted: bool) -> (Desired, Observed, Plan) {
@@ -120,7 +123,7 @@ fn a_plan_that_is_refused_says_so_wherever_one_looks_and_deletes_no_object() {
             plan.report.deletion = Deletion::Done;
         }
         let violation = Violation("a rule".to_owned());
-        let refused = refused(plan, &[violation], &Recorded::default(), &Memory::default());
+        let refused = plan.refused(&[violation], &Recorded::default(), &Memory::default());
         let says = |kind| refused.report.conditions.iter().find(|it| it.kind == kind).unwrap();
         let ready = says(ConditionKind::NetworkReady);
         assert_eq!((ready.status, ready.reason), (Status::False, Reason::InvalidPlan));

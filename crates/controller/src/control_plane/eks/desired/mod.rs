@@ -13,9 +13,8 @@ use foo_api::cluster::NetworkStatus;
 use foo_api::control_plane::{Eks, eks as api};
 use foo_eks::Desired;
 use foo_eks::desired::{Adoption, DeletionPolicy, Setting};
-use foo_model::Reason;
 use foo_model::eks::{AuthenticationMode, IpFamily, LogType, Minor, SupportType};
-use foo_planner::desired::Blocked;
+use foo_model::{Blocked, Reason};
 use std::collections::BTreeSet;
 
 pub(super) use partition::partition;

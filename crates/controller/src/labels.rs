@@ -1,12 +1,12 @@
-//! All label values.
+//! The values of all labels of metrics: what the manager counts by.
+//!
+//! They are enums, so that their number is bounded. Whoever counts something names it by one of these; nothing of the manager is imported
+//! here, so that everybody may.
 
-use crate::announcements::EventKind;
-use foo_cloud::initialized::{InitialLabels, each, each_pair};
-use foo_model::Severity;
 use foo_model::reason::Class;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use std::fmt;
-use strum::{EnumIter, EnumString, IntoEnumIterator, IntoStaticStr, VariantNames};
+use strum::{EnumIter, EnumString, IntoStaticStr};
 
 /// Implements the encoding of label enums by their strum texts.
 macro_rules! label_values {
@@ -84,6 +84,12 @@ pub enum Task {
     UnmanagedGroups,
 }
 
+/// The labels of a metric about tasks.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(crate) struct TaskLabels {
+    pub(crate) task: Task,
+}
+
 /// The result of a pass over an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
@@ -110,6 +116,26 @@ pub enum EventOutcome {
     Published,
     /// It could not be published.
     Lost,
+}
+
+/// Kinds of events of AWS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum EventKind {
+    /// An instance waits for a lifecycle hook.
+    LifecycleAction,
+    /// A launch, a termination or an instance refresh of a group.
+    ScalingActivity,
+    /// An instance changed its state in EC2.
+    StateChange,
+    /// EC2 is about to interrupt a spot instance.
+    Interruption,
+    /// EC2 recommends replacing a spot instance.
+    Rebalance,
+    /// AWS Health: the retirement of instances is scheduled.
+    Health,
+    /// None of these.
+    Other,
 }
 
 /// What happened to a message of the queue of events.
@@ -332,141 +358,10 @@ impl From<http::StatusCode> for KubeCode {
     }
 }
 
-/// Every combination of values exists from the start.
-macro_rules! initial {
-    ($($labels:ident { $($one:ident),+ })*) => {$(
-        impl InitialLabels for $labels {
-            fn initial() -> Vec<Self> {
-                initial!(@each $($one),+)
-            }
-        }
-    )*};
-    (@each $one:ident) => { each(|$one| Self { $one }) };
-    (@each $one:ident, $other:ident) => { each_pair(|$one, $other| Self { $one, $other }) };
-}
-
-initial! {
-    PassLabels { controller, result }
-    ControllerLabels { controller }
-    AnnouncementLabels { kind, outcome }
-    AnnouncementKindLabels { kind }
-    InvariantLabels { invariant }
-    KindLabels { kind }
-    ClientLabels { client }
-    VerbLabels { client, verb }
-    TaskLabels { task }
-}
-
-impl InitialLabels for EventLabels {
-    fn initial() -> Vec<Self> {
-        let of = |severity: &&'static str| each(|outcome| Self { severity, outcome });
-        Severity::VARIANTS.iter().flat_map(of).collect()
-    }
-}
-
-impl InitialLabels for RequestLabels {
-    fn initial() -> Vec<Self> {
-        let of = |client: KubeClient| each_pair(move |verb, code| Self { client, verb, code });
-        KubeClient::iter().flat_map(of).collect()
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct PassLabels {
-    pub(super) controller: Controller,
-    pub(super) result: PassResult,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct ControllerLabels {
-    pub(super) controller: Controller,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct AnnouncementLabels {
-    pub(super) kind: EventKind,
-    pub(super) outcome: AnnouncementOutcome,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct AnnouncementKindLabels {
-    pub(super) kind: EventKind,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct EventLabels {
-    pub(super) severity: &'static str,
-    pub(super) outcome: EventOutcome,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct ActionLabels {
-    pub(super) action: &'static str,
-    pub(super) outcome: ActionOutcome,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct InvariantLabels {
-    pub(super) invariant: Invariant,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct KindLabels {
-    pub(super) kind: Watched,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct ClientLabels {
-    pub(super) client: KubeClient,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct VerbLabels {
-    pub(super) client: KubeClient,
-    pub(super) verb: Verb,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct RequestLabels {
-    pub(super) client: KubeClient,
-    pub(super) verb: Verb,
-    pub(super) code: KubeCode,
-}
-
-/// What the conditions of objects show; see [`crate::census`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct ConditionLabels {
-    pub(super) kind: Watched,
-    pub(super) condition: ConditionType,
-    pub(super) status: &'static str,
-    pub(super) class: ReasonClass,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(crate) struct TaskLabels {
-    pub(crate) task: Task,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct ClockLabels {
-    pub(super) clock: Clock,
-}
-
-/// The name of the Lease, which a flag sets: there is one. Empty without leader election.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct LeaderLabels {
-    pub(super) lease: String,
-}
-
-/// The same under the label that other controllers use.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct LeaseLabels {
-    pub(super) name: String,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use strum::{IntoEnumIterator as _, VariantNames as _};
 
     /// A condition that this enum forgets would be counted as one of somebody else.
     #[test]

@@ -1,0 +1,31 @@
+//! The engine of domains that consist of calls to AWS: read, plan, check, record, send, remember.
+//!
+//! A domain (networks, EKS clusters) has nouns, reads, steps, a check and a summary of its own. How its calls are recorded before they are
+//! sent, what is remembered of them until reads show their effect, and when a failed one is repeated is the same for all of them and is
+//! here, once. Where domains differ, the difference is an item of [`Action`] or [`Domain`], with its reason.
+//!
+//! * [`Action`]: one call; [`Outcome`] and [`Refusal`]: what became of it; [`Backoff`]: when it is repeated;
+//! * [`Calls`]: what one process remembers of its calls;
+//! * [`Plan`], [`report`], [`Violation`]: what a planner returns;
+//! * [`Domain`]: a planner with its check;
+//! * [`Process`]: the order in which a plan is recorded, sent and remembered.
+//!
+//! No async, no clock, no I/O: time is a parameter. `tests/model` explores every order of crashes, lost responses, stale reads and a second
+//! manager, and shows that this order is necessary.
+
+mod action;
+mod backoff;
+mod calls;
+mod domain;
+mod outcome;
+mod plan;
+mod process;
+pub mod report;
+
+pub use action::{Action, Value, add};
+pub use backoff::Backoff;
+pub use calls::{Calls, Effect, Failure, Sent};
+pub use domain::{Domain, Violation};
+pub use outcome::{Outcome, Refusal};
+pub use plan::Plan;
+pub use process::Process;

@@ -1,0 +1,66 @@
+//! What all reports have: conditions, and how far a deletion is.
+
+use foo_model::Reason;
+use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
+
+/// One condition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Condition<K> {
+    /// Which.
+    pub kind: K,
+    /// Whether it holds.
+    pub status: Status,
+    /// Why.
+    pub reason: Reason,
+    /// Sentences for people; may be empty when the condition is as it should be.
+    pub message: String,
+}
+
+/// Status of a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+pub enum Status {
+    /// It holds.
+    True,
+    /// It does not.
+    False,
+    /// AWS has not been asked yet, or did not answer.
+    Unknown,
+}
+
+/// How far a deletion is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Deletion {
+    /// Not asked for.
+    NotAsked,
+    /// Something of ours still exists, or may.
+    Pending,
+    /// Nothing of ours is left, or it is retained: the finalizer may be removed.
+    Done,
+}
+
+/// The conditions of a domain.
+pub trait Kind: Copy + PartialEq {
+    /// The one that says whether all is as requested.
+    const READY: Self;
+    /// The one that says what a deletion waits for.
+    const DELETING: Self;
+}
+
+/// What the engine needs of a report.
+pub trait Report {
+    /// The domain's conditions.
+    type Kind: Kind;
+
+    /// The conditions.
+    fn conditions(&self) -> &[Condition<Self::Kind>];
+
+    /// The conditions, to change them.
+    fn conditions_mut(&mut self) -> &mut [Condition<Self::Kind>];
+
+    /// How far the deletion is.
+    fn deletion(&self) -> Deletion;
+
+    /// The deletion is this far.
+    fn set_deletion(&mut self, deletion: Deletion);
+}
