@@ -18,14 +18,12 @@ mod backoff;
 mod calls;
 mod domain;
 mod outcome;
-mod plan;
 mod process;
 pub mod report;
 
 pub use action::{Action, Value, add};
 pub use backoff::Backoff;
 pub use calls::{Calls, Effect, Failure, Sent};
-pub use domain::{Domain, Violation};
+pub use domain::{Domain, Plan, Violation};
 pub use outcome::{Outcome, Refusal};
-pub use plan::Plan;
 pub use process::Process;

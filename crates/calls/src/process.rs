@@ -2,9 +2,8 @@
 
 use crate::action::Action;
 use crate::calls::Calls;
-use crate::domain::{Domain, Violation};
+use crate::domain::{Domain, Plan, Violation};
 use crate::outcome::Outcome;
-use crate::plan::Plan;
 use foo_model::Timestamp;
 
 /// What one process knows of one object between plans.

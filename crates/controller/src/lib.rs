@@ -39,6 +39,7 @@ pub mod node_config;
 mod owners;
 pub mod passes;
 pub mod pool;
+pub mod pulses;
 pub mod queue;
 pub mod readiness;
 pub mod run;

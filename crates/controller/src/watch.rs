@@ -13,7 +13,7 @@
 //! * **Changes**: see [`changes`]. Failures are logged, counted and retried here and never reach the
 //!   controller, which would otherwise delay the changes of all its other watches, too.
 //! * **Pulse**: a watch that has received nothing valid from the API server for ten minutes, not even a
-//!   bookmark, makes the manager unready ([`pulse`]).
+//!   bookmark, makes the manager unready ([`crate::pulses`]).
 //!
 //! kube's shared streams are not used: they drop deletions (kube-rs#1590) and can stall for ever.
 
@@ -21,14 +21,12 @@ mod by_name;
 mod changes;
 mod filled;
 mod follow;
-mod pulse;
 mod received;
 mod unreadable;
 
 pub use by_name::ByName;
 pub use changes::ChangeFilter;
 pub use filled::{Filled, WatchEnded};
-pub use pulse::{Pulse, Pulses, SILENT_FOR_LONG};
 pub(crate) use received::mended;
 pub use received::{Odd, Received};
 pub use unreadable::Unreadable;
@@ -37,6 +35,7 @@ use crate::Context;
 use crate::events::Events;
 use crate::labels::Watched;
 use crate::metrics::Metrics;
+use crate::pulses::SILENT_FOR_LONG;
 use changes::Changes;
 use follow::{Heard, follow};
 use foo_api::names::WATCH_LABEL;

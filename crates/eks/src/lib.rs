@@ -6,7 +6,7 @@
 //! The layers, in reading order; each uses only those before it:
 //!
 //! * `foo_model::eks`: the nouns;
-//! * `input`: [`desired`], [`observed`], [`recorded`] and [`memory`], `output`: [`action`] and [`report`];
+//! * `input`: [`desired`], [`observed`] and [`recorded`], [`memory`], `output`: [`action`] and [`report`];
 //! * `situation`: what is the case; nothing is decided there;
 //! * `draft`: a plan being written;
 //! * `steps`: one file per question, each decides on one thing;
@@ -23,6 +23,7 @@ mod draft;
 mod hash;
 mod input;
 mod marks;
+pub mod memory;
 mod output;
 mod plan;
 mod refusals;
@@ -34,7 +35,7 @@ mod timing;
 pub use action::Action;
 pub use check::violations;
 pub use desired::Desired;
-pub use input::{desired, memory, observed, recorded};
+pub use input::{desired, observed, recorded};
 pub use memory::Memory;
 pub use observed::{FailedLook, Look, Observed};
 pub use output::{action, report};

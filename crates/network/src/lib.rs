@@ -7,7 +7,7 @@
 //!
 //! * `foo_model::network`: the nouns; [`role`]: what each part is for; [`addresses`]: how ranges are carved;
 //!   [`region`]: zones to choose from, names of services;
-//! * `input`: [`desired`], [`observed`], [`recorded`] and [`memory`], `output`: [`action`] and [`report`];
+//! * `input`: [`desired`], [`observed`] and [`recorded`], [`memory`], `output`: [`action`] and [`report`];
 //! * `situation`: what is the case; nothing is decided there;
 //! * `draft`: a plan being written;
 //! * `steps`: one file per question, each decides on one thing;
@@ -26,6 +26,7 @@ mod draft;
 mod guardduty;
 mod hash;
 mod input;
+pub mod memory;
 mod output;
 mod plan;
 pub mod region;
@@ -39,7 +40,7 @@ mod timing;
 pub use action::Action;
 pub use check::violations;
 pub use desired::Desired;
-pub use input::{desired, memory, observed, recorded};
+pub use input::{desired, observed, recorded};
 pub use memory::Memory;
 pub use observed::{Look, Observed};
 pub use output::{action, report};

@@ -1,7 +1,8 @@
 //! Clusters: owners of their infrastructure and control plane, and the order in which they go.
 
-use crate::cluster_api::api::{Ownership, Wanted, World, is_deleting, is_paused, referred};
+use crate::cluster_api::api::{Ownership, Wanted};
 use crate::cluster_api::core::Core;
+use crate::cluster_api::world::{World, is_deleting, is_paused, referred};
 use crate::json::at;
 use kube::ResourceExt;
 use kube::core::DynamicObject;

@@ -1,7 +1,7 @@
 //! What core remembers between its looks, and what tests steer. What it does is in the other files.
 
-use super::api::Lists;
 use super::drain::Drains;
+use super::world::Lists;
 use jiff::Timestamp;
 use kube::Client;
 use std::collections::{BTreeMap, BTreeSet};

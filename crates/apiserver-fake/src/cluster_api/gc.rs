@@ -1,7 +1,8 @@
 //! Kubernetes' garbage collector, for the kinds core works with.
 
-use crate::cluster_api::api::{KINDS, World, has_finalizer, is_deleting};
+use crate::cluster_api::api::has_finalizer;
 use crate::cluster_api::core::Core;
+use crate::cluster_api::world::{KINDS, World, is_deleting};
 use kube::ResourceExt;
 use kube::api::Api;
 use kube::core::DynamicObject;

@@ -1,10 +1,9 @@
 //! Machines: their conditions, and the order of their deletion.
 
-use crate::cluster_api::api::{
-    Ownership, Wanted, World, has_finalizer, is_deleting, is_paused, named, referred,
-};
+use crate::cluster_api::api::{Ownership, Wanted, has_finalizer};
 use crate::cluster_api::core::{Core, NodeState};
 use crate::cluster_api::drain::{Progress, SkipReason};
+use crate::cluster_api::world::{World, is_deleting, is_paused, named, referred};
 use crate::json::{at, text};
 use kube::ResourceExt;
 use kube::api::{Patch, PatchParams};

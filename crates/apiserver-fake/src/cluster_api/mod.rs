@@ -15,12 +15,12 @@ mod drain;
 mod gc;
 mod machine;
 mod pool;
+mod world;
 
 pub use self::core::NodeState;
 pub use drain::{DrainOutcome, DrainRecord, DrainTime, SkipReason};
 
 use self::core::{Clock, Core, Memory, Nodes};
-use api::{KINDS, Lists, World};
 use drain::Drains;
 use futures::StreamExt;
 use jiff::Timestamp;
@@ -35,6 +35,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use world::{KINDS, KindName, Lists, World};
 
 /// Changes within this time are worked on together.
 const TOGETHER: Duration = Duration::from_millis(5);
@@ -53,13 +54,13 @@ impl Core {
             }
         };
         for object in world.clusters.iter() {
-            note(api::title(object), cluster::reconcile(self, &world, object).await);
+            note(world::title(object), cluster::reconcile(self, &world, object).await);
         }
         for object in world.pools.iter() {
-            note(api::title(object), pool::reconcile(self, &world, object).await);
+            note(world::title(object), pool::reconcile(self, &world, object).await);
         }
         for object in world.machines.iter() {
-            note(api::title(object), machine::reconcile(self, &world, object).await);
+            note(world::title(object), machine::reconcile(self, &world, object).await);
         }
         note("garbage collection".to_owned(), gc::collect(self, &world).await);
         first
@@ -87,7 +88,7 @@ impl Core {
     }
 
     /// Wakes the work whenever an object of the kind changes.
-    async fn follow(&self, kind: api::KindName) {
+    async fn follow(&self, kind: KindName) {
         let api: Api<PartialObjectMeta<DynamicObject>> = Api::all_with(self.client.clone(), &kind.resource());
         let events = watcher(api, watcher::Config::default()).default_backoff();
         events
@@ -277,7 +278,7 @@ impl FakeCore {
     /// What a MachineHealthCheck writes on a Machine it gives up on.
     pub async fn mark_unhealthy(&self, namespace: &str, machine: &str) -> kube::Result<()> {
         let api: Api<DynamicObject> =
-            Api::namespaced_with(self.core.client.clone(), namespace, &api::MACHINE.resource());
+            Api::namespaced_with(self.core.client.clone(), namespace, &world::MACHINE.resource());
         let condition = |kind: &str, reason: &str| {
             json!({
                 "type": kind, "status": "False", "reason": reason, "message": "said by the test",
@@ -285,7 +286,7 @@ impl FakeCore {
             })
         };
         let status = json!({
-            "apiVersion": api::MACHINE.api_version(),
+            "apiVersion": world::MACHINE.api_version(),
             "kind": "Machine",
             "status": { "conditions": [
                 condition("HealthCheckSucceeded", "UnhealthyNode"),

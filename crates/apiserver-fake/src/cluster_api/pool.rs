@@ -1,9 +1,8 @@
 //! MachinePools: what core does to a FooNodeConfig and a FooMachinePool, and makes of its FooMachines.
 
-use crate::cluster_api::api::{
-    INFRA_MACHINE, MACHINE, Ownership, POOL, Wanted, World, is_deleting, is_paused, referred,
-};
+use crate::cluster_api::api::{Ownership, Wanted};
 use crate::cluster_api::core::Core;
+use crate::cluster_api::world::{INFRA_MACHINE, MACHINE, POOL, World, is_deleting, is_paused, referred};
 use crate::json::{at, text, texts};
 use foo_api::labels::must_format_value;
 use kube::ResourceExt;

@@ -49,10 +49,10 @@ use crate::labels::{
     PassResult, Verb, Watched,
 };
 use crate::passes::{Failing, PassId, Underway};
+use crate::pulses::Pulses;
 use crate::queue::Queue;
 use crate::tasks::Tasks;
 use crate::unmanaged_groups::UnmanagedGroups;
-use crate::watch::Pulses;
 pub(crate) use collectors::AwsClocks;
 use collectors::{
     ClockDifference, FailingPasses, LongestPass, Objects, OverdueTasks, Queues, Silences, Unmanaged,

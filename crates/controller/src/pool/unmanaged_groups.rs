@@ -10,7 +10,7 @@ use super::inputs::gather::Caches;
 use crate::Context;
 use crate::apply::is_not_found;
 use crate::clouds::{CloudKey, CloudRegion};
-use crate::metrics::Task;
+use crate::labels::Task;
 use crate::unmanaged_groups::{UnmanagedGroup, UnmanagedGroups};
 use foo_api::FooMachinePool;
 use foo_cloud::Watchdog;

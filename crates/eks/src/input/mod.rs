@@ -1,6 +1,5 @@
 //! What goes into a plan.
 
 pub mod desired;
-pub mod memory;
 pub mod observed;
 pub mod recorded;

@@ -6,12 +6,12 @@ use crate::action::{MachineAction, ReadAction};
 use crate::desired::{Goal, Size};
 use crate::draft::{Draft, Stage};
 use crate::observed::Ec2State;
-use crate::report::{EventTrigger, some_names};
+use crate::report::EventTrigger;
 use crate::situation::{MachineState, Member, MissingInstance, Situation, View};
 use crate::steps::delete::delete_machine;
 use crate::steps::interrupt;
 use foo_model::group::GroupStatus;
-use foo_model::{DeletionTimeouts, EventReason, InstanceId, LifecycleState, Machine};
+use foo_model::{DeletionTimeouts, EventReason, InstanceId, LifecycleState, Machine, some_names};
 use std::time::Duration;
 
 /// How long EC2's report that an instance outside its group is alive stays valid: a user detached the
