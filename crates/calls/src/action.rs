@@ -20,7 +20,8 @@ pub trait Action: Value {
     /// What the status says before the call is sent.
     type Record: Value;
 
-    /// For how long after a response reads may still show what was before. A read that begins later than this is believed.
+    /// For how long after a response reads may still show what was before. A read that begins later than this is
+    /// believed.
     const LAG: Duration;
 
     /// AWS's name of the call.

@@ -44,7 +44,7 @@ mod tests {
         let delays: Vec<u64> =
             (1..=5).map(|times| Backoff::seconds(10, 100).after(times).as_secs()).collect();
         assert_eq!(delays, [10, 20, 40, 80, 100]);
-        assert_eq!(Backoff::seconds(2, 300).after(u32::MAX), Duration::from_secs(300));
+        assert_eq!(Backoff::seconds(2, 300).after(u32::MAX), Duration::from_mins(5));
         assert_eq!(Backoff::seconds(2, 300).after(0), Duration::from_secs(2));
     }
 }

@@ -73,8 +73,8 @@ impl<A: Action> Default for Calls<A> {
 }
 
 impl<A: Action> Calls<A> {
-    /// Begins a plan and returns the record that it starts from: that of the last plan, or `recorded` if this process has not planned
-    /// yet. A call is planned after the calls before it: one without an outcome by now gets none.
+    /// Begins a plan and returns the record that it starts from: that of the last plan, or `recorded` if this process
+    /// has not planned yet. A call is planned after the calls before it: one without an outcome by now gets none.
     pub fn begin(&mut self, recorded: &A::Record, now: Timestamp) -> A::Record {
         self.started.get_or_insert(now);
         for sent in std::mem::take(&mut self.sent) {

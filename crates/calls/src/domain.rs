@@ -20,7 +20,8 @@ pub trait Domain: Copy + fmt::Debug + Eq + Send + Sync + 'static {
     /// What is true and what is waited for.
     type Report: Value + Report;
 
-    /// Decides what to do next. Total and deterministic: the same values give the same plan, and every combination of values gives one.
+    /// Decides what to do next. Total and deterministic: the same values give the same plan, and every combination of
+    /// values gives one.
     fn plan(
         desired: &Self::Desired,
         observed: &Self::Observed,
@@ -28,7 +29,8 @@ pub trait Domain: Copy + fmt::Debug + Eq + Send + Sync + 'static {
         memory: &Self::Memory,
     ) -> Plan<Self>;
 
-    /// The rules that a plan breaks; empty for every plan that may be carried out. `recorded` and `memory` are what went into the plan.
+    /// The rules that a plan breaks; empty for every plan that may be carried out. `recorded` and `memory` are what
+    /// went into the plan.
     fn violations(
         desired: &Self::Desired,
         observed: &Self::Observed,
@@ -37,8 +39,8 @@ pub trait Domain: Copy + fmt::Debug + Eq + Send + Sync + 'static {
         plan: &Plan<Self>,
     ) -> Vec<Violation>;
 
-    /// What is left of a plan of which nothing is sent: what it was about to create is not recorded, because the next plan would wait for
-    /// it as for a call whose response was lost.
+    /// What is left of a plan of which nothing is sent: what it was about to create is not recorded, because the next
+    /// plan would wait for it as for a call whose response was lost.
     fn not_sent(
         plan: Plan<Self>,
         recorded: &<Self::Action as Action>::Record,
@@ -53,21 +55,21 @@ pub trait Domain: Copy + fmt::Debug + Eq + Send + Sync + 'static {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Plan<D: Domain> {
-    /// What to send. None waits for another one: they may be sent in any order or at the same time. A failure of one says nothing
-    /// about the others.
+    /// What to send. None waits for another one: they may be sent in any order or at the same time. A failure of one
+    /// says nothing about the others.
     pub actions: Vec<D::Action>,
     /// What is true and what is waited for.
     pub report: D::Report,
-    /// What the status must say *before* any of the actions is sent. If the write fails, nothing is sent, and the memory of before this
-    /// plan is kept.
+    /// What the status must say *before* any of the actions is sent. If the write fails, nothing is sent, and the
+    /// memory of before this plan is kept.
     pub record: <D::Action as Action>::Record,
     /// What to remember until the next pass, before the outcomes are noted in it.
     pub memory: D::Memory,
 }
 
 impl<D: Domain> Plan<D> {
-    /// A plan that does nothing, instead of one that breaks invariants. Record and memory stay as they were, and so does the object of
-    /// what is being deleted.
+    /// A plan that does nothing, instead of one that breaks invariants. Record and memory stay as they were, and so
+    /// does the object of what is being deleted.
     #[must_use]
     pub fn refused(
         mut self,

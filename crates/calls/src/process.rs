@@ -8,8 +8,8 @@ use foo_model::Timestamp;
 
 /// What one process knows of one object between plans.
 ///
-/// A plan is carried out in this order, and a process may end after each step: [`Self::plan`]; the status is written unless
-/// [`Self::is_recorded`]; [`Self::accept`] and [`Self::sent`]; all calls are sent; [`Self::ended`] for each.
+/// A plan is carried out in this order, and a process may end after each step: [`Self::plan`]; the status is written
+/// unless [`Self::is_recorded`]; [`Self::accept`] and [`Self::sent`]; all calls are sent; [`Self::ended`] for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process<D: Domain> {
     /// What the status says, as it was written last: a cache may show an older one.
@@ -67,7 +67,8 @@ impl<D: Domain> Process<D> {
         self.memory.clone_from(&plan.memory);
     }
 
-    /// Notes that these calls are about to be sent: whoever drops them in the middle leaves behind that they may have been carried out.
+    /// Notes that these calls are about to be sent: whoever drops them in the middle leaves behind that they may have
+    /// been carried out.
     pub fn sent(&mut self, actions: &[D::Action], now: Timestamp) {
         for action in actions {
             self.calls().sent(action, now);

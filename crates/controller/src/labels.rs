@@ -1,7 +1,7 @@
 //! The values of all labels of metrics: what the manager counts by.
 //!
-//! They are enums, so that their number is bounded. Whoever counts something names it by one of these; nothing of the manager is imported
-//! here, so that everybody may.
+//! They are enums, so that their number is bounded. Whoever counts something names it by one of these; nothing of the
+//! manager is imported here, so that everybody may.
 
 use foo_model::reason::Class;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};

@@ -13,6 +13,7 @@ pub mod args;
 #[cfg(feature = "aws")]
 pub mod aws;
 pub mod backoff;
+mod calls;
 pub mod census;
 pub mod client;
 pub mod clock;

@@ -1,7 +1,7 @@
 //! Pure decisions about one EKS cluster: `plan(&Desired, &Observed, &Recorded, &Memory) -> Plan`.
 //!
-//! No async, no clock, no I/O, no Kubernetes client, no SDK: what goes in are values, what comes out are values. Every decision of
-//! the provider about EKS is made here and nowhere else.
+//! No async, no clock, no I/O, no Kubernetes client, no SDK: what goes in are values, what comes out are values. Every
+//! decision of the provider about EKS is made here and nowhere else.
 //!
 //! The layers, in reading order; each uses only those before it:
 //!
@@ -15,8 +15,8 @@
 //!
 //! [`violations`] judges a plan from inputs and outputs alone, without having made it.
 //!
-//! A pass reads what [`Report::looks`] asked for, and carries the plan out as [`foo_calls::Process`] describes. While there were actions
-//! it plans again at once. Otherwise it waits for [`Report::looks`] and [`Report::again_at`].
+//! A pass reads what [`Report::looks`] asked for, and carries the plan out as [`foo_calls::Process`] describes. While
+//! there were actions it plans again at once. Otherwise it waits for [`Report::looks`] and [`Report::again_at`].
 
 mod check;
 mod draft;

@@ -1,9 +1,10 @@
 //! What the cluster controller has between passes, and what every pass needs: the cloud, the owner, the status.
 
-use super::managed::state::States;
+use super::managed::state::Networks;
 use super::status::{self, Found, Said};
 use crate::Context;
 use crate::apply::{self, StatusWriter};
+use crate::calls::Goal;
 use crate::clock::kube_time;
 use crate::clouds::{CloudKey, CloudRegion};
 use crate::credentials::Credentials;
@@ -21,22 +22,13 @@ use tokio::time::Instant;
 /// How soon a network that could not be found is looked for again.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_mins(1);
 
-/// What is wanted of a network that the provider creates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Goal {
-    /// That it is as the spec says.
-    Keep,
-    /// That it goes.
-    Delete,
-}
-
 /// The cluster controller's own state.
 pub(super) struct Clusters {
     pub(super) context: Context,
     /// Which management cluster this is.
     pub(super) installation: Arc<str>,
     /// What is remembered of networks that the provider creates.
-    pub(super) networks: States,
+    pub(super) networks: Networks,
     pub(super) own: Store<FooCluster>,
     pub(super) owners: Store<Cluster>,
     pub(super) pools: Store<FooMachinePool>,

@@ -13,6 +13,7 @@ mod status;
 
 use crate::apply::{self, StatusWriter};
 use crate::backoff::jittered;
+use crate::calls::Goal;
 use crate::clouds::{CloudKey, CloudRegion};
 use crate::harness::{Harness, Outcome, Reconciler, Urgency};
 use crate::identities::identity_of;
@@ -21,7 +22,7 @@ use crate::owners;
 use crate::queue::Action;
 use crate::watch::{ChangeFilter, Scope, Watch, refs_of};
 use crate::{Context, installation};
-use clusters::{Clusters, Goal, LOOK_AGAIN};
+use clusters::{Clusters, LOOK_AGAIN};
 use foo_api::capi::Cluster;
 use foo_api::in_aws::Thing;
 use foo_api::{FooCluster, FooMachinePool, names};
@@ -55,7 +56,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     );
     let reconciler = Arc::new(Clusters {
         installation,
-        networks: managed::state::States::default(),
+        networks: managed::state::Networks::default(),
         believed: Mutex::default(),
         regions: Mutex::default(),
         status: StatusWriter::new(names::managers::CLUSTER_STATUS),

@@ -1,9 +1,9 @@
 //! Deletion of a FooCluster: its pools first, then the network if the provider created it, then the object.
 
-use super::clusters::{Clusters, Goal};
-use super::managed::Ended;
+use super::clusters::Clusters;
 use super::status::Said;
 use crate::apply;
+use crate::calls::{Ended, Goal};
 use crate::harness::Outcome;
 use crate::queue::Action;
 use foo_api::cluster::DeletionPolicy;

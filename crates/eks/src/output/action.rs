@@ -27,7 +27,8 @@ impl foo_calls::Action for Action {
         self.change.operation()
     }
 
-    /// The same change with whatever token: EKS answers a token that it knows with its earlier answer, so a repetition has another one.
+    /// The same change with whatever token: EKS answers a token that it knows with its earlier answer, so a repetition
+    /// has another one.
     fn repeats(&self, earlier: &Self) -> bool {
         self.change.without_token() == earlier.change.without_token()
     }

@@ -230,7 +230,7 @@ impl World {
                 return false;
             }
             (Some(Fault::LostAfter), _) => {
-                Eks::calls(&mut self.memory).ended(action, now, Outcome::Lost(lost()))
+                Eks::calls(&mut self.memory).ended(action, now, Outcome::Lost(lost()));
             }
             (_, Some(outcome)) => Eks::calls(&mut self.memory).ended(action, now, outcome),
         }

@@ -12,8 +12,8 @@ use std::time::Duration;
 /// One call, complete in itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Action {
-    /// The part that it creates, changes or deletes. For what has none of our roles (left-overs of the workload cluster, several
-    /// parts at once) the VPC.
+    /// The part that it creates, changes or deletes. For what has none of our roles (left-overs of the workload
+    /// cluster, several parts at once) the VPC.
     pub role: Role,
     /// The call.
     pub change: Change,
@@ -31,8 +31,8 @@ impl foo_calls::Action for Action {
         self.change.operation()
     }
 
-    /// The same change, with the same token: the token of a creation belongs to the attempt, which stays the same until it is known what
-    /// became of it.
+    /// The same change, with the same token: the token of a creation belongs to the attempt, which stays the same until
+    /// it is known what became of it.
     fn repeats(&self, earlier: &Self) -> bool {
         self.change == earlier.change
     }

@@ -1,15 +1,14 @@
 //! Whose a network is: its id on the FooCluster, and the permission to take it over from another management cluster.
 
-use super::Pass;
 use super::state::{NetworkState, has_begun};
-use crate::cluster::clusters::{Clusters, Goal};
+use crate::calls::Goal;
+use crate::calls::identity::Annotations;
+use crate::cluster::clusters::Clusters;
 use foo_api::FooCluster;
-use foo_model::names::{ADOPT_FROM_ANNOTATION, NETWORK_ID_ANNOTATION};
+use foo_api::names::managers;
+use foo_model::names::NETWORK_ID_ANNOTATION;
 use foo_model::{Blocked, Reason};
-use foo_network::{Desired, Observed};
-use kube::ResourceExt;
-use kube::api::{Patch, PatchParams};
-use serde_json::json;
+use kube::{Api, ResourceExt};
 
 impl Clusters {
     /// Whether anything of the network of this FooCluster may be in AWS.
@@ -53,39 +52,23 @@ impl Clusters {
         Err(Blocked::new(Reason::NetworkOfAnotherCluster, message))
     }
 
-    /// The network's id is on the FooCluster before anything is created: whoever has the object then knows what is its.
-    pub(super) async fn keep_id(&self, pass: &Pass<'_>, state: &mut NetworkState) -> Result<(), kube::Error> {
-        let there = pass.cluster.annotations().get(NETWORK_ID_ANNOTATION) == Some(&state.id);
-        if !there && !state.id_written && pass.goal == Goal::Keep {
-            self.annotate(pass, &json!({ NETWORK_ID_ANNOTATION: state.id })).await?;
-        }
-        // The cache may show the annotation only later; when it has shown it and then does not, somebody took it away.
-        state.id_written = !there;
-        Ok(())
-    }
-
-    /// Takes the permission to adopt away once the network is this management cluster's: two that had each other's would take the
-    /// network from each other for ever.
-    pub(super) async fn forget_adoption(
+    /// The network's id is on the FooCluster before anything is created.
+    pub(super) async fn keep_id(
         &self,
-        pass: &Pass<'_>,
-        desired: &Desired,
-        observed: &Observed,
+        api: &Api<FooCluster>,
+        cluster: &FooCluster,
+        goal: Goal,
+        state: &mut NetworkState,
     ) -> Result<(), kube::Error> {
-        let installations = foo_network::installations(desired, observed);
-        let is_ours = installations.len() == 1 && installations.contains(&*self.installation);
-        if is_ours && pass.cluster.annotations().contains_key(ADOPT_FROM_ANNOTATION) {
-            let annotations = json!({ ADOPT_FROM_ANNOTATION: serde_json::Value::Null });
-            self.annotate(pass, &annotations).await?;
-        }
-        Ok(())
+        let id = state.identity.id.clone();
+        annotations(api, cluster).keep_id(&[(NETWORK_ID_ANNOTATION, &id)], goal, &mut state.identity).await
     }
+}
 
-    async fn annotate(&self, pass: &Pass<'_>, annotations: &serde_json::Value) -> Result<(), kube::Error> {
-        let metadata = json!({ "uid": pass.cluster.uid(), "annotations": annotations });
-        let patch = Patch::Merge(json!({ "metadata": metadata }));
-        let manager = foo_api::names::managers::CLUSTER_NETWORK.to_owned();
-        let params = PatchParams { field_manager: Some(manager), ..PatchParams::default() };
-        pass.api.patch_metadata(&pass.cluster.name_any(), &params, &patch).await.map(drop)
-    }
+/// Those that say whose the network is.
+pub(super) fn annotations<'a>(
+    api: &'a Api<FooCluster>,
+    cluster: &'a FooCluster,
+) -> Annotations<'a, FooCluster> {
+    Annotations { api, object: cluster, manager: managers::CLUSTER_NETWORK }
 }

@@ -1,19 +1,11 @@
 //! The planner's record in the FooCluster's status, and out of it again.
-//!
-//! Times in it are the API server's: a record is read by the next manager, whose clock may be another. They have seconds: rounded up, so
-//! that nothing seems to have happened before it did.
 
-use crate::clock::from_kube;
+use crate::calls::record::{Clock, time, timestamp};
 use foo_api::cluster::{NetworkIntent, NetworkResource, NetworkStatus};
-use foo_model::{Difference, Kubernetes, Timestamp};
 use foo_network::recorded::{Deletion, Intent, Origin, RecordedPart};
 use foo_network::report::{Resource, State};
 use foo_network::{Recorded, Role};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// How far the manager's clock is from the API server's.
-type Clock = Difference<Kubernetes>;
 
 /// What the API server takes in one message.
 const LONGEST_MESSAGE: usize = 1024;
@@ -124,19 +116,10 @@ fn number(count: u32) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
 
-/// That moment, or up to a second later.
-fn time(clock: Clock, moment: Timestamp) -> Time {
-    let seconds = clock.theirs(moment).millis().saturating_add(999).div_euclid(1000);
-    Time(jiff::Timestamp::from_second(seconds).unwrap_or_default())
-}
-
-fn timestamp(clock: Clock, time: &Time) -> Timestamp {
-    clock.ours(from_kube(time.0))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foo_model::Timestamp;
     use foo_network::report::Owner;
 
     fn record() -> Recorded {

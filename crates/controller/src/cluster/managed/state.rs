@@ -2,34 +2,30 @@
 
 use super::looks::InView;
 use super::record;
+use crate::calls::Warned;
+use crate::calls::identity::Identity;
+use crate::calls::state::{States, lock};
 use foo_api::FooCluster;
 use foo_api::cluster::NetworkStatus;
+use foo_calls::Process;
 use foo_cloud::NetworkLooks;
 use foo_model::names::NETWORK_ID_ANNOTATION;
 use foo_model::network::{Kind, Quotas, ZoneInfo};
 use foo_model::{Difference, Kubernetes, Timestamp, Zone};
 use foo_network::recorded::{Intent, Origin};
 use foo_network::report::Owner;
-use foo_network::{Memory, Observed, Plan, Recorded};
+use foo_network::{Network, Observed, Plan};
 use kube::ResourceExt;
 use kube_runtime::reflector::{ObjectRef, Store};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Of one network.
 #[derive(Debug, Default)]
 pub(super) struct NetworkState {
-    /// Uid of the FooCluster that this is about.
-    uid: Option<String>,
     /// The network's id.
-    pub(super) id: String,
-    /// Whether it was written onto the FooCluster, and the cache may not show that yet.
-    pub(super) id_written: bool,
-    /// Whether the FooCluster had the id before this process saw it.
-    pub(super) begun_before: bool,
-    /// What the status says, as it was written last: the cache may show an older one.
-    pub(super) record: Recorded,
-    pub(super) memory: Memory,
+    pub(super) identity: Identity,
+    pub(super) process: Process<Network>,
     pub(super) in_view: InView,
     /// The kinds of the parts that the network has or is to have.
     pub(super) kinds: BTreeSet<Kind>,
@@ -39,8 +35,8 @@ pub(super) struct NetworkState {
     pub(super) kubernetes_cluster: Option<String>,
     /// Whether that name was read by this process, which is done once.
     pub(super) kubernetes_cluster_is_read: bool,
-    /// Failures that were told of in events, and since when.
-    pub(super) told: BTreeMap<String, Timestamp>,
+    /// Failures that were in events.
+    pub(super) warned: Warned,
 }
 
 impl NetworkState {
@@ -50,17 +46,15 @@ impl NetworkState {
         let recorded = status.filter(|network| has_begun(network)).and_then(|network| network.id.clone());
         let recorded = recorded.or_else(|| cluster.annotations().get(NETWORK_ID_ANNOTATION).cloned());
         Self {
-            uid: cluster.uid(),
-            begun_before: recorded.is_some(),
-            id: recorded.or_else(|| cluster.uid()).unwrap_or_default(),
-            record: status.map(|status| record::read(status, clock)).unwrap_or_default(),
+            identity: Identity::first(cluster, recorded),
+            process: Process::new(status.map(|status| record::read(status, clock)).unwrap_or_default()),
             ..Self::default()
         }
     }
 
     /// What the next plan goes by.
     pub(super) fn observed(&self, looks: &NetworkLooks, cluster: &str, now: Timestamp) -> Observed {
-        let mut observed = self.in_view.observed(looks, (&self.id, cluster), now);
+        let mut observed = self.in_view.observed(looks, (&self.identity.id, cluster), now);
         observed.zones = Some(self.zones.clone());
         observed.quotas.clone_from(&self.quotas);
         observed
@@ -76,13 +70,14 @@ impl NetworkState {
 
     /// Whether it is of this very object, and not of another one that had its name, nor of the same one with another id.
     pub(super) fn is_of(&self, cluster: &FooCluster) -> bool {
-        self.uid.is_some() && self.uid == cluster.uid() && !self.has_another_id(cluster)
+        self.identity.is_of(cluster) && !self.has_another_id(cluster)
     }
 
     /// Whether a user gave the FooCluster the id of a network that exists (a restore). Once anything was created for it, it keeps its id.
     fn has_another_id(&self, cluster: &FooCluster) -> bool {
-        let has_nothing = self.record.parts.is_empty() && !self.record.intents.values().any(is_decided);
-        has_nothing && cluster.annotations().get(NETWORK_ID_ANNOTATION).is_some_and(|id| *id != self.id)
+        let record = &self.process.record;
+        let has_nothing = record.parts.is_empty() && !record.intents.values().any(is_decided);
+        has_nothing && self.identity.differs_from(NETWORK_ID_ANNOTATION, cluster)
     }
 }
 
@@ -99,19 +94,18 @@ pub(super) fn has_begun(network: &NetworkStatus) -> bool {
 
 /// Those of all networks.
 #[derive(Debug, Default)]
-pub(in crate::cluster) struct States {
-    of: Mutex<HashMap<Key, Slot>>,
+pub(in crate::cluster) struct Networks {
+    states: States<FooCluster, NetworkState>,
     /// The status of each network as it was written last, and the uid of the object: the cache may show an older one.
     written: Mutex<HashMap<Key, (Option<String>, NetworkStatus)>>,
 }
 
 type Key = ObjectRef<FooCluster>;
-type Slot = Arc<tokio::sync::Mutex<NetworkState>>;
 
-impl States {
+impl Networks {
     /// That of one FooCluster.
-    pub(super) fn of(&self, key: &Key) -> Slot {
-        Arc::clone(lock(&self.of).entry(key.clone()).or_default())
+    pub(super) fn of(&self, key: &Key) -> Arc<tokio::sync::Mutex<NetworkState>> {
+        self.states.of(key)
     }
 
     /// The newest status of the network of this FooCluster.
@@ -129,17 +123,13 @@ impl States {
 
     /// Nothing is remembered of FooClusters that are gone.
     pub(super) fn forget_vanished(&self, there: &Store<FooCluster>) {
-        lock(&self.of).retain(|key, _| there.get(key).is_some());
+        self.states.forget_vanished(there);
         lock(&self.written).retain(|key, _| there.get(key).is_some());
     }
 
     /// Nothing is remembered of this one.
     pub(in crate::cluster) fn forget(&self, key: &Key) {
-        lock(&self.of).remove(key);
+        self.states.forget(key);
         lock(&self.written).remove(key);
     }
-}
-
-fn lock<T>(map: &Mutex<T>) -> MutexGuard<'_, T> {
-    map.lock().unwrap_or_else(PoisonError::into_inner)
 }

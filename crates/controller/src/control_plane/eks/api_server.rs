@@ -99,7 +99,7 @@ impl EksControlPlanes {
             return asked.answer.clone();
         }
         let answer = kubeconfig::try_out(usable, &self.context.workloads).await.map_err(blocked);
-        state.record.initialized |= answer.is_ok();
+        state.process.record.initialized |= answer.is_ok();
         state.asked =
             Some(AskedApiServer { at: now, kubeconfig: usable.text.clone(), answer: answer.clone() });
         answer
@@ -110,7 +110,7 @@ impl EksControlPlanes {
         let asked = state.asked.as_ref()?;
         let period = match &asked.answer {
             Ok(_) => healthy_period(self.own.len(), self.context.settings.sync_period),
-            Err(_) if state.record.initialized => TRY_AGAIN,
+            Err(_) if state.process.record.initialized => TRY_AGAIN,
             Err(_) => FIRST,
         };
         Some(now.until(asked.at.plus(period)))

@@ -1,9 +1,11 @@
 //! What the controller has between passes, and what every pass needs: the Cluster and its parts, the cloud, the status.
 
 use super::nodes;
-use super::state::{EksState, States};
+use super::state::EksState;
 use crate::Context;
 use crate::apply::{self, StatusWriter, Written};
+use crate::calls::Goal;
+use crate::calls::state::States;
 use crate::clouds::{CloudKey, CloudRegion};
 use crate::control_plane::relations;
 use crate::credentials::Credentials;
@@ -18,21 +20,12 @@ use kube_runtime::reflector::{ObjectRef, Store};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is wanted of an EKS cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Goal {
-    /// That it is as the spec says.
-    Keep,
-    /// That it goes.
-    Delete,
-}
-
 /// The controller's own state.
 pub(super) struct EksControlPlanes {
     pub(super) context: Context,
     /// Which management cluster this is.
     pub(super) installation: Arc<str>,
-    pub(super) states: States,
+    pub(super) states: States<FooControlPlane, EksState>,
     pub(super) own: Store<FooControlPlane>,
     pub(super) clusters: Store<Cluster>,
     pub(super) foo_clusters: Store<FooCluster>,

@@ -1,22 +1,19 @@
 //! Whose an EKS cluster is: the control plane's id on the FooControlPlane, rivals for one name, and which user or role AWS sees in this manager.
 
-use super::control_planes::{EksControlPlanes, Goal, Place, arn};
+use super::control_planes::{EksControlPlanes, Place, arn};
 use super::state::EksState;
+use crate::calls::Goal;
+use crate::calls::identity::Annotations;
 use crate::clouds::CloudRegion;
 use crate::credentials::Credentials;
 use foo_api::FooControlPlane;
 use foo_api::names::managers;
 use foo_cloud::Freshness;
-use foo_eks::Plan;
 use foo_model::eks::{Answer, Question};
-use foo_model::names::{
-    ADOPT_FROM_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION, TAG_INSTALLATION,
-};
+use foo_model::names::{CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION};
 use foo_model::{Blocked, Reason};
 use futures::future::join_all;
-use kube::ResourceExt;
-use kube::api::{Patch, PatchParams};
-use serde_json::{Value, json};
+use kube::{Api, ResourceExt};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +27,8 @@ impl EksControlPlanes {
     /// Whether anything of the EKS cluster of this FooControlPlane may be in AWS.
     pub(super) fn may_exist(control_plane: &FooControlPlane, state: &EksState) -> bool {
         let annotated = control_plane.annotations().contains_key(CONTROL_PLANE_ID_ANNOTATION);
-        annotated || state.id_written || state.record.arn.is_some() || state.record.creating_since.is_some()
+        let record = &state.process.record;
+        annotated || state.identity.id_written || record.arn.is_some() || record.creating_since.is_some()
     }
 
     /// Whether the EKS cluster may have its name: its identity allows it, and no other FooControlPlane with the same credentials, in
@@ -162,7 +160,7 @@ impl EksControlPlanes {
             && !differ(region(control_plane), region(other))
     }
 
-    /// Id and name are on the FooControlPlane before anything is created: whoever has the object then knows what is its.
+    /// Id and name are on the FooControlPlane before anything is created.
     pub(super) async fn keep_id(
         &self,
         control_plane: &FooControlPlane,
@@ -170,43 +168,19 @@ impl EksControlPlanes {
         state: &mut EksState,
     ) -> Result<(), kube::Error> {
         let name = self.name_in_eks(control_plane).unwrap_or_default();
-        let is = |key: &str, value: &String| control_plane.annotations().get(key) == Some(value);
-        let there = is(CONTROL_PLANE_ID_ANNOTATION, &state.id) && is(EKS_NAME_ANNOTATION, &name);
-        if !there && !state.id_written && goal == Goal::Keep {
-            let annotations = json!({ CONTROL_PLANE_ID_ANNOTATION: state.id, EKS_NAME_ANNOTATION: name });
-            self.annotate(control_plane, &annotations).await?;
-        }
-        // The cache may show the annotation only later; when it has shown it and then does not, somebody took it away.
-        state.id_written = !there;
-        Ok(())
+        let id = state.identity.id.clone();
+        let names = [(CONTROL_PLANE_ID_ANNOTATION, id.as_str()), (EKS_NAME_ANNOTATION, name.as_str())];
+        let api = self.api(control_plane);
+        annotations(&api, control_plane).keep_id(&names, goal, &mut state.identity).await
     }
+}
 
-    /// Takes the permission to adopt away once the cluster is this management cluster's: two that had each other's would take it from
-    /// each other for ever.
-    pub(super) async fn forget_adoption(
-        &self,
-        control_plane: &FooControlPlane,
-        plan: &Plan,
-    ) -> Result<(), kube::Error> {
-        let installation = plan.report.cluster.as_ref().and_then(|it| it.tags.get(TAG_INSTALLATION));
-        let is_ours = installation.is_some_and(|id| **id == *self.installation);
-        if is_ours && control_plane.annotations().contains_key(ADOPT_FROM_ANNOTATION) {
-            self.annotate(control_plane, &json!({ ADOPT_FROM_ANNOTATION: Value::Null })).await?;
-        }
-        Ok(())
-    }
-
-    async fn annotate(
-        &self,
-        control_plane: &FooControlPlane,
-        annotations: &Value,
-    ) -> Result<(), kube::Error> {
-        let metadata = json!({ "uid": control_plane.uid(), "annotations": annotations });
-        let patch = Patch::Merge(json!({ "metadata": metadata }));
-        let manager = managers::CONTROL_PLANE_ID.to_owned();
-        let params = PatchParams { field_manager: Some(manager), ..PatchParams::default() };
-        self.api(control_plane).patch_metadata(&control_plane.name_any(), &params, &patch).await.map(drop)
-    }
+/// Those that say whose the EKS cluster is.
+pub(super) fn annotations<'a>(
+    api: &'a Api<FooControlPlane>,
+    control_plane: &'a FooControlPlane,
+) -> Annotations<'a, FooControlPlane> {
+    Annotations { api, object: control_plane, manager: managers::CONTROL_PLANE_ID }
 }
 
 /// The name of an EKS cluster is that of another FooControlPlane.

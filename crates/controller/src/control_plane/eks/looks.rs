@@ -3,7 +3,7 @@
 //! Answers are taken from the region's shared looks. They are kept here as well, because the shared ones are forgotten after an hour in
 //! which nobody asked for them, and a plan at rest asks for each of many in turn.
 
-use foo_calls::Refusal;
+use crate::calls::refusal;
 use foo_cloud::{CloudError, ClusterLooks, Freshness, Look};
 use foo_eks::observed::FailedLook;
 use foo_eks::report::LookRequest;
@@ -137,11 +137,6 @@ fn longest_age(question: &Question) -> Option<Duration> {
         | Question::PodIdentities(_)
         | Question::PodIdentity { .. } => None,
     }
-}
-
-/// The failure of a call, as the planner takes it.
-pub(super) fn refusal(error: &CloudError) -> Refusal {
-    Refusal { reason: error.kind.into(), code: error.code.clone(), message: error.to_string() }
 }
 
 /// The requests whose time has come.

@@ -1,9 +1,6 @@
 //! The planner's record in the FooControlPlane's status, and out of it again.
-//!
-//! Times in it are the API server's: a record is read by the next manager, whose clock may be another. They have seconds: rounded up, so
-//! that nothing seems to have happened before it did.
 
-use crate::clock::from_kube;
+use crate::calls::record::{Clock, time, timestamp};
 use foo_api::FooControlPlaneStatus;
 use foo_api::control_plane::{
     CountOfUpdates, EksRecord, EksStatus, EntryRole, FailedInEks, ResolvedAddon, Rollback, UpdateUnderWay,
@@ -11,11 +8,6 @@ use foo_api::control_plane::{
 use foo_eks::Recorded;
 use foo_eks::recorded::{RecordedFailure, RecordedRollback, RecordedUpdate};
 use foo_model::eks::Minor;
-use foo_model::{Difference, Kubernetes, Timestamp};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-
-/// How far the manager's clock is from the API server's.
-type Clock = Difference<Kubernetes>;
 
 /// The longest message in it: EKS's words can be long, and the API server limits whole objects.
 const LONGEST_MESSAGE: usize = 1024;
@@ -122,20 +114,11 @@ fn count(number: i64) -> u32 {
     u32::try_from(number).unwrap_or_default()
 }
 
-/// That moment, or up to a second later.
-fn time(clock: Clock, moment: Timestamp) -> Time {
-    let seconds = clock.theirs(moment).millis().saturating_add(999).div_euclid(1000);
-    Time(jiff::Timestamp::from_second(seconds).unwrap_or_default())
-}
-
-fn timestamp(clock: Clock, time: &Time) -> Timestamp {
-    clock.ours(from_kube(time.0))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use foo_api::control_plane::ControlPlaneInitialization;
+    use foo_model::Timestamp;
 
     fn record() -> Recorded {
         Recorded {

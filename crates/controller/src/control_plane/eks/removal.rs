@@ -1,11 +1,12 @@
 //! Deletion of a FooControlPlane: its pools first, then the EKS cluster, then the object.
 
 use super::api_server::ApiServer;
-use super::control_planes::{EksControlPlanes, Goal};
+use super::control_planes::EksControlPlanes;
 use super::identity::own_principal;
 use super::shown::Facts;
 use super::state::EksState;
 use crate::apply;
+use crate::calls::Goal;
 use crate::harness::Outcome;
 use crate::queue::Action;
 use foo_api::control_plane::Eks;
@@ -71,7 +72,7 @@ impl EksControlPlanes {
     /// Cluster.
     fn needs_confirmation(&self, control_plane: &FooControlPlane, eks: &Eks, state: &EksState) -> bool {
         // Without a record (after a move, or because nothing was ever created) a look at AWS says whether there is one of ours.
-        let is_known = state.record.arn.is_some() || state.record.creating_since.is_some();
+        let is_known = state.process.record.arn.is_some() || state.process.record.creating_since.is_some();
         self.is_unconfirmed(control_plane, eks) && is_known && !self.is_copy(control_plane)
     }
 

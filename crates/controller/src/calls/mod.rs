@@ -1,0 +1,25 @@
+//! What all domains of calls have around their planner: networks and EKS clusters.
+//!
+//! * [`Driver`]: what a domain gives: its reads, its status, its events; [`run`]: a pass over one object of it;
+//! * [`send`]: the calls of a plan, all at the same time; [`events`]: events about them;
+//! * [`state`]: what is remembered of each object between passes; [`identity`]: its id on the object;
+//! * [`record`]: times in a status.
+//!
+//! No decision is made here: the domain's planner does that ([`foo_calls::Domain`]).
+
+mod driver;
+mod events;
+pub(crate) mod identity;
+mod pass;
+pub(crate) mod record;
+mod run;
+mod send;
+mod sent;
+pub(crate) mod state;
+mod warned;
+
+pub(crate) use driver::{Driver, Turn};
+pub(crate) use pass::{Ended, GO_ON, Goal, LOOK_SOON, Progress, ReadOnly};
+pub(crate) use run::run;
+pub(crate) use sent::{Sent, refusal};
+pub(crate) use warned::Warned;

@@ -1,0 +1,66 @@
+//! What a pass over an object is for, how far it is, and how it ended.
+
+use crate::Context;
+use crate::harness::Outcome;
+use foo_cloud::CloudError;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Between a pass that was cut short and the next one.
+pub(crate) const GO_ON: Duration = Duration::from_secs(1);
+/// After a read that failed: whoever reads has a backoff of its own.
+pub(crate) const LOOK_SOON: Duration = Duration::from_secs(10);
+
+/// What is wanted of an object's resources in AWS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// That they are as the spec says.
+    Keep,
+    /// That they are deleted.
+    Delete,
+}
+
+/// How far a pass is.
+pub(crate) struct Progress {
+    /// No plan is begun after this moment.
+    pub(crate) until: Instant,
+    /// Why AWS could not be read, if it could not.
+    pub(crate) trouble: Option<CloudError>,
+    /// Whether anything was written or sent.
+    pub(crate) worked: bool,
+}
+
+impl Progress {
+    /// A pass that begins now.
+    pub(crate) fn begin(context: &Context) -> Self {
+        let until = Instant::now() + context.settings.pass_deadline;
+        Self { until, trouble: None, worked: false }
+    }
+}
+
+/// When the record of a plan is written that sends nothing and is followed by reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReadOnly {
+    /// Before the reads: they take long, and the status shows what is waited for.
+    Published,
+    /// With the next plan that sends something, or with the last one: the memory has it until then.
+    Remembered,
+}
+
+/// How a pass ended.
+pub(crate) struct Ended {
+    /// Whether anything was written or sent.
+    pub(crate) worked: bool,
+    /// When the next pass is.
+    pub(crate) after: Duration,
+    /// Whether nothing is left in AWS, or what is left is retained.
+    pub(crate) gone: bool,
+}
+
+impl Ended {
+    /// The harness's outcome.
+    pub(crate) fn outcome(&self) -> Outcome {
+        let next = crate::queue::Action::requeue(self.after);
+        if self.worked { Outcome::worked(next) } else { Outcome::settled(next) }
+    }
+}

@@ -1,0 +1,279 @@
+//! One pass over a network: what the driver of calls needs of it.
+
+use super::act;
+use super::desired::{self, Known};
+use super::identity;
+use super::looks;
+use super::shown::{self, View};
+use super::state::NetworkState;
+use super::workload;
+use crate::Context;
+use crate::apply::{self, Written};
+use crate::calls::{Driver, Ended, GO_ON, Goal, LOOK_SOON, Progress, ReadOnly, Sent, Turn, Warned};
+use crate::clouds::CloudRegion;
+use crate::cluster::clusters::Clusters;
+use crate::cluster::status::{Found, Said, credentials};
+use crate::labels::Controller;
+use foo_api::FooCluster;
+use foo_api::cluster::ManagedNetwork;
+use foo_calls::Process;
+use foo_calls::report::Status;
+use foo_cloud::{Cloud, CloudError};
+use foo_model::names::ADOPT_FROM_ANNOTATION;
+use foo_model::network::{Kind, Parts, Scope};
+use foo_model::{Blocked, EventReason, Reason, Timestamp, VpcId};
+use foo_network::report::{Condition, ConditionKind, LookRequest};
+use foo_network::{Action, Desired, Network, Observed, Plan};
+use kube::{Api, ResourceExt};
+use kube_runtime::reflector::ObjectRef;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One pass.
+pub(super) struct Pass<'a> {
+    pub(super) clusters: &'a Clusters,
+    pub(super) api: &'a Api<FooCluster>,
+    pub(super) cluster: &'a FooCluster,
+    pub(super) managed: &'a ManagedNetwork,
+    pub(super) goal: Goal,
+    pub(super) region: Arc<CloudRegion>,
+    /// The account that AWS is called for, if known.
+    pub(super) account: Option<String>,
+    /// Looks that were taken; none is taken twice.
+    pub(super) taken: BTreeSet<LookRequest>,
+    /// When it began.
+    pub(super) began: Timestamp,
+    /// Whether quotas were asked for.
+    pub(super) knows_quotas: bool,
+    pub(super) progress: Progress,
+}
+
+/// What a plan needs to know.
+pub(super) struct Reads {
+    looks: Vec<LookRequest>,
+    quotas: bool,
+}
+
+impl Driver for Pass<'_> {
+    type Domain = Network;
+    type Object = FooCluster;
+    type State = NetworkState;
+    type Reads = Reads;
+
+    /// What EC2 lets one account do at once (EC2 Developer Guide, "Request throttling for the Amazon EC2 API") is left
+    /// to others as well.
+    const AT_ONCE: usize = 10;
+    const WHAT: &'static str = "a network";
+    const CONTROLLER: Controller = Controller::Cluster;
+    /// Many plans of a network only read, one after the other.
+    const READ_ONLY: ReadOnly = ReadOnly::Remembered;
+
+    fn context(&self) -> &Context {
+        &self.clusters.context
+    }
+
+    fn object(&self) -> &FooCluster {
+        self.cluster
+    }
+
+    fn newest(&self) -> Option<Arc<FooCluster>> {
+        self.clusters.own.get(&ObjectRef::from_obj(self.cluster))
+    }
+
+    fn is_left_alone(&self, newest: &FooCluster) -> bool {
+        self.clusters.is_left_alone(newest, self.goal)
+    }
+
+    fn goal(&self) -> Goal {
+        self.goal
+    }
+
+    fn region(&self) -> &Arc<CloudRegion> {
+        &self.region
+    }
+
+    fn progress(&mut self) -> &mut Progress {
+        &mut self.progress
+    }
+
+    fn process(state: &mut NetworkState) -> &mut Process<Network> {
+        &mut state.process
+    }
+
+    fn warned(state: &mut NetworkState) -> &mut Warned {
+        &mut state.warned
+    }
+
+    fn observed(&self, state: &NetworkState, now: Timestamp) -> Observed {
+        state.observed(&self.region.networks, &self.clusters.tagged_cluster(self.cluster), now)
+    }
+
+    fn desired(&self, observed: &Observed, state: &NetworkState) -> Result<Desired, Blocked> {
+        let (clusters, cluster) = (self.clusters, self.cluster);
+        let status = clusters.networks.network(cluster);
+        let namespace = cluster.namespace().unwrap_or_default();
+        let name = clusters.name_of_cluster(cluster);
+        let vpc = self.managed.vpc_id.as_deref().map(VpcId::new);
+        let known = Known {
+            id: &state.identity.id,
+            uid: cluster.metadata.uid.as_deref().unwrap_or_default(),
+            begun_before: state.identity.begun_before,
+            cluster: (&namespace, &name),
+            kubernetes_cluster: state.kubernetes_cluster.as_deref(),
+            region: &cluster.spec.region,
+            installation: &clusters.installation,
+            adopt_from: cluster.annotations().get(ADOPT_FROM_ANNOTATION).map(String::as_str),
+            account: self.account.as_deref(),
+            zones: &state.zones,
+            seen: &observed.tagged.parts,
+            status: status.as_ref(),
+            vpc: vpc.as_ref().and_then(|vpc| observed.by_id.parts.vpcs.get(vpc)),
+            vpc_subnets: vpc.as_ref().and_then(|vpc| observed.in_vpc.get(vpc)).map(|look| &look.parts),
+            being_deleted: self.goal == Goal::Delete,
+            // A pass over what is paused does not come as far as this.
+            paused: false,
+        };
+        desired::desired(self.managed, &known)
+    }
+
+    /// Looks again at the user's VPC and its subnets, if their ranges keep the network from being planned: they may be
+    /// others by now, and without a plan nothing asks for them. Once in a pass.
+    async fn read_again(
+        &mut self,
+        blocked: &Blocked,
+        observed: &Observed,
+        state: &mut NetworkState,
+        now: Timestamp,
+    ) -> bool {
+        if !matches!(blocked.reason, Reason::RangeUnfit | Reason::RangeTooSmall) {
+            return false;
+        }
+        let Some(vpc) = self.managed.vpc_id.as_deref().map(VpcId::new) else { return false };
+        let subnets = observed.in_vpc.get(&vpc).and_then(|look| look.begun.get(&Kind::Subnet));
+        let itself = observed.by_id.begun.get(&Kind::Vpc).and_then(|begun| begun.get(vpc.as_str()));
+        let looks = [
+            (Kind::Vpc, Scope::Ids([vpc.to_string()].into()), itself),
+            (Kind::Subnet, Scope::Vpc(vpc.clone()), subnets),
+        ];
+        let from = self.began;
+        let older = looks.into_iter().filter(|(.., begun)| begun.is_some_and(|begun| *begun < from));
+        let requests: Vec<LookRequest> =
+            older.map(|(kind, scope, _)| LookRequest { kind, scope, from }).collect();
+        if requests.is_empty() {
+            return false;
+        }
+        state.in_view.add(&requests, now);
+        self.look(&requests).await;
+        self.progress.trouble.is_none()
+    }
+
+    async fn blocked(&mut self, blocked: Blocked, _state: &mut NetworkState) -> Result<Ended, apply::Error> {
+        self.clusters.is_blocked(self.api, self.cluster, self.goal, blocked).await
+    }
+
+    fn notes(&self, plan: &Plan, state: &mut NetworkState, now: Timestamp) {
+        state.sees(plan, now);
+    }
+
+    fn due(&self, plan: &Plan, now: Timestamp) -> Option<Reads> {
+        let quotas = plan.report.wants_quotas && !self.knows_quotas;
+        let mut looks = looks::due(&plan.report, &self.region.networks, now);
+        looks.retain(|request| !self.taken.contains(request));
+        (quotas || !looks.is_empty()).then_some(Reads { looks, quotas })
+    }
+
+    async fn take(&mut self, reads: Reads, state: &mut NetworkState, _now: Timestamp) {
+        if reads.quotas {
+            self.knows_quotas = true;
+            state.quotas = Some(looks::quotas(&self.region.networks).await);
+        }
+        if !reads.looks.is_empty() {
+            self.look(&reads.looks).await;
+            self.taken.extend(reads.looks);
+        }
+    }
+
+    async fn publish(
+        &mut self,
+        turn: &Turn<'_, Network>,
+        state: &mut NetworkState,
+    ) -> Result<(), apply::Error> {
+        let (clusters, trouble) = (self.clusters, self.progress.trouble.clone());
+        let deleting = (self.goal == Goal::Delete).then(|| shown::deleting(turn.plan, trouble.as_ref()));
+        let shown = shown::shown(
+            &View {
+                desired: turn.desired,
+                observed: turn.observed,
+                plan: turn.plan,
+                zones: &state.zones,
+                before: clusters.networks.network(self.cluster),
+                clock: clusters.context.kubernetes_clock.found().difference,
+            },
+            trouble,
+        );
+        let found = Found::Managed(Box::new(shown));
+        let refusal = self.region.observer.refusal().map(|(_, error)| error);
+        let said = Said { deleting, ..Said::of(credentials(&found, refusal.as_ref())) };
+        let written = clusters.publish(self.api, self.cluster, &found, said).await?;
+        self.progress.worked |= written == Written::Yes;
+        Ok(())
+    }
+
+    async fn conclude(
+        &mut self,
+        turn: &Turn<'_, Network>,
+        state: &mut NetworkState,
+    ) -> Result<(), apply::Error> {
+        self.publish(turn, state).await?;
+        state.process.accept(turn.plan);
+        Ok(())
+    }
+
+    async fn send(cloud: Arc<dyn Cloud>, action: &Action) -> Result<Parts, CloudError> {
+        cloud.change_network(&action.change).await
+    }
+
+    fn named(action: &Action) -> String {
+        action.role.to_string()
+    }
+
+    fn events(&self, sent: &[Sent<Action>]) -> Vec<(EventReason, String)> {
+        let was_ready = self.cluster.status.as_ref().is_some_and(|status| status.ready == Some(true));
+        act::events(sent, was_ready)
+    }
+
+    fn is_amiss(condition: &Condition, worked: bool) -> bool {
+        condition.kind == ConditionKind::NetworkReady && condition.status == Status::False && !worked
+    }
+
+    async fn forget_adoption(&self, turn: &Turn<'_, Network>) -> Result<(), kube::Error> {
+        let installations = foo_network::installations(turn.desired, turn.observed);
+        if installations.len() == 1 && installations.contains(&*self.clusters.installation) {
+            identity::annotations(self.api, self.cluster).forget_adoption().await?;
+        }
+        Ok(())
+    }
+
+    fn timers(&self, turn: &Turn<'_, Network>, state: &NetworkState) -> Vec<Duration> {
+        let Turn { plan, now, .. } = *turn;
+        let period = self.clusters.context.settings.network_period;
+        // What could not be looked at is overdue, and an immediate retry would not help.
+        let looks = match &self.progress.trouble {
+            Some(_) => Some(LOOK_SOON),
+            None => looks::renewal(&state.kinds, &self.region.networks, period, now),
+        };
+        // A pass that gave way did not take the looks of its last plan: no timer brings them.
+        let rest = (!plan.actions.is_empty() || self.due(plan, now).is_some()).then_some(GO_ON);
+        let again = plan.report.again_at.map(|at| now.until(at));
+        let name = state.kubernetes_cluster.is_none().then_some(workload::ASK_AGAIN);
+        [again, looks::next(&plan.report, now), looks, rest, name].into_iter().flatten().collect()
+    }
+}
+
+impl Pass<'_> {
+    async fn look(&mut self, requests: &[LookRequest]) {
+        let trouble = looks::take(requests, &self.region.networks).await;
+        self.progress.trouble = trouble.or_else(|| self.progress.trouble.take());
+    }
+}
