@@ -20,6 +20,29 @@
 //! report → [`Memory::sent`], send *all* actions (none waits for another of the same plan; at the same time, if there is
 //! room) and [`Memory::answered`] for each → plan again at once while there were actions, without another look: the memory
 //! knows what the answers said. Otherwise wait for [`Report::looks`] and [`Report::again_at`].
+//!
+//! Actions of one plan do not wait for each other. `foo_controller::cluster::managed` gathers the inputs and sends the
+//! actions; the tests have a small simulated AWS of their own, `tests/network/aws`.
+//!
+//! # Where to make a change
+//!
+//! A new field of a managed network: its part in `api/src/cluster/` with its CEL rule (`edits.rs`: what is immutable);
+//! `Desired` in `input/desired.rs`, filled by `controller/src/cluster/managed/desired/`; a step here;
+//! `docs/concepts/networks.md`; cases in `tests/e2e/tests/admission/networks.rs` and `edits.rs`.
+//!
+//! A new kind of resource (as a pattern, search for `EgressOnly` and `egress_only`):
+//!
+//! * `Kind` (and `OF_A_NETWORK`), `Parts` and `Change` in `model/src/network/`; `Role` in `role.rs`. Lists and macros
+//!   compile without it.
+//! * Here: both lists in `situation/part.rs`, `wanted.rs` and `effects.rs` beside it; a file in `steps/`, its place in
+//!   `plan.rs` and in `steps/delete.rs`; `check.rs`; `summary.rs`. Drift is `Draft::content` and `Draft::fix`; tags
+//!   follow from the role.
+//! * `act`, `record` and `looks` in `controller/src/cluster/managed/`; `cloud-adapter/src/networks/`.
+//! * `Operation` in `foo-cloud`, its `Guard` in `xtask/src/generate/iam/guards.rs`, the statements in `networks.rs`
+//!   beside it.
+//! * `simulator/src`: `core/network/`, `wire/ec2/network/`, `sim_cloud/networks.rs`, `core/ec2/tags.rs`,
+//!   `iam/networks.rs`.
+//! * `tests/network/aws`, `testbed/src/world/network.rs`; `docs/concepts/networks.md`, `docs/operations/aws.md`.
 
 pub mod addresses;
 mod check;

@@ -9,6 +9,10 @@
 //! * `upgrade`: upgrade plans; `leftovers`: what workloads leave in AWS.
 //!
 //! There is no Kubernetes client here: requests carry all that is known of a Cluster. Nothing is written anywhere.
+//!
+//! It changes nothing in AWS, and refuses nothing because AWS does not answer
+//! (docs/decisions/0017-extension-and-aws.md). `aws.rs` is the only file that names `cloud-adapter`. `tests/classes.rs`
+//! compares the ClusterClasses of each pair. For users: docs/extensions/foo.md.
 
 mod answers;
 pub mod args;
