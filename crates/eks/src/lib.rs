@@ -11,11 +11,11 @@
 //! * `draft`: a plan being written;
 //! * `steps`: one file per question, each decides on one thing;
 //! * `summary`: turns both into conditions;
-//! * [`plan`]: the order of the questions, the table of contents.
+//! * `plan.rs`: the order of the questions, the table of contents.
 //!
 //! [`violations`] judges a plan from inputs and outputs alone, without having made it.
 //!
-//! How a pass goes: look (what [`Report::looks`] asked for) → [`plan`] → [`violations`] → publish [`Plan::record`] and the report →
+//! How a pass goes: look (what [`Report::looks`] asked for) → [`plan`](fn@plan) → [`violations`] → publish [`Plan::record`] and the report →
 //! [`Memory::sent`], send *all* actions (none waits for another of the same plan) and [`Memory::answered`] for each → plan again at
 //! once while there were actions. Otherwise wait for [`Report::looks`] and [`Report::again_at`].
 //!

@@ -12,17 +12,17 @@
 //! * `draft`: a plan being written;
 //! * `steps`: one file per question, each decides on one thing;
 //! * `summary`: turns both into conditions and resources;
-//! * [`plan`]: the order of the questions, the table of contents.
+//! * `plan.rs`: the order of the questions, the table of contents.
 //!
 //! [`violations`] judges a plan from inputs and outputs alone, without having made it.
 //!
-//! How a pass goes: look (what [`Report::looks`] asked for) → [`plan`] → [`violations`] → publish [`Plan::record`] and the
+//! How a pass goes: look (what [`Report::looks`] asked for) → [`plan`](fn@plan) → [`violations`] → publish [`Plan::record`] and the
 //! report → [`Memory::sent`], send *all* actions (none waits for another of the same plan; at the same time, if there is
 //! room) and [`Memory::answered`] for each → plan again at once while there were actions, without another look: the memory
 //! knows what the answers said. Otherwise wait for [`Report::looks`] and [`Report::again_at`].
 //!
-//! Actions of one plan do not wait for each other. `foo_controller::cluster::managed` gathers the inputs and sends the
-//! actions; the tests have a small simulated AWS of their own, `tests/network/aws`.
+//! `foo_controller::cluster::managed` gathers the inputs and sends the actions; the tests have a small simulated AWS of
+//! their own, `tests/network/aws`.
 //!
 //! # Where to make a change
 //!

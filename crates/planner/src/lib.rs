@@ -11,12 +11,12 @@
 //! * `draft`: a plan while the steps add to it;
 //! * `steps`: one file per question, each makes one decision;
 //! * `summary`: turns the situation into conditions, and never calls the steps;
-//! * [`plan`]: the order of the questions, the table of contents.
+//! * `plan.rs`: the order of the questions, the table of contents.
 //!
 //! [`check`] verifies a plan from inputs and outputs alone.
 //!
 //! The functions are total: every combination of values has a plan. No randomness; time is a value in `Observed`. The
-//! actions leave no choice to the code that carries them out. Outside of `steps` only [`plan`] calls the steps.
+//! actions leave no choice to the code that carries them out. Outside of `steps`, only `plan.rs` calls the steps.
 //!
 //! # A scale-in
 //!

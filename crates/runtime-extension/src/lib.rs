@@ -1,7 +1,7 @@
 //! The provider's own runtime extension, binary `foo-extension`: variables and patches of topologies, what AWS would refuse
 //! of them, upgrade plans, and waits on the way.
 //!
-//! * [`extension`]: the handlers, each with its name;
+//! * `extension.rs`: the handlers, each with its name;
 //! * [`settings`]: what an ExtensionConfig or a ClusterClass may set;
 //! * [`variables`]: variables of topologies, whose schemas are cut from our CRDs; `patches` writes their values;
 //! * `topology`: what a topology asks of AWS; `checks` asks AWS, through [`clouds`] and its `answers`, and `validation` and `hooks` say what
