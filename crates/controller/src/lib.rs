@@ -20,8 +20,7 @@
 //! | `kubeconfig`, `expiry` | credentials of workload clusters |
 //! | `metrics`, `census`, `telemetry`, `debug`, `diagnostics`, `admin`, `readiness`, `liveness` | what operators see |
 //!
-//! Writes, to Kubernetes and to AWS, are sent only while this process leads, except the cordoning of a Node, which may
-//! happen twice without harm. The leader election has a client, a connection and a thread of its own. The file
+//! The leader election has a client, a connection and a thread of its own. The file
 //! `aws.rs` is behind the default feature `aws`; without it the tests do not link the SDK.
 
 pub mod admin;
