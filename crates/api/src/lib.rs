@@ -2,6 +2,15 @@
 //!
 //! Types, names and small pure helpers only: no client, no async, no decisions. Validation that CEL can
 //! express is here, next to the field that it belongs to; there is no webhook server.
+//!
+//! * `pool`, `machine`, `cluster`, `control_plane`, `node_config`, `identity`, `templates`: the kinds, with their CEL
+//!   rules. `edits.rs` has what is immutable.
+//! * `capi`: what the provider reads of Cluster API's objects. `tests/contract` checks every field against the upstream
+//!   CRDs.
+//! * `names`, `labels`, `conditions`, `patterns` (texts that become part of a path or a host): what others rely on.
+//! * `in_aws`: everything that a spec can name in AWS, and what limits it. A field without a row fails a test.
+//!
+//! There is no `failureReason`: Cluster API core panics on it.
 
 #![expect(unreachable_pub, reason = "KubeSchema's derive repeats each struct inside a private scope")]
 #![expect(

@@ -12,6 +12,14 @@
 //! * `kubelet`, `common`, `shell`: what families share;
 //! * `stored`: what instances get whose user data is an object in S3;
 //! * `al2023`, `bottlerocket`, `cloud_init`: one folder for each family, with the two directions side by side.
+//!
+//! `tests/golden` pins the bytes for each family.
+//!
+//! A new setting of nodes is a field in [`input`], rendered and read in `common` or `kubelet` if all families share it,
+//! else in the folders of the families, with its goldens. The field of the CRD is in `api/src/node_config.rs`, with a
+//! rule for a family that cannot have it; `controller/src/node_config/input.rs` fills it (the compiler finds that
+//! place); cases in `tests/e2e/tests/admission/node_configs.rs`; `docs/nodes.md`. If the same input has other bytes
+//! afterwards, an upgrade of the provider replaces every Node: the release notes must say so.
 
 mod al2023;
 mod bottlerocket;

@@ -1,4 +1,7 @@
 //! From the SDK's errors to ours: by error code and by where the call broke, never by message text.
+//!
+//! What a code means is in `kind_of`; for one operation only, in `kind_during`. The simulator's `sim_cloud/errors.rs`
+//! has the same table. A new kind is an `ErrorKind` with its `Reason` in `cloud/src/error.rs`.
 
 use aws_credential_types::provider::error::CredentialsError;
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;

@@ -16,6 +16,8 @@
 //! * `roles`: IAM;
 //! * `sessions`: sessions of roles, and the cache of credentials;
 //! * `error`: from SDK errors to [`foo_cloud::ErrorKind`].
+//!
+//! The SDK repeats reads, heartbeats, and creations with a client token. Every other change is sent once.
 
 mod clients;
 pub mod connect;

@@ -14,6 +14,15 @@
 //! * [`watchdog`]: detects loops that should run for ever and do not.
 //!
 //! There is no AWS SDK here and no Kubernetes; `cloud-adapter` and `simulator` implement the traits.
+//!
+//! * [`clock`]: the manager's clock. The age of an observation is measured by the monotonic one.
+//! * `operation`: the one list of AWS operations, for limits, metrics and the IAM policy.
+//!
+//! A new call is an [`Operation`] and a method of a trait here, or, for networks and EKS, a variant of the enums in
+//! `foo_model::network` (`Kind`, `Change`) and `foo_model::eks` (`Question`, `Change`). Then `metered/mod.rs`,
+//! `cloud-adapter`, the simulator's `sim_cloud/` and `wire/`, and the statement that allows it: `guards.rs` in
+//! `xtask/src/generate/iam/` names it, and `{pools,networks,leftovers,control_planes}.rs` beside it have the
+//! statements.
 
 pub mod clock;
 pub mod clusters;

@@ -1,5 +1,7 @@
 //! The flags as typed, and the same flags checked and converted: the rest of the code never sees an invalid
 //! value.
+//!
+//! A new flag changes the golden help: `UPDATE_GOLDEN=1`.
 
 mod values;
 

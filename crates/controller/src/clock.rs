@@ -1,6 +1,17 @@
 //! The clocks: the manager's own, as a parameter, the API server's, which dates what Kubernetes objects contain, and AWS's.
 //!
 //! Times of each are of a type of their own. [`KubernetesClock`] and `CloudRegion::clock` convert them by the measured difference.
+//!
+//! A plan without agreement of the clocks deletes nothing because of an age (`Observed::clocks`,
+//! `Observed::aws_clock`).
+//!
+//! * A time of a Kubernetes object in a decision is a `KubernetesTime`, converted by `Difference::ours` where the
+//!   object becomes the planner's noun (`pool/inputs/observe.rs`). If its age deletes a Machine or terminates an
+//!   instance: `Facts::knows_ages` in `planner/src/situation/facts.rs`, the same in `planner/src/check/`, and the
+//!   property `without_agreement_of_the_clocks_no_age_of_a_machine_is_a_reason`.
+//! * A time of AWS is an `AwsTime`, dated by `cloud-adapter`, and stays one; its age is `Comparison::age` of
+//!   `Observed::aws_clock`, which is `None` while the clocks do not agree. The simulator dates in `sim_cloud/`
+//!   (`dated`); `tests/suite/clocks.rs` has AWS's clock ahead and behind.
 
 pub use foo_cloud::{Clock, SystemClock};
 

@@ -3,8 +3,25 @@
 //! Files at the top level contain what all controllers share, one question per file; each controller is a
 //! folder. Start with [`run`], which connects everything in start order.
 //!
-//! No decision about a pool is made here (`foo_planner` does that), and only [`run`] names the cloud that
-//! uses the AWS SDK.
+//! No decision about a pool is made here (`foo_planner` does that), and only the file `aws.rs` names the crate that
+//! links the AWS SDK.
+//!
+//! Folders of controllers: `pool`, `cluster` (with `managed`: networks), `control_plane` (mode external; `eks`: mode
+//! eks), `node_config`. How to add one: `harness/mod.rs`. At the top level:
+//!
+//! | Files | About |
+//! |---|---|
+//! | `args`, `run`, `context` | flags; start order; what every controller is given |
+//! | `harness`, `passes`, `queue`, `lanes`, `backoff`, `tasks` | passes: deadlines, order, room per account, pauses; other tasks |
+//! | `watch`, `client`, `apply`, `events`, `workload_name` | Kubernetes: caches, requests, writes, events |
+//! | `clouds`, `credentials`, `identities`, `aws`, `lookup` | AWS: connections, credentials, references in specs |
+//! | `announcements` | events of AWS, through a queue |
+//! | `leader`, `installation`, `owners`, `clock` | who leads; which management cluster this is; which ownerReferences are believed; clocks |
+//! | `kubeconfig`, `expiry` | credentials of workload clusters |
+//! | `metrics`, `census`, `telemetry`, `debug`, `diagnostics`, `admin`, `readiness`, `liveness` | what operators see |
+//!
+//! The leader election has a client, a connection and a thread of its own. The file
+//! `aws.rs` is behind the default feature `aws`; without it the tests do not link the SDK.
 
 pub mod admin;
 pub mod announcements;

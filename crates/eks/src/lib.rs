@@ -11,12 +11,34 @@
 //! * `draft`: a plan being written;
 //! * `steps`: one file per question, each decides on one thing;
 //! * `summary`: turns both into conditions;
-//! * [`plan`]: the order of the questions, the table of contents.
+//! * `plan.rs`: the order of the questions, the table of contents.
 //!
 //! [`violations`] judges a plan from inputs and outputs alone, without having made it.
 //!
 //! A pass reads what [`Report::looks`] asked for, and carries the plan out as [`foo_calls::Process`] describes. While
 //! there were actions it plans again at once. Otherwise it waits for [`Report::looks`] and [`Report::again_at`].
+//!
+//! EKS allows one update of a cluster at a time, and so does a plan. `foo_controller::control_plane::eks` gathers the
+//! inputs and sends the actions; the tests have a small simulated EKS of their own, `tests/eks/aws`.
+//!
+//! # Where to make a change
+//!
+//! A new field of a control plane: `api/src/control_plane/eks.rs` with its CEL rule (`edits.rs`: what is immutable);
+//! `Desired` in `input/desired.rs`, filled by `controller/src/control_plane/eks/desired/`; a step here; `docs/eks.md`.
+//!
+//! A new option of an add-on (as a pattern, search for `service_account_role`):
+//!
+//! * `Addon` in `api/src/control_plane/eks.rs`, and `api/src/in_aws/rows.rs` if it names something in AWS; the variable
+//!   `addons` in `deploy/clusterctl/clusterclass-foo-eks.yaml` (a test compares it with the CRD);
+//! * `DesiredAddon` in `input/desired.rs`, filled by `desired/addons.rs` of the controller;
+//! * what EKS reports and what is sent, in `model/src/eks/addon.rs` and `change.rs`;
+//! * `steps/addon.rs` (what is created, and what differs) and `steps/addons.rs`; `situation/effects.rs`, which keeps
+//!   the former value if it is forgotten: the compiler does not find that;
+//! * `cloud-adapter/src/eks/changes/addons.rs` (sends) and `shapes.rs` (reads), with a case in
+//!   `cloud-adapter/tests/wire/eks.rs`;
+//! * `simulator/src`: `core/eks/{requests,addons}.rs`, `wire/eks/addons.rs`, `sim_cloud/clusters/{requests,tell}.rs`;
+//!   `tests/eks/aws` here;
+//! * tests: `tests/eks/addons.rs`, `tests/e2e/tests/admission/eks.rs`.
 
 mod check;
 mod draft;

@@ -2,6 +2,16 @@
 //!
 //! `docs/operations/conditions.md` is generated from them, so no reason is undocumented. Whoever has to tell kinds of reasons
 //! apart asks a method here, never the text.
+//!
+//! A new reason is an entry in `reason/list.rs` and a `Blocked::new`, or the function of a condition, where the cause
+//! is found. Its message stays the same while its cause does. A condition that is new needs a `Place` here and a
+//! section in `xtask/src/generate/conditions.template`. Then `cargo xtask generate`.
+//!
+//! A warning in `Ready` of a pool has the place `PoolWarning`. One about the user's input is a `Blocked` in `warnings`
+//! of `controller/src/pool/inputs/desired.rs`; one about the state of AWS is added in `with_warnings` of
+//! `planner/src/summary/ready.rs`. Only its message is in `Ready`; the reason is that of an event, which `tell` in
+//! `controller/src/pool/output/mod.rs` publishes once (`Reported` in `state.rs`) and the table of events in
+//! `conditions.template` lists.
 
 mod list;
 

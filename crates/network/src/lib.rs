@@ -12,13 +12,36 @@
 //! * `draft`: a plan being written;
 //! * `steps`: one file per question, each decides on one thing;
 //! * `summary`: turns both into conditions and resources;
-//! * [`plan`]: the order of the questions, the table of contents.
+//! * `plan.rs`: the order of the questions, the table of contents.
 //!
 //! [`violations`] judges a plan from inputs and outputs alone, without having made it.
 //!
 //! A pass reads what [`Report::looks`] asked for, and carries the plan out as [`foo_calls::Process`] describes. While
 //! there were actions it plans again at once, without another look: the memory knows what the responses said. Otherwise
 //! it waits for [`Report::looks`] and [`Report::again_at`].
+//!
+//! `foo_controller::cluster::managed` gathers the inputs and sends the actions; the tests have a small simulated AWS of
+//! their own, `tests/network/aws`.
+//!
+//! # Where to make a change
+//!
+//! A new field of a managed network: its part in `api/src/cluster/` with its CEL rule (`edits.rs`: what is immutable);
+//! `Desired` in `input/desired.rs`, filled by `controller/src/cluster/managed/desired/`; a step here;
+//! `docs/concepts/networks.md`; cases in `tests/e2e/tests/admission/networks.rs` and `edits.rs`.
+//!
+//! A new kind of resource (as a pattern, search for `EgressOnly` and `egress_only`):
+//!
+//! * `Kind` (and `OF_A_NETWORK`), `Parts` and `Change` in `model/src/network/`; `Role` in `role.rs`. Lists and macros
+//!   compile without it.
+//! * Here: both lists in `situation/part.rs`, `wanted.rs` and `effects.rs` beside it; a file in `steps/`, its place in
+//!   `plan.rs` and in `steps/delete.rs`; `check.rs`; `summary.rs`. Drift is `Draft::content` and `Draft::fix`; tags
+//!   follow from the role.
+//! * `act`, `record` and `looks` in `controller/src/cluster/managed/`; `cloud-adapter/src/networks/`.
+//! * `Operation` in `foo-cloud`, its `Guard` in `xtask/src/generate/iam/guards.rs`, the statements in `networks.rs`
+//!   beside it.
+//! * `simulator/src`: `core/network/`, `wire/ec2/network/`, `sim_cloud/networks.rs`, `core/ec2/tags.rs`,
+//!   `iam/networks.rs`.
+//! * `tests/network/aws`, `testbed/src/world/network.rs`; `docs/concepts/networks.md`, `docs/operations/aws.md`.
 
 pub mod addresses;
 mod check;

@@ -12,9 +12,24 @@
 //! * `draft`: a plan while the steps add to it;
 //! * `steps`: one file per question, each makes one decision;
 //! * `summary`: turns the situation into conditions, and never calls the steps;
-//! * [`plan`]: the order of the questions, the table of contents.
+//! * `plan.rs`: the order of the questions, the table of contents.
 //!
 //! [`check`] verifies a plan from inputs and outputs alone.
+//!
+//! The functions are total: every combination of values has a plan. No randomness; time is a value in `Observed`. The
+//! actions leave no choice to the code that carries them out. Outside of `steps`, only `plan.rs` calls the steps.
+//!
+//! # A scale-in
+//!
+//! 1. A user lowers `MachinePool.spec.replicas`. The watch triggers a pass over the pool.
+//! 2. The planner finds more Machines than desired replicas, chooses one (`steps/victims.rs`) and plans its deletion,
+//!    on condition that replicas have not been raised in the meantime (and, for an annotated Machine, that the
+//!    annotation is still there).
+//! 3. Cluster API drains the Node, then deletes the FooMachine. The provider's finalizer keeps the object.
+//! 4. The FooMachine's deletionTimestamp means *released*. The planner terminates the instance by id (`steps/ends.rs`),
+//!    and decrements desired capacity if it is above the desired replicas.
+//! 5. The observer sees that the instance has left the group. The manager asks EC2 whether it is terminated, removes
+//!    the finalizer, and removes the id from the list of provider ids.
 
 pub mod check;
 mod draft;

@@ -1,9 +1,14 @@
 //! Turns the situation into conditions, counts and the time of the next observation.
 //!
-//! Conditions come in the order of [`ConditionKind`]: Ready, Paused, CredentialsReady, LaunchTemplateReady,
+//! Conditions come in the order of `ConditionKind`: Ready, Paused, CredentialsReady, LaunchTemplateReady,
 //! AutoScalingGroupReady, CapacityAvailable, ScalingUp, ScalingDown, RollingOut, Remediating, Deleting. All
 //! of them are always present; AutoscalerReady is present only if the autoscaler's annotations are invalid. A
 //! message stays the same while its cause stays the same: it has counts and names, never times.
+//!
+//! A new condition is a `ConditionKind` in `output/report.rs`, its function in `conditions.rs`, and an entry of
+//! `NEEDED` in `ready.rs` if `Ready` needs it; also a variant of `ConditionType` in the controller's metrics, and a
+//! place and a section of the documentation (`foo_model::reason`). A condition of a network is in `output/report.rs`
+//! and `summary.rs` of `foo-network`.
 
 mod conditions;
 mod parts;

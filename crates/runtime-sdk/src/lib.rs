@@ -47,6 +47,14 @@
 //!
 //! Rules are those of Cluster API v1.14: group [`hooks::GROUP_VERSION`], registered by `ExtensionConfig` of
 //! `runtime.cluster.x-k8s.io/v1beta2`. Source: The Cluster API Book, "Runtime SDK".
+//!
+//! # Modules
+//!
+//! [`hooks`] has typed requests and responses, one unit type per hook; `extension` handlers and discovery; [`dispatch`]
+//! one call; `patch` and `variables` what topology hooks answer; `settings` what an ExtensionConfig sets; [`server`]
+//! TLS and limits. It depends on no other crate of this repository (docs/decisions/0016-runtime-sdk.md).
+//! `tests/contract/tests/runtime_sdk.rs` compares every type with upstream's; `tests/e2e/tests/runtime.rs` has core
+//! call it. For authors: docs/extensions/authors.md.
 
 mod about;
 mod decision;

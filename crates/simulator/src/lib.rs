@@ -20,6 +20,15 @@
 //! assert!(aws.region("eu-central-1").in_service_instances().is_empty());
 //! # });
 //! ```
+//!
+//! A request arrives in `server`, is read by `wire`, and changes state in `core/region.rs`. Users read
+//! docs/simulator.md.
+//!
+//! A new behaviour is in the subject's file in `core/` (groups: `core/group/`, in the order of `evaluate.rs`), with a
+//! test that cites the rule and its line in docs/simulator-rules.md; where AWS is silent, it is a switch in
+//! `core/settings.rs`. A new action is in the service's file in `wire/` and its table `ACTIONS`, with its resources in
+//! `iam/asks.rs` (networks: `iam/networks.rs`), a step in `tests/conformance/python`, where every action must be
+//! called, and docs/simulator.md.
 
 mod calls;
 mod clock;

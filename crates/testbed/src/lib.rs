@@ -22,6 +22,10 @@
 //! assert!(kubelets.undrained().is_empty());
 //! # Ok(()) }
 //! ```
+//!
+//! A world's managers have the rights of their ServiceAccounts; on request they are started again when they exit, or
+//! run with a wall clock that a test sets. For moves there is a second `ManagementCluster`. It starts `foo-manager` as
+//! a process and does not link it. Programs: `foo-rig` and `foo-demo` (`--eks`: the life of a cluster on EKS).
 
 mod api_server;
 mod capi;

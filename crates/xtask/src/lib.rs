@@ -2,6 +2,8 @@
 //! network. `main.rs` is the table of contents; each module is one command.
 //!
 //! It links neither the manager nor the AWS SDK, so that it builds in a minute on a fresh machine.
+//!
+//! Each generated file has a test that compares it.
 
 pub mod advisories;
 pub mod checksums;

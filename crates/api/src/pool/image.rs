@@ -1,4 +1,7 @@
 //! The image that instances boot from: named by its id, or looked up by the provider.
+//!
+//! A new recommended image is an `ImageFamily` or `ImageVariant` here, with its CEL rule, and an arm of `recommended`
+//! in `image_source.rs`; the page is docs/concepts/pools.md, section "Images".
 
 use crate::patterns;
 use kube::KubeSchema;

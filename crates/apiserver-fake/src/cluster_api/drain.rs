@@ -11,7 +11,7 @@ pub enum DrainTime {
     None,
     /// This long, on tokio's clock.
     Takes(Duration),
-    /// Until [`FakeCore::release_drain`] or [`FakeCore::release_drains`].
+    /// Until `FakeCore::release_drain` or `FakeCore::release_drains`.
     UntilReleased,
 }
 

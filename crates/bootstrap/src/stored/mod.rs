@@ -6,6 +6,11 @@
 //! cloud-init understands: templates, several parts, gzip (cloud-init, "Part handler"; `cloudinit/stages.py`, `consume_data`).
 //!
 //! nodeadm reads its NodeConfig from the user data itself, before cloud-init runs: those parts stay.
+//!
+//! Where user data is stored is decided by `controller/src/pool/inputs/stored.rs`, and when by
+//! `planner/src/steps/objects.rs`. The calls are in `controller/src/pool/act/objects.rs`, `cloud/src/objects.rs` and
+//! `cloud-adapter/src/objects.rs`; the simulator has `core/objects.rs` and `wire/s3.rs`; the rights are in
+//! `xtask/src/generate/iam/user_data.rs`; the page is docs/nodes.md, section "User data in S3".
 
 use crate::mime;
 use crate::packed::{LIMIT, unpack};

@@ -15,6 +15,10 @@
 //! instance belongs to; attribution makes no call. A message about something unknown becomes visible in the
 //! queue again after a while, for every reader: the instance may not have been observed yet, or belong to
 //! another manager.
+//!
+//! What follows from a new kind of event: [`event`] parses it into a `SignalKind` (`model/src/signal.rs`);
+//! `planner/src/steps/interrupt.rs` and `planner/src/check/announced.rs` decide on it; its rule is in
+//! `deploy/aws/events.yaml`, its page is docs/operations/events.md.
 
 pub(crate) mod event;
 mod pending;

@@ -24,6 +24,38 @@
 //!
 //! Not here: leadership. The clients in [`Context`](crate::Context) send nothing once this process does not
 //! lead any more. kube's `Controller` never sees an error: its own back-off and error policy are not used.
+//!
+//! # Adding a controller
+//!
+//! A controller is a folder in `controller/src/` with a `run(context, shutdown)`, which sets up its watches and a
+//! [`Reconciler`] and hands both to the [`Harness`]. `tests/suite/harness.rs` has a whole one, of ConfigMaps;
+//! `control_plane/` is a real one that does not call AWS, `cluster/` one that does.
+//!
+//! | What the controller gives | Where |
+//! |---|---|
+//! | its name | a variant of `Controller` in `metrics/labels.rs` (the label of its passes and of its queue) |
+//! | what it watches | a `Watch` for each kind (`Watched` in `metrics/labels.rs` has one for each kind): its own in `Harness::new`, others with `watches`, any other source with `reconciles_on` |
+//! | what a pass begins with | [`Reconciler::gather`]: from the caches, no request |
+//! | what ends the back-off | [`Reconciler::fingerprint`]: the generation of the spec, and of everything else that the user or Cluster API may change; nothing that the controller writes |
+//! | the cloud it calls, if any | [`Reconciler::cloud`]: passes of one account leave room for those of others; with `needs_identities`, so that credentials are known when it asks for them |
+//! | its conditions | [`Reconciler::conditions`], for metrics: `None` for objects that another controller reconciles |
+//! | the pass | [`Reconciler::pass`]: an outcome, which says when the next one is, or an error, which is logged and followed by a back-off. It may be dropped at any `.await` |
+//!
+//! It does not wait, measure, log its errors or count its failures: the harness does. It writes with `context.client`
+//! and `context.clouds`, which send nothing once the lead is lost. The name of a [`ForAll`] (for instance
+//! `identities/resolver.rs`) is a variant of `Task` in `metrics/labels.rs`.
+//!
+//! `run::start` starts it; `ControllerName` in `args.rs` names it for `--controllers`, whose default it joins.
+//! `xtask/src/generate/rbac/rights.rs` names it once more (`Controller`, `ALL`) and gives it its rights. `ENTRIES` in
+//! `xtask/src/release/entries.rs` says which of the released Deployments runs it: they name their controllers, so the
+//! default does not reach them. The golden help and the labels in docs/operations/metrics.md list it. Its own tests are
+//! about its passes: back-off, deadline, metrics, fairness and requeue are tested once, in `tests/suite/harness.rs`.
+//!
+//! A new kind comes first: its type in `api/src/`, in `crds()` of `api/src/lib.rs` (from which CRDs, reference and the
+//! fake API server follow), its field manager and finalizer in `api/src/names.rs`; `CORE_INFRASTRUCTURE` in
+//! `rights.rs`, so that Cluster API may own it; a `Place` in `model/src/reason.rs` for each condition, with a table in
+//! `xtask/src/generate/conditions.template`; `deploy/policy/protection.yaml` (a test walks all kinds); then
+//! `cargo xtask generate`. `tests/contract` checks every kind against Cluster API's rules.
 
 mod attempt;
 mod for_all;

@@ -14,6 +14,9 @@
 //! A namespace gets credentials only from an identity that allows it, with one exception for installations
 //! with a single account: if no identity is named `default`, every namespace may use the manager's own
 //! credentials, unless the flag `--require-identity` is set.
+//!
+//! A change of which credentials are used begins in [`chain`]. Credentials that differ must differ in their name
+//! (`credentials.rs`); then `aws.rs`, `cloud-adapter/src/sessions.rs`, docs/operations/identities.md.
 
 mod allowed;
 mod chain;

@@ -37,6 +37,12 @@
 //! | `foo_kube_live_reads_total` | | GETs of single objects by the controllers, past the caches |
 //!
 //! The cloud's own numbers (`foo_aws_…`, `foo_observer_…`) are in the same registry: see `foo_cloud::metrics`.
+//!
+//! A new metric is in this file or in `cloud/src/metrics.rs`. A family with labels is an `Initialized` of `foo-cloud`,
+//! whose members exist from the start. Conditions of all kinds are counted at each scrape (`census`,
+//! `Reconciler::conditions`); a new condition is a variant of `ConditionType`. The golden list is
+//! `tests/golden/metrics.txt`. An alert is in `deploy/monitoring/prometheus_rule.yaml`, with a case in
+//! `tests/suite/alerts/cases.rs`; the page for both is docs/operations/metrics.md.
 
 mod collectors;
 mod label_sets;

@@ -15,6 +15,52 @@
 //! group under observation, [`tenure`] decides which of several pools a group belongs to, [`watches`] maps
 //! changes to pools, [`idle_check`] notices a pool that never comes to rest, [`unmanaged_groups`] finds groups whose pool does not exist. This folder makes no decision
 //! about instances or Machines.
+//!
+//! # Each phase hands the next one a value of its own type
+//!
+//! | File | What it does | Hands on |
+//! |---|---|---|
+//! | `reconcile` | a pass from end to end: back-off, room in its lane (`crate::lanes`), the phases, when to come back | |
+//! | `inputs/gather` | what belongs to the pool, from the informer caches; which group it is (`identity`) | `Gathered` |
+//! | `inputs/aws` | may AWS be called for it: the region is known, its identity may be used, the group is its own (`tenure`) | `Aws` |
+//! | `inputs` | every other read of the pass, once; user input is read and judged here and nowhere else | `Inputs` |
+//! | `plan_loop` | plan, check, act; again, with another observation, while an action provides what the next plan needs | `Plan` |
+//! | `check` | a plan that breaks an invariant is replaced by one that does nothing and says why | `CheckedPlan` |
+//! | `act` | which actions may begin; sends them; records outcomes. `execute` has no `if` on domain values. `cordon` is the only write to a workload cluster | `Pass` |
+//! | `output` | `publish` (status, ids), `failure_report` (what a failure adds to the report), `capacity`, `instance_details` (from EC2) | |
+//!
+//! # When a pass runs
+//!
+//! When one of the pool's objects changed, when the observer or an event of AWS names its group, when its credentials
+//! change, when a timer of the last plan expires, or after the sync period. It may plan up to five times, since some
+//! actions provide what the next plan needs (a template that was read, a new version). After a failure the pool waits
+//! for 1 s, doubling to 5 min; only a change of `InputFingerprint` in `pools` ends that earlier.
+//!
+//! # A change of replicas, step by step
+//!
+//! `MachinePool.spec.replicas` is changed from 3 to 5.
+//!
+//! 1. The watch of MachinePools (`Changes` in `watch/changes.rs`) finds the change relevant; `pool_of_machine_pool` in
+//!    `watches` names the FooMachinePool of its infrastructureRef.
+//! 2. The harness starts a pass: `Pools::gather` in `reconcile` takes what belongs to the pool from the caches
+//!    (`Caches::gather` in `inputs/gather.rs`); `Pools::pass_over` takes its memory (`States::of` in `state`).
+//! 3. `Pools::aws` (`inputs/aws.rs`) decides that AWS may be called for it, and `Pools::inputs` (`inputs/mod.rs`) reads
+//!    what a plan needs: `size` in `inputs/desired.rs` turns the field into `Size::Replicas { wanted: 5, .. }`, `group`
+//!    in `inputs/observe.rs` shows a group of 3.
+//! 4. `Pools::plan_and_act` (`plan_loop`) asks for a plan.
+//! 5. `plan` (`planner/src/plan.rs`) calls its steps in order; `adjust` in `planner/src/steps/size.rs` raises desired
+//!    capacity to 5 (`Draft::change`); `Draft::into_actions` makes one `GroupAction::UpdateGroup` of all changes except
+//!    that of the template, and an event that is published when it has succeeded.
+//! 6. `CheckedPlan::of` (`check`) has the plan checked by `violations` in `planner/src/check.rs`.
+//! 7. `Pools::act` (`act/mod.rs`) finds no reason to skip the action and sends it: `Pools::send`, which calls
+//!    `Executor::carry_out` (`act/execute.rs`) and records before and after the call which effects the planner is to
+//!    expect.
+//! 8. The call passes the limits of `cloud/src/metered/` and reaches `update_group` in `cloud-adapter/src/groups/`.
+//! 9. `Pools::settle` (`act/mod.rs`) records the outcome: it is counted, what depends on a failed action is skipped,
+//!    the observer describes the group again soon.
+//! 10. `Pools::publish` (`output/mod.rs`) writes the status and publishes the event. When the observer's sweep
+//!     (`cloud/src/observer/`) sees the new instances, a `GroupChanged` (`clouds.rs`) brings the pool back to step 2,
+//!     and `reconcile_machines` in `planner/src/steps/machines.rs` requests their FooMachines.
 
 mod act;
 mod check;

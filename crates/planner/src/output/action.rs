@@ -1,5 +1,8 @@
 //! What the provider can do for a pool. An action is complete: the code that carries it out makes no
 //! decision.
+//!
+//! A new action is a variant in its family. The compiler then leads through all code that handles actions:
+//! `memory.rs`, and `pool/act/execute.rs` in the controller.
 
 use crate::observed::Quarantine;
 use foo_model::hook::HookConfig;

@@ -2,8 +2,16 @@
 //! counted, once per pass.
 //!
 //! Nothing is decided here. Each question of the steps is a function of [`Situation`]. It is created in
-//! layers, each from those before it: [`Facts`], then the progress of the roll-out ([`Progress`]), then the
-//! surge for announcements of AWS ([`RebalanceSurge`]).
+//! layers, each from those before it:
+//!
+//! 1. [`Facts`], in this order: `view` (the group, and who owns it), `size` (desired capacity, and who sets the
+//!    replicas), `content` (what instances were launched from, and what new ones will be launched from), `member`
+//!    (group, FooMachines and Machines joined), `counts`;
+//! 2. `rollout`: the progress of replacements ([`Progress`]);
+//! 3. `announced`: what AWS announced, which instances are at risk, and the surge for them ([`RebalanceSurge`]).
+//!
+//! `template` and `group` answer questions of several steps and conditions from the facts; `unhealthy` does from the
+//! whole situation.
 
 mod announced;
 mod content;

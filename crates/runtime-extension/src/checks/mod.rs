@@ -2,6 +2,8 @@
 //!
 //! A finding is a sentence that is the same as long as the topology and what is wrong with it are: no counts of addresses, no ids of
 //! requests. What AWS does not answer is no finding (docs/decisions/0017-extension-and-aws.md).
+//!
+//! A new check is a file here; docs/extensions/foo.md lists them under "What is checked in AWS".
 
 mod addresses;
 pub(crate) mod eks;

@@ -3,6 +3,10 @@
 //!
 //! The ClusterClasses with inline patches have the same names and defaults, as far as they go (a test compares them), so a Cluster
 //! can change from one to the other.
+//!
+//! A new variable is a row in `table.rs`; for users without the extension also in
+//! `deploy/clusterctl/clusterclass-foo.yaml` or `clusterclass-foo-eks.yaml`. It is in the tables of
+//! docs/extensions/foo.md and docs/reference/template-variables.md.
 
 pub(crate) mod images;
 pub(crate) mod network;

@@ -1,4 +1,7 @@
 //! The three providers of a release that the manager serves, and what belongs to each.
+//!
+//! A new cluster template is a file in `deploy/clusterctl/` and an entry of `TEMPLATES`; its variables are in
+//! docs/reference/template-variables.md.
 
 use crate::generate::rbac::{Controller, Provider};
 

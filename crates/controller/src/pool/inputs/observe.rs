@@ -1,6 +1,10 @@
 //! Combines the newest shared observation of the group with our objects, as the planner's nouns.
 //!
 //! It makes no call: it uses the observer's views, the template as last read, and the caches.
+//!
+//! A new fact about a Machine is a field in `model/src/machine.rs`, filled by `view` here. It must not be a text that
+//! changes by itself (`idle_check`). A field of Cluster API that is not read yet: `api/src/capi.rs`, checked in
+//! `tests/contract`.
 
 use super::gather::Gathered;
 use crate::clock::{from_kube, shown};

@@ -1,4 +1,6 @@
 //! Who may do what, and why: a right that is not here is not granted, one without a reason cannot be written down.
+//!
+//! A new right is an entry of `RIGHTS`; then `cargo xtask generate`.
 
 use foo_api::names::{BOOTSTRAP_GROUP, CONTROL_PLANE_GROUP, INFRASTRUCTURE_GROUP};
 
