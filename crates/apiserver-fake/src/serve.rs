@@ -10,6 +10,7 @@ use crate::schema::Schema;
 use crate::store::{Deletion, Key, Persistence, Store, Writer};
 use crate::typed;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// An answer that is no watch.
@@ -85,7 +86,7 @@ pub(crate) fn serve(store: &mut Store, request: &Request, now: &str) -> Result<A
 fn answer(code: u16, request: &Request, object: &Arc<Value>) -> Answer {
     let body = match request.subresource {
         "scale" => scale(object),
-        _ => view(object, request.view),
+        _ => view(object, request.view).into_owned(),
     };
     Answer { code, body }
 }
@@ -118,14 +119,14 @@ fn key_of(object: &Value) -> Key {
 }
 
 /// The object as the client wants to see it.
-pub(crate) fn view(object: &Value, view: View) -> Value {
+pub(crate) fn view(object: &Value, view: View) -> Cow<'_, Value> {
     match view {
-        View::Full => object.clone(),
-        View::Metadata => json!({
+        View::Full => Cow::Borrowed(object),
+        View::Metadata => Cow::Owned(json!({
             "apiVersion": "meta.k8s.io/v1",
             "kind": "PartialObjectMetadata",
             "metadata": object.get("metadata"),
-        }),
+        })),
     }
 }
 
@@ -172,7 +173,7 @@ fn list_of(kind: &Kind, shown: View, objects: &[Arc<Value>], version: u64) -> Va
     let items: Vec<Value> = objects
         .iter()
         .map(|object| {
-            let mut item = view(object, shown);
+            let mut item = view(object, shown).into_owned();
             if kind.built_in && shown == View::Full {
                 item.as_object_mut().map(|item| (item.remove("apiVersion"), item.remove("kind")));
             }
@@ -183,12 +184,14 @@ fn list_of(kind: &Kind, shown: View, objects: &[Arc<Value>], version: u64) -> Va
         View::Full => (kind.api_version(), format!("{}List", kind.kind)),
         View::Metadata => ("meta.k8s.io/v1".to_owned(), "PartialObjectMetadataList".to_owned()),
     };
-    json!({
+    let mut list = json!({
         "apiVersion": api_version,
         "kind": name,
         "metadata": { "resourceVersion": version.to_string() },
-        "items": items,
-    })
+    });
+    // Moved: `json!` would copy all items.
+    set(&mut list, &["items"], Value::Array(items));
+    list
 }
 
 /// A resourceVersion as a number; empty counts as 0.
@@ -285,7 +288,7 @@ fn delete(store: &mut Store, request: &Request, key: &Key, writer: &Writer) -> R
             },
         })
     } else {
-        view(&object, request.view)
+        view(&object, request.view).into_owned()
     };
     Ok(Answer { code: 200, body })
 }

@@ -133,7 +133,8 @@ async fn a_paused_cluster_calls_nobody_and_goes_on_when_it_is_unpaused() {
     world.forgets();
     world.waits(Duration::from_mins(15)).await;
     // The search for groups without a pool is of the region, not of the cluster.
-    let of_region = world.aws.call_counts().into_iter().filter(|((_, action), _)| action == "DescribeAutoScalingGroups");
+    let of_region =
+        world.aws.call_counts().into_iter().filter(|((_, action), _)| action == "DescribeAutoScalingGroups");
     assert_eq!(world.aws.total_calls(), of_region.map(|(_, count)| count.calls).sum::<u64>());
     assert_eq!(world.network_says("Paused").0, "True Paused");
     assert!(!world.network_status().resources.is_empty(), "what is known stays known");
