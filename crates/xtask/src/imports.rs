@@ -54,7 +54,7 @@ impl fmt::Display for Circle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { folder, files, shortest } = self;
         let (all, example) = (files.join(", "), shortest.join(" uses "));
-        let what = if files.iter().all(|file| file.ends_with(".rs")) { "files" } else { "modules" };
+        let what = if files.iter().all(|file| file.contains('/')) { "files" } else { "modules" };
         write!(f, "{folder}: {} {what} need each other: {all}; for instance {example}", files.len())
     }
 }
