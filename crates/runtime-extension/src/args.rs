@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "foo-extension", version, max_term_width = 100)]
 pub struct Args {
-    /// Address on which Cluster API calls hooks, by HTTPS. [::] is every address, of IPv4 as well.
+    /// Address on which Cluster API calls hooks, by HTTPS. `[::]` is every address, of IPv4 as well.
     #[arg(long, default_value = "[::]:9443")]
     pub address: SocketAddr,
     /// Address of /healthz, /readyz and /metrics, by HTTP.

@@ -1,6 +1,6 @@
 //! What all domains of calls have around their planner: networks and EKS clusters.
 //!
-//! * [`Driver`]: what a domain gives: its reads, its status, its events; [`run`]: a pass over one object of it;
+//! * [`Driver`]: what a domain gives: its reads, its status, its events; [`run`](fn@run): a pass over one object of it;
 //! * [`send`]: the calls of a plan, all at the same time; [`events`]: events about them;
 //! * [`state`]: what is remembered of each object between passes; [`identity`]: its id on the object;
 //! * [`record`]: times in a status.
