@@ -34,6 +34,7 @@ mod calls;
 pub mod census;
 pub mod client;
 pub mod clock;
+mod clock_warnings;
 pub mod clouds;
 pub mod cluster;
 pub mod context;

@@ -6,6 +6,7 @@ use crate::Context;
 use crate::apply::{self, StatusWriter};
 use crate::calls::Goal;
 use crate::clock::kube_time;
+use crate::clock_warnings;
 use crate::clouds::{CloudKey, CloudRegion};
 use crate::credentials::Credentials;
 use crate::owners;
@@ -102,7 +103,9 @@ impl Clusters {
     ) -> Result<apply::Written, apply::Error> {
         let now = kube_time(&self.context.kubernetes_clock);
         let tells = said.deleting.is_none();
-        let status = status::status(cluster, self.networks.network(cluster), found, &said, now);
+        let mut status = status::status(cluster, self.networks.network(cluster), found, &said, now);
+        let warnings = clock_warnings::of(&self.context, Some(&cluster.spec.region));
+        clock_warnings::add_to_ready(&mut status.conditions, &warnings);
         let written = self.status.apply_if_changed(api, cluster, cluster.status.as_ref(), &status).await?;
         if let Found::Managed(shown) = found {
             self.networks.note(cluster, &shown.network);
@@ -111,6 +114,8 @@ impl Clusters {
             let object = cluster.object_ref(&());
             self.context.events.publish(&object, blocked.reason, &blocked.message).await;
         }
+        let old = cluster.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
+        clock_warnings::publish_new(&self.context, &cluster.object_ref(&()), old, &warnings).await;
         Ok(written)
     }
 }

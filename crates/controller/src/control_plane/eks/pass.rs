@@ -14,6 +14,7 @@ use crate::Context;
 use crate::apply::{self, Written};
 use crate::calls::{self, Driver, Ended, GO_ON, Goal, LOOK_SOON, Progress, ReadOnly, Sent, Turn, Warned};
 use crate::clock::kube_time;
+use crate::clock_warnings;
 use crate::clouds::CloudRegion;
 use crate::identities::Limits;
 use crate::labels::Controller;
@@ -30,7 +31,7 @@ use foo_model::eks::Changed;
 use foo_model::names::{ADOPT_FROM_ANNOTATION, TAG_INSTALLATION};
 use foo_model::reason::Class;
 use foo_model::{Blocked, EventReason, Reason, Timestamp};
-use kube::ResourceExt;
+use kube::{Resource, ResourceExt};
 use kube_runtime::reflector::ObjectRef;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -350,8 +351,14 @@ impl EksControlPlanes {
         let facts = Facts { name, kubeconfig: known.kubeconfig, api_server: known.answer, clock, ..facts };
         let now = kube_time(&self.context.kubernetes_clock);
         let before = state.status(control_plane);
-        let status = shown::status(control_plane, &before, &facts, &state.process.record, now);
-        self.write(control_plane, status, state).await
+        let mut status = shown::status(control_plane, &before, &facts, &state.process.record, now);
+        let region = self.place(control_plane).ok().map(|place| place.region);
+        let warnings = clock_warnings::of(&self.context, region.as_deref());
+        clock_warnings::add_to_ready(&mut status.conditions, &warnings);
+        let written = self.write(control_plane, status, state).await?;
+        let object = control_plane.object_ref(&());
+        clock_warnings::publish_new(&self.context, &object, &before.conditions, &warnings).await;
+        Ok(written)
     }
 }
 

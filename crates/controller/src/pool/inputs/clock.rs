@@ -1,7 +1,7 @@
 //! Warnings about the manager's clock, when ages cannot be trusted.
 
-use crate::clock::in_words;
-use foo_model::{Agreement, Aws, Blocked, Comparison, Kubernetes, Reason};
+use crate::clock_warnings::warning;
+use foo_model::{Aws, Blocked, Comparison, Kubernetes};
 
 /// What waits while the manager's clock and the API server's differ.
 pub(in crate::pool) fn kubernetes_warning(found: &Comparison<Kubernetes>) -> Option<Blocked> {
@@ -16,11 +16,4 @@ pub(in crate::pool) fn aws_warning(found: &Comparison<Aws>, region: &str) -> Opt
          and no instance is replaced because of a rebalance recommendation"
     );
     warning(found, &what)
-}
-
-fn warning<C>(found: &Comparison<C>, what: &str) -> Option<Blocked> {
-    (found.agreement == Agreement::Differ).then(|| {
-        let (how_far, direction) = in_words(found.difference.millis());
-        Blocked::new(Reason::ClocksDiffer, format!("the manager's clock is {how_far} {direction} {what}"))
-    })
 }

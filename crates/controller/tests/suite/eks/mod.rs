@@ -2,6 +2,7 @@
 
 mod accidents;
 mod adoption;
+mod clocks;
 mod crashes;
 mod figures;
 mod life;
