@@ -19,9 +19,10 @@ async fn a_settled_pool_writes_nothing_reads_nothing_live_and_hardly_calls_aws()
     let live = world.requests().which(|one| matches!(one.verb, Verb::Get | Verb::List));
     assert_eq!(live.count(), 0, "{live:?}");
     let (calls, sweeps) = (world.aws.call_counts(), world.aws.calls("DescribeAutoScalingGroups"));
-    assert!((15..=20).contains(&sweeps), "at most two looks a minute: {calls:?}");
+    // Two looks a minute, and one list of groups that may have no pool, an hour.
+    assert!((15..=21).contains(&sweeps), "{calls:?}");
     assert!(world.aws.calls("DescribeLaunchTemplates") <= 1, "a look at all templates, seldom: {calls:?}");
-    assert!(world.aws.total_calls() <= 20, "nothing else: {calls:?}");
+    assert!(world.aws.total_calls() <= 21, "nothing else: {calls:?}");
     pool.is_of(3);
 }
 
