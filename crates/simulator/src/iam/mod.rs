@@ -191,14 +191,18 @@ impl Keys {
         self.sessions.len()
     }
 
-    /// ARN and UserId of a caller.
+    /// ARN and UserId of a caller. One in this process that names itself by the ARN of a role has a session of it.
     pub(crate) fn identity(&self, account: &str, caller: &str) -> (String, String) {
+        let of_session = |role: &str, name: &str| {
+            let arn = format!("arn:aws:sts::{account}:assumed-role/{role}/{name}");
+            (arn, format!("{}:{name}", self.directory.unique_id(role)))
+        };
         match self.sessions.get(caller).and_then(|it| it.session.as_ref()) {
-            Some(Session { role, name, .. }) => (
-                format!("arn:aws:sts::{account}:assumed-role/{role}/{name}"),
-                format!("{}:{name}", self.directory.unique_id(role)),
-            ),
-            None => (format!("arn:aws:iam::{account}:user/{caller}"), caller.to_owned()),
+            Some(Session { role, name, .. }) => of_session(role, name),
+            None => match caller.split_once(":role/").and_then(|(_, role)| role.rsplit('/').next()) {
+                Some(role) => of_session(role, "in-process"),
+                None => (format!("arn:aws:iam::{account}:user/{caller}"), caller.to_owned()),
+            },
         }
     }
 }
