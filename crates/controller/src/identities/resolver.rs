@@ -421,26 +421,28 @@ fn owners(
     holds_keys: bool,
     is_alive: impl Fn(&str) -> bool,
 ) -> Option<Vec<OwnerReference>> {
-    let named = |owner: &OwnerReference| naming.iter().any(|it| it.owner.uid == owner.uid);
+    let of_identity = |owner: &OwnerReference| {
+        owner.kind == FooClusterIdentity::kind(&())
+            && crate::owners::group(&owner.api_version) == INFRASTRUCTURE_GROUP
+    };
+    let same = |owner: &OwnerReference, it: &Naming| it.owner.uid == owner.uid && of_identity(owner);
     let stays = |owner: &&OwnerReference| {
-        let group = owner.api_version.split('/').next().unwrap_or_default();
-        let ours = owner.kind == FooClusterIdentity::kind(&()) && group == INFRASTRUCTURE_GROUP;
-        !ours || named(owner) || !is_alive(&owner.uid)
+        !of_identity(owner) || naming.iter().any(|it| same(owner, it)) || !is_alive(&owner.uid)
     };
     let mut wanted: Vec<OwnerReference> = there.iter().filter(stays).cloned().collect();
     for reference in &mut wanted {
-        let same = |it: &&Naming| {
-            let group = crate::owners::group(&reference.api_version);
-            it.owner.uid == reference.uid && it.owner.kind == reference.kind && group == INFRASTRUCTURE_GROUP
-        };
-        if let Some(it) = naming.iter().find(same) {
+        if let Some(it) = naming.iter().find(|it| same(reference, it)) {
             // Kubernetes does not find an owner in a version that is not served.
             reference.api_version.clone_from(&it.owner.api_version);
         }
     }
     if holds_keys {
-        let new = naming.iter().filter(|new| !there.iter().any(|it| it.uid == new.owner.uid));
-        wanted.extend(new.filter(|new| !new.is_deleting).map(|new| new.owner.clone()));
+        let is_new = |new: &&Naming| !new.is_deleting && !there.iter().any(|it| same(it, new));
+        for new in naming.iter().filter(is_new) {
+            // A uid is that of one object: a reference with it to another kind is wrong, and the list has one entry per uid.
+            wanted.retain(|it| it.uid != new.owner.uid);
+            wanted.push(new.owner.clone());
+        }
     }
     (wanted != there).then_some(wanted)
 }
@@ -510,6 +512,16 @@ mod tests {
         assert_eq!(from(&[a, theirs], &[b], true), Some(all(&[theirs, b])));
         let old = &OwnerReference { api_version: "infrastructure.foo.com/v1alpha0".to_owned(), ..a.clone() };
         assert_eq!(from(&[old], &[a], true), Some(all(&[a])), "another version is not served");
+        let another_kind = &OwnerReference { uid: a.uid.clone(), ..theirs.clone() };
+        let another_group = &OwnerReference { api_version: "example.com/v1alpha1".to_owned(), ..a.clone() };
+        for wrong in [another_kind, another_group] {
+            assert_eq!(
+                from(&[wrong, theirs], &[a], true),
+                Some(all(&[theirs, a])),
+                "the uid alone is not enough"
+            );
+            assert_eq!(from(&[wrong], &[a], false), None, "it holds no keys of ours");
+        }
         assert_eq!(from(&[theirs], &[a], false), None, "it holds no keys of ours");
         assert_eq!(from(&[a], &[a], false), None, "keys that are spoilt for a moment");
         assert_eq!(from(&[gone], &[], true), None, "the garbage collector's");
