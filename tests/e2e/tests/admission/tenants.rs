@@ -335,6 +335,59 @@ fn the_control_plane_of_a_cluster_is_deleted_with_the_cluster_or_by_whoever_says
     });
 }
 
+/// It takes over what another management cluster has in AWS: its id and the names are in conditions, which tenants read.
+#[test]
+fn only_an_administrator_takes_over_from_another_management_cluster() {
+    on_server(async |server| {
+        let tenant = "tom";
+        // All rights in the namespace, as an administrator of it has them.
+        let binding = json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+            "metadata": {"name": "tenant-of-adoption", "namespace": "default"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": tenant}],
+        });
+        server.apply(&binding.to_string()).await?;
+        server.may_everything(&[OPERATOR]).await?;
+        let no = "takes over resources in AWS from another management cluster";
+        let external = json!({"version": "v1.36.3", "external": {"kubeconfigSecretRef": {"name": "one"}}});
+        for (kind, group, name, spec) in [
+            (Kind::MachinePool, "infrastructure.foo.com", "FooMachinePool", pool()),
+            (Kind::Cluster, "infrastructure.foo.com", "FooCluster", cluster()),
+            (Kind::ControlPlane, "controlplane.foo.com", "FooControlPlane", external),
+        ] {
+            let new = |annotations: Value| {
+                json!({
+                    "apiVersion": format!("{group}/v1alpha1"), "kind": name, "spec": spec,
+                    "metadata": {"name": "new", "namespace": "default", "annotations": annotations},
+                })
+            };
+            let adopting = new(json!({"infrastructure.foo.com/adopt-from": "elsewhere"}));
+            server.until_refused(tenant, &adopting, no).await?;
+            passes(server, tenant, CREATE, &new(json!({"a": "b"}))).await?;
+            passes(server, OPERATOR, CREATE, &adopting).await?;
+            // By a template of a ClusterClass, which a tenant may write.
+            is_refused(server, CORE, CREATE, &adopting, no).await?;
+            server.make(kind, "handed-over", spec.clone()).await?;
+            let annotate = |annotation| {
+                ["annotate", name, "handed-over", "--namespace=default", "--overwrite", annotation]
+            };
+            let adopt = annotate("infrastructure.foo.com/adopt-from=elsewhere");
+            is_refused(server, tenant, &adopt, &Value::Null, no).await?;
+            passes(server, OPERATOR, &adopt, &Value::Null).await?;
+            server.kubectl(&adopt).await?;
+            passes(server, tenant, &annotate("a=b"), &Value::Null).await?;
+            let another = annotate("infrastructure.foo.com/adopt-from=another");
+            is_refused(server, tenant, &another, &Value::Null, no).await?;
+            for user in [MANAGER, tenant] {
+                let removal = annotate("infrastructure.foo.com/adopt-from-");
+                passes(server, user, &removal, &Value::Null).await?;
+            }
+        }
+        Ok(())
+    });
+}
+
 #[test]
 fn a_crd_is_deleted_only_after_somebody_allowed_it() {
     on_server(async |server| {
