@@ -482,7 +482,7 @@ fn the_sample_policy_limits_control_planes_by_a_config_map_of_their_namespace() 
             })
         };
         let good = control_plane(json!({
-            "name": "limited-eks_one", "securityGroups": ["sg-1"],
+            "name": "limited-eks_one", "subnets": ["subnet-1", "subnet-2"], "securityGroups": ["sg-1"],
             "addons": [{"name": "vpc-cni", "podIdentities": [{"serviceAccount": "aws-node", "roleARN": role("pods")}]}],
             "podIdentityAssociations": [{"namespace": "a", "serviceAccount": "b", "roleARN": role("pods")}],
             "encryption": {"kmsKeyARN": "arn:aws:kms:eu-central-1:123456789012:key/1"},
@@ -496,6 +496,7 @@ fn the_sample_policy_limits_control_planes_by_a_config_map_of_their_namespace() 
                 "foo-control-plane-limits",
                 "--namespace=limited-eks",
                 &roles,
+                "--from-literal=subnets=subnet-1,subnet-2",
                 "--from-literal=securityGroups=sg-1",
                 "--from-literal=kmsKeys=arn:aws:kms:eu-central-1:123456789012:key/1",
                 "--from-literal=publicEndpoint=false",
@@ -513,10 +514,12 @@ fn the_sample_policy_limits_control_planes_by_a_config_map_of_their_namespace() 
             (json!({"addons": [{"name": "a", "serviceAccountRoleARN": role("team-b")}]}), other.as_str()),
             (json!({"addons": pods}), "a role in spec.eks.addons[].podIdentities is not allowed"),
             (json!({"podIdentityAssociations": association}), other.as_str()),
+            (json!({"subnets": ["subnet-1", "subnet-3"]}), "a subnet is not allowed in this namespace"),
             (json!({"securityGroups": ["sg-2"]}), "a security group is not allowed in this namespace"),
             (json!({"encryption": key}), "key/2 is not allowed in this namespace"),
             (json!({"endpointAccess": null}), "spec.eks.endpointAccess.public must be false"),
             (json!({"name": "team-b_one"}), "spec.eks.name must begin with limited-eks_"),
+            (json!({"adopt": true}), "spec.eks.adopt is not allowed in this namespace"),
         ] {
             is_refused(server, TENANT, CREATE, &control_plane(fields), message).await?;
         }
@@ -607,7 +610,16 @@ fn the_sample_policy_limits_pools_by_a_config_map_of_their_namespace() {
                 "metadata": {"name": "p", "namespace": "limited"}, "spec": spec,
             })
         };
-        let good = pool(json!({"iamInstanceProfile": "team-a-gpu", "maxSize": 50}));
+        let good = pool(json!({
+            "iamInstanceProfile": "team-a-gpu", "maxSize": 50,
+            "subnets": [{"id": "subnet-1"}], "securityGroups": [{"id": "sg-1"}], "sshKeyName": "team-a",
+            "rootVolume": {"sizeGiB": 20, "encrypted": true, "kmsKeyID": "alias/team-a"},
+            "volumes": [
+                {"deviceName": "/dev/xvdb", "sizeGiB": 20, "encrypted": true, "kmsKeyID": "alias/team-a"},
+                {"deviceName": "/dev/xvdc", "sizeGiB": 20},
+            ],
+            "userDataStorage": {"s3": {"bucket": "team-a-data"}},
+        }));
         server.until_refused(TENANT, &good, "no params found").await?;
         server
             .kubectl(&[
@@ -618,14 +630,54 @@ fn the_sample_policy_limits_pools_by_a_config_map_of_their_namespace() {
                 "--from-literal=instanceProfiles=team-a-workers,team-a-gpu",
                 "--from-literal=amis=",
                 "--from-literal=maxSize=50",
+                "--from-literal=subnets=subnet-1",
+                "--from-literal=securityGroups=sg-1",
+                "--from-literal=kmsKeys=alias/team-a",
+                "--from-literal=keyPairs=team-a",
+                "--from-literal=buckets=team-a-data",
             ])
             .await?;
         server.until_accepted(TENANT, &good).await?;
         passes(server, TENANT, CREATE, &pool(json!({"maxSize": 1}))).await?;
+        let volume = |key: &str| json!({"sizeGiB": 20, "encrypted": true, "kmsKeyID": key});
         for (fields, message) in [
             (
                 json!({"iamInstanceProfile": "admin", "maxSize": 1}),
                 "instance profile admin is not allowed in this namespace",
+            ),
+            (
+                json!({"subnets": [{"id": "subnet-1"}, {"id": "subnet-2"}], "maxSize": 1}),
+                "a subnet is not named by its id, or not allowed in this namespace: subnet-1",
+            ),
+            (
+                json!({"subnets": [{"tags": {"a": "b"}}], "maxSize": 1}),
+                "a subnet is not named by its id, or not allowed in this namespace: subnet-1",
+            ),
+            (
+                json!({"securityGroups": [{"id": "sg-2"}], "maxSize": 1}),
+                "a security group is not named by its id, or not allowed in this namespace: sg-1",
+            ),
+            (
+                json!({"securityGroups": [{"tags": {"a": "b"}}], "maxSize": 1}),
+                "a security group is not named by its id, or not allowed in this namespace: sg-1",
+            ),
+            (
+                json!({"rootVolume": volume("alias/team-b"), "maxSize": 1}),
+                "KMS key alias/team-b is not allowed in this namespace: alias/team-a",
+            ),
+            (
+                json!({"volumes": [with(volume("alias/team-c"), json!({"deviceName": "/dev/xvdb"}))], "maxSize": 1}),
+                "KMS key alias/team-c is not allowed in this namespace: alias/team-a",
+            ),
+            (
+                json!({"sshKeyName": "team-b", "maxSize": 1}),
+                "key pair team-b is not allowed in this namespace: team-a",
+            ),
+            (
+                json!({
+                    "userDataStorage": {"s3": {"bucket": "team-b-data"}}, "iamInstanceProfile": "team-a-gpu", "maxSize": 1,
+                }),
+                "bucket team-b-data is not allowed in this namespace: team-a-data",
             ),
             (json!({"maxSize": 51}), "spec.maxSize must be set, and be at most 50"),
             (json!({}), "spec.maxSize must be set, and be at most 50"),
