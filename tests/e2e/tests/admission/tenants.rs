@@ -388,6 +388,46 @@ fn only_an_administrator_takes_over_from_another_management_cluster() {
     });
 }
 
+/// FooMachines have a policy of their own.
+#[test]
+fn an_object_of_any_kind_is_protected_by_its_annotation() {
+    on_server(async |server| {
+        server.may_everything(&[TENANT]).await?;
+        let template = |spec: Value| json!({"template": {"spec": spec}});
+        let external = json!({"external": {"kubeconfigSecretRef": {"name": "one"}}});
+        let control_plane = with(external.clone(), json!({"version": "v1.36.3"}));
+        let nodes = json!({"family": "AL2023"});
+        let kinds = [
+            (Kind::Cluster, "foocluster", cluster()),
+            (Kind::ClusterIdentity, "fooclusteridentity", json!({"controller": {}})),
+            (Kind::ClusterTemplate, "fooclustertemplate", template(cluster())),
+            (Kind::ControlPlane, "foocontrolplane", control_plane),
+            (Kind::ControlPlaneTemplate, "foocontrolplanetemplate", template(external)),
+            (Kind::MachinePool, "foomachinepool", pool()),
+            (Kind::MachinePoolTemplate, "foomachinepooltemplate", template(pool())),
+            (Kind::NodeConfig, "foonodeconfig", nodes.clone()),
+            (Kind::NodeConfigTemplate, "foonodeconfigtemplate", template(nodes)),
+        ];
+        let crds = server.kubectl(&["get", "crd", "--output=name"]).await?;
+        let ours = crds.lines().filter(|name| name.contains(".foo.com")).count();
+        ensure!(ours == kinds.len() + 1, "a kind is missing: {crds}");
+        for (kind, name, spec) in kinds {
+            server.make(kind, "protected", spec).await?;
+            let delete = ["delete", name, "protected", "--namespace=default"];
+            passes(server, TENANT, &delete, &Value::Null).await?;
+            let annotate = ["annotate", name, "protected", "--namespace=default"];
+            let annotated = |annotation| annotate.into_iter().chain([annotation]).collect::<Vec<_>>();
+            server.kubectl(&annotated("infrastructure.foo.com/protected=")).await?;
+            for user in [TENANT, GARBAGE_COLLECTOR] {
+                is_refused(server, user, &delete, &Value::Null, "protected by the annotation").await?;
+            }
+            server.kubectl(&annotated("infrastructure.foo.com/protected-")).await?;
+            passes(server, TENANT, &delete, &Value::Null).await?;
+        }
+        Ok(())
+    });
+}
+
 #[test]
 fn a_crd_is_deleted_only_after_somebody_allowed_it() {
     on_server(async |server| {
