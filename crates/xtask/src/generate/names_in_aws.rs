@@ -3,7 +3,7 @@
 use super::Generated;
 use anyhow::Result;
 use foo_api::in_aws::nothing::NOTHING;
-use foo_api::in_aws::{Absent, Limit, ROWS, Row};
+use foo_api::in_aws::{Absent, Limit, ROWS, Row, Thing};
 use std::fmt::Write as _;
 
 const HEAD: &str = "# Names in AWS
@@ -61,6 +61,10 @@ pub(super) fn file() -> Result<Generated> {
             let without = match absent {
                 Absent::Any => "any",
                 Absent::OwnNames => "those that begin with `<namespace>_`, which need no list",
+                Absent::NotOfOthers if row.thing == Thing::SecurityGroup => {
+                    "any but those that the provider created for a FooCluster of another namespace, and the one that EKS created for its \
+                     cluster"
+                }
                 Absent::NotOfOthers => {
                     "any but those that the provider created for a FooCluster of another namespace"
                 }
