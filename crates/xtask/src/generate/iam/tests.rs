@@ -516,7 +516,8 @@ fn the_roles_of_the_quick_start_may_be_passed_and_have_the_policies_that_eks_req
         let arns = policies.iter().map(|name| format!("arn:${{AWS::Partition}}:iam::aws:policy/{name}"));
         assert_eq!(role["ManagedPolicyArns"], json!(arns.collect::<Vec<_>>()));
     }
-    let class = std::fs::read_to_string(crate::root().join("deploy/clusterctl/clusterclass-foo-eks.yaml")).unwrap();
+    let class =
+        std::fs::read_to_string(crate::root().join("deploy/clusterctl/clusterclass-foo-eks.yaml")).unwrap();
     let mut examples = class.lines().filter_map(|line| line.trim().strip_prefix("example: arn:"));
     assert!(examples.clone().count() > 0 && examples.all(|arn| arn.ends_with(".eks.infrastructure.foo.com")));
     let profile = &stack["Resources"]["NodeProfile"]["Properties"]["InstanceProfileName"];
