@@ -439,7 +439,8 @@ fn owners(
     if holds_keys {
         let is_new = |new: &&Naming| !new.is_deleting && !there.iter().any(|it| same(it, new));
         for new in naming.iter().filter(is_new) {
-            // A uid is that of one object: a reference with it to another kind is wrong, and the list has one entry per uid.
+            // A uid is that of one object: a reference with it to another kind is wrong, and the list has one entry per
+            // uid.
             wanted.retain(|it| it.uid != new.owner.uid);
             wanted.push(new.owner.clone());
         }

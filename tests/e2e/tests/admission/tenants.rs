@@ -335,7 +335,8 @@ fn the_control_plane_of_a_cluster_is_deleted_with_the_cluster_or_by_whoever_says
     });
 }
 
-/// It takes over what another management cluster has in AWS: its id and the names are in conditions, which tenants read.
+/// It takes over what another management cluster has in AWS: its id and the names are in conditions, which tenants
+/// read.
 #[test]
 fn only_an_administrator_takes_over_from_another_management_cluster() {
     on_server(async |server| {

@@ -227,8 +227,9 @@ fn caller(arn: &str) -> Caller<'_> {
     }
 }
 
-/// Whether two ARNs are those of one user or role. The path is not compared: IAM's names are unique in an account whatever the path, and in
-/// whatever case (IAM User Guide, "IAM identifiers"), and the path of a session's role is not always known.
+/// Whether two ARNs are those of one user or role. The path is not compared: IAM's names are unique in an account
+/// whatever the path, and in whatever case (IAM User Guide, "IAM identifiers"), and the path of a session's role is not
+/// always known.
 fn is_same_principal(one: &str, other: &str) -> bool {
     let principal = |arn: &str| {
         let parts: Vec<&str> = arn.splitn(6, ':').collect();

@@ -169,7 +169,8 @@ fn a_group_is_never_deleted_by_force() {
     assert_eq!(denied.condition, Some(json!({"Bool": {"autoscaling:ForceDelete": "true"}})));
 }
 
-/// Parameters whose default is narrower than the policy, which cannot know what an installation needs: the quick start needs no more.
+/// Parameters whose default is narrower than the policy, which cannot know what an installation needs: the quick start
+/// needs no more.
 const NARROWER: [(&str, &str); 3] =
     [("KeyPairs", "None"), ("GivenVpcs", "None"), ("InstanceProfiles", "*.nodes.infrastructure.foo.com")];
 
