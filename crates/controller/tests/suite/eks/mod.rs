@@ -52,7 +52,7 @@ pub(crate) fn refers(cluster: &mut Cluster) {
 
 impl World {
     /// A world in which EKS does not take its time.
-    fn hasty_eks() -> Self {
+    pub(crate) fn hasty_eks() -> Self {
         let world = Self::empty();
         let shorten = |settings: &mut foo_simulator::core::Settings| {
             settings.eks.create = Duration::from_secs(40);
@@ -156,7 +156,7 @@ impl World {
         self.until("the FooControlPlane is gone", || self.eks_object_is_gone()).await;
     }
 
-    fn eks_cluster(&self) -> EksCluster {
+    pub(crate) fn eks_cluster(&self) -> EksCluster {
         self.region.cluster(NAME).unwrap()
     }
 
