@@ -94,7 +94,7 @@ async fn a_rebuilt_management_cluster_takes_network_and_eks_cluster_over_by_anno
         control_plane.annotations_mut().insert(key.to_owned(), value.clone());
     }
 
-    let rebuilt = world.beside(REBUILT);
+    let rebuilt = world.rebuilt(REBUILT);
     rebuilt.has(&cluster);
     rebuilt.has(&network);
     rebuilt.has(&control_plane);
@@ -112,7 +112,7 @@ async fn a_rebuilt_management_cluster_takes_network_and_eks_cluster_over_by_anno
 #[tokio::test(start_paused = true)]
 async fn a_second_network_for_a_cluster_of_another_installation_is_reported() {
     let world = lost().await;
-    let rebuilt = world.beside(REBUILT);
+    let rebuilt = world.rebuilt(REBUILT);
     let (cluster, network, control_plane) = of_git();
     rebuilt.has(&cluster);
     rebuilt.has(&network);
