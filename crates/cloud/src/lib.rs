@@ -48,7 +48,7 @@ pub mod watchdog;
 
 pub use clock::{Clock, SystemClock};
 pub use clusters::ClusterLooks;
-pub use compared::{AwsClock, Compared};
+pub use compared::{AwsClock, Compared, TOLERATED};
 pub use error::{CloudError, ErrorKind};
 pub use looks::{Freshness, Known, Look};
 pub use lookups::{Asking, Lookups};

@@ -14,15 +14,15 @@ use crate::clouds::CloudRegion;
 use crate::cluster::clusters::Clusters;
 use crate::cluster::status::{Found, Said, credentials};
 use crate::labels::Controller;
-use foo_api::FooCluster;
 use foo_api::cluster::ManagedNetwork;
+use foo_api::{FooCluster, conditions};
 use foo_calls::Process;
 use foo_calls::report::Status;
 use foo_cloud::{Cloud, CloudError};
 use foo_model::names::ADOPT_FROM_ANNOTATION;
 use foo_model::network::{Kind, Parts, Scope};
 use foo_model::{Blocked, EventReason, Reason, Timestamp, VpcId};
-use foo_network::report::{Condition, ConditionKind, LookRequest};
+use foo_network::report::{Condition, ConditionKind, LookRequest, NAMESAKE};
 use foo_network::{Action, Desired, Network, Observed, Plan};
 use kube::{Api, ResourceExt};
 use kube_runtime::reflector::ObjectRef;
@@ -227,6 +227,7 @@ impl Driver for Pass<'_> {
     ) -> Result<(), apply::Error> {
         self.publish(turn, state).await?;
         state.process.accept(turn.plan);
+        self.warn_of_namesake(turn.plan, state).await;
         Ok(())
     }
 
@@ -272,6 +273,16 @@ impl Driver for Pass<'_> {
 }
 
 impl Pass<'_> {
+    /// An event when `NetworkReady` says for the first time that another management cluster has a network for a Cluster of this name.
+    async fn warn_of_namesake(&self, plan: &Plan, state: &mut NetworkState) {
+        let kind: &'static str = ConditionKind::NetworkReady.into();
+        let before = self.cluster.status.as_ref().map(|it| it.conditions.as_slice()).unwrap_or_default();
+        let is_known = conditions::find(before, kind).is_some_and(|it| it.message.contains(NAMESAKE));
+        if plan.report.namesake && !is_known {
+            state.warned.warn(self.context(), self.cluster, EventReason::NetworkElsewhere, NAMESAKE).await;
+        }
+    }
+
     async fn look(&mut self, requests: &[LookRequest]) {
         let trouble = looks::take(requests, &self.region.networks).await;
         self.progress.trouble = trouble.or_else(|| self.progress.trouble.take());

@@ -10,7 +10,7 @@ use foo_api::FooControlPlane;
 use foo_api::names::managers;
 use foo_cloud::Freshness;
 use foo_model::eks::{Answer, Question};
-use foo_model::names::{CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION};
+use foo_model::names::{ADOPTED_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION};
 use foo_model::{Blocked, Reason};
 use futures::future::join_all;
 use kube::{Api, ResourceExt};
@@ -172,6 +172,13 @@ impl EksControlPlanes {
         let names = [(CONTROL_PLANE_ID_ANNOTATION, id.as_str()), (EKS_NAME_ANNOTATION, name.as_str())];
         let api = self.api(control_plane);
         annotations(&api, control_plane).keep_id(&names, goal, &mut state.identity).await
+    }
+
+    /// That its cluster was adopted is on the FooControlPlane: a move loses the status, and anyone with rights in the account can remove
+    /// the tag.
+    pub(super) async fn keep_adopted(&self, control_plane: &FooControlPlane) -> Result<(), kube::Error> {
+        let api = self.api(control_plane);
+        annotations(&api, control_plane).keep(ADOPTED_ANNOTATION, "true").await
     }
 }
 

@@ -171,6 +171,9 @@ impl Driver for Pass<'_> {
     /// With it goes what the controller itself finds out about the API server.
     async fn conclude(&mut self, turn: &Turn<'_, Eks>, state: &mut EksState) -> Result<(), apply::Error> {
         state.process.accept(turn.plan);
+        if let Some(newest) = self.newest().filter(|_| self.goal == Goal::Keep && turn.plan.record.adopted) {
+            self.control_planes.keep_adopted(&newest).await?;
+        }
         let cluster = turn.plan.report.cluster.as_ref();
         let server = cluster.and_then(|cluster| Server::of(cluster, &self.region.key.region));
         let known = match self.goal {
