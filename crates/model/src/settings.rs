@@ -78,3 +78,25 @@ fn replace<T>(setting: &mut T, change: Option<T>) {
         *setting = value;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_has_what_differs_and_nothing_else() {
+        let before = GroupSettings::in_subnets(BTreeSet::from(["subnet-a".into()]));
+        let after = GroupSettings {
+            subnets: BTreeSet::from(["subnet-b".into()]),
+            new_instances: Protection::Unprotected,
+        };
+        assert_eq!(before.changes_from(&before), GroupSettingsChange::default());
+        let change = after.changes_from(&before);
+        assert_eq!(change.names(), ["subnets", "protection of new instances"]);
+        let mut changed = before.clone();
+        change.apply_to(&mut changed);
+        assert_eq!(changed, after);
+        let one = before.with_subnets(after.subnets.clone());
+        assert_eq!(one.changes_from(&before).names(), ["subnets"]);
+    }
+}

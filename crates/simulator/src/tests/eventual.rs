@@ -10,7 +10,6 @@ use crate::core::{Region, Settings};
 use foo_cloud::{CloudError, Compute as _, ErrorKind, Groups as _};
 use foo_model::hook::{HookConfig, HookResult};
 use foo_model::{GroupChange, GroupName, GroupSettings, InstanceId, NewGroup, Seconds};
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 const TEN_SECONDS: Duration = Duration::from_secs(10);

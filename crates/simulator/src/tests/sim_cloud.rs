@@ -7,7 +7,7 @@ use crate::{SimCloud, Simulator, SimulatorConfig};
 use foo_cloud::{Compute as _, Described, ErrorKind, Groups as _, InstanceState, Looked, NetworkQuery};
 use foo_model::{
     ActivityStatus, Decrement, GroupChange, GroupName, GroupSettings, LifecycleState, MetadataOptions,
-    NewGroup, Process, Protection, SubnetId, TemplateContent, TemplateHashes, TemplateVersion, UserData,
+    NewGroup, Process, SubnetId, TemplateContent, TemplateHashes, TemplateVersion, UserData,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
