@@ -4,8 +4,8 @@
 //! # A new field
 //!
 //! Paths are below `crates/`. Every field: its CEL rule here, a case in `tests/e2e/tests/admission/rules.rs`, a row in
-//! `TABLE` in `runtime-extension/src/variables/table.rs` (a test asks for it), `docs/concepts/pools.md`,
-//! `cargo xtask generate`.
+//! `POOLS` in `runtime-extension/src/variables/table.rs` and in `docs/extensions/foo.md` (tests ask for both),
+//! `docs/concepts/pools.md`, `cargo xtask generate`.
 //!
 //! A field that is part of the launch template is read in `controller/src/pool/inputs/{desired,content}.rs`:
 //!
