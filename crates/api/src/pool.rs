@@ -15,10 +15,10 @@
 //! * Then it is a field in `model/src/template.rs`. The compiler leads to the code that fills, hashes and sends it.
 //!   `simulator/src/wire/ec2/launch_fields.rs` needs it if EC2's field is not there yet.
 //!
-//! A setting of the Auto Scaling group is a field of `GroupSettings` in `model/src/settings.rs`. The compiler leads to the
-//! code that compares it (in the same file), fills it (`assembled` in `controller/src/pool/inputs/desired.rs`), sends and reads
-//! it (`cloud-adapter/src/groups/`) and simulates it (`simulator/src/sim_cloud/{groups,convert}.rs`), and to a line in the
-//! planner's tests, `tests/world/manager.rs`. The planner itself compares and repairs whatever the struct has.
+//! A setting of the Auto Scaling group is a field of `GroupSettings` in `model/src/settings.rs`. The compiler leads to
+//! the code that compares it (in the same file), fills it (`assembled` in `controller/src/pool/inputs/desired.rs`),
+//! sends and reads it (`cloud-adapter/src/groups/`) and simulates it (`simulator/src/sim_cloud/{groups,convert}.rs`),
+//! and to a line in `planner/tests/world/manager.rs`. The planner itself repairs whatever the struct has.
 
 mod image;
 pub mod image_source;

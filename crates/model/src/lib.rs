@@ -4,8 +4,8 @@
 //! Plain data without behaviour beyond simple questions about itself. The planner decides in these types, the traits of the
 //! `cloud` crate speak in them: nothing is translated between looking, deciding and doing.
 //!
-//! * `group`, `settings`, `template`, `hook`, `machine`, `changes`: a pool in AWS and in Kubernetes, and what can be changed
-//!   of it;
+//! * `group`, `settings`, `template`, `hook`, `machine`, `changes`: a pool in AWS and in Kubernetes, and what can be
+//!   changed of it;
 //! * `network`, `eks`: the parts of networks and EKS clusters, and their changes;
 //! * `signal`, `event`: what AWS announces, and what the provider reports;
 //! * `reason`: the reasons of conditions with their remedies;

@@ -1,11 +1,11 @@
-//! The settings of an Auto Scaling group that the provider decides, and AWS changes one by one: the same struct in what is
-//! desired, in a group that was read, and in one to create. A change is the difference between two of them.
+//! The settings of an Auto Scaling group that AWS changes one by one: the same struct in what is desired, in a group
+//! that was read, and in one to create. A change is the difference between two of them.
 //!
-//! A new setting is a field here. Everything that reads or writes settings names each field, so the compiler then leads to
-//! the places that the new one needs. In this file, that is all functions; the planner needs no change.
+//! A new setting is a field of both structs. All code that sends, reads or compares settings names each field, so the
+//! compiler leads to the places that the new one needs. The planner is none of them: it repairs what differs.
 //!
-//! Not here: the sizes, which a plan decides by themselves, and the launch template with the mix of types, which AWS takes
-//! together.
+//! Not here: the sizes, which depend on the replicas, and the launch template with the mix of types, which AWS takes
+//! together and a rollback leaves unchanged.
 
 use crate::{Protection, SubnetId};
 use serde::{Deserialize, Serialize};
