@@ -2,7 +2,7 @@
 
 use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_cloud::{Compute as _, Groups as _};
-use foo_model::{GroupName, LaunchTemplateId, NewGroup, Protection, TemplateVersion};
+use foo_model::{GroupName, GroupSettings, LaunchTemplateId, NewGroup, Protection, TemplateVersion};
 use foo_simulator::core::catalogue::IMAGE_X86_64;
 use foo_simulator::core::group::operations::Deletion;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
@@ -355,8 +355,10 @@ async fn makes_a_group(world: &World, name: &str) {
         desired: Some(2),
         template: makes_a_template(world, "theirs").await,
         mix: None,
-        subnets: PRIVATE_SUBNETS.map(Into::into).into(),
-        new_instances: Protection::Unprotected,
+        settings: GroupSettings {
+            new_instances: Protection::Unprotected,
+            ..GroupSettings::in_subnets(PRIVATE_SUBNETS.map(Into::into).into())
+        },
         drain_hook: None,
         tags: BTreeMap::from([("owner".to_owned(), "somebody".to_owned())]),
     };

@@ -12,51 +12,61 @@ use base64::engine::general_purpose::STANDARD;
 use foo_cloud::{InstanceDetails, VersionCopy};
 use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult};
 use foo_model::{
-    AwsTime, InstancesMix, LaunchTemplate, LaunchTemplateId, MixOverride, Seconds, SpotStrategy,
-    TemplateContent, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp,
+    AwsTime, GroupSettings, InstancesMix, LaunchTemplate, LaunchTemplateId, MixOverride, Seconds,
+    SpotStrategy, TemplateContent, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp,
 };
 use std::collections::BTreeMap;
 
 /// Template content as launch template data, in the names of EC2's answers.
 pub(super) fn document_of(content: &TemplateContent) -> Document {
-    let texts = |items: Vec<&str>| Document::List(items.into_iter().map(Document::text).collect());
-    let groups: Vec<&str> = content.security_groups.iter().map(foo_model::SecurityGroupId::as_str).collect();
+    let TemplateContent {
+        image,
+        instance_type,
+        security_groups,
+        instance_profile,
+        key_name,
+        volumes,
+        metadata,
+        spot,
+        user_data,
+        tags,
+    } = content;
+    let groups = || Document::List(security_groups.iter().map(Document::text).collect());
     let mut document = Document::map()
-        .with("imageId", Some(Document::text(&content.image)))
-        .with("instanceType", Some(Document::text(&content.instance_type)))
-        .with("keyName", content.key_name.as_ref().map(Document::text))
-        .with("userData", user_data(&content.user_data))
-        .with("securityGroupIdSet", (!groups.is_empty()).then(|| texts(groups)))
-        .with("metadataOptions", Some(metadata(content.metadata)));
-    if let Some(profile) = &content.instance_profile {
+        .with("imageId", Some(Document::text(image)))
+        .with("instanceType", Some(Document::text(instance_type)))
+        .with("keyName", key_name.as_ref().map(Document::text))
+        .with("userData", encoded(user_data))
+        .with("securityGroupIdSet", (!security_groups.is_empty()).then(groups))
+        .with("metadataOptions", Some(metadata_options(*metadata)));
+    if let Some(profile) = instance_profile {
         let field = if profile.starts_with("arn:") { "arn" } else { "name" };
         document.set("iamInstanceProfile", Document::map().with(field, Some(Document::text(profile))));
     }
-    if !content.volumes.is_empty() {
-        let volumes = content.volumes.iter().map(volume).collect();
+    if !volumes.is_empty() {
+        let volumes = volumes.iter().map(volume).collect();
         document.set("blockDeviceMappingSet", Document::List(volumes));
     }
-    if let Some(spot) = &content.spot {
-        let options = spot
-            .max_price
-            .as_ref()
-            .map(|price| Document::map().with("maxPrice", Some(Document::text(price))));
+    if let Some(foo_model::SpotOptions { max_price }) = spot {
+        let options =
+            max_price.as_ref().map(|price| Document::map().with("maxPrice", Some(Document::text(price))));
         let market =
             Document::map().with("marketType", Some(Document::text("spot"))).with("spotOptions", options);
         document.set("instanceMarketOptions", market);
     }
-    tag_specifications(&mut document, &content.tags);
+    tag_specifications(&mut document, tags);
     document
 }
 
 /// The fields that a copy of a version replaces, as launch template data.
 pub(super) fn document_of_copy(copy: &VersionCopy<'_>) -> Document {
-    let mut document = Document::map().with("userData", user_data(copy.user_data));
-    tag_specifications(&mut document, copy.tags);
+    let VersionCopy { from: _, user_data, tags } = copy;
+    let mut document = Document::map().with("userData", encoded(user_data));
+    tag_specifications(&mut document, tags);
     document
 }
 
-fn user_data(data: &foo_model::UserData) -> Option<Document> {
+fn encoded(data: &foo_model::UserData) -> Option<Document> {
     (!data.0.is_empty()).then(|| Document::Text(STANDARD.encode(&data.0)))
 }
 
@@ -72,25 +82,27 @@ fn tag_specifications(document: &mut Document, tags: &BTreeMap<String, String>) 
     document.set("tagSpecificationSet", Document::List(specs.collect()));
 }
 
-fn metadata(options: foo_model::MetadataOptions) -> Document {
-    let tokens = if options.tokens_required { "required" } else { "optional" };
+fn metadata_options(options: foo_model::MetadataOptions) -> Document {
+    let foo_model::MetadataOptions { tokens_required, hop_limit } = options;
+    let tokens = if tokens_required { "required" } else { "optional" };
     Document::map()
         .with("httpTokens", Some(Document::text(tokens)))
-        .with("httpPutResponseHopLimit", Some(Document::text(options.hop_limit)))
+        .with("httpPutResponseHopLimit", Some(Document::text(hop_limit)))
         .with("httpEndpoint", Some(Document::text("enabled")))
         .with("instanceMetadataTags", Some(Document::text("disabled")))
 }
 
 fn volume(volume: &foo_model::Volume) -> Document {
+    let foo_model::Volume { device, size_gib, kind, iops, throughput, encrypted, kms_key } = volume;
     let ebs = Document::map()
-        .with("volumeSize", Some(Document::text(volume.size_gib)))
-        .with("volumeType", Some(Document::text(volume.kind.name())))
-        .with("iops", volume.iops.map(Document::text))
-        .with("throughput", volume.throughput.map(Document::text))
-        .with("encrypted", volume.encrypted.map(Document::text))
-        .with("kmsKeyId", volume.kms_key.as_ref().map(Document::text))
+        .with("volumeSize", Some(Document::text(size_gib)))
+        .with("volumeType", Some(Document::text(kind.name())))
+        .with("iops", iops.map(Document::text))
+        .with("throughput", throughput.map(Document::text))
+        .with("encrypted", encrypted.map(Document::text))
+        .with("kmsKeyId", kms_key.as_ref().map(Document::text))
         .with("deleteOnTermination", Some(Document::text(true)));
-    Document::map().with("deviceName", Some(Document::text(&volume.device))).with("ebs", Some(ebs))
+    Document::map().with("deviceName", Some(Document::text(device))).with("ebs", Some(ebs))
 }
 
 fn tag_set(tags: &BTreeMap<String, String>) -> Document {
@@ -108,15 +120,16 @@ pub(super) fn source_of(
 ) -> SourceSpec {
     let template = TemplateSpec { key: TemplateKey::Id(id.clone()), version: Some(version.to_string()) };
     let Some(mix) = mix else { return SourceSpec::Template(template) };
-    let overrides = mix.overrides.iter().map(|choice| OverrideSpec {
+    let InstancesMix { overrides, on_demand_base, on_demand_percentage, spot_strategy, spot_max_price } = mix;
+    let overrides = overrides.iter().map(|MixOverride { instance_type }| OverrideSpec {
         template: None,
-        document: Document::map().with("InstanceType", Some(Document::text(&choice.instance_type))),
+        document: Document::map().with("InstanceType", Some(Document::text(instance_type))),
     });
     let distribution = Document::map()
-        .with("OnDemandBaseCapacity", Some(Document::text(mix.on_demand_base)))
-        .with("OnDemandPercentageAboveBaseCapacity", Some(Document::text(mix.on_demand_percentage)))
-        .with("SpotAllocationStrategy", Some(Document::text(mix.spot_strategy.name())))
-        .with("SpotMaxPrice", Some(Document::text(mix.spot_max_price.as_deref().unwrap_or_default())));
+        .with("OnDemandBaseCapacity", Some(Document::text(on_demand_base)))
+        .with("OnDemandPercentageAboveBaseCapacity", Some(Document::text(on_demand_percentage)))
+        .with("SpotAllocationStrategy", Some(Document::text(spot_strategy.name())))
+        .with("SpotMaxPrice", Some(Document::text(spot_max_price.as_deref().unwrap_or_default())));
     SourceSpec::Mixed {
         template: Some(template),
         overrides: Some(overrides.collect()),
@@ -140,8 +153,10 @@ pub(super) fn group_of(group: &Group) -> foo_model::Group {
             LaunchSource::Template(_) => None,
             LaunchSource::Mixed(policy) => Some(mix_of(policy)),
         },
-        subnets: group.subnets.iter().cloned().collect(),
-        new_instances: group.new_instances,
+        settings: GroupSettings {
+            subnets: group.subnets.iter().cloned().collect(),
+            new_instances: group.new_instances,
+        },
         suspended: group.suspended.clone(),
         tags: group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect(),
         status: group.status,

@@ -13,7 +13,8 @@ use async_trait::async_trait;
 use foo_cloud::{Ended, Groups, Looked, Operation, Result};
 use foo_model::hook::{DRAIN_HOOK, HookConfig};
 use foo_model::{
-    Activity, Decrement, GroupChange, GroupName, InstanceId, LaunchTemplateId, Process, Protection,
+    Activity, Decrement, GroupChange, GroupName, GroupSettings, GroupSettingsChange, InstanceId,
+    LaunchTemplateId, Process, Protection,
 };
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,40 +84,43 @@ impl Groups for SimCloud {
     }
 
     async fn create_group(&self, spec: &foo_model::NewGroup) -> Result<()> {
+        let foo_model::NewGroup { name, min, max, desired, template, mix, settings, drain_hook, tags } = spec;
+        let GroupSettings { subnets, new_instances } = settings;
         let new = NewGroup {
-            name: spec.name.clone(),
-            min: spec.min,
-            max: spec.max,
-            desired: spec.desired,
-            source: Some(convert::source_of(&spec.template.0, spec.template.1, spec.mix.as_ref())),
-            subnets: spec.subnets.iter().cloned().collect(),
-            new_instances: spec.new_instances,
-            tags: group_tags(&spec.tags),
+            name: name.clone(),
+            min: *min,
+            max: *max,
+            desired: *desired,
+            source: Some(convert::source_of(&template.0, template.1, mix.as_ref())),
+            subnets: subnets.iter().cloned().collect(),
+            new_instances: *new_instances,
+            tags: group_tags(tags),
             settings: SettingsChange::default(),
-            hooks: spec.drain_hook.map(convert::hook_of).into_iter().collect(),
+            hooks: drain_hook.map(convert::hook_of).into_iter().collect(),
         };
         self.call(Operation::CreateAutoScalingGroup, format!("{spec:?}"), |region| {
-            check_template(region, Some(&spec.template.0))?;
+            check_template(region, Some(&template.0))?;
             region.create_group(new)
         })
         .await
     }
 
     async fn update_group(&self, name: &GroupName, change: &GroupChange) -> Result<()> {
+        let GroupChange { min, max, desired, template, settings } = change;
+        let GroupSettingsChange { subnets, new_instances } = settings;
         let update = GroupUpdate {
-            min: change.min,
-            max: change.max,
-            desired: change.desired,
-            source: change
-                .template
+            min: *min,
+            max: *max,
+            desired: *desired,
+            source: template
                 .as_ref()
                 .map(|(id, version, mix)| convert::source_of(id, *version, mix.as_ref())),
-            subnets: change.subnets.as_ref().map(|subnets| subnets.iter().cloned().collect()),
-            new_instances: change.new_instances,
+            subnets: subnets.as_ref().map(|subnets| subnets.iter().cloned().collect()),
+            new_instances: *new_instances,
             settings: SettingsChange::default(),
         };
         self.call_on_group(Operation::UpdateAutoScalingGroup, name, format!("{name} {change:?}"), |region| {
-            check_template(region, change.template.as_ref().map(|(id, _, _)| id))?;
+            check_template(region, template.as_ref().map(|(id, _, _)| id))?;
             region.update_group(name, update)
         })
         .await

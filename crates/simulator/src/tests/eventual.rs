@@ -9,8 +9,7 @@ use crate::core::settings::{ReadOrder, TemplateRefusal};
 use crate::core::{Region, Settings};
 use foo_cloud::{CloudError, Compute as _, ErrorKind, Groups as _};
 use foo_model::hook::{HookConfig, HookResult};
-use foo_model::{GroupChange, GroupName, InstanceId, NewGroup, Protection, Seconds, SubnetId};
-use std::collections::BTreeSet;
+use foo_model::{GroupChange, GroupName, GroupSettings, InstanceId, NewGroup, Seconds};
 use std::time::Duration;
 
 const TEN_SECONDS: Duration = Duration::from_secs(10);
@@ -109,8 +108,7 @@ fn spec(template: (foo_model::LaunchTemplateId, foo_model::TemplateVersion)) -> 
         desired: Some(1),
         template,
         mix: None,
-        subnets: BTreeSet::from([SubnetId::from(crate::core::network::PRIVATE_SUBNETS[0])]),
-        new_instances: Protection::Protected,
+        settings: GroupSettings::in_subnets([crate::core::network::PRIVATE_SUBNETS[0].into()].into()),
         drain_hook: None,
         tags: tags(),
     }

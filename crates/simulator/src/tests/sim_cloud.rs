@@ -6,8 +6,8 @@ use crate::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP, VPC};
 use crate::{SimCloud, Simulator, SimulatorConfig};
 use foo_cloud::{Compute as _, Described, ErrorKind, Groups as _, InstanceState, Looked, NetworkQuery};
 use foo_model::{
-    ActivityStatus, Decrement, GroupChange, GroupName, LifecycleState, MetadataOptions, NewGroup, Process,
-    Protection, SubnetId, TemplateContent, TemplateHashes, TemplateVersion, UserData,
+    ActivityStatus, Decrement, GroupChange, GroupName, GroupSettings, LifecycleState, MetadataOptions,
+    NewGroup, Process, SubnetId, TemplateContent, TemplateHashes, TemplateVersion, UserData,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -55,8 +55,7 @@ async fn a_pool_lives_and_dies() {
         desired: Some(3),
         template: (template.clone(), first),
         mix: None,
-        subnets: PRIVATE_SUBNETS.map(SubnetId::from).into(),
-        new_instances: Protection::Protected,
+        settings: GroupSettings::in_subnets(PRIVATE_SUBNETS.map(SubnetId::from).into()),
         drain_hook: None,
         tags: tags(),
     };
@@ -66,7 +65,7 @@ async fn a_pool_lives_and_dies() {
     let group = cloud.describe_groups(std::slice::from_ref(&name)).await.expect("read").groups.remove(0);
     assert!(group.instances.iter().all(|it| it.lifecycle == LifecycleState::InService));
     assert_eq!((group.instances.len(), group.tags.clone()), (3, tags()));
-    assert_eq!(group.subnets, spec.subnets);
+    assert_eq!(group.settings, spec.settings);
 
     let second = cloud
         .create_template_version(&template, &content("m7i.xlarge"), "by hand", "u")
@@ -157,8 +156,7 @@ async fn pages_and_tags() {
             desired: None,
             template: (template.clone(), version),
             mix: None,
-            subnets: [PRIVATE_SUBNETS[0].into()].into(),
-            new_instances: Protection::Unprotected,
+            settings: GroupSettings::in_subnets([PRIVATE_SUBNETS[0].into()].into()),
             drain_hook: None,
             tags: if n % 2 == 0 { tags() } else { BTreeMap::new() },
         };

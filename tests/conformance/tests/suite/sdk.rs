@@ -5,8 +5,8 @@ use anyhow::{Context as _, Result};
 use foo_cloud::{Compute, Groups};
 use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings, Identity};
 use foo_model::{
-    Decrement, Group, GroupChange, GroupName, LaunchTemplateId, MetadataOptions, NewGroup, Process,
-    Protection, SubnetId, TemplateContent, TemplateHashes, TemplateVersion, UserData,
+    Decrement, Group, GroupChange, GroupName, GroupSettings, LaunchTemplateId, MetadataOptions, NewGroup,
+    Process, SubnetId, TemplateContent, TemplateHashes, TemplateVersion, UserData,
 };
 use foo_simulator::core::catalogue::IMAGE_X86_64;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
@@ -174,8 +174,7 @@ impl World {
             desired: Some(3),
             template: (id.clone(), TemplateVersion(1)),
             mix: None,
-            subnets: self.place.subnets.iter().map(|id| SubnetId::from(id.as_str())).collect(),
-            new_instances: Protection::Protected,
+            settings: GroupSettings::in_subnets(self.subnets()),
             drain_hook: None,
             tags: tags(),
         };

@@ -16,7 +16,9 @@ use foo_api::in_aws::Thing;
 use foo_api::{capi, names, pool as api};
 use foo_cloud::InstanceTypeInfo;
 use foo_cloud::lookups::{Asking, Lookups};
-use foo_model::{Blocked, DeletionTimeouts, Reason, Seconds, SecurityGroupId, SubnetId};
+use foo_model::{
+    Blocked, DeletionTimeouts, GroupSettings, Protection, Reason, Seconds, SecurityGroupId, SubnetId,
+};
 use foo_planner::desired::{
     Desired, Goal, GroupConfig, Identity, ScaleIn, Size, Template, VictimPolicy, Wanted,
 };
@@ -162,7 +164,7 @@ fn assembled(gathered: &Gathered, identity: &Identity, parts: Parts) -> Desired 
         size: parts.size,
         template: parts.template,
         group: GroupConfig {
-            subnets: parts.subnets,
+            settings: GroupSettings { subnets: parts.subnets, new_instances: Protection::Protected },
             mix,
             tags: parts.tags,
             storage: stored::storage(&gathered.pool.spec),

@@ -75,7 +75,7 @@ pub(in crate::pool) fn in_words(error: &CloudError, region: &str) -> String {
 /// The same for failed lookups of the desired state.
 pub(in crate::pool) fn place(desired: &mut Desired, region: &str) {
     let template = blocked(&mut desired.template);
-    for blocked in template.into_iter().chain(blocked(&mut desired.group.subnets)) {
+    for blocked in template.into_iter().chain(blocked(&mut desired.group.settings.subnets)) {
         if blocked.reason == Reason::AwsUnreachable {
             blocked.message = crate::cluster::unreachable(region, &blocked.message);
         }
