@@ -6,8 +6,8 @@ use crate::core::error::AwsResult;
 use crate::iam::directory::{InstanceProfile as Profile, Provider, no_entity};
 use crate::world::Inner;
 use async_trait::async_trait;
-use foo_cloud::{ErrorKind, NewOidcProvider, Operation, Result, Roles};
-use foo_model::eks::{InstanceProfile, OidcProvider, Role};
+use foo_cloud::{ErrorKind, Operation, Result, Roles};
+use foo_model::eks::{InstanceProfile, NewOidcProvider, OidcProvider, Role};
 use foo_model::{AwsTime, Timestamp};
 
 #[async_trait]
@@ -46,7 +46,7 @@ impl Roles for SimCloud {
         self.call_of_account(Operation::CreateOpenIDConnectProvider, &provider.url, |inner| {
             let new = Provider {
                 url: String::new(),
-                clients: provider.clients.clone(),
+                clients: provider.client_ids.clone(),
                 thumbprints: Vec::new(),
                 created: inner.clock.now(),
                 tags: provider.tags.clone(),

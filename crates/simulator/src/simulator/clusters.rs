@@ -1,9 +1,10 @@
 //! What tests do to the clusters of a region.
 
 use super::RegionHandle;
-use crate::core::eks::cluster::{ApiServer, Cluster, InsightFact, Issue};
+use crate::core::eks::cluster::{ApiServer, Cluster, InsightFact};
 use crate::core::eks::{EksMishap, KubernetesIdentity};
 use crate::core::error::AwsResult;
+use foo_model::eks::Issue;
 
 impl RegionHandle {
     /// All clusters, with everything that belongs to them.

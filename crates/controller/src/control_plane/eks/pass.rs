@@ -189,7 +189,7 @@ impl Driver for Pass<'_> {
     }
 
     async fn send(cloud: Arc<dyn Cloud>, action: &Action) -> Result<Changed, CloudError> {
-        cloud.change_eks(&action.change).await
+        cloud.change_eks(&action.change, action.token.as_deref()).await
     }
 
     fn named(action: &Action) -> String {

@@ -4,7 +4,7 @@ use super::{NAME, control_plane, refers};
 use crate::support::{CLUSTER, INSTALLATION, NS, World, objects};
 use foo_api::FooControlPlane;
 use foo_api::control_plane::eks::DeletionPolicy;
-use foo_model::eks::Change;
+use foo_model::eks::{Change, TagChange};
 use foo_model::names::{
     ADOPT_FROM_ANNOTATION, ADOPTED_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, TAG_ADOPTABLE, TAG_ADOPTED,
     TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION,
@@ -38,7 +38,8 @@ async fn tags(world: &World, key: &str, value: &str) {
     let arn = world.eks_cluster().arn;
     let tags = [(key.to_owned(), value.to_owned())].into();
     let owner = world.aws.cloud(DEFAULT_REGION, "owner");
-    foo_cloud::Clusters::change_eks(&owner, &Change::TagResource { arn, tags }).await.unwrap();
+    let change = Change::Tags { arn, change: TagChange::Tag(tags) };
+    foo_cloud::Clusters::change_eks(&owner, &change, None).await.unwrap();
 }
 
 /// The identity of the Cluster.

@@ -1,16 +1,15 @@
 //! Access policies, and the Kubernetes identity that an access entry gives its principal (EKS User Guide, "Associate access
 //! policies with access entries", "Review access policy permissions").
 
-use super::cluster::AuthenticationMode;
 use super::entries::no_entry;
-use super::identities::{Association, EntryType, ScopeType};
+use super::identities::Association;
 use super::policies::{ACCESS_POLICIES, policy_arn};
 use super::principals::Principals;
 use super::refusal::{invalid, not_found};
-use super::requests::NewAssociation;
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
 use foo_model::Timestamp;
+use foo_model::eks::{AccessPolicy, AccessScope, AuthenticationMode, EntryKind};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -47,25 +46,23 @@ impl Region {
         &mut self,
         cluster: &str,
         principal: &str,
-        request: &NewAssociation,
+        policy: &AccessPolicy,
     ) -> AwsResult<Association> {
+        let AccessPolicy { arn, scope } = policy;
         let (now, applies) = (self.now, self.policy_applies());
         let entries = &mut self.cluster_with_entries(cluster)?.entries;
         let entry = entries.get_mut(principal).ok_or_else(|| no_entry(principal))?;
-        if !ACCESS_POLICIES.iter().any(|name| policy_arn(name) == request.policy_arn) {
-            return Err(invalid(format!(
-                "The policyArn parameter format is not valid: {}",
-                request.policy_arn
-            )));
+        if !ACCESS_POLICIES.iter().any(|name| policy_arn(name) == *arn) {
+            return Err(invalid(format!("The policyArn parameter format is not valid: {arn}")));
         }
         let takes = match entry.kind {
-            EntryType::Standard => true,
-            EntryType::Ec2 => request.policy_arn == policy_arn("AmazonEKSAutoNodePolicy"),
-            EntryType::Ec2Linux
-            | EntryType::Ec2Windows
-            | EntryType::FargateLinux
-            | EntryType::HybridLinux
-            | EntryType::HyperpodLinux => false,
+            EntryKind::Standard => true,
+            EntryKind::Ec2 => *arn == policy_arn("AmazonEKSAutoNodePolicy"),
+            EntryKind::Ec2Linux
+            | EntryKind::Ec2Windows
+            | EntryKind::FargateLinux
+            | EntryKind::HybridLinux
+            | EntryKind::HyperpodLinux => false,
         };
         if !takes {
             let kind: &str = entry.kind.into();
@@ -73,14 +70,13 @@ impl Region {
                 "Access policies cannot be associated with an entry of type {kind}."
             )));
         }
-        let Some(scope) = &request.access_scope else { return Err(invalid("accessScope cannot be empty.")) };
-        if (scope.r#type == ScopeType::Namespace) == scope.namespaces.is_empty() {
+        if matches!(scope, AccessScope::Namespaces(names) if names.is_empty()) {
             return Err(invalid("The namespaces must be given for the type namespace, and only for it."));
         }
-        let there = entry.policies.get(&request.policy_arn);
+        let there = entry.policies.get(arn);
         let (created, applies) = there.map_or((now, applies), |it| (it.created, it.applies));
         let association = Association { scope: scope.clone(), created, modified: now, applies };
-        entry.policies.insert(request.policy_arn.clone(), association.clone());
+        entry.policies.insert(arn.clone(), association.clone());
         Ok(association)
     }
 

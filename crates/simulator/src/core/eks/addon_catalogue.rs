@@ -1,7 +1,7 @@
 //! The add-ons that EKS offers, with their versions (EKS User Guide, "AWS add-ons"). Versions are a choice of those that there
 //! are, and which version of Kubernetes they fit is EKS's to say **(A)**.
 
-use super::versions::Minor;
+use foo_model::eks::Minor;
 
 /// An add-on.
 #[derive(Clone, Copy, Debug)]

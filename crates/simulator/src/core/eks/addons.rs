@@ -2,33 +2,18 @@
 //! time that has passed, and the nodes of the cluster.
 
 use super::addon_catalogue::{self, Addon};
-use super::cluster::{AddonPhase, AddonSpec, Change, Cluster, ClusterAddon, Issue, Update, UpdateType};
+use super::cluster::{AddonPhase, AddonSpec, Change, Cluster, ClusterAddon, Update, UpdateType};
 use super::mishaps::MishapOf;
 use super::principals::Principals;
 use super::refusal::{in_use, invalid, not_found};
-use super::requests::{AddonUpdate, NewAddon, ResolveConflicts};
 use super::schema::complaints;
 use super::step::EksStep;
 use super::tags::check_tags;
-use super::versions::Minor;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use foo_cloud::InstanceState;
-use strum::IntoStaticStr;
-
-/// Status of an add-on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
-#[expect(missing_docs, reason = "the names are AWS's own (EKS API Reference, Addon)")]
-pub enum AddonStatus {
-    Creating,
-    Active,
-    CreateFailed,
-    Updating,
-    UpdateFailed,
-    Degraded,
-    Deleting,
-}
+use foo_model::eks::{AddonSettings, AddonStatus, Issue, Minor, NewAddon, ResolveConflicts};
+use foo_model::network::Tags;
 
 pub(super) fn no_addon(name: &str) -> AwsError {
     not_found(format!("No addon: {name} found in cluster"))
@@ -72,11 +57,15 @@ impl Region {
     pub fn create_addon(
         &mut self,
         cluster: &str,
-        request: &NewAddon,
+        name: &str,
+        new: &NewAddon,
+        tags: &Tags,
+        token: Option<&str>,
         principals: &Principals,
     ) -> AwsResult<ClusterAddon> {
         const ACTION: &str = "CreateAddon";
-        let (name, token) = (&request.addon_name, request.client_request_token.as_deref());
+        let NewAddon { version, settings, pod_identities, conflicts } = new;
+        let request = &(name, new, tags);
         let of = self.cluster_to_change(cluster)?.clone();
         if let Some(made) = self.eks.tokens.made_before(ACTION, cluster, token, request)?
             && let Some(addon) = of.addons.get(name).filter(|it| it.arn == made)
@@ -87,69 +76,72 @@ impl Region {
         if of.addons.contains_key(name) {
             return Err(in_use("Addon already exists."));
         }
-        if request.resolve_conflicts == Some(ResolveConflicts::Preserve) {
+        if *conflicts == ResolveConflicts::Preserve {
             return Err(invalid(
                 "Resolve conflicts option preserve is not supported for operation CreateAddon",
             ));
         }
-        let version = version_of(info, request.addon_version.as_deref(), of.version)?;
-        check_values(info, request.configuration_values.as_deref())?;
-        check_tags(&request.tags)?;
-        self.check_addon_role(request.service_account_role_arn.as_deref(), principals)?;
+        let version = version_of(info, version.as_deref(), of.version)?;
+        self.check_settings(info, settings, principals)?;
+        check_tags(tags)?;
         let uuid = self.eks.chance.uuid();
         let arn = format!("arn:aws:eks:{}:{}:addon/{cluster}/{name}/{uuid}", self.name, self.account);
-        let pods = request.pod_identity_associations.clone().unwrap_or_default();
+        let pods = pod_identities.clone().unwrap_or_default();
         let pod_identities = self.bind_addon(cluster, &arn, info.namespace, &pods, principals)?;
-        let issue = self.creation_issue(&of, request);
+        let issue = self.creation_issue(&of, name, *conflicts);
         let addon = ClusterAddon {
-            name: name.clone(),
+            name: name.to_owned(),
             arn: arn.clone(),
-            spec: AddonSpec {
-                version,
-                values: request.configuration_values.clone(),
-                role: request.service_account_role_arn.clone(),
-                pod_identities,
-            },
+            spec: AddonSpec { version, settings: settings.clone(), pod_identities },
             phase: if issue.is_some() { AddonPhase::CreateFailed } else { AddonPhase::Created },
             created: self.now,
             modified: self.now,
             issues: issue.into_iter().collect(),
-            tags: request.tags.clone(),
+            tags: tags.clone(),
         };
         let of = self.cluster_to_change(cluster)?;
         if addon.phase == AddonPhase::Created {
             of.unmanaged.remove(name);
         }
-        of.addons.insert(name.clone(), addon.clone());
+        of.addons.insert(name.to_owned(), addon.clone());
         self.eks.tokens.remember(ACTION, cluster, token, request, &arn);
         Ok(addon)
     }
 
     /// Why the creation of an add-on will fail.
-    fn creation_issue(&mut self, cluster: &Cluster, request: &NewAddon) -> Option<Issue> {
-        let name = &request.addon_name;
+    fn creation_issue(
+        &mut self,
+        cluster: &Cluster,
+        name: &str,
+        conflicts: ResolveConflicts,
+    ) -> Option<Issue> {
         if let Some(issue) = self.eks_strikes(MishapOf::AddonCreation, &cluster.name, Some(name)) {
             return Some(issue);
         }
-        let gentle = request.resolve_conflicts.unwrap_or_default() == ResolveConflicts::None;
-        (gentle && cluster.unmanaged.contains(name)).then(|| Issue {
+        (conflicts == ResolveConflicts::None && cluster.unmanaged.contains(name)).then(|| Issue {
             code: "ConfigurationConflict".to_owned(),
             message: "Conflicts found when trying to apply. Will not continue due to resolve conflicts mode."
                 .to_owned(),
-            resource_ids: Vec::new(),
+            resources: Vec::new(),
         })
     }
 
-    fn check_addon_role(&self, role: Option<&str>, principals: &Principals) -> AwsResult<()> {
-        let Some(arn) = role else { return Ok(()) };
+    fn check_settings(
+        &self,
+        info: &Addon,
+        settings: &AddonSettings,
+        principals: &Principals,
+    ) -> AwsResult<()> {
+        check_values(info, settings.configuration.as_deref())?;
+        let Some(arn) = &settings.service_account_role else { return Ok(()) };
         match self.known_role(arn, principals) {
             Some(_) => Ok(()),
             None => Err(invalid(format!("The role {arn} does not exist."))),
         }
     }
 
-    /// UpdateAddon. What the request leaves out stays, except the role: without one the add-on uses that of the node (EKS API
-    /// Reference, UpdateAddon, `serviceAccountRoleArn`).
+    /// UpdateAddon. What the request leaves out stays, except the role: without one the add-on uses that of the node. Empty
+    /// configuration is none.
     ///
     /// # Errors
     /// EKS's refusals; nothing begins then.
@@ -157,18 +149,19 @@ impl Region {
         &mut self,
         cluster: &str,
         name: &str,
-        request: &AddonUpdate,
+        request: &NewAddon,
+        token: Option<&str>,
         principals: &Principals,
     ) -> AwsResult<Update> {
         const ACTION: &str = "UpdateAddon";
-        let token = request.client_request_token.as_deref();
+        let NewAddon { version, settings, pod_identities, conflicts } = request;
         if let Some(id) = self.eks.tokens.made_before(ACTION, cluster, token, request)? {
             return self.update_seen(cluster, &id, Some(name)).cloned();
         }
         let of = self.cluster_to_change(cluster)?.clone();
         let addon = of.addons.get(name).ok_or_else(|| no_addon(name))?;
         let status = self.addon_status(&of, addon).0;
-        if matches!(status, AddonStatus::Creating | AddonStatus::Updating | AddonStatus::Deleting) {
+        if status.is_moving() {
             let status: &str = status.into();
             return Err(in_use(format!(
                 "Addon {name} cannot be updated as it is currently in {status} state"
@@ -176,23 +169,16 @@ impl Region {
         }
         let info = known(name)?;
         let mut spec = addon.spec.clone();
-        if let Some(version) = &request.addon_version {
+        if let Some(version) = version {
             spec.version = version_of(info, Some(version), of.version)?;
         }
-        if let Some(values) = &request.configuration_values {
-            check_values(info, Some(values))?;
-            spec.values = Some(values.clone()).filter(|values| !values.is_empty());
-        }
-        self.check_addon_role(request.service_account_role_arn.as_deref(), principals)?;
-        spec.role.clone_from(&request.service_account_role_arn);
-        if let Some(pods) = &request.pod_identity_associations {
+        self.check_settings(info, settings, principals)?;
+        spec.settings = spec.settings.updated(settings.clone());
+        spec.settings.configuration = spec.settings.configuration.filter(|values| !values.is_empty());
+        if let Some(pods) = pod_identities {
             spec.pod_identities = self.bind_addon(cluster, &addon.arn, info.namespace, pods, principals)?;
         }
-        let conflicts = match request.resolve_conflicts.unwrap_or_default() {
-            ResolveConflicts::Overwrite => "OVERWRITE",
-            ResolveConflicts::None => "NONE",
-            ResolveConflicts::Preserve => "PRESERVE",
-        };
+        let conflicts: &str = (*conflicts).into();
         let params = vec![("AddonVersion", spec.version.clone()), ("ResolveConflicts", conflicts.to_owned())];
         let update =
             self.new_update(UpdateType::AddonUpdate, params, Change::Addon(name.to_owned(), Box::new(spec)));
@@ -286,7 +272,7 @@ impl Region {
             code: "InsufficientNumberOfReplicas".to_owned(),
             message: "The add-on is unhealthy because it doesn't have the desired number of replicas."
                 .to_owned(),
-            resource_ids: Vec::new(),
+            resources: Vec::new(),
         };
         let patient = self.is_younger(addon.created, self.settings.eks.addon_patience);
         (if patient { AddonStatus::Creating } else { AddonStatus::Degraded }, vec![issue])

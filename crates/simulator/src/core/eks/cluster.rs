@@ -1,111 +1,16 @@
 //! Clusters and what belongs to them (EKS API Reference, Cluster, Update, Addon, AccessEntry, PodIdentityAssociation).
 
 use super::identities::{AccessEntry, PodIdentity};
-use super::versions::Minor;
+use foo_model::eks::{
+    AddonSettings, AuthenticationMode, ClusterStatus, ConfigUpdate, EndpointAccess, InsightStatus, IpFamily,
+    Issue, LogType, Minor, Placement, SupportType, UpdateStatus,
+};
 use foo_model::network::Tags;
-use foo_model::{SecurityGroupId, SubnetId, Timestamp, VpcId};
+use foo_model::{SecurityGroupId, Timestamp, VpcId};
 use ipnet::Ipv4Net;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use strum::IntoStaticStr;
-
-/// Status of a cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
-#[expect(missing_docs, reason = "the names are AWS's own (EKS API Reference, Cluster)")]
-pub enum ClusterStatus {
-    Creating,
-    Active,
-    Updating,
-    Deleting,
-    Failed,
-}
-
-/// Who is let in by what (EKS User Guide, "Set up access entries"): in the order in which it can be changed.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
-)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
-#[expect(missing_docs, reason = "the names are AWS's own (EKS API Reference, AccessConfigResponse)")]
-pub enum AuthenticationMode {
-    #[default]
-    ConfigMap,
-    ApiAndConfigMap,
-    Api,
-}
-
-/// What becomes of a cluster at the end of standard support.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
-pub enum SupportType {
-    /// It is updated.
-    Standard,
-    /// It goes on for twelve months.
-    #[default]
-    Extended,
-}
-
-/// A log of the control plane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, strum::EnumIter)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the names are AWS's own (EKS API Reference, LogSetup)")]
-pub enum LogType {
-    Api,
-    Audit,
-    Authenticator,
-    ControllerManager,
-    Scheduler,
-}
-
-/// The addresses of Services.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
-#[expect(
-    missing_docs,
-    reason = "the names are AWS's own (EKS API Reference, KubernetesNetworkConfigRequest)"
-)]
-pub enum IpFamily {
-    #[default]
-    Ipv4,
-    Ipv6,
-}
-
-/// Something that is wrong with a cluster or an add-on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Issue {
-    /// `ConfigurationConflict`, `InsufficientNumberOfReplicas`, …
-    pub code: String,
-    /// In words.
-    pub message: String,
-    /// What it is about.
-    #[serde(default)]
-    pub resource_ids: Vec<String>,
-}
-
-/// How the endpoint is reached.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct EndpointAccess {
-    /// From the internet.
-    pub public: bool,
-    /// From the VPC.
-    pub private: bool,
-    /// From where in the internet.
-    pub cidrs: Vec<String>,
-}
-
-/// Where the control plane is in the VPC.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Placement {
-    /// Its subnets, as they were named.
-    pub subnets: Vec<SubnetId>,
-    /// Its additional security groups, as they were named.
-    pub groups: Vec<SecurityGroupId>,
-}
 
 /// A cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -209,15 +114,6 @@ pub enum UpdateType {
     AddonUpdate,
 }
 
-/// How far an update is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, IntoStaticStr)]
-#[expect(missing_docs, reason = "the names are AWS's own (EKS API Reference, Update)")]
-pub enum UpdateStatus {
-    InProgress,
-    Failed,
-    Successful,
-}
-
 /// What an update changes when it is done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the types of updates say it")]
@@ -226,13 +122,8 @@ pub enum Change {
     /// AWS changes the version at the end of support: nothing leads back.
     Forced(Minor),
     Rollback(Minor),
-    Endpoint(EndpointAccess),
-    Placement(Placement),
-    Logs(BTreeSet<LogType>),
-    Authentication(AuthenticationMode),
-    Support(SupportType),
-    ZonalShift(bool),
-    DeletionProtection(bool),
+    /// With everything that the request left out.
+    Config(ConfigUpdate),
     Key(String),
     /// The add-on of this name becomes this.
     Addon(String, Box<AddonSpec>),
@@ -265,13 +156,7 @@ impl Update {
             Change::Version(_)
             | Change::Forced(_)
             | Change::Rollback(_)
-            | Change::Endpoint(_)
-            | Change::Placement(_)
-            | Change::Logs(_)
-            | Change::Authentication(_)
-            | Change::Support(_)
-            | Change::ZonalShift(_)
-            | Change::DeletionProtection(_)
+            | Change::Config(_)
             | Change::Key(_) => None,
         }
     }
@@ -282,10 +167,8 @@ impl Update {
 pub struct AddonSpec {
     /// Its version.
     pub version: String,
-    /// Its configuration values, as they were given.
-    pub values: Option<String>,
-    /// The role of its service account.
-    pub role: Option<String>,
+    /// Its options, as they were given.
+    pub settings: AddonSettings,
     /// Ids of the pod identity associations that belong to it.
     pub pod_identities: Vec<String>,
 }
@@ -337,8 +220,8 @@ pub struct InsightFact {
     pub category: String,
     /// The version that it speaks of.
     pub kubernetes_version: Minor,
-    /// `PASSING`, `WARNING`, `ERROR`, `UNKNOWN`.
-    pub status: String,
+    /// What it says.
+    pub status: InsightStatus,
     /// In words.
     #[serde(default)]
     pub reason: String,

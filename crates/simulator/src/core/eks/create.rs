@@ -1,19 +1,19 @@
 //! CreateCluster (EKS API Reference).
 
-use super::cluster::{AuthenticationMode, Cluster, ClusterStatus, EndpointAccess, Issue, Placement};
-use super::config::{check_encryption, logs_after};
+use super::cluster::Cluster;
+use super::config::check_key;
 use super::mishaps::MishapOf;
 use super::place::{check_endpoint, check_ranges, service_range};
 use super::principals::{Principal, Principals};
 use super::refusal::{in_use, invalid, too_many};
-use super::requests::NewCluster;
 use super::step::{ClusterRef, EksStep};
 use super::tags::check_tags;
 use super::versions::{Offer, offered};
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
-use foo_model::VpcId;
+use foo_model::eks::{AuthenticationMode, ClusterStatus, EndpointAccess, Issue, NewCluster, SupportType};
 use foo_model::network::Vpc;
+use foo_model::{SecurityGroupId, VpcId};
 use ipnet::Ipv4Net;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -33,19 +33,19 @@ fn check_name(name: &str) -> AwsResult<()> {
 }
 
 impl Region {
-    /// CreateCluster. The same request with the same token answers with the cluster of the first.
+    /// CreateCluster, by the caller with this ARN. The same request with the same token answers with the cluster of the first.
     ///
     /// # Errors
     /// EKS's refusals; nothing is made then.
     pub fn create_cluster(
         &mut self,
+        name: &str,
         request: &NewCluster,
+        token: Option<&str>,
         caller: &str,
         principals: &Principals,
     ) -> AwsResult<Cluster> {
-        let name = &request.name;
         check_name(name)?;
-        let token = request.client_request_token.as_deref();
         if let Some(id) = self.eks.tokens.made_before(ACTION, name, token, request)?
             && let Some(cluster) = self.eks.cluster(name).filter(|cluster| cluster.id == id)
         {
@@ -54,24 +54,24 @@ impl Region {
         if self.eks.cluster(name).is_some() {
             return Err(in_use(format!("Cluster already exists with name: {name}")));
         }
-        let (mut cluster, offer) = self.checked_cluster(request, caller, principals)?;
+        let (mut cluster, offer) = self.checked_cluster(name, request, caller, principals)?;
+        cluster.token = token.map(str::to_owned);
         let digits = u32::try_from(self.eks.chance.below(u64::from(u32::MAX))).unwrap_or(0);
         cluster.security_group = self.make_cluster_group(&cluster.vpc, name, digits);
-        let mut groups: BTreeSet<_> = cluster.placement.groups.iter().cloned().collect();
-        groups.insert(cluster.security_group.clone());
+        let groups = cluster.all_groups(&cluster.placement.security_groups);
         if !self.place_control_plane(name, &cluster.placement.subnets, &groups) {
             cluster.health.push(Issue {
                 code: "InsufficientFreeAddresses".to_owned(),
                 message: "One or more of the subnets associated with your cluster does not have enough available IP \
                           addresses for Amazon EKS to perform cluster management operations."
                     .to_owned(),
-                resource_ids: cluster.placement.subnets.iter().map(ToString::to_string).collect(),
+                resources: cluster.placement.subnets.iter().map(ToString::to_string).collect(),
             });
         }
         self.eks.tokens.remember(ACTION, name, token, request, &cluster.id);
         let of = cluster.reference();
         self.eks_later(self.settings.eks.create, EksStep::Created(of.clone()));
-        self.eks.clusters.insert(name.clone(), cluster.clone());
+        self.eks.clusters.insert(name.to_owned(), cluster.clone());
         self.await_end_of_support(&of, &offer);
         Ok(cluster)
     }
@@ -79,31 +79,28 @@ impl Region {
     /// The cluster that a request describes, without what EKS makes for it.
     fn checked_cluster(
         &mut self,
+        name: &str,
         request: &NewCluster,
         caller: &str,
         principals: &Principals,
     ) -> AwsResult<(Cluster, Offer)> {
-        let offer = offered(&self.settings.eks.versions, request.version.as_deref(), self.now)?;
+        let offer = offered(&self.settings.eks.versions, request.version, self.now)?;
         self.check_cluster_role(&request.role_arn, principals)?;
-        let config = &request.resources_vpc_config;
-        let groups = config.security_group_ids.clone().unwrap_or_default();
-        let (placement, vpc) =
-            self.check_placement(&config.subnet_ids.clone().unwrap_or_default(), &groups)?;
-        let endpoint = endpoint_of(request)?;
-        let network = &request.kubernetes_network_config;
-        let service_range = service_range(network.service_ipv4_cidr.as_deref(), &self.ranges_of(&vpc))?;
-        self.check_zonal_shift(request.zonal_shift_config.enabled)?;
+        let vpc = self.check_placement(&request.placement)?;
+        let endpoint = endpoint_of(&request.access)?;
+        let service_range = service_range(request.service_ipv4.as_deref(), &self.ranges_of(&vpc))?;
+        self.check_zonal_shift(request.zonal_shift)?;
         check_tags(&request.tags)?;
-        let key = check_encryption(&request.encryption_config)?;
+        request.encryption_key.as_deref().map(check_key).transpose()?;
         let quota = usize::try_from(self.settings.eks.clusters).unwrap_or(usize::MAX);
         if self.eks.clusters.len() >= quota {
             return Err(too_many("Cluster limit exceeded for account."));
         }
         let id = format!("{:016X}{:016X}", self.eks.chance.bits(), self.eks.chance.bits());
         let cluster = Cluster {
-            arn: format!("arn:aws:eks:{}:{}:cluster/{}", self.name, self.account, request.name),
+            arn: format!("arn:aws:eks:{}:{}:cluster/{name}", self.name, self.account),
             id,
-            name: request.name.clone(),
+            name: name.to_owned(),
             created: self.now,
             status: ClusterStatus::Creating,
             version: offer.version,
@@ -111,25 +108,22 @@ impl Region {
             former: None,
             role: request.role_arn.clone(),
             vpc,
-            placement,
-            security_group: foo_model::SecurityGroupId::new(""),
+            placement: request.placement.clone(),
+            security_group: SecurityGroupId::new(""),
             endpoint,
-            family: network.ip_family.unwrap_or_default(),
+            family: request.ip_family,
             service_range,
-            unmanaged: bootstrapped(request.bootstrap_self_managed_addons.unwrap_or(true)),
-            logs: logs_after(&BTreeSet::new(), &request.logging),
-            key,
-            authentication: request.access_config.authentication_mode.unwrap_or_default(),
-            creator_is_admin: request
-                .access_config
-                .bootstrap_cluster_creator_admin_permissions
-                .unwrap_or(true),
+            unmanaged: bootstrapped(request.self_managed_addons),
+            logs: request.logging.clone(),
+            key: request.encryption_key.clone(),
+            authentication: request.authentication_mode,
+            creator_is_admin: request.creator_is_admin,
             creator: principal_of(caller),
-            support: request.upgrade_policy.support_type.unwrap_or_default(),
-            zonal_shift: request.zonal_shift_config.enabled.unwrap_or(false),
-            deletion_protection: request.deletion_protection.unwrap_or(false),
+            support: request.upgrade_policy.unwrap_or(SupportType::Extended),
+            zonal_shift: request.zonal_shift.unwrap_or(false),
+            deletion_protection: request.deletion_protection,
             tags: request.tags.clone(),
-            token: request.client_request_token.clone(),
+            token: None,
             health: Vec::new(),
             updates: Vec::new(),
             entries: BTreeMap::new(),
@@ -214,8 +208,8 @@ impl Cluster {
     }
 
     /// All security groups of its control plane.
-    pub(super) fn all_groups(&self, placement: &Placement) -> BTreeSet<foo_model::SecurityGroupId> {
-        placement.groups.iter().cloned().chain([self.security_group.clone()]).collect()
+    pub(super) fn all_groups(&self, additional: &BTreeSet<SecurityGroupId>) -> BTreeSet<SecurityGroupId> {
+        additional.iter().cloned().chain([self.security_group.clone()]).collect()
     }
 }
 
@@ -226,14 +220,12 @@ fn bootstrapped(wanted: bool) -> BTreeSet<String> {
     names.map(str::to_owned).collect()
 }
 
-fn endpoint_of(request: &NewCluster) -> AwsResult<EndpointAccess> {
-    let config = &request.resources_vpc_config;
-    let public = config.endpoint_public_access.unwrap_or(true);
-    let private = config.endpoint_private_access.unwrap_or(false);
-    check_endpoint(public, private)?;
-    let everywhere = vec!["0.0.0.0/0".to_owned()];
-    let ranges = config.public_access_cidrs.clone().filter(|ranges| !ranges.is_empty());
-    Ok(EndpointAccess { public, private, cidrs: check_ranges(&ranges.unwrap_or(everywhere))? })
+fn endpoint_of(requested: &EndpointAccess) -> AwsResult<EndpointAccess> {
+    let EndpointAccess { public, private, public_cidrs } = requested;
+    check_endpoint(*public, *private)?;
+    let everywhere = || BTreeSet::from(["0.0.0.0/0".to_owned()]);
+    let public_cidrs = if public_cidrs.is_empty() { everywhere() } else { check_ranges(public_cidrs)? };
+    Ok(EndpointAccess { public: *public, private: *private, public_cidrs })
 }
 
 /// The user or role behind a caller: a session stands for its role.

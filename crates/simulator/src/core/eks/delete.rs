@@ -1,10 +1,11 @@
 //! DeleteCluster (EKS API Reference).
 
-use super::cluster::{Cluster, ClusterStatus};
+use super::cluster::Cluster;
 use super::refusal::{in_use, wrong_state};
 use super::step::EksStep;
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
+use foo_model::eks::ClusterStatus;
 
 impl Region {
     /// DeleteCluster. Repeated while it is deleted it has no effect **(A)**.

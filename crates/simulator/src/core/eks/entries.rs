@@ -1,16 +1,16 @@
 //! Access entries (EKS User Guide, "Grant IAM users access to Kubernetes with EKS access entries").
 
-use super::cluster::{AuthenticationMode, Cluster};
-use super::identities::{AccessEntry, AccessScope, Association, EntryType, ScopeType};
+use super::cluster::Cluster;
+use super::identities::{AccessEntry, Association};
 use super::policies::policy_arn;
 use super::principals::Principals;
 use super::refusal::{in_use, invalid, not_found, too_many, wrong_state};
-use super::requests::{EntryUpdate, NewEntry};
 use super::tags::check_tags;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
+use foo_model::eks::{AccessScope, AuthenticationMode, EntryKind, NewEntry};
 use foo_model::network::Tags;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How names and groups of one's own must not begin.
 const RESERVED: [&str; 5] = ["system:", "eks:", "aws:", "amazon:", "iam:"];
@@ -20,7 +20,7 @@ pub(super) fn no_entry(principal: &str) -> AwsError {
 }
 
 /// The name that EKS gives (EKS API Reference, CreateAccessEntry, `username`).
-fn generated(kind: EntryType, principal: &str) -> String {
+fn generated(kind: EntryKind, principal: &str) -> String {
     let role = principal.strip_prefix("arn:aws:iam::").and_then(|rest| rest.split_once(":role/"));
     let session = || match role {
         Some((account, path)) => {
@@ -30,21 +30,21 @@ fn generated(kind: EntryType, principal: &str) -> String {
         None => principal.to_owned(),
     };
     match kind {
-        EntryType::Standard => session(),
-        EntryType::Ec2Linux | EntryType::Ec2Windows => "system:node:{{EC2PrivateDNSName}}".to_owned(),
-        EntryType::FargateLinux | EntryType::Ec2 | EntryType::HybridLinux | EntryType::HyperpodLinux => {
+        EntryKind::Standard => session(),
+        EntryKind::Ec2Linux | EntryKind::Ec2Windows => "system:node:{{EC2PrivateDNSName}}".to_owned(),
+        EntryKind::FargateLinux | EntryKind::Ec2 | EntryKind::HybridLinux | EntryKind::HyperpodLinux => {
             "system:node:{{SessionName}}".to_owned()
         }
     }
 }
 
 /// The groups that EKS gives.
-fn generated_groups(kind: EntryType) -> Vec<String> {
+fn generated_groups(kind: EntryKind) -> Vec<String> {
     let groups: &[&str] = match kind {
-        EntryType::Standard => &[],
-        EntryType::Ec2Windows => &["system:nodes", "eks:kube-proxy-windows"],
-        EntryType::FargateLinux => &["system:bootstrappers", "system:nodes", "system:node-proxier"],
-        EntryType::Ec2Linux | EntryType::Ec2 | EntryType::HybridLinux | EntryType::HyperpodLinux => {
+        EntryKind::Standard => &[],
+        EntryKind::Ec2Windows => &["system:nodes", "eks:kube-proxy-windows"],
+        EntryKind::FargateLinux => &["system:bootstrappers", "system:nodes", "system:node-proxier"],
+        EntryKind::Ec2Linux | EntryKind::Ec2 | EntryKind::HybridLinux | EntryKind::HyperpodLinux => {
             &["system:nodes"]
         }
     };
@@ -52,9 +52,13 @@ fn generated_groups(kind: EntryType) -> Vec<String> {
 }
 
 /// A name of the caller's own; an empty one is generated.
-fn own_name(kind: EntryType, username: Option<&str>, groups: Option<&[String]>) -> AwsResult<Option<String>> {
+fn own_name(
+    kind: EntryKind,
+    username: Option<&str>,
+    groups: Option<&BTreeSet<String>>,
+) -> AwsResult<Option<String>> {
     let username = username.filter(|name| !name.is_empty());
-    if kind != EntryType::Standard && (username.is_some() || groups.is_some_and(|groups| !groups.is_empty()))
+    if kind != EntryKind::Standard && (username.is_some() || groups.is_some_and(|groups| !groups.is_empty()))
     {
         let kind: &str = kind.into();
         return Err(invalid(format!("The username and kubernetesGroups cannot be set for type {kind}.")));
@@ -63,7 +67,7 @@ fn own_name(kind: EntryType, username: Option<&str>, groups: Option<&[String]>) 
     if let Some(prefix) = username.and_then(reserved) {
         return Err(invalid(format!("The username must not begin with {prefix}")));
     }
-    for group in groups.unwrap_or_default() {
+    for group in groups.into_iter().flatten() {
         if let Some(prefix) = reserved(group) {
             return Err(invalid(format!(
                 "The kubernetes group name {group} is invalid, it cannot start with {prefix}"
@@ -88,22 +92,23 @@ impl Region {
     pub fn create_access_entry(
         &mut self,
         cluster: &str,
-        request: &NewEntry,
+        principal: &str,
+        new: &NewEntry,
+        token: Option<&str>,
         principals: &Principals,
     ) -> AwsResult<AccessEntry> {
         const ACTION: &str = "CreateAccessEntry";
-        let principal = &request.principal_arn;
-        let token = request.client_request_token.as_deref();
+        let NewEntry { kind, username, groups, tags } = new;
+        let (kind, request) = (*kind, &(principal, new));
         self.cluster_with_entries(cluster)?;
         if let Some(made) = self.eks.tokens.made_before(ACTION, cluster, token, request)?
             && let Some(entry) = self.known_cluster(cluster)?.entries.get(&made)
         {
             return Ok(entry.clone());
         }
-        let kind = request.r#type.unwrap_or_default();
         let unique_id = self.entry_principal(principal, kind, principals)?;
-        let username = own_name(kind, request.username.as_deref(), request.kubernetes_groups.as_deref())?;
-        check_tags(&request.tags)?;
+        let username = own_name(kind, username.as_deref(), Some(groups))?;
+        check_tags(tags)?;
         let quota = usize::try_from(self.settings.eks.access_entries).unwrap_or(usize::MAX);
         let of = self.known_cluster(cluster)?;
         if of.entries.contains_key(principal) {
@@ -114,11 +119,11 @@ impl Region {
         }
         let mut entry = self.new_entry(cluster, principal, kind, unique_id);
         entry.username = username.unwrap_or(entry.username);
-        if kind == EntryType::Standard {
-            entry.groups = request.kubernetes_groups.clone().unwrap_or_default();
+        if kind == EntryKind::Standard {
+            entry.groups = groups.iter().cloned().collect();
         }
-        entry.tags.clone_from(&request.tags);
-        self.cluster_to_change(cluster)?.entries.insert(principal.clone(), entry.clone());
+        entry.tags.clone_from(tags);
+        self.cluster_to_change(cluster)?.entries.insert(principal.to_owned(), entry.clone());
         self.eks.tokens.remember(ACTION, cluster, token, request, principal);
         Ok(entry)
     }
@@ -127,7 +132,7 @@ impl Region {
     fn entry_principal(
         &self,
         principal: &str,
-        kind: EntryType,
+        kind: EntryKind,
         principals: &Principals,
     ) -> AwsResult<Option<String>> {
         if principal.contains(":role/aws-service-role/") {
@@ -138,7 +143,7 @@ impl Region {
         if let Some(role) = self.known_role(principal, principals) {
             return Ok(Some(role.unique_id));
         }
-        if kind == EntryType::Standard && principals.is_user(principal) {
+        if kind == EntryKind::Standard && principals.is_user(principal) {
             return Ok(None);
         }
         Err(invalid("The specified principalArn is invalid: invalid principal."))
@@ -148,7 +153,7 @@ impl Region {
         &mut self,
         cluster: &str,
         principal: &str,
-        kind: EntryType,
+        kind: EntryKind,
         unique_id: Option<String>,
     ) -> AccessEntry {
         let short = principal.rsplit(':').next().unwrap_or_default();
@@ -178,10 +183,10 @@ impl Region {
         if cluster.entries.contains_key(&creator) {
             return;
         }
-        let mut entry = self.new_entry(&cluster.name, &creator, EntryType::Standard, unique_id);
-        let scope = AccessScope { r#type: ScopeType::Cluster, namespaces: Vec::new() };
+        let mut entry = self.new_entry(&cluster.name, &creator, EntryKind::Standard, unique_id);
         let applies = self.policy_applies();
-        let admin = Association { scope, created: self.now, modified: self.now, applies };
+        let admin =
+            Association { scope: AccessScope::Cluster, created: self.now, modified: self.now, applies };
         entry.policies.insert(policy_arn("AmazonEKSClusterAdminPolicy"), admin);
         cluster.entries.insert(creator, entry);
     }
@@ -194,19 +199,20 @@ impl Region {
         &mut self,
         cluster: &str,
         principal: &str,
-        request: &EntryUpdate,
+        username: Option<&str>,
+        groups: Option<&BTreeSet<String>>,
     ) -> AwsResult<AccessEntry> {
         let now = self.now;
         let entries = &mut self.cluster_with_entries(cluster)?.entries;
         let entry = entries.get_mut(principal).ok_or_else(|| no_entry(principal))?;
-        let name = own_name(entry.kind, request.username.as_deref(), request.kubernetes_groups.as_deref())?;
-        if request.username.is_some() {
+        let name = own_name(entry.kind, username, groups)?;
+        if username.is_some() {
             entry.username = name.unwrap_or_else(|| generated(entry.kind, principal));
         }
-        if let Some(groups) = &request.kubernetes_groups
-            && entry.kind == EntryType::Standard
+        if let Some(groups) = groups
+            && entry.kind == EntryKind::Standard
         {
-            entry.groups.clone_from(groups);
+            entry.groups = groups.iter().cloned().collect();
         }
         entry.modified = now;
         Ok(entry.clone())

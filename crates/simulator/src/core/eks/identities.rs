@@ -1,26 +1,10 @@
 //! Who is let into a cluster, and what its pods may do elsewhere (EKS API Reference, AccessEntry, PodIdentityAssociation).
 
 use foo_model::Timestamp;
+use foo_model::eks::{AccessScope, EntryKind};
 use foo_model::network::Tags;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
-use strum::IntoStaticStr;
-
-/// Type of an access entry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
-#[expect(missing_docs, reason = "the names are AWS's own (EKS API Reference, CreateAccessEntry)")]
-pub enum EntryType {
-    #[default]
-    Standard,
-    Ec2Linux,
-    Ec2Windows,
-    FargateLinux,
-    Ec2,
-    HybridLinux,
-    HyperpodLinux,
-}
 
 /// An access entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -32,7 +16,7 @@ pub struct AccessEntry {
     /// Unique id of that role at the time the entry was made: a role of the same name made later is not let in.
     pub unique_id: Option<String>,
     /// Its type.
-    pub kind: EntryType,
+    pub kind: EntryKind,
     /// The name it has in Kubernetes.
     pub username: String,
     /// Its groups in Kubernetes.
@@ -95,24 +79,4 @@ pub struct PodIdentity {
     pub owner: Option<String>,
     /// Its tags.
     pub tags: Tags,
-}
-
-/// AccessScope.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct AccessScope {
-    /// Whether it is the whole cluster or some namespaces.
-    pub r#type: ScopeType,
-    /// The namespaces; `*` stands for any text in them.
-    #[serde(default)]
-    pub namespaces: Vec<String>,
-}
-
-/// AccessScopeType.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names are AWS's own")]
-pub enum ScopeType {
-    Cluster,
-    Namespace,
 }

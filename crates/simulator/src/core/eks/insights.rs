@@ -4,13 +4,13 @@
 use super::addon_catalogue::{CATALOGUE, find};
 use super::cluster::{Cluster, InsightFact};
 use super::refusal::not_found;
-use super::requests::InsightsFilter;
 use super::settings::EksSettings;
-use super::versions::Minor;
 use crate::core::chance::Chance;
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
 use foo_model::Timestamp;
+use foo_model::eks::{InsightStatus, Minor};
+use serde::Deserialize;
 use std::time::Duration;
 
 /// An insight (EKS API Reference, Insight).
@@ -24,8 +24,8 @@ pub(crate) struct Insight {
     pub(crate) category: String,
     /// The version that it speaks of.
     pub(crate) version: Minor,
-    /// `PASSING`, `WARNING`, `ERROR`, `UNKNOWN`.
-    pub(crate) status: String,
+    /// What it says.
+    pub(crate) status: InsightStatus,
     /// In words.
     pub(crate) reason: String,
     /// What to do.
@@ -34,6 +34,16 @@ pub(crate) struct Insight {
     pub(crate) refreshed: Timestamp,
     /// The add-ons that do not fit, each with versions that do.
     pub(crate) addons: Vec<(String, Vec<String>)>,
+}
+
+/// Which insights a caller wants; nothing is named: all (EKS API Reference, InsightsFilter).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[expect(missing_docs, reason = "the names are AWS's own")]
+pub struct InsightsFilter {
+    pub categories: Vec<String>,
+    pub kubernetes_versions: Vec<String>,
+    pub statuses: Vec<String>,
 }
 
 const ADDONS: &str = "EKS add-on version compatibility";
@@ -48,7 +58,7 @@ impl Region {
             name: fact.name.clone(),
             category: fact.category.clone(),
             version: fact.kubernetes_version,
-            status: fact.status.clone(),
+            status: fact.status,
             reason: fact.reason.clone(),
             recommendation: fact.recommendation.clone(),
             refreshed,
@@ -82,7 +92,7 @@ impl Region {
         all.retain(|it| {
             any(&filter.categories, &it.category)
                 && any(&filter.kubernetes_versions, &it.version.to_string())
-                && any(&filter.statuses, &it.status)
+                && any(&filter.statuses, it.status.into())
         });
         all.sort_by(|one, other| one.id.cmp(&other.id));
         Ok(all)
@@ -132,16 +142,22 @@ fn of_addons(cluster: &Cluster, refreshed: Timestamp) -> Insight {
         .map(|addon| (addon.name.clone(), fitting(&addon.name)))
         .collect();
     let (status, reason) = if addons.is_empty() {
-        ("PASSING", "All installed EKS add-on versions are compatible with next Kubernetes version.")
+        (
+            InsightStatus::Passing,
+            "All installed EKS add-on versions are compatible with next Kubernetes version.",
+        )
     } else {
-        ("WARNING", "Installed EKS add-on versions are incompatible with next Kubernetes version.")
+        (
+            InsightStatus::Warning,
+            "Installed EKS add-on versions are incompatible with next Kubernetes version.",
+        )
     };
     Insight {
         id: id_of(cluster, ADDONS, version),
         name: ADDONS.to_owned(),
         category: "UPGRADE_READINESS".to_owned(),
         version,
-        status: status.to_owned(),
+        status,
         reason: reason.to_owned(),
         recommendation:
             "Upgrade the EKS add-on version if it is incompatible with the next Kubernetes version."

@@ -1,11 +1,12 @@
 //! What Describe and List calls see of clusters: as they were a read lag ago.
 
-use super::cluster::{ApiServer, Cluster, ClusterStatus, IpFamily, Update, UpdateStatus};
+use super::cluster::{ApiServer, Cluster, Update};
 use super::refusal::{no_cluster, not_found, wrong_state};
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use foo_model::eks::{ClusterStatus, IpFamily, UpdateStatus};
 
 impl Region {
     /// Names of the clusters that ListClusters shows.

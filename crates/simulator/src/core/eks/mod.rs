@@ -1,8 +1,8 @@
 //! Amazon EKS: clusters with their updates, add-ons, access entries, pod identity associations and insights.
 //!
-//! [`cluster`] has the nouns, [`requests`] what callers send, as the API has it in JSON. One file per kind of call; [`step`] has
-//! what EKS does a while after a call, and [`mishaps`] what a test causes. No control plane runs: the endpoint is a name
-//! until a test bed says which server runs.
+//! [`cluster`] has what EKS knows; what callers send is in the types of `foo_model::eks`. One file per kind of call;
+//! [`step`] has what EKS does a while after a call, and [`mishaps`] what a test causes. No control plane runs: the
+//! endpoint is a name until a test bed says which server runs.
 
 mod access;
 mod addon_catalogue;
@@ -21,7 +21,6 @@ mod pods;
 mod policies;
 mod principals;
 mod refusal;
-pub mod requests;
 mod schema;
 mod settings;
 mod state;
@@ -34,10 +33,10 @@ pub mod versions;
 
 pub use access::{AccessMapping, KubernetesIdentity};
 pub use addon_catalogue::{Addon as AddonInfo, CATALOGUE as ADDONS, Release};
-pub use addons::AddonStatus;
 pub(crate) use config::log_setup;
-pub(crate) use insights::Insight;
+pub(crate) use insights::{Insight, InsightsFilter};
 pub use mishaps::EksMishap;
+pub use pods::PodSession;
 pub use policies::ACCESS_POLICIES;
 pub(crate) use policies::policy_arn;
 pub use principals::{Principal, Principals};

@@ -1,11 +1,11 @@
 //! Where a control plane can be: its subnets and security groups (EKS User Guide, "View Amazon EKS networking requirements"), and
 //! who can reach it.
 
-use super::cluster::Placement;
 use super::refusal::invalid;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::network::part::Part;
 use crate::core::region::Region;
+use foo_model::eks::Placement;
 use foo_model::network::{SecurityGroup, Subnet};
 use foo_model::{SecurityGroupId, SubnetId, VpcId};
 use ipnet::{IpNet, Ipv4Net};
@@ -34,15 +34,10 @@ fn ec2_says(error: &AwsError) -> AwsError {
 
 impl Region {
     /// Checks the subnets and security groups of a cluster, and says in which VPC they are.
-    pub(super) fn check_placement(
-        &self,
-        subnets: &[String],
-        groups: &[String],
-    ) -> AwsResult<(Placement, VpcId)> {
+    pub(super) fn check_placement(&self, placement: &Placement) -> AwsResult<VpcId> {
         let mut found = Vec::new();
-        for id in subnets {
-            let id = SubnetId::new(id.as_str());
-            found.push(self.part::<Subnet>(&id).map_err(|error| ec2_says(&error))?);
+        for id in &placement.subnets {
+            found.push(self.part::<Subnet>(id).map_err(|error| ec2_says(&error))?);
         }
         if let Some(bad) = found.iter().find(|it| UNUSABLE.contains(&it.zone_id.as_str())) {
             return Err(AwsError::new(
@@ -63,25 +58,21 @@ impl Region {
         let Some(vpc) = vpcs.first().filter(|_| vpcs.len() == 1) else {
             return Err(invalid("Subnets specified must belong to the same VPC."));
         };
-        let groups = self.check_cluster_groups(groups, vpc)?;
-        let subnets = found.iter().map(|it| it.id.clone()).collect();
-        Ok((Placement { subnets, groups }, (*vpc).clone()))
+        self.check_cluster_groups(&placement.security_groups, vpc)?;
+        Ok((*vpc).clone())
     }
 
-    fn check_cluster_groups(&self, groups: &[String], vpc: &VpcId) -> AwsResult<Vec<SecurityGroupId>> {
+    fn check_cluster_groups(&self, groups: &BTreeSet<SecurityGroupId>, vpc: &VpcId) -> AwsResult<()> {
         if groups.len() > GROUPS {
             return Err(invalid(format!("At most {GROUPS} security groups can be specified.")));
         }
-        let mut ids = Vec::new();
         for id in groups {
-            let id = SecurityGroupId::new(id.as_str());
-            let group = self.part::<SecurityGroup>(&id).map_err(|error| ec2_says(&error))?;
+            let group = self.part::<SecurityGroup>(id).map_err(|error| ec2_says(&error))?;
             if group.vpc() != Some(vpc) {
                 return Err(invalid(format!("Security group {id} is not in the VPC of the subnets, {vpc}.")));
             }
-            ids.push(id);
         }
-        Ok(ids)
+        Ok(())
     }
 
     /// Names of the zones in which control planes can be.
@@ -91,13 +82,13 @@ impl Region {
     }
 
     /// The zones of some subnets.
-    pub(super) fn subnet_zones(&self, subnets: &[SubnetId]) -> BTreeSet<String> {
+    pub(super) fn subnet_zones(&self, subnets: &BTreeSet<SubnetId>) -> BTreeSet<String> {
         let zone = |id: &SubnetId| self.network.get::<Subnet>(id).map(|it| it.zone.to_string());
         subnets.iter().filter_map(zone).collect()
     }
 
     /// How many addresses are free in some subnets.
-    pub(super) fn free_addresses(&self, subnets: &[SubnetId]) -> u32 {
+    pub(super) fn free_addresses(&self, subnets: &BTreeSet<SubnetId>) -> u32 {
         let free = |id: &SubnetId| self.network.get::<Subnet>(id).map_or(0, |it| it.free_addresses);
         subnets.iter().map(free).sum()
     }
@@ -109,7 +100,7 @@ fn is_public(address: Ipv4Addr) -> bool {
 }
 
 /// Checks publicAccessCidrs and writes them as EKS does.
-pub(super) fn check_ranges(ranges: &[String]) -> AwsResult<Vec<String>> {
+pub(super) fn check_ranges(ranges: &BTreeSet<String>) -> AwsResult<BTreeSet<String>> {
     if ranges.len() > RANGES {
         return Err(invalid(format!("The publicAccessCidrs can have at most {RANGES} CIDRs.")));
     }

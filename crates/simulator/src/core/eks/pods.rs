@@ -3,13 +3,23 @@
 use super::identities::PodIdentity;
 use super::principals::Principals;
 use super::refusal::{in_use, invalid, not_found, too_many};
-use super::requests::{AddonPodIdentity, NewPodIdentity, PodIdentityUpdate};
 use super::tags::check_tags;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
+use foo_model::eks::NewPodIdentity;
+use std::collections::BTreeMap;
 
 /// Who assumes the roles of pods.
 const SERVICE: &str = "pods.eks.amazonaws.com";
+
+/// What the sessions of Pods have; what is not given stays (EKS API Reference, CreatePodIdentityAssociation).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PodSession {
+    /// Whether they have no tags.
+    pub disable_session_tags: Option<bool>,
+    /// ARN of the role that they assume with that of the association; empty for none.
+    pub target_role_arn: Option<String>,
+}
 
 fn no_association(id: &str) -> AwsError {
     not_found(format!("No pod identity association found for associationId: {id}."))
@@ -52,42 +62,40 @@ impl Region {
     pub fn create_pod_identity(
         &mut self,
         cluster: &str,
-        request: &NewPodIdentity,
+        new: &NewPodIdentity,
+        session: &PodSession,
+        token: Option<&str>,
         principals: &Principals,
     ) -> AwsResult<PodIdentity> {
         const ACTION: &str = "CreatePodIdentityAssociation";
-        let token = request.client_request_token.as_deref();
+        let NewPodIdentity { namespace, service_account, role_arn, tags } = new;
+        let request = &(new, session);
         self.cluster_to_change(cluster)?;
         if let Some(id) = self.eks.tokens.made_before(ACTION, cluster, token, request)?
             && let Some(made) = self.known_cluster(cluster)?.pod_identities.get(&id)
         {
             return Ok(made.clone());
         }
-        for (field, value) in
-            [("namespace", &request.namespace), ("serviceAccount", &request.service_account)]
-        {
+        for (field, value) in [("namespace", namespace), ("serviceAccount", service_account)] {
             if value.is_empty() {
                 return Err(invalid(format!("{field} cannot be empty.")));
             }
         }
-        self.check_pod_role(&request.role_arn, principals)?;
-        check_tags(&request.tags)?;
+        self.check_pod_role(role_arn, principals)?;
+        check_tags(tags)?;
         let quota = usize::try_from(self.settings.eks.pod_identities).unwrap_or(usize::MAX);
         let of = &self.known_cluster(cluster)?.pod_identities;
-        let bound = |it: &PodIdentity| {
-            it.namespace == request.namespace && it.service_account == request.service_account
-        };
+        let bound = |it: &PodIdentity| it.namespace == *namespace && it.service_account == *service_account;
         if of.values().any(bound) {
-            return Err(bound_already(&request.namespace, &request.service_account));
+            return Err(bound_already(namespace, service_account));
         }
         if of.len() >= quota {
             return Err(too_many("The maximum number of pod identity associations has been reached."));
         }
-        let mut made =
-            self.new_pod_identity(cluster, &request.namespace, &request.service_account, &request.role_arn);
-        made.tags.clone_from(&request.tags);
-        made.without_session_tags = request.disable_session_tags.unwrap_or(false);
-        made.target_role.clone_from(&request.target_role_arn);
+        let mut made = self.new_pod_identity(cluster, namespace, service_account, role_arn);
+        made.tags.clone_from(tags);
+        made.without_session_tags = session.disable_session_tags.unwrap_or(false);
+        made.target_role.clone_from(&session.target_role_arn);
         made.external_id = made.target_role.as_ref().map(|_| external_id(self, cluster, &made));
         self.cluster_to_change(cluster)?.pod_identities.insert(made.id.clone(), made.clone());
         self.eks.tokens.remember(ACTION, cluster, token, request, &made.id);
@@ -102,18 +110,19 @@ impl Region {
         &mut self,
         cluster: &str,
         id: &str,
-        request: &PodIdentityUpdate,
+        role: Option<&str>,
+        session: &PodSession,
         principals: &Principals,
     ) -> AwsResult<PodIdentity> {
-        if let Some(role) = &request.role_arn {
+        if let Some(role) = role {
             self.check_pod_role(role, principals)?;
         }
         let now = self.now;
         let of = self.cluster_to_change(cluster)?;
         let mut changed = of.pod_identities.get(id).cloned().ok_or_else(|| no_association(id))?;
-        changed.role = request.role_arn.clone().unwrap_or(changed.role);
-        changed.without_session_tags = request.disable_session_tags.unwrap_or(changed.without_session_tags);
-        if let Some(target) = &request.target_role_arn {
+        changed.role = role.map(str::to_owned).unwrap_or(changed.role);
+        changed.without_session_tags = session.disable_session_tags.unwrap_or(changed.without_session_tags);
+        if let Some(target) = &session.target_role_arn {
             changed.target_role = Some(target.clone()).filter(|target| !target.is_empty());
         }
         changed.modified = now;
@@ -150,24 +159,24 @@ impl Region {
         cluster: &str,
         owner: &str,
         namespace: &str,
-        asked: &[AddonPodIdentity],
+        asked: &BTreeMap<String, String>,
         principals: &Principals,
     ) -> AwsResult<Vec<String>> {
-        for it in asked {
-            self.check_pod_role(&it.role_arn, principals)?;
+        for (account, role) in asked {
+            self.check_pod_role(role, principals)?;
             let bound = |other: &PodIdentity| {
                 other.owner.as_deref() != Some(owner)
                     && other.namespace == namespace
-                    && other.service_account == it.service_account
+                    && other.service_account == *account
             };
             if self.known_cluster(cluster)?.pod_identities.values().any(bound) {
-                return Err(bound_already(namespace, &it.service_account));
+                return Err(bound_already(namespace, account));
             }
         }
         let made: Vec<PodIdentity> = asked
             .iter()
-            .map(|it| {
-                let made = self.new_pod_identity(cluster, namespace, &it.service_account, &it.role_arn);
+            .map(|(account, role)| {
+                let made = self.new_pod_identity(cluster, namespace, account, role);
                 PodIdentity { owner: Some(owner.to_owned()), ..made }
             })
             .collect();

@@ -97,7 +97,7 @@ mod tests {
                 assert!(addon.default_for(offer.version).is_some(), "{} {}", addon.name, offer.version);
             }
         }
-        let proxy = find("kube-proxy").and_then(|it| it.default_for(super::super::versions::Minor(34)));
+        let proxy = find("kube-proxy").and_then(|it| it.default_for(foo_model::eks::Minor(34)));
         assert_eq!(proxy.map(|it| it.version), Some("v1.34.1-eksbuild.2"));
     }
 }

@@ -1,7 +1,7 @@
 //! What EKS does to clusters a while after a call.
 
-use super::versions::Minor;
 use crate::core::region::Region;
+use foo_model::eks::Minor;
 
 /// Something that happens at its time. A cluster is named by its ARN and id: one of the same name made later is another one.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,14 +1,16 @@
 //! Updates of clusters: one at a time, with an id, over after a while (EKS API Reference, Update).
 
-use super::cluster::{
-    AuthenticationMode, Change, Cluster, ClusterStatus, Issue, Update, UpdateStatus, UpdateType,
-};
+use super::cluster::{Change, Cluster, Update, UpdateType};
+use super::config::placement_after;
 use super::lookups::not_active;
 use super::mishaps::MishapOf;
 use super::refusal::in_use;
 use super::step::EksStep;
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
+use foo_model::SubnetId;
+use foo_model::eks::{AuthenticationMode, ClusterStatus, ConfigUpdate, Issue, Placement, UpdateStatus};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Addresses that an update of the version or of the subnets needs (EKS User Guide, "Update existing cluster to new Kubernetes
@@ -108,10 +110,11 @@ impl Region {
                 return Some(no_addresses("InsufficientFreeAddresses", subnets));
             }
         }
-        if let Change::Placement(placement) = change
-            && !self.place_control_plane(name, &placement.subnets, &cluster.all_groups(placement))
-        {
-            return Some(no_addresses("IpNotAvailable", &placement.subnets));
+        if let Change::Config(update @ ConfigUpdate::Placement { .. }) = change {
+            let Placement { subnets, security_groups } = placement_after(&cluster.placement, update);
+            if !self.place_control_plane(name, &subnets, &cluster.all_groups(&security_groups)) {
+                return Some(no_addresses("IpNotAvailable", &subnets));
+            }
         }
         let changed = self.changed(cluster, change);
         self.eks.clusters.insert(name.to_owned(), changed);
@@ -128,19 +131,7 @@ impl Region {
                 cluster.former = None;
                 self.run_version(&mut cluster, *version);
             }
-            Change::Endpoint(endpoint) => cluster.endpoint = endpoint.clone(),
-            Change::Placement(placement) => cluster.placement = placement.clone(),
-            Change::Logs(logs) => cluster.logs.clone_from(logs),
-            Change::Authentication(mode) => {
-                let first = cluster.authentication == AuthenticationMode::ConfigMap;
-                cluster.authentication = *mode;
-                if first && cluster.creator_is_admin {
-                    self.add_creator_entry(&mut cluster, None);
-                }
-            }
-            Change::Support(support) => cluster.support = *support,
-            Change::ZonalShift(enabled) => cluster.zonal_shift = *enabled,
-            Change::DeletionProtection(enabled) => cluster.deletion_protection = *enabled,
+            Change::Config(update) => self.configured(&mut cluster, update),
             Change::Key(key) => cluster.key = Some(key.clone()),
             Change::Addon(name, spec) => {
                 if let Some(addon) = cluster.addons.get_mut(name) {
@@ -150,12 +141,30 @@ impl Region {
         }
         cluster
     }
+
+    fn configured(&mut self, cluster: &mut Cluster, update: &ConfigUpdate) {
+        match update {
+            ConfigUpdate::Access(endpoint) => cluster.endpoint = endpoint.clone(),
+            ConfigUpdate::Placement { .. } => cluster.placement = placement_after(&cluster.placement, update),
+            ConfigUpdate::Logging(logs) => cluster.logs.clone_from(logs),
+            ConfigUpdate::AuthenticationMode(mode) => {
+                let first = cluster.authentication == AuthenticationMode::ConfigMap;
+                cluster.authentication = *mode;
+                if first && cluster.creator_is_admin {
+                    self.add_creator_entry(cluster, None);
+                }
+            }
+            ConfigUpdate::UpgradePolicy(support) => cluster.support = *support,
+            ConfigUpdate::ZonalShift(enabled) => cluster.zonal_shift = *enabled,
+            ConfigUpdate::DeletionProtection(enabled) => cluster.deletion_protection = *enabled,
+        }
+    }
 }
 
-fn no_addresses(code: &str, subnets: &[foo_model::SubnetId]) -> Issue {
+fn no_addresses(code: &str, subnets: &BTreeSet<SubnetId>) -> Issue {
     Issue {
         code: code.to_owned(),
         message: "One or more subnets provided does not have enough free IP addresses.".to_owned(),
-        resource_ids: subnets.iter().map(ToString::to_string).collect(),
+        resources: subnets.iter().map(ToString::to_string).collect(),
     }
 }

@@ -1,14 +1,14 @@
 //! UpdateClusterVersion, its way back, and what AWS does at the end of support (EKS User Guide, "Update existing cluster to new
 //! Kubernetes version", "Understand the Kubernetes version lifecycle on EKS").
 
-use super::cluster::{Change, Cluster, ClusterStatus, SupportType, Update, UpdateType};
+use super::cluster::{Change, Cluster, Update, UpdateType};
 use super::refusal::invalid;
-use super::requests::VersionUpdate;
 use super::step::{ClusterRef, EksStep};
 use super::updates::NewUpdate;
-use super::versions::{Minor, Offer, Support, day, offered};
+use super::versions::{Offer, day, offered};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
+use foo_model::eks::{ClusterStatus, InsightStatus, Minor, Support, SupportType};
 use std::time::Duration;
 
 /// How long AWS waits with an update at the end of support for a cluster that is busy.
@@ -19,14 +19,20 @@ impl Region {
     ///
     /// # Errors
     /// EKS's refusals; nothing begins then.
-    pub fn update_cluster_version(&mut self, name: &str, request: &VersionUpdate) -> AwsResult<Update> {
+    pub fn update_cluster_version(
+        &mut self,
+        name: &str,
+        version: Minor,
+        force: bool,
+        token: Option<&str>,
+    ) -> AwsResult<Update> {
         const ACTION: &str = "UpdateClusterVersion";
-        let token = request.client_request_token.as_deref();
+        let request = &(version, force);
         if let Some(id) = self.eks.tokens.made_before(ACTION, name, token, request)? {
             return self.update_seen(name, &id, None).cloned();
         }
         let current = self.known_cluster(name)?.version;
-        let offer = offered(&self.settings.eks.versions, Some(&request.version), self.now)?;
+        let offer = offered(&self.settings.eks.versions, Some(version), self.now)?;
         let rollback = offer.version < current;
         let kind = if rollback { UpdateType::VersionRollback } else { UpdateType::VersionUpdate };
         let cluster = self.check_free(name, kind)?;
@@ -38,7 +44,7 @@ impl Region {
                 offer.version
             )));
         }
-        if request.force != Some(true) {
+        if !force {
             self.check_insights(name, offer.version, rollback)?;
         }
         let change = if rollback { Change::Rollback(offer.version) } else { Change::Version(offer.version) };
@@ -57,7 +63,7 @@ impl Region {
         let category = if rollback { "ROLLBACK_READINESS" } else { "UPGRADE_READINESS" };
         let insights = self.insights_of(name)?;
         let bad = |it: &&super::insights::Insight| {
-            it.category == category && it.version == version && it.status == "ERROR"
+            it.category == category && it.version == version && it.status == InsightStatus::Error
         };
         let names: Vec<&str> = insights.iter().filter(bad).map(|it| it.name.as_str()).collect();
         if names.is_empty() {
@@ -112,8 +118,9 @@ impl Region {
         let offers = &self.settings.eks.versions;
         let support = offers.iter().find(|it| it.version == version).map(|it| it.support(self.now));
         let over = match (support, cluster.support) {
-            (Some(Support::Ended), _) | (Some(Support::Extended), SupportType::Standard) => true,
-            (Some(Support::Standard) | None, _) | (Some(Support::Extended), SupportType::Extended) => false,
+            (Some(Support::Unsupported), _) | (Some(Support::ExtendedSupport), SupportType::Standard) => true,
+            (Some(Support::StandardSupport) | None, _)
+            | (Some(Support::ExtendedSupport), SupportType::Extended) => false,
         };
         let of = cluster.reference();
         let lasting = !matches!(cluster.status, ClusterStatus::Deleting | ClusterStatus::Failed);
@@ -128,7 +135,7 @@ impl Region {
     /// It is not ACTIVE, or the next version is not offered.
     pub fn upgrade_by_aws(&mut self, name: &str) -> AwsResult<Update> {
         let next = self.known_cluster(name)?.version.next();
-        let offer = offered(&self.settings.eks.versions, Some(&next.to_string()), self.now)?;
+        let offer = offered(&self.settings.eks.versions, Some(next), self.now)?;
         self.begin_version(name, UpdateType::VersionUpdate, &offer, Change::Forced(offer.version))
     }
 }

@@ -1,74 +1,10 @@
 //! The calendar of Kubernetes versions (EKS User Guide, "Understand the Kubernetes version lifecycle on EKS").
 
 use super::refusal::invalid;
-use crate::core::error::AwsResult;
+use crate::core::error::{AwsError, AwsResult};
 use foo_model::Timestamp;
+use foo_model::eks::{Minor, Support};
 use serde::{Deserialize, Serialize};
-use std::fmt::{self, Display};
-use std::str::FromStr;
-
-/// A minor version of Kubernetes: `1.33`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
-pub struct Minor(pub u16);
-
-impl Minor {
-    /// The version that an update may lead to.
-    pub fn next(self) -> Self {
-        Self(self.0.saturating_add(1))
-    }
-}
-
-impl Display for Minor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "1.{}", self.0)
-    }
-}
-
-impl FromStr for Minor {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let minor = text.strip_prefix("1.").and_then(|minor| minor.parse().ok());
-        minor.map(Self).filter(|it| it.to_string() == text).ok_or_else(|| format!("{text} is no version"))
-    }
-}
-
-impl TryFrom<String> for Minor {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl From<Minor> for String {
-    fn from(minor: Minor) -> Self {
-        minor.to_string()
-    }
-}
-
-/// How far a version is in its life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Support {
-    /// 14 months.
-    Standard,
-    /// 12 months more.
-    Extended,
-    /// No cluster can be made, and those that are there are updated.
-    Ended,
-}
-
-impl Support {
-    /// `versionStatus`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Standard => "STANDARD_SUPPORT",
-            Self::Extended => "EXTENDED_SUPPORT",
-            Self::Ended => "UNSUPPORTED",
-        }
-    }
-}
 
 /// A version that EKS offers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,11 +36,11 @@ impl Offer {
     /// How far the version is in its life.
     pub fn support(&self, now: Timestamp) -> Support {
         if now < day(self.standard_until) {
-            Support::Standard
+            Support::StandardSupport
         } else if now < day(self.extended_until) {
-            Support::Extended
+            Support::ExtendedSupport
         } else {
-            Support::Ended
+            Support::Unsupported
         }
     }
 }
@@ -145,11 +81,13 @@ pub(crate) fn offers() -> Vec<Offer> {
 }
 
 /// The offer of a version that clusters can have.
-pub(super) fn offered(offers: &[Offer], version: Option<&str>, now: Timestamp) -> AwsResult<Offer> {
-    let wanted = |offer: &&Offer| match version {
-        Some(version) => offer.version.to_string() == version,
-        None => offer.default,
-    };
-    let found = offers.iter().find(wanted).filter(|offer| offer.support(now) != Support::Ended);
-    found.cloned().ok_or_else(|| invalid("unsupported Kubernetes version"))
+pub(super) fn offered(offers: &[Offer], version: Option<Minor>, now: Timestamp) -> AwsResult<Offer> {
+    let wanted = |offer: &&Offer| version.map_or(offer.default, |version| offer.version == version);
+    let found = offers.iter().find(wanted).filter(|offer| offer.support(now) != Support::Unsupported);
+    found.cloned().ok_or_else(not_offered)
+}
+
+/// The refusal of a version that EKS does not offer.
+pub(crate) fn not_offered() -> AwsError {
+    invalid("unsupported Kubernetes version")
 }

@@ -55,7 +55,7 @@ impl Region {
     pub(in crate::core) fn place_control_plane(
         &mut self,
         cluster: &str,
-        subnets: &[SubnetId],
+        subnets: &BTreeSet<SubnetId>,
         groups: &BTreeSet<SecurityGroupId>,
     ) -> bool {
         let former = self.control_plane_interfaces(cluster);

@@ -2,16 +2,16 @@
 
 mod changes;
 mod questions;
-mod requests;
 mod tell;
 mod token;
 
 use super::SimCloud;
 use crate::core::Region;
+use crate::core::error::AwsError;
 use crate::world::Inner;
 use async_trait::async_trait;
-use foo_cloud::{CloudError, ClusterToken, Clusters, ErrorKind, NewOidcProvider, Result, Roles as _};
-use foo_model::eks::{Answer, Change, Changed, Question};
+use foo_cloud::{CloudError, ClusterToken, Clusters, ErrorKind, Result, Roles as _};
+use foo_model::eks::{Answer, Change, Changed, OidcChange, Question};
 
 /// Entries of one page, as the adapter asks for them.
 const PAGE: usize = 100;
@@ -36,15 +36,20 @@ impl Clusters for SimCloud {
         }
     }
 
-    async fn change_eks(&self, change: &Change) -> Result<Changed> {
-        if let Change::CreateOpenIDConnectProvider { url, client_ids, tags } = change {
-            let provider =
-                NewOidcProvider { url: url.clone(), clients: client_ids.clone(), tags: tags.clone() };
-            let id = Some(self.create_oidc_provider(&provider).await?);
-            return Ok(Changed { id, ..Changed::default() });
-        }
-        if let Change::DeleteOpenIDConnectProvider { arn } = change {
-            return self.delete_oidc_provider(arn).await.map(|()| Changed::default());
+    async fn change_eks(&self, change: &Change, token: Option<&str>) -> Result<Changed> {
+        match change {
+            Change::Oidc(OidcChange::Create(provider)) => {
+                let id = Some(self.create_oidc_provider(provider).await?);
+                return Ok(Changed { id, ..Changed::default() });
+            }
+            Change::Oidc(OidcChange::Delete { arn }) => {
+                return self.delete_oidc_provider(arn).await.map(|()| Changed::default());
+            }
+            Change::Cluster { .. }
+            | Change::Addon { .. }
+            | Change::Entry { .. }
+            | Change::PodIdentity { .. }
+            | Change::Tags { .. } => {}
         }
         let (arn, parameters) = (self.arn(), format!("{change:?}"));
         let config = &self.world.config;
@@ -52,7 +57,7 @@ impl Clusters for SimCloud {
             let principals = inner.keys.principals(&config.account);
             let region = inner.region(config, &self.region)?;
             region.begin_reads();
-            changes::carry_out(region, &principals, &arn, change)
+            changes::carry_out(region, &principals, &arn, change, token)
         };
         self.call_of_account(change.into(), &parameters, carry_out).await
     }
@@ -76,6 +81,11 @@ impl SimCloud {
         }
         None
     }
+}
+
+/// EKS's refusal of what is IAM's.
+fn of_iam() -> AwsError {
+    AwsError::new("UnknownOperationException", "IAM has this operation, not EKS").status(404)
 }
 
 /// Whether an error says that what is asked for does not exist, as the adapter takes it.

@@ -1,27 +1,24 @@
 //! Answers to questions, as EKS's own calls give them.
 
-use super::requests::of_iam;
-use super::tell;
+use super::{of_iam, tell};
 use crate::core::Region;
-use crate::core::eks::ADDONS;
-use crate::core::eks::requests::InsightsFilter;
-use crate::core::eks::versions::Minor;
+use crate::core::eks::{ADDONS, InsightsFilter};
 use crate::core::error::{AwsError, AwsResult};
 use crate::sim_cloud::convert::dated;
-use foo_model::eks::{AddonRelease, Answer, InsightsRefresh, Question};
+use foo_model::eks::{AddonRelease, Answer, InsightsRefresh, Minor, Question};
 
 /// The answer to one call of EKS.
 pub(super) fn answer(region: &Region, question: &Question) -> AwsResult<Answer> {
     match question {
         Question::Cluster(name) => {
             let seen = region.cluster_seen(name)?;
-            Ok(Answer::Cluster(Some(Box::new(tell::cluster(region, seen)?))))
+            Ok(Answer::Cluster(Some(Box::new(tell::cluster(region, seen)))))
         }
         Question::Updates(cluster) => {
             Ok(Answer::Names(region.updates_seen(cluster, None)?.into_iter().collect()))
         }
         Question::Update { cluster, id, addon } => {
-            Ok(Answer::Update(Some(tell::update(region.update_seen(cluster, id, addon.as_deref())?)?)))
+            Ok(Answer::Update(Some(tell::update(region.update_seen(cluster, id, addon.as_deref())?))))
         }
         Question::Insights(cluster) => insights(region, cluster),
         Question::InsightsRefresh(cluster) => {
@@ -36,13 +33,13 @@ pub(super) fn answer(region: &Region, question: &Question) -> AwsResult<Answer> 
         }
         Question::Addon { cluster, name } => {
             let (addon, status, issues) = region.addon_seen(cluster, name)?;
-            Ok(Answer::Addon(Some(Box::new(tell::addon(addon, status, &issues)?))))
+            Ok(Answer::Addon(Some(Box::new(tell::addon(addon, status, issues)))))
         }
         Question::AccessEntries(cluster) => {
             Ok(Answer::Names(region.access_entries_seen(cluster, None)?.into_iter().collect()))
         }
         Question::AccessEntry { cluster, principal } => {
-            Ok(Answer::AccessEntry(Some(tell::entry(region.access_entry_seen(cluster, principal)?)?)))
+            Ok(Answer::AccessEntry(Some(tell::entry(region.access_entry_seen(cluster, principal)?))))
         }
         Question::AccessPolicies { cluster, principal } => {
             let policies = &region.access_entry_seen(cluster, principal)?.policies;
@@ -60,7 +57,7 @@ pub(super) fn answer(region: &Region, question: &Question) -> AwsResult<Answer> 
             let offers = region.settings.eks.versions.iter();
             Ok(Answer::Versions(offers.map(|offer| tell::offer(offer, region.now())).collect()))
         }
-        Question::AddonReleases { addon, kubernetes } => releases(addon, Minor(kubernetes.0)),
+        Question::AddonReleases { addon, kubernetes } => releases(addon, *kubernetes),
         Question::AddonSchema { addon, version } => schema(addon, version),
         Question::Role(_) | Question::InstanceProfile(_) | Question::OidcProvider(_) => Err(of_iam()),
     }
@@ -70,7 +67,7 @@ fn insights(region: &Region, cluster: &str) -> AwsResult<Answer> {
     let filter =
         InsightsFilter { categories: vec!["UPGRADE_READINESS".to_owned()], ..InsightsFilter::default() };
     let found = region.insights_seen(cluster, &filter)?;
-    Ok(Answer::Insights(found.iter().map(tell::insight).collect::<AwsResult<_>>()?))
+    Ok(Answer::Insights(found.iter().map(tell::insight).collect()))
 }
 
 /// Newest first.
