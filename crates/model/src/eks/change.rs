@@ -274,7 +274,6 @@ pub struct Changed {
 }
 
 /// A cluster to create.
-#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own in EKS")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewCluster {
     /// Version; `None`: EKS's default.
