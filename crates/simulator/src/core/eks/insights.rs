@@ -39,11 +39,10 @@ pub(crate) struct Insight {
 /// Which insights a caller wants; nothing is named: all (EKS API Reference, InsightsFilter).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-#[expect(missing_docs, reason = "the names are AWS's own")]
-pub struct InsightsFilter {
-    pub categories: Vec<String>,
-    pub kubernetes_versions: Vec<String>,
-    pub statuses: Vec<String>,
+pub(crate) struct InsightsFilter {
+    pub(crate) categories: Vec<String>,
+    pub(crate) kubernetes_versions: Vec<String>,
+    pub(crate) statuses: Vec<String>,
 }
 
 const ADDONS: &str = "EKS add-on version compatibility";
