@@ -12,9 +12,9 @@
 //! ```
 //! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
 //! # runtime.block_on(async {
-//! use foo_simulator::{Simulator, SimulatorConfig};
+//! use foo_simulator::{Handle, SimulatorConfig};
 //!
-//! let aws = Simulator::start(SimulatorConfig::stepped()).await.unwrap();
+//! let aws = Handle::start(SimulatorConfig::stepped()).await.unwrap();
 //! println!("AWS_ENDPOINT_URL={}", aws.endpoint());
 //! aws.step(std::time::Duration::from_secs(60));
 //! assert!(aws.region("eu-central-1").in_service_instances().is_empty());
@@ -43,6 +43,7 @@ mod presign;
 mod request;
 mod server;
 mod service;
+mod signing;
 mod sim_cloud;
 mod simulator;
 mod snapshots;

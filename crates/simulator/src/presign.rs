@@ -1,12 +1,10 @@
 //! Makes tokens of clusters, as `aws eks get-token` does: for the stand-in kubelets of a test bed, and for tests. Nothing here judges
 //! them: aws-iam-authenticator does, with the answers of STS.
 
-use crate::wire::signature::Scope;
-use crate::wire::sigv4::{SignedRequest, encode, signature, text_of};
+use crate::signing::{Scope, Signed, encode, signature, text_of};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use foo_model::Timestamp;
-use http::{HeaderMap, HeaderValue, Method};
 
 /// The header that names the cluster that a token is for. It is signed and not part of the token.
 const CLUSTER: &str = "x-k8s-aws-id";
@@ -64,21 +62,9 @@ impl SigningKey {
             all.into_iter().map(|(name, value)| format!("{}={}", encode(name, false), encode(value, false)));
         let query = pairs.collect::<Vec<_>>().join("&");
         let host = sts.split_once("://").map_or(sts, |(_, host)| host).trim_end_matches('/');
-        let mut headers = HeaderMap::new();
-        for (name, value) in [("host", host), (CLUSTER, cluster)] {
-            headers.extend(
-                HeaderValue::from_str(value).ok().map(|value| (http::HeaderName::from_static(name), value)),
-            );
-        }
-        let request = SignedRequest {
-            method: &Method::GET,
-            path: "/",
-            query: &query,
-            headers: &headers,
-            body: b"",
-            received: now,
-        };
-        let signed = signature(&request, &scope, &self.secret, &signed_headers, &at);
+        let headers = [("host", host.to_owned()), (CLUSTER, cluster.to_owned())];
+        let request = Signed { method: "GET", path: "/", query: &query, headers: &headers, body: b"" };
+        let signed = signature(&request, &scope, &self.secret, &at);
         let url = format!("{}/?{query}&X-Amz-Signature={signed}", sts.trim_end_matches('/'));
         format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(url))
     }

@@ -9,7 +9,7 @@ use crate::core::ec2::templates::{NewTemplate, NewVersion, Template, TemplateKey
 use crate::core::ec2::workload_volumes::WorkloadVolume;
 use crate::core::error::AwsError;
 use crate::core::lookup::View;
-use crate::wire::filters;
+use crate::core::wildcard::matches;
 use async_trait::async_trait;
 use foo_cloud::error::stable_text;
 use foo_cloud::{
@@ -332,7 +332,7 @@ impl Compute for SimCloud {
             let found = region.images.values().filter(of_owner).filter(|image| {
                 image.available
                     && image.architecture == query.architecture
-                    && filters::matches(&query.name, &image.name)
+                    && matches(&query.name, &image.name)
             });
             Ok(found.map(image_info).collect())
         })

@@ -10,6 +10,7 @@ use crate::faults::CallHead;
 use crate::iam::refusals;
 use crate::request::call::{Call, Route};
 use crate::service::Service;
+use crate::signing::decode;
 use crate::world::{Ending, World};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -129,7 +130,7 @@ fn variables(form: &'static str, segments: &[&str]) -> Option<BTreeMap<&'static 
     for (part, segment) in parts.into_iter().zip(segments) {
         match part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) {
             Some(variable) if !segment.is_empty() => {
-                found.insert(variable, super::sigv4::decode(segment));
+                found.insert(variable, decode(segment));
             }
             None if part == *segment => {}
             Some(_) | None => return None,
