@@ -13,7 +13,7 @@
 //!   without the field keeps its hash, and the test with the pinned hash passes unchanged. Never raise `SCHEME` for a
 //!   field: that replaces every Node.
 //! * Then `model/src/template.rs`, `data` in `cloud-adapter/src/templates/shapes.rs`, and `document_of` in
-//!   `simulator/src/sim_cloud/convert.rs`: the compiler finds a missing field in neither.
+//!   `simulator-core/src/sim_cloud/convert.rs`: the compiler finds a missing field in neither.
 //!   `simulator/src/wire/ec2/launch_fields.rs` needs it if EC2's field is not there yet.
 //!
 //! A setting of the Auto Scaling group needs no new action, because `UpdateGroup` sends it:
@@ -22,7 +22,7 @@
 //! * `Group` in `model/src/group.rs`, `NewGroup` and `GroupChange` in `model/src/changes.rs`;
 //! * `Difference` in `planner/src/situation/group.rs`, `create` and `repair_settings` in `planner/src/steps/group.rs`;
 //! * `cloud-adapter/src/groups/`: `mod.rs` sends, `shapes.rs` reads;
-//! * `simulator/src/sim_cloud/{groups,convert}.rs`, and the clouds of the planner's tests: `tests/world/cloud.rs`,
+//! * `simulator-core/src/sim_cloud/{groups,convert}.rs`, and the clouds of the planner's tests: `tests/world/cloud.rs`,
 //!   `tests/model/manager.rs`.
 //!
 //! The compiler finds neither a missing entry in `differences` nor an `update_group` that ignores the field.

@@ -36,7 +36,7 @@
 //!   the former value if it is forgotten: the compiler does not find that;
 //! * `cloud-adapter/src/eks/changes/addons.rs` (sends) and `shapes.rs` (reads), with a case in
 //!   `cloud-adapter/tests/wire/eks.rs`;
-//! * `simulator/src`: `core/eks/{requests,addons}.rs`, `wire/eks/addons.rs`, `sim_cloud/clusters/{requests,tell}.rs`;
+//! * `simulator-core/src`: `core/eks/{requests,addons}.rs`, `sim_cloud/clusters/{requests,tell}.rs`; `simulator/src/wire/eks/addons.rs`;
 //!   `tests/eks/aws` here;
 //! * tests: `tests/eks/addons.rs`, `tests/e2e/tests/admission/eks.rs`.
 

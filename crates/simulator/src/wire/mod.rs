@@ -30,9 +30,10 @@ mod xml;
 
 pub(crate) use answer::{WireAnswer, XML};
 
+use crate::asks::{self, account, launches};
 use crate::core::error::{AwsError, AwsResult};
 use crate::faults::CallHead;
-use crate::iam::{account, asks, launches, refusals};
+use crate::iam::refusals;
 use crate::request::params::Params;
 use crate::service::Service;
 use crate::signing::Scope;

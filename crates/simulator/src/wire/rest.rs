@@ -94,7 +94,7 @@ async fn carry_out(
         let region = inner.region(&world.config, call.region)?;
         region.begin_reads();
         if let Some(key) = &key {
-            let asks = crate::iam::eks::of_call(region, action, &asked);
+            let asks = crate::asks::eks::of_call(region, action, &asked);
             refusals::check(key, &asks, service, &arn)?;
         }
         operation(region, &asked)
@@ -156,7 +156,7 @@ pub(crate) fn asks_of(
         route(&request).ok_or_else(|| AwsError::new("UnknownOperationException", "not a path of EKS"))?;
     let query = url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     let call = Call { path, query, body, principals: crate::core::eks::Principals::default(), caller: "" };
-    world.in_region(region, |region| crate::iam::eks::of_call(region, action, &call))
+    world.in_region(region, |region| crate::asks::eks::of_call(region, action, &call))
 }
 
 #[cfg(test)]
