@@ -36,8 +36,8 @@
 //!   the former value if it is forgotten: the compiler does not find that;
 //! * `cloud-adapter/src/eks/changes/addons.rs` (sends) and `shapes.rs` (reads), with a case in
 //!   `cloud-adapter/tests/wire/eks.rs`;
-//! * `simulator-core/src`: `core/eks/{requests,addons}.rs`, `sim_cloud/clusters/{requests,tell}.rs`; `simulator/src/wire/eks/addons.rs`;
-//!   `tests/eks/aws` here;
+//! * `simulator-core/src`: `core/eks/{requests,addons}.rs`, `sim_cloud/clusters/{requests,tell}.rs`;
+//!   `simulator/src/wire/eks/addons.rs`; `tests/eks/aws` here;
 //! * tests: `tests/eks/addons.rs`, `tests/e2e/tests/admission/eks.rs`.
 
 mod check;
