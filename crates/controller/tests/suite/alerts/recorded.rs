@@ -7,7 +7,7 @@ use foo_cloud::Watchdog;
 use foo_controller::labels::{Controller, EventOutcome, Invariant, PassResult, Task, Watched};
 use foo_controller::metrics::Metrics;
 use foo_model::Severity;
-use foo_simulator::core::catalogue::IMAGE_X86_64_NEWER;
+use foo_simulator_core::core::catalogue::IMAGE_X86_64_NEWER;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -173,7 +173,10 @@ async fn a_roll_out_that_halts_fires() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     goes_on(&world, &mut scrapes, 5).await;
-    world.region.set_image_boot(IMAGE_X86_64_NEWER, foo_simulator::core::catalogue::Boot::Fails).unwrap();
+    world
+        .region
+        .set_image_boot(IMAGE_X86_64_NEWER, foo_simulator_core::core::catalogue::Boot::Fails)
+        .unwrap();
     pool.edits(|spec| spec.ami = foo_api::pool::Ami::of_id(IMAGE_X86_64_NEWER));
     goes_on(&world, &mut scrapes, 150).await;
     scrapes.fired("a roll-out that halts", &["FooPoolNotReady", "FooRolloutStuck"]);

@@ -7,8 +7,8 @@
 
 use super::NAME;
 use crate::support::World;
-use foo_simulator::core::eks::AddonStatus;
-use foo_simulator::core::eks::cluster::{ClusterStatus, UpdateStatus};
+use foo_simulator_core::core::eks::AddonStatus;
+use foo_simulator_core::core::eks::cluster::{ClusterStatus, UpdateStatus};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
