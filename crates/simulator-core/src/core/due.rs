@@ -3,6 +3,7 @@
 
 use super::eks::step::EksStep;
 use super::network::Step;
+use super::schedule::Schedule;
 use foo_model::{GroupName, InstanceId, Timestamp};
 use std::collections::BTreeMap;
 
@@ -71,5 +72,11 @@ impl Due {
     /// When the next event is due.
     pub(crate) fn next(&self) -> Option<Timestamp> {
         self.queue.first_key_value().map(|((when, _), _)| *when)
+    }
+}
+
+impl Schedule<Step> for Due {
+    fn at(&mut self, when: Timestamp, step: Step) {
+        Self::at(self, when, Event::Network(step));
     }
 }

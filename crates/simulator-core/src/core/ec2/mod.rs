@@ -3,7 +3,6 @@
 pub mod instances;
 pub mod launch_data;
 pub mod scheduled;
-pub mod tags;
 pub mod templates;
 pub(crate) mod volumes;
 pub mod workload_volumes;

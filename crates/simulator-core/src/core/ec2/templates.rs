@@ -1,10 +1,11 @@
 //! Launch templates and their versions (EC2 User Guide, "Store instance launch parameters in launch templates").
 
 use super::launch_data::LaunchData;
-use super::{tags, volumes};
+use super::volumes;
 use crate::core::chance::Chance;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
+use crate::core::tags;
 use crate::core::versioned::Versioned;
 use foo_model::{LaunchTemplateId, SecurityGroupId, TemplateVersion, Timestamp};
 use serde::Serialize;

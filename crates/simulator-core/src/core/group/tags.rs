@@ -3,6 +3,7 @@
 use super::model::GroupTag;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
+use crate::core::tags::is_xml_string;
 use foo_model::GroupName;
 use std::collections::BTreeMap;
 
@@ -35,11 +36,6 @@ pub(crate) fn check_tags(tags: &BTreeMap<String, GroupTag>) -> AwsResult<()> {
         }
     }
     Ok(())
-}
-
-/// Characters that texts of Auto Scaling may have: those that XML can hold (API Reference, Tag: pattern).
-pub(crate) fn is_xml_string(text: &str) -> bool {
-    text.chars().all(|c| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..))
 }
 
 impl Region {

@@ -3,8 +3,8 @@
 use super::part::Part;
 use super::quotas::is_reached;
 use super::state::Network;
+use super::view::Networking;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::region::Region;
 use foo_model::network::{Address, Interface, Parts, Tags};
 use foo_model::{AllocationId, InterfaceId};
 use std::net::Ipv4Addr;
@@ -12,7 +12,7 @@ use std::net::Ipv4Addr;
 /// The first Elastic IP address.
 const FIRST: Ipv4Addr = Ipv4Addr::new(52, 28, 0, 1);
 
-impl Region {
+impl Networking<'_> {
     /// AllocateAddress.
     pub(super) fn allocate_address(&mut self, tags: &Tags) -> AwsResult<Parts> {
         if is_reached(self.network.addresses.len(), self.settings.network_quotas.addresses) {

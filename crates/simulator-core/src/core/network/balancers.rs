@@ -3,8 +3,8 @@
 //! DeleteTargetGroup).
 
 use super::step::Step;
+use super::view::Networking;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::region::Region;
 use foo_model::InterfaceId;
 use foo_model::network::{Interface, LoadBalancer, LoadBalancerKind, Parts, TargetGroup};
 
@@ -15,7 +15,7 @@ pub(super) fn description(balancer: &LoadBalancer) -> String {
     format!("ELB {}", path.map_or(balancer.name.as_str(), |(_, path)| path))
 }
 
-impl Region {
+impl Networking<'_> {
     /// DeleteLoadBalancer of either API. A load balancer that does not exist is not an error. Its interfaces remain
     /// for a while.
     pub(super) fn delete_load_balancer(

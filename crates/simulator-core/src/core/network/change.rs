@@ -1,13 +1,14 @@
 //! One change of a network, as EC2 and Elastic Load Balancing carry it out.
 
 use super::groups::Direction;
-use crate::core::ec2::tags;
+use super::step::Step;
+use super::view::Networking;
 use crate::core::error::AwsResult;
-use crate::core::region::Region;
+use crate::core::tags;
 use foo_model::network::{Change, Parts};
 use std::collections::BTreeMap;
 
-impl Region {
+impl Networking<'_> {
     /// Carries out one change completely or not at all (except DeleteVpcEndpoints, which deletes those that it can).
     /// The answer contains what it created. An association of a route table or a range is answered with the table,
     /// subnet or VPC, which contains only that association. A second call with the same client token creates nothing
@@ -15,7 +16,7 @@ impl Region {
     ///
     /// # Errors
     /// AWS's refusals, with its codes and messages.
-    pub fn change_network(&mut self, change: &Change) -> AwsResult<Parts> {
+    pub(crate) fn change(&mut self, change: &Change) -> AwsResult<Parts> {
         if let Some(created) = self.network.tokens.repeated(change)? {
             return Ok(created);
         }
@@ -109,6 +110,24 @@ impl Region {
                 self.delete_load_balancer(*kind, name, arn.as_deref())
             }
             Change::DeleteTargetGroup { arn } => self.delete_target_group(arn),
+        }
+    }
+
+    /// Completes a change. Does nothing if the part was removed meanwhile.
+    pub(crate) fn complete_step(&mut self, step: Step) {
+        match step {
+            Step::VpcAvailable(id) => self.vpc_available(&id),
+            Step::RangeAssociated(vpc, id) => self.range_associated(&vpc, &id),
+            Step::RangeGone(vpc, id) => self.range_gone(&vpc, &id),
+            Step::SubnetAvailable(id) => self.subnet_available(&id),
+            Step::SubnetRangeAssociated(subnet, id) => self.subnet_range_associated(&subnet, &id),
+            Step::NatGatewayAvailable(id) => self.nat_gateway_available(&id),
+            Step::NatGatewayFailed(id, code, message) => self.nat_gateway_failed(&id, code, message),
+            Step::NatGatewayDeleted(id) => self.nat_gateway_deleted(&id),
+            Step::NatGatewayForgotten(id) => drop(self.network.remove::<foo_model::network::NatGateway>(&id)),
+            Step::EndpointAvailable(id) => self.endpoint_available(&id),
+            Step::EndpointDeleted(id) => self.endpoint_deleted(&id),
+            Step::BalancerGone(description) => self.balancer_gone(&description),
         }
     }
 }

@@ -4,7 +4,7 @@
 use super::given::all_traffic_out;
 use super::interfaces::NewInterfaceOf;
 use super::pins;
-use crate::core::region::Region;
+use super::view::Networking;
 use foo_model::network::{Interface, Peer, Protocol, Rule, SecurityGroup, Tags, Vpc};
 use foo_model::{InterfaceId, SecurityGroupId, SubnetId, VpcId};
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ fn description(cluster: &str) -> String {
     format!("Amazon EKS {cluster}")
 }
 
-impl Region {
+impl Networking<'_> {
     /// Makes the security group of a cluster: everything from itself, everything out, with EKS's tags.
     pub(in crate::core) fn make_cluster_group(
         &mut self,
@@ -96,7 +96,7 @@ impl Region {
         for id in self.control_plane_interfaces(cluster) {
             self.network.remove_interface(&id);
         }
-        if !pins::group_in_use(&self.network, group) {
+        if !pins::group_in_use(self.network, group) {
             self.network.remove::<SecurityGroup>(group);
         }
     }

@@ -6,8 +6,8 @@ use super::part::Part;
 use super::quotas::is_reached;
 use super::services::EndpointService;
 use super::step::Step;
+use super::view::Networking;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::region::Region;
 use foo_model::network::{
     Destination, Endpoint, EndpointChange, EndpointKind, EndpointState, Interface, Parts, Route, RouteTable,
     RouteTarget, SecurityGroup, Subnet, Tags, Vpc,
@@ -24,7 +24,7 @@ fn wrong(message: impl Into<String>) -> AwsError {
     AwsError::new("InvalidParameter", message)
 }
 
-impl Region {
+impl Networking<'_> {
     /// CreateVpcEndpoint. A gateway endpoint is available at once, an interface endpoint after a while.
     pub(super) fn create_endpoint(
         &mut self,
@@ -34,7 +34,7 @@ impl Region {
         tags: &Tags,
     ) -> AwsResult<Parts> {
         self.part::<Vpc>(vpc)?;
-        let service = EndpointService::find(&self.name, name).ok_or_else(|| {
+        let service = EndpointService::find(self.name, name).ok_or_else(|| {
             AwsError::new("InvalidServiceName", format!("The Vpc Endpoint Service '{name}' does not exist"))
         })?;
         let alive = |it: &&Endpoint| it.state != EndpointState::Deleting;
@@ -188,11 +188,11 @@ impl Region {
                  {vpc}"
             )));
         }
-        let domain = service.domain(&self.name);
+        let domain = service.domain(self.name);
         let conflicts = |it: &Endpoint| {
             Some(&it.id) != own
                 && matches!(it.kind, EndpointKind::Interface { private_dns: true, .. })
-                && EndpointService::find(&self.name, &it.service) == Some(service)
+                && EndpointService::find(self.name, &it.service) == Some(service)
         };
         if self.network.of_vpc::<Endpoint>(vpc).any(conflicts) {
             return Err(wrong(format!(
@@ -204,7 +204,7 @@ impl Region {
     }
 
     fn add_endpoint_routes(&mut self, endpoint: &Endpoint, tables: &BTreeSet<RouteTableId>) {
-        let service = EndpointService::find(&self.name, &endpoint.service);
+        let service = EndpointService::find(self.name, &endpoint.service);
         let Some(list) = service.and_then(EndpointService::prefix_list) else { return };
         for id in tables {
             if let Some(table) = self.network.route_tables.get_mut(id) {
@@ -259,7 +259,7 @@ impl Region {
     /// ModifyVpcEndpoint.
     pub(super) fn modify_endpoint(&mut self, id: &EndpointId, change: &EndpointChange) -> AwsResult<Parts> {
         let endpoint = self.part::<Endpoint>(id)?.clone();
-        let service = EndpointService::find(&self.name, &endpoint.service);
+        let service = EndpointService::find(self.name, &endpoint.service);
         let service = service.ok_or_else(|| Endpoint::WORDS.not_found(id))?;
         let kind = match &endpoint.kind {
             EndpointKind::Gateway { tables } => self.modify_gateway(&endpoint, service, tables, change)?,
@@ -341,7 +341,7 @@ impl Region {
 
     /// DeleteVpcEndpoints. Returns those that cannot be deleted with the reason; it deletes all others. A gateway
     /// endpoint is deleted at once, an interface endpoint after a while; its interfaces remain until then.
-    pub fn delete_endpoints(&mut self, ids: &BTreeSet<EndpointId>) -> Vec<(EndpointId, AwsError)> {
+    pub(crate) fn delete_endpoints(&mut self, ids: &BTreeSet<EndpointId>) -> Vec<(EndpointId, AwsError)> {
         let mut refused = Vec::new();
         for id in ids {
             if let Err(error) = self.delete_endpoint(id) {

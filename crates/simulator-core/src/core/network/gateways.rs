@@ -3,12 +3,12 @@
 use super::part::Part;
 use super::pins;
 use super::quotas::is_reached;
+use super::view::Networking;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::region::Region;
 use foo_model::network::{EgressOnlyGateway, InternetGateway, Parts, RouteTarget, Tags, Vpc};
 use foo_model::{EgressOnlyGatewayId, InternetGatewayId, VpcId};
 
-impl Region {
+impl Networking<'_> {
     /// CreateInternetGateway.
     pub(super) fn create_internet_gateway(&mut self, tags: &Tags) -> AwsResult<Parts> {
         let quota = self.settings.network_quotas.internet_gateways;
@@ -63,7 +63,7 @@ impl Region {
                 format!("resource {id} is not attached to network {vpc}"),
             ));
         }
-        if pins::has_public_addresses(&self.network, vpc) {
+        if pins::has_public_addresses(self.network, vpc) {
             return Err(AwsError::new(
                 "DependencyViolation",
                 format!(

@@ -6,8 +6,8 @@ use super::part::Part;
 use super::pins;
 use super::quotas::{is_exceeded, is_reached};
 use super::state::Network;
+use super::view::Networking;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::region::Region;
 use foo_model::network::{Parts, Peer, Protocol, Rule, SecurityGroup, Tags, Vpc};
 use foo_model::{SecurityGroupId, VpcId};
 use std::collections::BTreeSet;
@@ -84,7 +84,7 @@ fn counted(rules: &BTreeSet<Rule>) -> (usize, usize) {
     (v4, v6)
 }
 
-impl Region {
+impl Networking<'_> {
     /// CreateSecurityGroup. It allows no inbound and all outbound traffic.
     pub(super) fn create_security_group(
         &mut self,
@@ -237,7 +237,7 @@ impl Region {
                 format!("the specified group: \"{id}\" name: \"default\" cannot be deleted by a user"),
             ));
         }
-        if pins::group_in_use(&self.network, id) {
+        if pins::group_in_use(self.network, id) {
             return Err(AwsError::new(
                 "DependencyViolation",
                 format!("resource {id} has a dependent object"),

@@ -3,13 +3,13 @@
 //! clusters"; "Using infrastructure as code with GuardDuty automated security agents").
 
 use super::given::all_traffic_out;
+use super::view::Networking;
 use crate::core::ec2::instances::Ec2Instance;
-use crate::core::region::Region;
 use foo_model::VpcId;
 use foo_model::network::{Endpoint, EndpointKind, Peer, Protocol, Rule, SecurityGroup, Tags, Vpc};
 use std::collections::BTreeSet;
 
-impl Region {
+impl Networking<'_> {
     /// A node of EKS was launched.
     pub(crate) fn guard_node(&mut self, instance: &Ec2Instance) {
         let is_node = instance.tags.keys().any(|key| key.starts_with("kubernetes.io/cluster/"));

@@ -1,9 +1,10 @@
 //! Network interfaces: each has an address of its subnet until it is removed.
 
+use super::pool::AddressPool;
 use super::state::Network;
+use super::view::Networking;
 use crate::core::ec2::instances::Ec2Instance;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::region::Region;
 use foo_model::network::{Interface, Parts, Tags};
 use foo_model::{InstanceId, InterfaceId, SecurityGroupId, SubnetId, VpcId};
 use std::collections::BTreeSet;
@@ -79,7 +80,31 @@ impl Network {
     }
 }
 
-impl Region {
+impl Network {
+    /// Assigns an address of a subnet; `None` if none is free.
+    pub(crate) fn assign_address(&mut self, subnet: &SubnetId) -> Option<Ipv4Addr> {
+        let address = self.pools.get_mut(subnet)?.take()?;
+        self.count_free(subnet);
+        Some(address)
+    }
+
+    /// Frees an address of a subnet.
+    pub(crate) fn free_address(&mut self, subnet: &SubnetId, address: Ipv4Addr) {
+        if let Some(pool) = self.pools.get_mut(subnet) {
+            pool.give_back(address);
+            self.count_free(subnet);
+        }
+    }
+
+    fn count_free(&mut self, subnet: &SubnetId) {
+        let free = self.pools.get(subnet).map_or(0, AddressPool::free);
+        if let Some(subnet) = self.subnets.get_mut(subnet) {
+            subnet.free_addresses = free;
+        }
+    }
+}
+
+impl Networking<'_> {
     /// DeleteNetworkInterface.
     pub(super) fn delete_network_interface(&mut self, id: &InterfaceId) -> AwsResult<Parts> {
         let interface = self.part::<Interface>(id)?;

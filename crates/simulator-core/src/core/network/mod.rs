@@ -1,6 +1,6 @@
 //! EC2 networking, and the load balancers in VPCs.
 //!
-//! The nouns are those of [`foo_model::network`]. [`Region::change_network`](super::Region::change_network) carries
+//! The nouns are those of [`foo_model::network`]. [`Networking::change`] carries
 //! out one change and refuses what AWS refuses; [`reads`] has what Describe calls see. There is one file per kind of
 //! part; `pins` knows what prevents the deletion of a part, `step` carries out scheduled changes, `strangers` changes
 //! a network as other users would.
@@ -16,6 +16,7 @@ mod given;
 mod groups;
 mod guardduty;
 mod interfaces;
+mod mishaps;
 mod nat;
 pub mod part;
 mod pins;
@@ -30,13 +31,17 @@ mod step;
 mod strangers;
 mod subnets;
 mod tables;
+mod tags;
 mod tokens;
+mod view;
 mod vpcs;
 
+pub use crate::core::settings::NetworkQuotas;
 pub use defaults::{INTERNET_GATEWAY, PRIVATE_SUBNETS, PUBLIC_SUBNETS, SECURITY_GROUP, VPC};
 pub use given::{SecurityGroupSpec, SubnetSpec, VpcSpec};
-pub use nat::NatMishap;
-pub use quotas::NetworkQuotas;
+pub use mishaps::NatMishap;
+pub(crate) use reads::NetworkReads;
 pub use state::Network;
 pub(crate) use step::Step;
 pub use strangers::{NewInterface, NewLoadBalancer};
+pub(crate) use view::Networking;

@@ -4,40 +4,20 @@
 use super::interfaces::NewInterfaceOf;
 use super::part::Part;
 use super::step::Step;
+use super::view::Networking;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::region::Region;
 use foo_model::network::{
     Address, Interface, InternetGateway, NatGateway, NatState, Parts, RouteTarget, Subnet, Tags,
 };
 use foo_model::{AllocationId, AwsTime, InterfaceId, NatGatewayId, SubnetId, Zone};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-
-/// A rule for future NAT gateways: of those that match, `skip` become available, then `times` fail.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NatMishap {
-    /// The zone; any if absent.
-    #[serde(default)]
-    pub zone: Option<Zone>,
-    /// How many become available first.
-    #[serde(default)]
-    pub skip: u32,
-    /// How many fail; all further ones if absent.
-    #[serde(default)]
-    pub times: Option<u32>,
-    /// Code of the failure (`InternalError`).
-    pub code: String,
-    /// AWS's message for it.
-    pub message: String,
-}
 
 /// The description of the interface of a NAT gateway.
 fn description(id: &NatGatewayId) -> String {
     format!("Interface for NAT Gateway {id}")
 }
 
-impl Region {
+impl Networking<'_> {
     /// CreateNatGateway, a public one. It is pending for minutes; one that cannot work fails after seconds.
     pub(super) fn create_nat_gateway(
         &mut self,
@@ -48,7 +28,7 @@ impl Region {
         let subnet = self.part::<Subnet>(subnet)?.clone();
         self.part::<Address>(allocation)?;
         let quota = self.settings.network_quotas.nat_gateways;
-        if self.nat_gateways_by_zone().get(&subnet.zone).is_some_and(|count| *count >= quota) {
+        if self.network.nat_gateways_by_zone().get(&subnet.zone).is_some_and(|count| *count >= quota) {
             return Err(AwsError::new(
                 "NatGatewayLimitExceeded",
                 format!("Performing this operation would exceed the limit of {quota} NAT gateways"),
@@ -109,16 +89,6 @@ impl Region {
         }
         self.network.nat_mishaps.retain(|rule| rule.times != Some(0));
         struck
-    }
-
-    /// The rules for future NAT gateways that are not used up.
-    pub fn nat_mishaps(&self) -> &[NatMishap] {
-        &self.network.nat_mishaps
-    }
-
-    /// Replaces the rules for future NAT gateways.
-    pub fn set_nat_mishaps(&mut self, rules: Vec<NatMishap>) {
-        self.network.nat_mishaps = rules;
     }
 
     fn give_nat_interface(&mut self, gateway: &NatGateway, allocation: &AllocationId) {

@@ -4,7 +4,6 @@
 use super::state::Network;
 use crate::core::error::AwsError;
 use crate::core::versioned::Versioned;
-use foo_model::VpcId;
 use foo_model::network::{
     Address, EgressOnlyGateway, Endpoint, Interface, InternetGateway, Kind, LoadBalancer, NatGateway, Parts,
     RouteTable, SecurityGroup, Subnet, Tags, TargetGroup, Vpc,
@@ -13,6 +12,7 @@ use foo_model::{
     AllocationId, EgressOnlyGatewayId, EndpointId, InterfaceId, InternetGatewayId, NatGatewayId,
     RouteTableId, SecurityGroupId, SubnetId,
 };
+use foo_model::{Timestamp, VpcId};
 use std::fmt::Display;
 
 /// EC2's prefix, error codes and messages for the ids of one kind.
@@ -74,6 +74,50 @@ pub trait Part: Clone + 'static {
         let mut answer = Parts::default();
         self.add_to(&mut answer);
         answer
+    }
+}
+
+impl Network {
+    /// A part, as it is now.
+    pub fn get<T: Part>(&self, id: &T::Id) -> Option<&T> {
+        T::of(self).get(id)
+    }
+
+    /// A part, to be changed.
+    pub(crate) fn get_mut<T: Part>(&mut self, id: &T::Id) -> Option<&mut T> {
+        T::of_mut(self).get_mut(id)
+    }
+
+    /// When a part was created; `None` for parts of the initial network.
+    pub fn made_at(&self, id: &str) -> Option<Timestamp> {
+        self.made.get(id).copied()
+    }
+
+    /// All parts of a kind, as they are now.
+    pub fn all<T: Part>(&self) -> impl Iterator<Item = &T> {
+        T::of(self).iter().map(|(_, part)| part)
+    }
+
+    /// All parts of a kind in a VPC, as they are now.
+    pub(crate) fn of_vpc<'a, T: Part>(&'a self, vpc: &'a VpcId) -> impl Iterator<Item = &'a T> {
+        self.all::<T>().filter(move |part| part.vpc() == Some(vpc))
+    }
+
+    /// Adds a part or replaces it.
+    pub(crate) fn put<T: Part>(&mut self, part: T) {
+        T::of_mut(self).insert(part.id(), part);
+    }
+
+    /// Adds a part that is created at this time.
+    pub(super) fn put_new<T: Part>(&mut self, part: T, now: Timestamp) {
+        self.made.insert(part.id().to_string(), now);
+        self.put(part);
+    }
+
+    /// Removes a part.
+    pub(crate) fn remove<T: Part>(&mut self, id: &T::Id) -> Option<T> {
+        self.made.remove(&id.to_string());
+        T::of_mut(self).remove(id).map(|part| part.as_ref().clone())
     }
 }
 

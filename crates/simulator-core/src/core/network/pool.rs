@@ -1,7 +1,5 @@
 //! The IPv4 addresses of a subnet, and which of them are assigned.
 
-use super::state::Network;
-use foo_model::SubnetId;
 use ipnet::Ipv4Net;
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
@@ -37,7 +35,7 @@ impl AddressPool {
     }
 
     /// Assigns an address: one that was never used, while there are any, so that DNS names rarely repeat.
-    fn take(&mut self) -> Option<Ipv4Addr> {
+    pub(super) fn take(&mut self) -> Option<Ipv4Addr> {
         let offset = if self.given < self.capacity() {
             self.given += 1;
             RESERVED_AT_START + self.given - 1
@@ -47,32 +45,8 @@ impl AddressPool {
         Some(Ipv4Addr::from(u32::from(self.range.network()).wrapping_add(offset)))
     }
 
-    fn give_back(&mut self, address: Ipv4Addr) {
+    pub(super) fn give_back(&mut self, address: Ipv4Addr) {
         self.returned.insert(u32::from(address).wrapping_sub(u32::from(self.range.network())));
-    }
-}
-
-impl Network {
-    /// Assigns an address of a subnet; `None` if none is free.
-    pub(crate) fn assign_address(&mut self, subnet: &SubnetId) -> Option<Ipv4Addr> {
-        let address = self.pools.get_mut(subnet)?.take()?;
-        self.count_free(subnet);
-        Some(address)
-    }
-
-    /// Frees an address of a subnet.
-    pub(crate) fn free_address(&mut self, subnet: &SubnetId, address: Ipv4Addr) {
-        if let Some(pool) = self.pools.get_mut(subnet) {
-            pool.give_back(address);
-            self.count_free(subnet);
-        }
-    }
-
-    fn count_free(&mut self, subnet: &SubnetId) {
-        let free = self.pools.get(subnet).map_or(0, AddressPool::free);
-        if let Some(subnet) = self.subnets.get_mut(subnet) {
-            subnet.free_addresses = free;
-        }
     }
 }
 

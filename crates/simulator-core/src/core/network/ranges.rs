@@ -5,8 +5,8 @@ use super::part::Part;
 use super::quotas::is_reached;
 use super::state::Network;
 use super::step::Step;
+use super::view::Networking;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::region::Region;
 use foo_model::network::{CidrAssociation, CidrState, Parts, RouteTable, RouteTarget, Subnet, Vpc};
 use foo_model::{AssociationId, RouteTableId, VpcId};
 use ipnet::{Ipv4Net, Ipv6Net};
@@ -57,7 +57,7 @@ fn may_join(first: Ipv4Net, all: &[Ipv4Net], cidr: Ipv4Net) -> bool {
     !of_another_kind && !in_ten && !in_172
 }
 
-impl Region {
+impl Networking<'_> {
     /// AssociateVpcCidrBlock with an IPv4 range.
     pub(super) fn associate_range(&mut self, id: &VpcId, cidr: Ipv4Net) -> AwsResult<Parts> {
         let cidr = cidr.trunc();
@@ -162,7 +162,7 @@ impl Region {
                 ),
             ));
         }
-        if let Some(range) = range_with_subnet(&self.network, vpc, association) {
+        if let Some(range) = range_with_subnet(self.network, vpc, association) {
             return Err(AwsError::new(
                 "InvalidCidrBlock.InUse",
                 format!("The vpc {id} currently has a subnet within CIDR block {range}"),

@@ -2,8 +2,8 @@
 
 use super::part::Words;
 use super::state::Network;
+use super::view::Networking;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::region::Region;
 use foo_model::network::{
     Destination, EgressOnlyGateway, InternetGateway, NatGateway, NatState, Parts, Route, RouteTable,
     RouteTarget,
@@ -60,7 +60,7 @@ const NAT_GATEWAY: Words = Words {
     resource: "natgateway",
 };
 
-impl Region {
+impl Networking<'_> {
     /// CreateRoute.
     pub(super) fn create_route(
         &mut self,

@@ -1,7 +1,6 @@
 //! All parts of all networks of a region, and what EC2 knows about them besides what it describes.
 
-use super::nat::NatMishap;
-use super::part::Part;
+use super::mishaps::NatMishap;
 use super::pool::AddressPool;
 use super::tokens::Tokens;
 use crate::core::versioned::Versioned;
@@ -42,7 +41,7 @@ pub struct Network {
     /// Load balancers by the target groups that they use.
     pub targeted: BTreeMap<String, String>,
     /// The rules for future NAT gateways.
-    pub(super) nat_mishaps: Vec<NatMishap>,
+    pub(in crate::core) nat_mishaps: Vec<NatMishap>,
     /// The assigned addresses of each subnet.
     #[serde(skip)]
     pub(super) pools: BTreeMap<SubnetId, AddressPool>,
@@ -85,48 +84,6 @@ impl Network {
             given_addresses: 0,
             given_ipv6: 0,
         }
-    }
-
-    /// A part, as it is now.
-    pub fn get<T: Part>(&self, id: &T::Id) -> Option<&T> {
-        T::of(self).get(id)
-    }
-
-    /// A part, to be changed.
-    pub(crate) fn get_mut<T: Part>(&mut self, id: &T::Id) -> Option<&mut T> {
-        T::of_mut(self).get_mut(id)
-    }
-
-    /// When a part was created; `None` for parts of the initial network.
-    pub fn made_at(&self, id: &str) -> Option<Timestamp> {
-        self.made.get(id).copied()
-    }
-
-    /// All parts of a kind, as they are now.
-    pub fn all<T: Part>(&self) -> impl Iterator<Item = &T> {
-        T::of(self).iter().map(|(_, part)| part)
-    }
-
-    /// All parts of a kind in a VPC, as they are now.
-    pub(crate) fn of_vpc<'a, T: Part>(&'a self, vpc: &'a VpcId) -> impl Iterator<Item = &'a T> {
-        self.all::<T>().filter(move |part| part.vpc() == Some(vpc))
-    }
-
-    /// Adds a part or replaces it.
-    pub(crate) fn put<T: Part>(&mut self, part: T) {
-        T::of_mut(self).insert(part.id(), part);
-    }
-
-    /// Adds a part that is created at this time.
-    pub(super) fn put_new<T: Part>(&mut self, part: T, now: Timestamp) {
-        self.made.insert(part.id().to_string(), now);
-        self.put(part);
-    }
-
-    /// Removes a part.
-    pub(crate) fn remove<T: Part>(&mut self, id: &T::Id) -> Option<T> {
-        self.made.remove(&id.to_string());
-        T::of_mut(self).remove(id).map(|part| part.as_ref().clone())
     }
 
     /// Sets the present time of all maps.

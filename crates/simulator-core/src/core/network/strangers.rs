@@ -4,8 +4,8 @@ use super::balancers::description;
 use super::interfaces::NewInterfaceOf;
 use super::part::Part;
 use super::state::Network;
+use super::view::Networking;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::region::Region;
 use foo_model::network::{
     Address, EgressOnlyGateway, Endpoint, Interface, InternetGateway, LoadBalancer, LoadBalancerKind,
     NatGateway, RouteTable, SecurityGroup, Subnet, Tags, TargetGroup, Vpc,
@@ -81,10 +81,10 @@ fn words_of(kind: LoadBalancerKind) -> (&'static str, &'static str) {
     }
 }
 
-impl Region {
+impl Networking<'_> {
     /// Removes everything except zones, as in a region whose default VPC was deleted.
-    pub fn empty_network(&mut self) {
-        self.network = Network::of_zones(&self.name, self.settings.read_lag);
+    pub(crate) fn empty(&mut self) {
+        *self.network = Network::of_zones(self.name, self.settings.read_lag);
         self.network.advance(self.now);
     }
 
@@ -92,7 +92,7 @@ impl Region {
     ///
     /// # Errors
     /// The subnet does not exist or is full.
-    pub fn put_stranger_interface(&mut self, new: NewInterface) -> AwsResult<InterfaceId> {
+    pub(crate) fn put_interface(&mut self, new: NewInterface) -> AwsResult<InterfaceId> {
         let vpc = self.part::<Subnet>(&new.subnet)?.vpc.clone();
         let mut groups = new.groups;
         if groups.is_empty() {
@@ -119,12 +119,12 @@ impl Region {
     ///
     /// # Errors
     /// A subnet does not exist or is full, or the load balancer has none.
-    pub fn put_load_balancer(&mut self, new: NewLoadBalancer) -> AwsResult<String> {
+    pub(crate) fn put_load_balancer(&mut self, new: NewLoadBalancer) -> AwsResult<String> {
         let first = new.subnets.first().ok_or_else(|| AwsError::missing("Subnets"))?;
         let vpc = self.part::<Subnet>(first)?.vpc.clone();
         let (path, interface_type) = words_of(new.kind);
         let digits = |chance: String| chance.chars().rev().take(16).collect::<String>();
-        let tail = digits(self.network_chance.id("x"));
+        let tail = digits(self.chance.id("x"));
         let arn_of = |region: &Self, kind: &str, path: String| {
             format!("arn:aws:elasticloadbalancing:{}:{}:{kind}/{path}", region.name, region.account)
         };
@@ -184,7 +184,7 @@ impl Region {
     ///
     /// # Errors
     /// There is no part with this id, or it contains other parts: AWS's refusal.
-    pub fn delete_behind_back(&mut self, id: &str) -> AwsResult<()> {
+    pub(crate) fn delete_behind_back(&mut self, id: &str) -> AwsResult<()> {
         match id.split('-').next().unwrap_or_default() {
             "vpc" => self.delete_vpc(&present::<Vpc>(self, id)?).map(drop),
             "subnet" => self.delete_subnet(&present::<Subnet>(self, id)?).map(drop),
@@ -236,9 +236,9 @@ impl Region {
 }
 
 /// The id of an existing part.
-fn present<T: Part>(region: &Region, id: &str) -> AwsResult<T::Id> {
+fn present<T: Part>(net: &Networking<'_>, id: &str) -> AwsResult<T::Id> {
     let id = T::Id::from(id.to_owned());
-    region.network.get::<T>(&id).map(Part::id).ok_or_else(|| T::WORDS.not_found(&id))
+    net.network.get::<T>(&id).map(Part::id).ok_or_else(|| T::WORDS.not_found(&id))
 }
 
 fn full() -> AwsError {

@@ -6,8 +6,8 @@ use super::pool::AddressPool;
 use super::quotas::is_reached;
 use super::ranges::overlap;
 use super::step::Step;
+use super::view::Networking;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::region::Region;
 use foo_model::network::{CidrAssociation, CidrState, Parts, RouteTable, Subnet, SubnetAttribute, Tags, Vpc};
 use foo_model::{AssociationId, RouteTableId, SubnetId, VpcId, Zone};
 use ipnet::{Ipv4Net, Ipv6Net};
@@ -20,7 +20,7 @@ fn conflict(cidr: impl std::fmt::Display) -> AwsError {
     AwsError::new("InvalidSubnet.Conflict", format!("The CIDR '{cidr}' conflicts with another subnet"))
 }
 
-impl Region {
+impl Networking<'_> {
     /// CreateSubnet.
     pub(super) fn create_subnet(
         &mut self,
@@ -175,7 +175,7 @@ impl Region {
     /// blocked by its subnets alone); the same was seen of a tear-down on AWS (stackshy/cloudemu#1261).
     pub(super) fn delete_subnet(&mut self, id: &SubnetId) -> AwsResult<Parts> {
         self.part::<Subnet>(id)?;
-        if pins::subnet_in_use(&self.network, id) {
+        if pins::subnet_in_use(self.network, id) {
             return Err(pins::has_dependencies("subnet", id));
         }
         let with: Vec<RouteTableId> = self

@@ -4,8 +4,8 @@ use super::given::local_routes;
 use super::part::Part;
 use super::pins;
 use super::quotas::is_reached;
+use super::view::Networking;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::region::Region;
 use foo_model::network::{Endpoint, EndpointKind, Parts, RouteTable, Subnet, TableAssociation, Tags, Vpc};
 use foo_model::{AssociationId, EndpointId, RouteTableId, SubnetId, VpcId};
 
@@ -19,7 +19,7 @@ fn associated(table: &RouteTable, association: TableAssociation) -> Parts {
     RouteTable { associations, routes: Vec::new(), tags: Tags::new(), ..table.clone() }.alone()
 }
 
-impl Region {
+impl Networking<'_> {
     /// CreateRouteTable. It has a local route for every range of the VPC.
     pub(super) fn create_route_table(&mut self, vpc: &VpcId, tags: &Tags) -> AwsResult<Parts> {
         let routes = local_routes(self.part::<Vpc>(vpc)?);

@@ -6,26 +6,15 @@ use super::pins;
 use super::quotas::is_reached;
 use super::ranges;
 use super::step::Step;
-use crate::core::due::Event;
+use super::view::Networking;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::region::Region;
 use foo_model::network::{
     CidrAssociation, CidrState, DnsAttribute, Parts, RouteTable, SecurityGroup, Tags, Vpc,
 };
 use foo_model::{AssociationId, RouteTableId, SecurityGroupId, VpcId};
 use ipnet::Ipv4Net;
 
-impl Region {
-    /// A new id with this prefix.
-    pub(super) fn new_id<Id: From<String>>(&mut self, prefix: &str) -> Id {
-        Id::from(self.network_chance.id(prefix))
-    }
-
-    /// Schedules a step after this time.
-    pub(super) fn later(&mut self, wait: std::time::Duration, step: Step) {
-        self.due.at(self.now.plus(wait), Event::Network(step));
-    }
-
+impl Networking<'_> {
     /// CreateVpc. EC2 creates a main route table and a default security group with it.
     pub(super) fn create_vpc(&mut self, cidr: Ipv4Net, ipv6: bool, tags: &Tags) -> AwsResult<Parts> {
         let cidr = cidr.trunc();
@@ -36,7 +25,7 @@ impl Region {
         let first: AssociationId = self.new_id("vpc-cidr-assoc");
         let vpc = Vpc {
             id: self.new_id("vpc"),
-            owner: self.account.clone(),
+            owner: self.account.to_owned(),
             cidr,
             cidrs: vec![CidrAssociation { id: first, range: cidr, state: CidrState::Associated }],
             ipv6: Vec::new(),
@@ -104,7 +93,7 @@ impl Region {
     /// DeleteVpc. Its main route table and its default security group are deleted with it.
     pub(super) fn delete_vpc(&mut self, id: &VpcId) -> AwsResult<Parts> {
         self.part::<Vpc>(id)?;
-        if pins::vpc_in_use(&self.network, id) {
+        if pins::vpc_in_use(self.network, id) {
             return Err(pins::has_dependencies("vpc", id));
         }
         let tables: Vec<_> = self.network.of_vpc::<RouteTable>(id).map(|it| it.id.clone()).collect();

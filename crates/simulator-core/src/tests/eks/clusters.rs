@@ -101,8 +101,8 @@ fn guardduty_creates_an_endpoint_for_nodes_and_leaves_it_behind() {
     world.with(|region| {
         let mut node = region.instance(&id).expect("it runs").clone();
         node.tags.insert("kubernetes.io/cluster/main".to_owned(), "owned".to_owned());
-        region.guard_node(&node);
-        region.guard_node(&node);
+        region.networking().guard_node(&node);
+        region.networking().guard_node(&node);
     });
     let made: Vec<String> = endpoints().into_values().map(|it| it.service).collect();
     assert_eq!(made, ["com.amazonaws.eu-central-1.guardduty-data"]);

@@ -1,27 +1,31 @@
 //! One region: everything in it, and how time passes there.
 
-use super::catalogue::{self, Image, TypeInfo};
-use super::chance::Chance;
-use super::due::{Due, Event};
-use super::ec2::instances::Ec2Instance;
-use super::ec2::templates::Templates;
-use super::ec2::workload_volumes::WorkloadVolume;
-use super::eks::Eks;
-use super::events::EventLog;
-use super::group::activity::{Activity, ActivityLog};
-use super::group::launch_instances::LaunchTokens;
-use super::group::model::Group;
-use super::mishaps::Mishaps;
-use super::network::Network;
-use super::objects::Buckets;
-use super::settings::Settings;
-use super::sqs::Queues;
-use super::sqs::delivery::EventRule;
-use super::ssm::Parameters;
-use super::versioned::Versioned;
+use crate::core::catalogue::{self, Image, TypeInfo};
+use crate::core::chance::Chance;
+use crate::core::due::{Due, Event};
+use crate::core::ec2::instances::Ec2Instance;
+use crate::core::ec2::templates::Templates;
+use crate::core::ec2::workload_volumes::WorkloadVolume;
+use crate::core::eks::Eks;
+use crate::core::events::EventLog;
+use crate::core::group::activity::{Activity, ActivityLog};
+use crate::core::group::launch_instances::LaunchTokens;
+use crate::core::group::model::Group;
+use crate::core::mishaps::Mishaps;
+use crate::core::network::Network;
+use crate::core::objects::Buckets;
+use crate::core::settings::Settings;
+use crate::core::sqs::Queues;
+use crate::core::sqs::delivery::EventRule;
+use crate::core::ssm::Parameters;
+use crate::core::versioned::Versioned;
 use foo_cloud::InstanceState;
 use foo_model::{ActivityStatus, GroupName, ImageId, InstanceId, InstanceType, Timestamp, Zone};
 use std::collections::{BTreeMap, BTreeSet};
+
+mod mishaps;
+mod networks;
+mod tags;
 
 /// A region of an account.
 #[derive(Clone, Debug)]
@@ -157,7 +161,7 @@ impl Region {
             Event::Detached(id) => self.finish_detach(&id),
             Event::Delivered(queue, body) => self.deliver(&queue, body),
             Event::Evaluate(name) => self.evaluate(&name),
-            Event::Network(step) => self.complete_step(step),
+            Event::Network(step) => self.networking().complete_step(step),
             Event::Eks(step) => self.take_eks_step(step),
             Event::GroupGone(name, serial) => self.remove_group(&name, serial),
         }
@@ -216,7 +220,7 @@ impl Region {
     pub(crate) fn add_instance(&mut self, instance: Ec2Instance) {
         *self.alive.entry((instance.zone.clone(), instance.instance_type.clone())).or_default() += 1;
         self.network.add_instance_interface(&instance);
-        self.guard_node(&instance);
+        self.networking().guard_node(&instance);
         let id = instance.id.clone();
         self.instances.insert(id.clone(), instance);
         self.publish_state(&id, InstanceState::Pending);

@@ -2,11 +2,14 @@
 //! not settle (marked **(A)**).
 
 use super::eks::EksSettings;
-use super::network::NetworkQuotas;
 use foo_model::network::Kind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+mod quotas;
+
+pub use quotas::NetworkQuotas;
 
 /// How the simulated region behaves. All durations are virtual time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
