@@ -3,7 +3,6 @@
 
 use super::catalogue::{IMAGE_ARM64, IMAGE_ARM64_NEWER, IMAGE_X86_64, IMAGE_X86_64_NEWER};
 use super::error::{AwsError, AwsResult};
-use super::region::Region;
 use foo_model::Timestamp;
 use serde::Serialize;
 use serde_json::json;
@@ -57,7 +56,7 @@ pub struct ParameterVersion<'a> {
 
 /// Parameters by name.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Parameters {
+pub struct Parameters {
     by_name: BTreeMap<String, Parameter>,
 }
 
@@ -142,17 +141,17 @@ impl Parameter {
     }
 }
 
-impl Region {
+impl Parameters {
     /// A parameter by its name or ARN, followed by `:n` for a version.
     ///
     /// # Errors
     /// `ParameterNotFound`, `ParameterVersionNotFound`.
-    pub fn parameter(&self, name: &str) -> AwsResult<ParameterVersion<'_>> {
+    pub fn find(&self, name: &str) -> AwsResult<ParameterVersion<'_>> {
         let not_found = || AwsError::new("ParameterNotFound", "");
-        let (name, selector) = Self::parameter_name(name);
+        let (name, selector) = Self::name_of(name);
         // An ARN does not show whether the name of the parameter begins with a slash.
-        let found = self.parameters.by_name.get(name);
-        let found = found.or_else(|| self.parameters.by_name.get(name.strip_prefix('/')?));
+        let found = self.by_name.get(name);
+        let found = found.or_else(|| self.by_name.get(name.strip_prefix('/')?));
         let parameter = found.ok_or_else(not_found)?;
         let number = if selector.is_empty() { Some(parameter.latest) } else { selector.parse().ok() };
         number.and_then(|number| parameter.version(number)).ok_or_else(|| {
@@ -166,7 +165,7 @@ impl Region {
     }
 
     /// The name and the selector of a parameter that is given by its name or ARN.
-    pub fn parameter_name(given: &str) -> (&str, &str) {
+    pub fn name_of(given: &str) -> (&str, &str) {
         let name = match given.split_once(":parameter") {
             Some((arn, name)) if arn.starts_with("arn:aws:ssm:") => name,
             _ => given,
@@ -175,15 +174,14 @@ impl Region {
     }
 
     /// Parameters below a path, after a name.
-    pub fn parameters_below<'a>(
+    pub fn below<'a>(
         &'a self,
         path: &'a str,
         recursive: bool,
         after: Option<&'a str>,
     ) -> impl Iterator<Item = ParameterVersion<'a>> {
         let prefix = if path.ends_with('/') { path.to_owned() } else { format!("{path}/") };
-        self.parameters
-            .by_name
+        self.by_name
             .values()
             .filter(move |parameter| {
                 let below = parameter.name.strip_prefix(&prefix);
@@ -197,12 +195,13 @@ impl Region {
     ///
     /// # Errors
     /// `ParameterAlreadyExists`, `AccessDeniedException` for AWS's own names, `ValidationException`.
-    pub fn put_parameter(
+    pub fn put(
         &mut self,
         name: &str,
         kind: ParameterType,
         value: String,
         overwrite: bool,
+        now: Timestamp,
     ) -> AwsResult<u64> {
         if name.starts_with(PUBLIC) {
             return Err(AwsError::new(
@@ -210,7 +209,7 @@ impl Region {
                 format!("No access to reserved parameter name: {name}."),
             ));
         }
-        if self.parameters.by_name.contains_key(name) && !overwrite {
+        if self.by_name.contains_key(name) && !overwrite {
             return Err(AwsError::new(
                 "ParameterAlreadyExists",
                 "The parameter already exists. To overwrite this value, set the overwrite option in the request to true.",
@@ -228,20 +227,20 @@ impl Region {
                  have any; values have 1 to 4096 characters.",
             ));
         }
-        Ok(self.parameters.write(name, kind, value, self.now))
+        Ok(self.write(name, kind, value, now))
     }
 
     /// AWS publishes a parameter.
-    pub fn publish_parameter(&mut self, name: &str, value: String) {
-        self.parameters.write(name, ParameterType::String, value, self.now);
+    pub fn publish(&mut self, name: &str, value: String, now: Timestamp) {
+        self.write(name, ParameterType::String, value, now);
     }
 
     /// DeleteParameter.
     ///
     /// # Errors
     /// `ParameterNotFound`.
-    pub fn delete_parameter(&mut self, name: &str) -> AwsResult<()> {
-        let own = !name.starts_with(PUBLIC) && self.parameters.by_name.remove(name).is_some();
+    pub fn delete(&mut self, name: &str) -> AwsResult<()> {
+        let own = !name.starts_with(PUBLIC) && self.by_name.remove(name).is_some();
         if own { Ok(()) } else { Err(AwsError::new("ParameterNotFound", "")) }
     }
 }

@@ -342,7 +342,7 @@ impl Compute for SimCloud {
     async fn parameter(&self, name: &str) -> Result<Option<String>> {
         let found = self
             .call(Operation::GetParameter, name.to_owned(), |region| {
-                region.parameter(name).map(|version| version.value.to_owned())
+                region.parameters.find(name).map(|version| version.value.to_owned())
             })
             .await;
         match found {

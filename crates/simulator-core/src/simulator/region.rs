@@ -281,12 +281,15 @@ impl RegionHandle {
         })?
     }
 
-    /// AWS publishes a parameter, or another value of it ([`Region::publish_parameter`]).
+    /// AWS publishes a parameter, or another value of it ([`Parameters::publish`](crate::core::ssm::Parameters::publish)).
     ///
     /// # Errors
     /// The name cannot be a region's.
     pub fn publish_parameter(&self, name: &str, value: &str) -> AwsResult<()> {
-        self.with(|region| region.publish_parameter(name, value.to_owned()))
+        self.with(|region| {
+            let now = region.now();
+            region.parameters.publish(name, value.to_owned(), now);
+        })
     }
 
     /// Sets the state of a zone ([`Region::set_zone_state`]).

@@ -1,7 +1,7 @@
 //! Amazon EKS: clusters with their updates, add-ons, access entries, pod identity associations and insights.
 //!
 //! [`cluster`] has the nouns, [`requests`] what callers send, as the API has it in JSON. One file per kind of call; [`step`] has
-//! what EKS does a while after a call, and [`mishaps`] what a test causes. No control plane runs: the endpoint is a name
+//! what EKS does a while after a call, `later` does it, and [`mishaps`] what a test causes. No control plane runs: the endpoint is a name
 //! until a test bed says which server runs.
 
 mod access;
@@ -14,6 +14,7 @@ mod delete;
 mod entries;
 pub mod identities;
 mod insights;
+mod later;
 mod lookups;
 pub mod mishaps;
 mod place;
@@ -22,6 +23,7 @@ mod policies;
 mod principals;
 mod refusal;
 pub mod requests;
+mod rules;
 mod schema;
 mod settings;
 mod state;
@@ -37,9 +39,9 @@ pub use addon_catalogue::{Addon as AddonInfo, CATALOGUE as ADDONS, Release};
 pub use addons::AddonStatus;
 pub use config::log_setup;
 pub use insights::Insight;
-pub use mishaps::EksMishap;
 pub use policies::ACCESS_POLICIES;
 pub use policies::policy_arn;
 pub use principals::{Principal, Principals};
+pub use rules::EksMishap;
 pub use settings::EksSettings;
 pub use state::Eks;

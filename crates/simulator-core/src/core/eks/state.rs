@@ -1,12 +1,9 @@
 //! All clusters of a region.
 
 use super::cluster::Cluster;
-use super::mishaps::EksMishap;
-use super::step::EksStep;
+use super::rules::EksMishap;
 use super::tokens::Tokens;
 use crate::core::chance::Chance;
-use crate::core::due::Event;
-use crate::core::region::Region;
 use crate::core::versioned::Versioned;
 use foo_model::Timestamp;
 use serde::Serialize;
@@ -48,12 +45,5 @@ impl Eks {
     /// A cluster as it is now.
     pub fn cluster(&self, name: &str) -> Option<&Cluster> {
         self.clusters.get(name)
-    }
-}
-
-impl Region {
-    /// Lets something happen to clusters after a while.
-    pub(super) fn eks_later(&mut self, wait: Duration, step: EksStep) {
-        self.due.at(self.now.plus(wait), Event::Eks(step));
     }
 }

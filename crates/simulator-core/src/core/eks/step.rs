@@ -1,7 +1,6 @@
 //! What EKS does to clusters a while after a call.
 
 use super::versions::Minor;
-use crate::core::region::Region;
 
 /// Something that happens at its time. A cluster is named by its ARN and id: one of the same name made later is another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +29,7 @@ pub(crate) struct ClusterRef {
 }
 
 impl EksStep {
-    fn cluster(&self) -> &ClusterRef {
+    pub(super) fn cluster(&self) -> &ClusterRef {
         match self {
             Self::Created(it)
             | Self::UpdateShows(it, _)
@@ -38,24 +37,6 @@ impl EksStep {
             | Self::Deleted(it)
             | Self::AddonDeleted(it, _)
             | Self::SupportEnds(it, _) => it,
-        }
-    }
-}
-
-impl Region {
-    /// Lets a step happen. A cluster that is gone meanwhile takes none.
-    pub(crate) fn take_eks_step(&mut self, step: EksStep) {
-        let of = step.cluster();
-        if self.eks.cluster(&of.name).is_none_or(|cluster| cluster.id != of.id) {
-            return;
-        }
-        match step {
-            EksStep::Created(of) => self.cluster_created(&of.name),
-            EksStep::UpdateShows(of, id) => self.update_shows(&of.name, &id),
-            EksStep::UpdateOver(of, id) => self.update_over(&of.name, &id),
-            EksStep::Deleted(of) => self.cluster_deleted(&of.name),
-            EksStep::AddonDeleted(of, addon) => self.addon_deleted(&of.name, &addon),
-            EksStep::SupportEnds(of, version) => self.support_ends(&of.name, version),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The choice of a launch: on demand or spot, and which of the types that a mixed instances policy allows (Auto
 //! Scaling User Guide, "Allocation strategies for multiple instance types").
 
-use super::launch::Place;
 use super::model::{Group, LaunchSource, Member, MixedPolicy, Override, TemplateRef, units};
 use crate::core::catalogue::TypeInfo;
 use crate::core::ec2::instances::Market;
@@ -18,6 +17,15 @@ pub(crate) const SPOT_STRATEGIES: [&str; 4] =
     ["lowest-price", "capacity-optimized", "capacity-optimized-prioritized", "price-capacity-optimized"];
 /// SpotInstancePools if it is not given (API Reference, InstancesDistribution).
 const DEFAULT_SPOT_POOLS: usize = 2;
+
+/// Destination of a launched instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Into the group.
+    Group,
+    /// Into its warm pool.
+    WarmPool,
+}
 
 /// A candidate for a launch: the template, the version that its reference means now, image, type, and weight in units
 /// of capacity.

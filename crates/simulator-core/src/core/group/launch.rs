@@ -1,7 +1,7 @@
 //! Launches of a group: in the zone with the fewest members, of the first type that has capacity, and what happens if
 //! none has.
 
-use super::choose::Choice;
+use super::choose::{Choice, Place};
 use super::hooks::Transition;
 use super::model::{Group, LaunchSource, Member, Trouble};
 use super::replace::Outgoing;
@@ -31,15 +31,6 @@ struct Round {
     change: String,
     capacity: u32,
     desired: u32,
-}
-
-/// Destination of a launched instance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// Into the group.
-    Group,
-    /// Into its warm pool.
-    WarmPool,
 }
 
 /// One launch that is possible.

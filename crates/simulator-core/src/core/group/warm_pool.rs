@@ -3,7 +3,7 @@
 //!
 //! A member of a warm pool goes through the same states as one of the group; AWS puts `Warmed:` before their names.
 
-use super::launch::Place;
+use super::choose::Place;
 use super::model::{Group, LaunchSource, Member, units};
 use crate::core::due::Event;
 use crate::core::error::{AwsError, AwsResult};
@@ -11,50 +11,13 @@ use crate::core::region::Region;
 use crate::core::time::iso_seconds;
 use foo_cloud::InstanceState;
 use foo_model::{ActivityStatus, GroupName, Health, InstanceId, LifecycleState, Process};
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+pub use super::model::warm_pool::{PoolState, WarmPool, WarmPoolChange};
+
 /// How long a running instance of the pool takes to get into service.
 const MOVE_TIME: Duration = Duration::from_secs(1);
-
-/// State of the waiting instances.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, strum::IntoStaticStr, strum::EnumString)]
-#[expect(missing_docs, reason = "the names are AWS's own (API Reference, WarmPoolConfiguration)")]
-pub enum PoolState {
-    #[default]
-    Stopped,
-    Running,
-    Hibernated,
-}
-
-/// A warm pool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct WarmPool {
-    /// State of its waiting instances.
-    pub state: PoolState,
-    /// MinSize.
-    pub min_size: u32,
-    /// MaxGroupPreparedCapacity; the group's maximum if absent.
-    pub max_prepared: Option<u32>,
-    /// ReuseOnScaleIn.
-    pub reuse: bool,
-    /// Whether it is being deleted (`PendingDelete`).
-    pub deleting: bool,
-}
-
-/// Parameters of PutWarmPool. An absent one keeps its value; a new pool gets AWS's default.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct WarmPoolChange {
-    /// PoolState.
-    pub state: Option<PoolState>,
-    /// MinSize.
-    pub min_size: Option<u32>,
-    /// MaxGroupPreparedCapacity; `Some(None)` removes the limit.
-    pub max_prepared: Option<Option<u32>>,
-    /// ReuseOnScaleIn.
-    pub reuse: Option<bool>,
-}
 
 impl Group {
     /// Desired size of the warm pool, in instances (API Reference, PutWarmPool).

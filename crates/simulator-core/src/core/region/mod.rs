@@ -8,9 +8,9 @@ use crate::core::ec2::templates::Templates;
 use crate::core::ec2::workload_volumes::WorkloadVolume;
 use crate::core::eks::Eks;
 use crate::core::events::EventLog;
-use crate::core::group::activity::{Activity, ActivityLog};
-use crate::core::group::launch_instances::LaunchTokens;
+use crate::core::group::activity::ActivityLog;
 use crate::core::group::model::Group;
+use crate::core::group::model::launch_request::LaunchTokens;
 use crate::core::mishaps::Mishaps;
 use crate::core::network::Network;
 use crate::core::objects::Buckets;
@@ -19,13 +19,22 @@ use crate::core::sqs::Queues;
 use crate::core::sqs::delivery::EventRule;
 use crate::core::ssm::Parameters;
 use crate::core::versioned::Versioned;
-use foo_cloud::InstanceState;
-use foo_model::{ActivityStatus, GroupName, ImageId, InstanceId, InstanceType, Timestamp, Zone};
+use foo_model::{GroupName, ImageId, InstanceId, InstanceType, Timestamp, Zone};
 use std::collections::{BTreeMap, BTreeSet};
 
+mod activities;
+mod events;
+mod instances;
+mod lookup;
 mod mishaps;
 mod networks;
+mod objects;
+mod queues;
 mod tags;
+mod templates;
+mod volumes;
+
+pub(crate) use activities::ActivityEntry;
 
 /// A region of an account.
 #[derive(Clone, Debug)]
@@ -66,7 +75,8 @@ pub struct Region {
     pub(crate) events: EventLog,
     /// Queues of SQS.
     pub queues: Queues,
-    pub(crate) parameters: Parameters,
+    /// Parameters of SSM.
+    pub parameters: Parameters,
     pub(crate) event_rules: Vec<EventRule>,
     /// Number of the last event that the event rules have seen.
     pub(crate) routed: u64,
@@ -216,160 +226,6 @@ impl Region {
         &self.limits
     }
 
-    /// Puts a new instance into EC2.
-    pub(crate) fn add_instance(&mut self, instance: Ec2Instance) {
-        *self.alive.entry((instance.zone.clone(), instance.instance_type.clone())).or_default() += 1;
-        self.network.add_instance_interface(&instance);
-        self.networking().guard_node(&instance);
-        let id = instance.id.clone();
-        self.instances.insert(id.clone(), instance);
-        self.publish_state(&id, InstanceState::Pending);
-    }
-
-    fn start_running(&mut self, id: &InstanceId) {
-        if let Some(instance) = self.instances.get_mut(id)
-            && instance.state == InstanceState::Pending
-        {
-            instance.state = InstanceState::Running;
-            self.publish_state(id, InstanceState::Running);
-        }
-    }
-
-    /// Terminates an instance that a rule makes fail during its launch.
-    fn break_launch(&mut self, id: &InstanceId) {
-        self.shut_down(id, ("Server.InternalError", "Server.InternalError: Internal error on launch"));
-    }
-
-    fn stop_instance(&mut self, id: &InstanceId) {
-        if let Some(instance) = self.instances.get_mut(id)
-            && instance.state == InstanceState::Stopping
-        {
-            instance.state = InstanceState::Stopped;
-            self.publish_state(id, InstanceState::Stopped);
-        }
-        self.finish_waiting(id);
-    }
-
-    /// Begins to shut an instance down, and returns when it will be terminated. If it is shutting down already, that
-    /// time stays.
-    pub(crate) fn shut_down(&mut self, id: &InstanceId, reason: (&str, &str)) -> Option<Timestamp> {
-        let instance = self.instances.get_mut(id)?;
-        if !instance.state.is_alive() {
-            return instance.ended;
-        }
-        let took = self.chance.around(self.settings.terminate, self.settings.spread_percent);
-        let when = self.now.plus(took);
-        instance.state = InstanceState::ShuttingDown;
-        instance.reason = Some((reason.0.to_owned(), reason.1.to_owned()));
-        // The planned time, so that a second request finds it; `end_instance` overwrites it with the actual one.
-        instance.ended = Some(when);
-        self.due.at(when, Event::Ended(id.clone()));
-        self.publish_state(id, InstanceState::ShuttingDown);
-        Some(when)
-    }
-
-    fn end_instance(&mut self, id: &InstanceId) {
-        let Some(instance) = self.instances.get_mut(id) else { return };
-        instance.state = InstanceState::Terminated;
-        instance.ended = Some(self.now);
-        instance.security_groups = Vec::new();
-        let key = (instance.zone.clone(), instance.instance_type.clone());
-        instance.addresses = None;
-        if let Some(alive) = self.alive.get_mut(&key) {
-            *alive = alive.saturating_sub(1);
-        }
-        self.network.remove_instance_interface(id);
-        self.publish_state(id, InstanceState::Terminated);
-        self.due.at(self.now.plus(self.settings.terminated_visible), Event::Forgotten(id.clone()));
-    }
-
-    /// EC2 stops showing a terminated instance, unless it is still a member of its group: one that was terminated in
-    /// standby is.
-    fn forget_instance(&mut self, id: &InstanceId) {
-        if self.group_of(id).is_some() {
-            self.due.at(self.now.plus(self.settings.terminated_visible), Event::Forgotten(id.clone()));
-        } else {
-            self.instances.remove(id);
-        }
-    }
-
-    /// EC2's TerminateInstances for one instance, whoever the caller is. Its group notices at the next health check
-    /// (Auto Scaling User Guide, "Health checks for instances in an Auto Scaling group").
-    pub fn terminate_in_ec2(&mut self, id: &InstanceId, reason: (&str, &str)) {
-        let Some(instance) = self.instances.get(id) else { return };
-        let (alive, member) = (instance.state.is_alive(), instance.group.is_some());
-        self.shut_down(id, reason);
-        if alive && member {
-            self.check_health_soon(id);
-        }
-    }
-
-    /// Schedules a check of an instance by its group within the period of the health checks.
-    pub(crate) fn check_health_soon(&mut self, id: &InstanceId) {
-        let period = u64::try_from(self.settings.health_check.as_millis()).unwrap_or(u64::MAX);
-        let wait = std::time::Duration::from_millis(self.chance.below(period).saturating_add(1));
-        self.due.at(self.now.plus(wait), Event::HealthCheck(id.clone()));
-    }
-
-    /// Records a new activity of a group and returns its serial number.
-    pub(crate) fn begin_activity(&mut self, group: &GroupName, entry: ActivityEntry) -> u64 {
-        let serial = self.next_serial();
-        let group_arn = self.groups.get(group).map(|group| group.arn.clone()).unwrap_or_default();
-        let over = entry.status != ActivityStatus::InProgress;
-        let activity = Activity {
-            id: self.chance.uuid(),
-            group: group.clone(),
-            group_arn,
-            description: entry.description,
-            cause: entry.cause,
-            status: entry.status,
-            status_message: entry.message,
-            started: self.now,
-            ended: over.then_some(self.now),
-            progress: if over { 100 } else { 30 },
-            details: entry.details,
-        };
-        self.publish_activity(&activity);
-        self.activities.entry(group.clone()).or_default().add(serial, activity);
-        serial
-    }
-
-    /// Records a new activity in progress about an instance of a group, and returns its serial number.
-    pub(crate) fn begin_activity_of(
-        &mut self,
-        group: &GroupName,
-        id: &InstanceId,
-        description: String,
-        cause: String,
-    ) -> u64 {
-        let details = self.details_of(id);
-        let status = ActivityStatus::InProgress;
-        self.begin_activity(group, ActivityEntry { description, cause, status, message: None, details })
-    }
-
-    /// Ends an activity; a successful one starts the group's cooldown.
-    pub(crate) fn end_activity(
-        &mut self,
-        group: &GroupName,
-        serial: Option<u64>,
-        status: ActivityStatus,
-        message: Option<String>,
-    ) {
-        let now = self.now;
-        let ended = match (serial, self.activities.get_mut(group)) {
-            (Some(serial), Some(log)) => log.finish(serial, now, status, message).cloned(),
-            _ => None,
-        };
-        if let Some(ended) = ended {
-            self.publish_activity(&ended);
-        }
-        if status == ActivityStatus::Successful
-            && let Some(group) = self.groups.get_mut(group)
-        {
-            group.cooldown_until = now.plus(group.settings.cooldown);
-        }
-    }
-
     /// Zones that have capacity for an instance type at this moment.
     pub(crate) fn zones_with_room(&self, instance_type: &InstanceType) -> BTreeSet<Zone> {
         let zones = self.network.zones.keys();
@@ -386,13 +242,4 @@ impl Region {
         let alive = self.alive.get(&key).copied().unwrap_or(0);
         self.limits.get(&key).map_or(u32::MAX, |limit| limit.saturating_sub(alive))
     }
-}
-
-/// The texts and the status of a new activity.
-pub(crate) struct ActivityEntry {
-    pub(crate) description: String,
-    pub(crate) cause: String,
-    pub(crate) status: ActivityStatus,
-    pub(crate) message: Option<String>,
-    pub(crate) details: String,
 }

@@ -1,9 +1,10 @@
 //! Messages: send, receive, hide for a while, delete, move to a dead-letter queue.
 
+use super::Queues;
 use super::message::Message;
 use super::queue::Queue;
+use crate::core::chance::Chance;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::region::Region;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use foo_model::Timestamp;
@@ -57,11 +58,16 @@ impl Queue {
     }
 }
 
-impl Region {
+impl Queues {
     /// SendMessage: 1 byte up to the queue's MaximumMessageSize.
-    pub fn send_message(&mut self, queue: &str, body: String, delay: Option<Duration>) -> AwsResult<Message> {
-        let now = self.now;
-        let attributes = self.queues.find(queue)?.attributes.clone();
+    pub(in crate::core) fn send(
+        &mut self,
+        queue: &str,
+        (body, delay): (String, Option<Duration>),
+        ids: &mut Chance,
+        now: Timestamp,
+    ) -> AwsResult<Message> {
+        let attributes = self.find(queue)?.attributes.clone();
         if body.is_empty() {
             return Err(AwsError::new(
                 "MissingParameter",
@@ -75,7 +81,7 @@ impl Region {
             )));
         }
         let message = Message {
-            id: self.chance.uuid(),
+            id: ids.uuid(),
             body,
             sent: now,
             received: 0,
@@ -83,18 +89,24 @@ impl Region {
             receipt: None,
             visible_from: now.plus(delay.unwrap_or(attributes.delay)),
         };
-        let serial = self.next_serial();
-        self.queues.find_mut(queue)?.insert(serial, message.clone());
+        self.sent += 1;
+        let serial = self.sent;
+        self.find_mut(queue)?.insert(serial, message.clone());
         Ok(message)
     }
 
     /// ReceiveMessage, without waiting.
-    pub fn receive_messages(&mut self, name: &str, wanted: Receive) -> AwsResult<Vec<Message>> {
-        let now = self.now;
-        self.queues.find_mut(name)?.expire(now);
+    pub(in crate::core) fn receive(
+        &mut self,
+        name: &str,
+        wanted: Receive,
+        ids: &mut Chance,
+        now: Timestamp,
+    ) -> AwsResult<Vec<Message>> {
+        self.find_mut(name)?.expire(now);
         let mut received = Vec::new();
         while received.len() < wanted.most {
-            let queue = self.queues.find_mut(name)?;
+            let queue = self.find_mut(name)?;
             let Some((_, serial)) = queue.visible.first().copied().filter(|(from, _)| *from <= now) else {
                 break;
             };
@@ -103,7 +115,7 @@ impl Region {
             if let Some(redrive) = queue.attributes.redrive.clone()
                 && message.received >= redrive.max_receive_count
                 && let Some(aside) =
-                    self.queues.by_name.values_mut().find(|queue| queue.arn == redrive.dead_letter_target_arn)
+                    self.by_name.values_mut().find(|queue| queue.arn == redrive.dead_letter_target_arn)
             {
                 // "the expiration of a message is always based on its original enqueue timestamp"; the receive count
                 // continues.
@@ -112,7 +124,7 @@ impl Region {
                 aside.insert(serial, message);
                 continue;
             }
-            let handle = format!("{serial}:{}", self.chance.uuid());
+            let handle = format!("{serial}:{}", ids.uuid());
             message.received = message.received.saturating_add(1);
             message.first_received.get_or_insert(now);
             message.receipt = Some(STANDARD.encode(handle));
@@ -122,14 +134,14 @@ impl Region {
             if visibility.is_zero() {
                 message.visible_from = now.plus(Duration::from_millis(1));
             }
-            self.queues.find_mut(name)?.insert(serial, message);
+            self.find_mut(name)?.insert(serial, message);
         }
         Ok(received)
     }
 
     /// DeleteMessage. An older handle than the latest one deletes nothing and is not an error.
-    pub fn delete_message(&mut self, queue: &str, receipt: &str) -> AwsResult<()> {
-        let queue = self.queues.find_mut(queue)?;
+    pub(in crate::core) fn delete_message(&mut self, queue: &str, receipt: &str) -> AwsResult<()> {
+        let queue = self.find_mut(queue)?;
         if let Some(serial) = queue.message_with(receipt)? {
             drop(queue.take(serial));
         }
@@ -137,9 +149,14 @@ impl Region {
     }
 
     /// ChangeMessageVisibility: 0 to 43,200 s from now.
-    pub fn change_visibility(&mut self, queue: &str, receipt: &str, visibility: Duration) -> AwsResult<()> {
-        let now = self.now;
-        let queue = self.queues.find_mut(queue)?;
+    pub(in crate::core) fn change_visibility(
+        &mut self,
+        queue: &str,
+        receipt: &str,
+        visibility: Duration,
+        now: Timestamp,
+    ) -> AwsResult<()> {
+        let queue = self.find_mut(queue)?;
         let in_flight = queue
             .message_with(receipt)?
             .filter(|serial| queue.messages.get(serial).is_some_and(|message| message.visible_from > now));

@@ -10,7 +10,6 @@ pub use messages::Receive;
 pub use queue::{Attributes, Queue, Redrive};
 
 use super::error::{AwsError, AwsResult};
-use super::region::Region;
 use foo_model::Timestamp;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,7 +21,10 @@ const PAUSE: Duration = Duration::from_mins(1);
 #[derive(Clone, Debug, Default)]
 pub struct Queues {
     pub(crate) by_name: BTreeMap<String, Queue>,
+    /// Names of deleted queues, and when they were deleted.
     deleted: BTreeMap<String, Timestamp>,
+    /// How many messages were sent.
+    sent: u64,
 }
 
 impl Queues {
@@ -44,9 +46,15 @@ impl Queues {
     }
 }
 
-impl Region {
+impl Queues {
     /// CreateQueue. With the name and attributes of an existing queue it returns that queue.
-    pub fn create_queue(&mut self, name: &str, given: &BTreeMap<String, String>) -> AwsResult<()> {
+    pub(super) fn create(
+        &mut self,
+        name: &str,
+        given: &BTreeMap<String, String>,
+        arn: String,
+        now: Timestamp,
+    ) -> AwsResult<()> {
         let fits = (1..=80).contains(&name.len())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
         if !fits {
@@ -56,7 +64,7 @@ impl Region {
         }
         let mut attributes = Attributes::default();
         attributes.change(given)?;
-        if let Some(queue) = self.queues.by_name.get(name) {
+        if let Some(queue) = self.by_name.get(name) {
             if queue.attributes.would_stay(given)? {
                 return Ok(());
             }
@@ -65,23 +73,25 @@ impl Region {
                 "A queue already exists with the same name and a different value for an attribute.",
             ));
         }
-        let now = self.now;
-        if self.queues.deleted.get(name).is_some_and(|deleted| now < deleted.plus(PAUSE)) {
+        if self.deleted.get(name).is_some_and(|deleted| now < deleted.plus(PAUSE)) {
             return Err(AwsError::new(
                 "QueueDeletedRecently",
                 "You must wait 60 seconds after deleting a queue before you can create another with the same name.",
             ));
         }
-        self.queues.deleted.remove(name);
-        let arn = format!("arn:aws:sqs:{}:{}:{name}", self.name, self.account);
-        self.queues.by_name.insert(name.to_owned(), Queue::new(arn, attributes, now));
+        self.deleted.remove(name);
+        self.by_name.insert(name.to_owned(), Queue::new(arn, attributes, now));
         Ok(())
     }
 
     /// SetQueueAttributes. Other attributes stay.
-    pub fn set_queue_attributes(&mut self, name: &str, given: &BTreeMap<String, String>) -> AwsResult<()> {
-        let now = self.now;
-        let queue = self.queues.find_mut(name)?;
+    pub(super) fn set_attributes(
+        &mut self,
+        name: &str,
+        given: &BTreeMap<String, String>,
+        now: Timestamp,
+    ) -> AwsResult<()> {
+        let queue = self.find_mut(name)?;
         let mut attributes = queue.attributes.clone();
         attributes.change(given)?;
         queue.attributes = attributes;
@@ -90,16 +100,15 @@ impl Region {
     }
 
     /// DeleteQueue, with all its messages.
-    pub fn delete_queue(&mut self, name: &str) -> AwsResult<()> {
-        self.queues.by_name.remove(name).ok_or_else(no_queue)?;
-        self.queues.deleted.insert(name.to_owned(), self.now);
+    pub(super) fn delete(&mut self, name: &str, now: Timestamp) -> AwsResult<()> {
+        self.by_name.remove(name).ok_or_else(no_queue)?;
+        self.deleted.insert(name.to_owned(), now);
         Ok(())
     }
 
     /// PurgeQueue, at most once a minute.
-    pub fn purge_queue(&mut self, name: &str) -> AwsResult<()> {
-        let now = self.now;
-        let queue = self.queues.find_mut(name)?;
+    pub(super) fn purge(&mut self, name: &str, now: Timestamp) -> AwsResult<()> {
+        let queue = self.find_mut(name)?;
         if queue.purged.is_some_and(|purged| now < purged.plus(PAUSE)) {
             return Err(AwsError::new(
                 "PurgeQueueInProgress",

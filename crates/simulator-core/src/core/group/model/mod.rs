@@ -1,10 +1,6 @@
 //! The state of a group: its settings, its members, its failed launches.
 
-use super::hooks::{Hook, LifecycleAction};
 use super::policies::Policies;
-use super::refresh::Refresh;
-use super::replace::Outgoing;
-use super::warm_pool::{PoolState, WarmPool};
 use crate::core::document::Document;
 use crate::core::ec2::instances::Market;
 use crate::core::ec2::launch_data::LaunchData;
@@ -15,6 +11,20 @@ use foo_model::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+pub mod hooks;
+pub mod launch_request;
+pub mod launch_source;
+pub mod outgoing;
+pub mod refresh;
+pub mod warm_pool;
+
+pub use launch_source::{LaunchSource, MixedPolicy, Override, TemplateRef};
+
+use hooks::{Hook, LifecycleAction};
+use outgoing::Outgoing;
+use refresh::Refresh;
+use warm_pool::{PoolState, WarmPool};
 
 /// An Auto Scaling group.
 #[derive(Clone, Debug, Serialize)]
@@ -76,54 +86,6 @@ pub struct Group {
     /// When it will next compare desired with actual capacity.
     #[serde(skip)]
     pub(crate) wakes_at: Option<Timestamp>,
-}
-
-/// The template or mixed instances policy of a group.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub enum LaunchSource {
-    /// One launch template.
-    Template(TemplateRef),
-    /// A mixed instances policy.
-    Mixed(MixedPolicy),
-}
-
-/// A launch template as a group refers to it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct TemplateRef {
-    /// Its id.
-    pub id: LaunchTemplateId,
-    /// Its name.
-    pub name: String,
-    /// A number, `$Latest` or `$Default`: resolved at each launch.
-    pub version: String,
-}
-
-/// A mixed instances policy (Auto Scaling API Reference, MixedInstancesPolicy).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct MixedPolicy {
-    /// The template.
-    pub template: TemplateRef,
-    /// Types to choose from, by priority; empty means the template's own.
-    pub overrides: Vec<Override>,
-    /// How many instances, at least, are on demand.
-    pub on_demand_base: u32,
-    /// Percentage of on-demand instances above the base.
-    pub on_demand_percentage: u32,
-    /// The complete InstancesDistribution, as in the request.
-    pub distribution: Document,
-}
-
-/// One override of a mixed instances policy.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Override {
-    /// The type; overrides by requirements have none.
-    pub instance_type: Option<InstanceType>,
-    /// Units of capacity of one instance (WeightedCapacity), 1–999.
-    pub weight: u32,
-    /// Its own template.
-    pub template: Option<TemplateRef>,
-    /// The complete override, as in the request.
-    pub document: Document,
 }
 
 /// A tag of a group.
@@ -216,16 +178,6 @@ pub enum RootVolume {
 pub(crate) struct Trouble {
     pub(crate) failures: u32,
     pub(crate) until: Timestamp,
-}
-
-impl LaunchSource {
-    /// The template of all launches; overrides change it.
-    pub fn template(&self) -> &TemplateRef {
-        match self {
-            Self::Template(template) => template,
-            Self::Mixed(policy) => &policy.template,
-        }
-    }
 }
 
 impl Group {
