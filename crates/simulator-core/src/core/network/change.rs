@@ -5,7 +5,7 @@ use super::step::Step;
 use super::view::Networking;
 use crate::core::error::AwsResult;
 use crate::core::tags;
-use foo_model::network::{Change, Parts};
+use foo_model::network::{Change, Endpoint, NatGateway, Parts, Subnet, Vpc};
 use std::collections::BTreeMap;
 
 impl Networking<'_> {
@@ -116,16 +116,16 @@ impl Networking<'_> {
     /// Completes a change. Does nothing if the part was removed meanwhile.
     pub(crate) fn complete_step(&mut self, step: Step) {
         match step {
-            Step::VpcAvailable(id) => self.vpc_available(&id),
+            Step::VpcAvailable(id) => self.end_pending::<Vpc>(&id),
             Step::RangeAssociated(vpc, id) => self.range_associated(&vpc, &id),
             Step::RangeGone(vpc, id) => self.range_gone(&vpc, &id),
-            Step::SubnetAvailable(id) => self.subnet_available(&id),
+            Step::SubnetAvailable(id) => self.end_pending::<Subnet>(&id),
             Step::SubnetRangeAssociated(subnet, id) => self.subnet_range_associated(&subnet, &id),
-            Step::NatGatewayAvailable(id) => self.nat_gateway_available(&id),
+            Step::NatGatewayAvailable(id) => self.end_pending::<NatGateway>(&id),
             Step::NatGatewayFailed(id, code, message) => self.nat_gateway_failed(&id, code, message),
             Step::NatGatewayDeleted(id) => self.nat_gateway_deleted(&id),
-            Step::NatGatewayForgotten(id) => drop(self.network.remove::<foo_model::network::NatGateway>(&id)),
-            Step::EndpointAvailable(id) => self.endpoint_available(&id),
+            Step::NatGatewayForgotten(id) => drop(self.network.remove::<NatGateway>(&id)),
+            Step::EndpointAvailable(id) => self.end_pending::<Endpoint>(&id),
             Step::EndpointDeleted(id) => self.endpoint_deleted(&id),
             Step::BalancerGone(description) => self.balancer_gone(&description),
         }

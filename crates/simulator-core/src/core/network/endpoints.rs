@@ -65,7 +65,7 @@ impl Networking<'_> {
             EndpointKind::Gateway { tables } => self.add_endpoint_routes(&endpoint, tables),
             EndpointKind::Interface { subnets, .. } => {
                 self.add_endpoint_interfaces(&endpoint, subnets);
-                self.later(self.settings.endpoint_create, Step::EndpointAvailable(id));
+                self.begin_pending::<Endpoint>(id);
             }
             EndpointKind::Other(_) => {}
         }
@@ -246,14 +246,6 @@ impl Networking<'_> {
         let of = |it: &&Interface| it.interface_type == "vpc_endpoint" && it.description == name;
         let found = self.network.all::<Interface>().filter(of);
         found.map(|it| (it.id.clone(), it.subnet.clone())).collect()
-    }
-
-    pub(super) fn endpoint_available(&mut self, id: &EndpointId) {
-        if let Some(endpoint) = self.network.endpoints.get_mut(id)
-            && endpoint.state == EndpointState::Pending
-        {
-            endpoint.state = EndpointState::Available;
-        }
     }
 
     /// ModifyVpcEndpoint.

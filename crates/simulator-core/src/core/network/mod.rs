@@ -2,7 +2,8 @@
 //!
 //! The nouns are those of [`foo_model::network`]. [`Networking::change`] carries
 //! out one change and refuses what AWS refuses; [`reads`] has what Describe calls see. There is one file per kind of
-//! part; `pins` knows what prevents the deletion of a part, `step` carries out scheduled changes, `strangers` changes
+//! part; `pins` knows what prevents the deletion of a part, `step` has the
+//! scheduled changes, `life` what they have in common, `strangers` changes
 //! a network as other users would.
 
 mod addresses;
@@ -16,6 +17,7 @@ mod given;
 mod groups;
 mod guardduty;
 mod interfaces;
+mod life;
 mod mishaps;
 mod nat;
 pub mod part;

@@ -52,7 +52,7 @@ impl Networking<'_> {
             self.later(self.settings.nat_gateway_failure, step);
         } else {
             self.give_nat_interface(&gateway, allocation);
-            self.later(self.settings.nat_gateway_create, Step::NatGatewayAvailable(id));
+            self.begin_pending::<NatGateway>(id);
         }
         Ok(gateway.alone())
     }
@@ -102,14 +102,6 @@ impl Networking<'_> {
         };
         if self.network.add_interface(id.clone(), new).is_some() {
             self.network.associate_address(allocation, &id);
-        }
-    }
-
-    pub(super) fn nat_gateway_available(&mut self, id: &NatGatewayId) {
-        if let Some(gateway) = self.network.nat_gateways.get_mut(id)
-            && gateway.state == NatState::Pending
-        {
-            gateway.state = NatState::Available;
         }
     }
 

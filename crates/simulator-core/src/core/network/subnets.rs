@@ -63,7 +63,7 @@ impl Networking<'_> {
         }
         self.network.pools.insert(id.clone(), pool);
         self.network.put_new(subnet.clone(), self.now);
-        self.later(self.settings.networks_pending, Step::SubnetAvailable(id));
+        self.begin_pending::<Subnet>(id);
         Ok(subnet.alone())
     }
 
@@ -116,12 +116,6 @@ impl Networking<'_> {
         let step = Step::SubnetRangeAssociated(id.clone(), association.id.clone());
         self.later(self.settings.networks_pending, step);
         association
-    }
-
-    pub(super) fn subnet_available(&mut self, id: &SubnetId) {
-        if let Some(subnet) = self.network.subnets.get_mut(id) {
-            "available".clone_into(&mut subnet.state);
-        }
     }
 
     pub(super) fn subnet_range_associated(&mut self, id: &SubnetId, association: &AssociationId) {

@@ -5,7 +5,6 @@ use super::part::Part;
 use super::pins;
 use super::quotas::is_reached;
 use super::ranges;
-use super::step::Step;
 use super::view::Networking;
 use crate::core::error::{AwsError, AwsResult};
 use foo_model::network::{
@@ -54,14 +53,8 @@ impl Networking<'_> {
         if ipv6 {
             self.add_ipv6(&id);
         }
-        self.later(self.settings.networks_pending, Step::VpcAvailable(id));
+        self.begin_pending::<Vpc>(id);
         Ok(answer.alone())
-    }
-
-    pub(super) fn vpc_available(&mut self, id: &VpcId) {
-        if let Some(vpc) = self.network.vpcs.get_mut(id) {
-            vpc.available = true;
-        }
     }
 
     /// ModifyVpcAttribute.
