@@ -17,7 +17,7 @@
 //!
 //! A setting of the Auto Scaling group is a field of `GroupSettings` in `model/src/settings.rs`. The compiler leads to
 //! the code that compares it (in the same file), fills it (`assembled` in `controller/src/pool/inputs/desired.rs`),
-//! sends and reads it (`cloud-adapter/src/groups/`) and simulates it (`simulator/src/sim_cloud/{groups,convert}.rs`),
+//! sends and reads it (`cloud-adapter/src/groups/`) and simulates it (`simulator-core/src/sim_cloud/{groups,convert}.rs`),
 //! and to a line in `planner/tests/world/manager.rs`. The planner itself repairs whatever the struct has.
 
 mod image;

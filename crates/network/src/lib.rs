@@ -39,8 +39,8 @@
 //! * `act`, `record` and `looks` in `controller/src/cluster/managed/`; `cloud-adapter/src/networks/`.
 //! * `Operation` in `foo-cloud`, its `Guard` in `xtask/src/generate/iam/guards.rs`, the statements in `networks.rs`
 //!   beside it.
-//! * `simulator/src`: `core/network/`, `wire/ec2/network/`, `sim_cloud/networks.rs`, `core/ec2/tags.rs`,
-//!   `iam/networks.rs`.
+//! * `simulator-core/src`: `core/network/`, `sim_cloud/networks.rs`, `core/ec2/tags.rs`; `simulator/src`:
+//!   `wire/ec2/network/`, `asks/networks.rs`.
 //! * `tests/network/aws`, `testbed/src/world/network.rs`; `docs/concepts/networks.md`, `docs/operations/aws.md`.
 
 pub mod addresses;

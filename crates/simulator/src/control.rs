@@ -54,7 +54,7 @@ mod clusters;
 mod networks;
 mod outcome;
 
-use crate::clock::Pace;
+use crate::Pace;
 use crate::core::catalogue::{Boot, TypeInfo};
 use crate::core::group::model::RootVolume;
 use crate::core::mishaps::{QuotaClass, ZoneState};

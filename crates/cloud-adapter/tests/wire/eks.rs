@@ -16,7 +16,7 @@ use foo_model::eks::{
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER};
 use foo_model::network::Tags;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS, SECURITY_GROUP};
-use foo_simulator::{AccessKey, Fault, FaultRule, Handle, Policy, SimCloud, Simulator, SimulatorConfig};
+use foo_simulator::{AccessKey, EksEndpoint, Fault, FaultRule, Handle, Policy, SimCloud, SimulatorConfig};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -88,7 +88,7 @@ struct World {
 
 impl World {
     async fn start() -> Self {
-        let server = Simulator::start(SimulatorConfig::stepped()).await.unwrap();
+        let server = Handle::start(SimulatorConfig::stepped()).await.unwrap();
         let simulator = server.simulator();
         let (id, secret) = ("AKIAEXAMPLE".to_owned(), "example".to_owned());
         simulator.put_key(AccessKey { id, secret, policy: Some(together(&[POOLS, CONTROL_PLANES, ASSUME])) });
@@ -563,7 +563,7 @@ async fn sts_says(world: &World, cluster: &str, token: &str) -> String {
     let encoded = token.strip_prefix("k8s-aws-v1.").unwrap();
     let url = String::from_utf8(URL_SAFE_NO_PAD.decode(encoded).unwrap()).unwrap();
     let (host, rest) = url.strip_prefix("https://").unwrap().split_once('/').unwrap();
-    let endpoint = world.server.simulator().serve_eks().await.unwrap();
+    let endpoint = EksEndpoint::start(world.server.simulator()).await.unwrap();
     let mut stream = TcpStream::connect(endpoint.address()).await.unwrap();
     let request = format!(
         "GET /{rest} HTTP/1.1\r\nHost: {host}\r\nX-K8s-Aws-Id: {cluster}\r\nAccept: application/json\r\n\

@@ -6,7 +6,7 @@ use crate::proxy::Tunnel;
 use foo_cloud::{ErrorKind, Roles};
 use foo_cloud_adapter::{AwsCloud, AwsSettings, Proxy, Timeouts};
 use foo_model::eks::{InstanceProfile, NewOidcProvider, OidcProvider, Role};
-use foo_simulator::{AccessKey, Fault, FaultRule, Handle, SimCloud, Simulator, SimulatorConfig};
+use foo_simulator::{AccessKey, Fault, FaultRule, Handle, SimCloud, SimulatorConfig};
 use serde_json::json;
 
 struct World {
@@ -17,7 +17,7 @@ struct World {
 
 impl World {
     async fn start() -> Self {
-        let server = Simulator::start(SimulatorConfig::stepped()).await.unwrap();
+        let server = Handle::start(SimulatorConfig::stepped()).await.unwrap();
         let settings = AwsSettings { timeouts: Timeouts::default(), ..settings(&server.endpoint()) };
         let wire = AwsCloud::connect(settings).await.unwrap();
         let simulator = server.simulator();

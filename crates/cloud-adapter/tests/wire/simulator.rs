@@ -18,7 +18,7 @@ use foo_simulator::core::catalogue::{IMAGE_ARM64, IMAGE_X86_64};
 use foo_simulator::core::ec2::workload_volumes::WorkloadVolume;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS, SECURITY_GROUP, VPC};
 use foo_simulator::core::settings::Batches;
-use foo_simulator::{Fault, FaultRule, Handle, SimCloud, Simulator, SimulatorConfig};
+use foo_simulator::{Fault, FaultRule, Handle, SimCloud, SimulatorConfig};
 use std::time::Duration;
 
 const REGION: &str = "eu-central-1";
@@ -33,7 +33,7 @@ struct World {
 
 impl World {
     async fn start() -> Self {
-        let server = Simulator::start(SimulatorConfig::stepped()).await.unwrap();
+        let server = Handle::start(SimulatorConfig::stepped()).await.unwrap();
         // No scripted delays here, but a busy machine.
         let settings = AwsSettings { timeouts: Timeouts::default(), ..settings(&server.endpoint()) };
         let wire = AwsCloud::connect(settings).await.unwrap();

@@ -2,7 +2,7 @@
 
 use crate::support::{Pool, World};
 use foo_api::pool::Ami;
-use foo_simulator::core::catalogue::IMAGE_X86_64_NEWER;
+use foo_simulator_core::core::catalogue::IMAGE_X86_64_NEWER;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -11,7 +11,7 @@ use foo_model::eks::{
     Question, Role, SupportType, TagChange,
 };
 use foo_model::network::Tags;
-use foo_simulator::{AccessKey, Simulator, SimulatorConfig};
+use foo_simulator::{AccessKey, Handle, SimulatorConfig};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -202,7 +202,7 @@ impl World {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn moto_has_clusters_otherwise_only_where_it_deviates_from_aws() -> Result<()> {
-    let aws = Simulator::start(SimulatorConfig::stepped()).await?;
+    let aws = Handle::start(SimulatorConfig::stepped()).await?;
     // Without a key every role exists.
     let key = AccessKey { id: "judge".to_owned(), secret: "judge".to_owned(), policy: None };
     aws.simulator().put_key(key);

@@ -159,7 +159,7 @@ async fn nodes_with_an_earlier_profile_are_let_in_until_they_are_gone() {
 /// The role of nodes.
 const NODES: &str = "arn:aws:iam::123456789012:role/nodes";
 
-fn role_of_nodes() -> foo_simulator::Role {
+fn role_of_nodes() -> foo_simulator_core::Role {
     serde_json::from_value(json!({ "name": "nodes" })).unwrap()
 }
 

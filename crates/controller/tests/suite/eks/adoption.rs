@@ -9,7 +9,7 @@ use foo_model::names::{
     ADOPT_FROM_ANNOTATION, ADOPTED_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, TAG_ADOPTABLE, TAG_ADOPTED,
     TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION,
 };
-use foo_simulator::DEFAULT_REGION;
+use foo_simulator_core::DEFAULT_REGION;
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
 use serde_json::{Value, json};

@@ -17,7 +17,7 @@ use foo_api::capi::Cluster;
 use foo_api::control_plane::Eks;
 use foo_api::names::{CONTROL_PLANE_GROUP, DELETION_ALLOWED_ANNOTATION};
 use foo_api::{FooControlPlane, FooControlPlaneSpec};
-use foo_simulator::core::eks::cluster::Cluster as EksCluster;
+use foo_simulator_core::core::eks::cluster::Cluster as EksCluster;
 use kube::ResourceExt;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ impl World {
     /// A world in which EKS does not take its time.
     pub(crate) fn hasty_eks() -> Self {
         let world = Self::empty();
-        let shorten = |settings: &mut foo_simulator::core::Settings| {
+        let shorten = |settings: &mut foo_simulator_core::core::Settings| {
             settings.eks.create = Duration::from_secs(40);
             settings.eks.delete = Duration::from_secs(40);
             settings.eks.version_update = Duration::from_secs(40);

@@ -6,7 +6,7 @@ use crate::support::{CLUSTER, INSTALLATION, NS, World, objects};
 use foo_api::FooControlPlane;
 use foo_api::capi::Cluster;
 use foo_model::names::{EKS_NAME_ANNOTATION, eks_cluster_name};
-use foo_simulator::{Fault, FaultRule, Simulator, SimulatorConfig};
+use foo_simulator_core::{Fault, FaultRule, Simulator, SimulatorConfig};
 use k8s_openapi::api::core::v1::Secret;
 use kube::{Resource as _, ResourceExt};
 use serde_json::{Value, json};
@@ -134,7 +134,7 @@ async fn one_name_in_two_accounts_is_two_users_and_works() {
     let mut world = World::hasty_eks();
     let theirs =
         Simulator::new(SimulatorConfig { account: "210987654321".to_owned(), ..SimulatorConfig::stepped() });
-    let shorten = |settings: &mut foo_simulator::core::Settings| settings.eks.create = Duration::ZERO;
+    let shorten = |settings: &mut foo_simulator_core::core::Settings| settings.eks.create = Duration::ZERO;
     theirs.region(ELSEWHERE).change_settings(shorten).unwrap();
     world.kills_the_manager();
     world.starts_the_manager_with_key_of("AKIDTHEIRS", &theirs);

@@ -8,7 +8,7 @@ use foo_model::names::{
     ADOPT_FROM_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION, NETWORK_ID_ANNOTATION,
     TAG_CONTROL_PLANE, TAG_INSTALLATION, TAG_NETWORK,
 };
-use foo_simulator::core::Region;
+use foo_simulator_core::core::Region;
 use kube::ResourceExt;
 use serde_json::json;
 use std::time::Duration;

@@ -20,7 +20,7 @@ use foo_controller::metrics::Metrics;
 use foo_controller::readiness::Readiness;
 use foo_controller::{Context, client, cluster, control_plane, identities, node_config, pool};
 use foo_model::network::{Kind, Scope};
-use foo_simulator::{DEFAULT_REGION, Simulator};
+use foo_simulator_core::{DEFAULT_REGION, Simulator};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;

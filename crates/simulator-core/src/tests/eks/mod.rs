@@ -1,0 +1,7 @@
+//! EKS (EKS User Guide, EKS API Reference).
+
+mod access;
+mod addons;
+mod clusters;
+mod scene;
+mod updates;
