@@ -128,7 +128,7 @@ mod tests {
         for minute in 0..=60 {
             let passed = MINUTE * minute;
             let ahead = clock.ahead(NOON.saturating_sub(back) + passed, start + passed);
-            assert_eq!(ahead, back - passed / 2, "after {minute} min");
+            assert_eq!(ahead, back.saturating_sub(passed / 2), "after {minute} min");
         }
         // Set forward it is behind, which is no lead.
         let passed = MINUTE * 61;

@@ -148,8 +148,8 @@ mod tests {
 
     /// The last field of a path that has a name of its own: references have an id or tags.
     fn last(path: &str) -> &str {
-        let names = path.split('.').map(|it| it.trim_end_matches("[]").trim_end_matches("{}"));
-        names.filter(|name| !["id", "tags"].contains(name)).next_back().unwrap()
+        let mut names = path.split('.').map(|it| it.trim_end_matches("[]").trim_end_matches("{}"));
+        names.rfind(|name| !["id", "tags"].contains(name)).unwrap()
     }
 
     /// Whether an expression reads this field.

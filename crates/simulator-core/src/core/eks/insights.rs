@@ -40,8 +40,11 @@ pub struct Insight {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct InsightsFilter {
+    /// `UPGRADE_READINESS` and so on.
     pub categories: Vec<String>,
+    /// Minor versions of Kubernetes.
     pub kubernetes_versions: Vec<String>,
+    /// Statuses.
     pub statuses: Vec<String>,
 }
 

@@ -228,8 +228,8 @@ impl VpcConfig {
         if public.is_some() || private.is_some() || cidrs.is_some() {
             let present = present.map(|cluster| &cluster.endpoint);
             updates.push(ConfigUpdate::Access(EndpointAccess {
-                public: public.unwrap_or(present.is_some_and(|it| it.public)),
-                private: private.unwrap_or(present.is_some_and(|it| it.private)),
+                public: public.unwrap_or_else(|| present.is_some_and(|it| it.public)),
+                private: private.unwrap_or_else(|| present.is_some_and(|it| it.private)),
                 public_cidrs: cidrs.unwrap_or_default(),
             }));
         }
