@@ -58,7 +58,7 @@ fn gauges<L: EncodeLabelSet, V: EncodeGaugeValue>(
 
 /// One member for each controller; 0 s for one that is not listed.
 fn by_controller(times: &BTreeMap<Controller, Duration>) -> impl Iterator<Item = (ControllerLabels, f64)> {
-    let of = |controller| times.get(&controller).copied().unwrap_or_default().as_secs_f64();
+    let of = |controller: Controller| times.get(&controller).copied().unwrap_or_default().as_secs_f64();
     Controller::iter().map(move |controller| (ControllerLabels { controller }, of(controller)))
 }
 
@@ -171,7 +171,7 @@ pub(super) fn overdue_tasks(tasks: Tasks) -> Box<dyn Collector> {
     let help = "Time by which the most overdue task of this kind is late";
     at_scrape(move |mut encoder| {
         let overdue = tasks.overdue();
-        let by = |task| overdue.get(&task).copied().unwrap_or_default().as_secs_f64();
+        let by = |task: Task| overdue.get(&task).copied().unwrap_or_default().as_secs_f64();
         let members = Task::iter().map(|task| (TaskLabels { task }, by(task)));
         gauges(&mut encoder, "foo_task_overdue_seconds", help, members)
     })
@@ -188,7 +188,8 @@ pub(super) fn queues(queues: BTreeMap<Controller, Queue>) -> Box<dyn Collector> 
         });
         gauges(&mut encoder, "foo_reconcile_queue_depth", "Objects that wait to be reconciled", depths)?;
         let help = "Longest time that an object has been waiting to be reconciled; 0 if none waits";
-        let longest = waiting.iter().map(|(controller, waiting)| (*controller, waiting.longest)).collect();
+        let longest: BTreeMap<_, _> =
+            waiting.iter().map(|(controller, waiting)| (*controller, waiting.longest)).collect();
         gauges(&mut encoder, "foo_reconcile_queue_oldest_seconds", help, by_controller(&longest))?;
         let help = "How long objects waited to be reconciled";
         let mut waits =
