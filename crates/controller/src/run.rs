@@ -22,7 +22,7 @@ use crate::leader::{self, Candidate, Leadership, Role};
 use crate::liveness::Liveness;
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
-use crate::{admin, client, cluster, control_plane, identities, node_config, pool};
+use crate::{admin, client, cluster, control_plane, identity, node_config, pool};
 use anyhow::Context as _;
 use foo_cloud::{Limits, SystemClock};
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -212,12 +212,14 @@ fn start(config: &Config, context: &Context, stop: &CancellationToken) -> JoinSe
     let calls_aws =
         |name: &ControllerName| !matches!(name, ControllerName::ControlPlane | ControllerName::NodeConfig);
     if config.controllers.iter().any(calls_aws) {
-        controllers.spawn(identities::run(context.clone(), stop.clone().cancelled_owned()));
+        controllers.spawn(identity::run(context.clone(), stop.clone().cancelled_owned()));
     }
     if let Some(queue) =
         config.events_queue.clone().filter(|_| config.controllers.contains(&ControllerName::Pool))
     {
-        controllers.spawn(announcements::run(context.clone(), queue, stop.clone().cancelled_owned()));
+        let Context { announcements, clouds, clock, metrics, .. } = context.clone();
+        let stopped = stop.clone().cancelled_owned();
+        controllers.spawn(announcements::run(announcements, clouds, clock, metrics, queue, stopped));
     }
     controllers
 }

@@ -71,7 +71,7 @@ pub use plan::plan;
 pub use recorded::Recorded;
 pub use report::Report;
 pub use role::Role;
-pub use situation::installations;
+pub use situation::{installations, nat_zones};
 
 use foo_calls::{Calls, Domain, Violation};
 

@@ -4,14 +4,14 @@
 //! after this file the desired state is valid.
 
 use super::content::{self, Facts, NewData};
-use super::gather::Gathered;
-use super::identity;
 use super::image::{Image, usable};
 use super::replacement_rules;
 use super::stored;
 use super::{node_version, rival_machine_pools};
 use crate::identities::{Limits, Neighbours};
 use crate::lookup;
+use crate::pool::gather::Gathered;
+use crate::pool::identity;
 use foo_api::in_aws::Thing;
 use foo_api::{capi, names, pool as api};
 use foo_cloud::InstanceTypeInfo;

@@ -16,7 +16,7 @@ const DELETED: &str = "Deleted";
 
 /// The record that a status holds. What another version of the provider wrote into it and this one cannot read is left out:
 /// tags and looks say the same.
-pub(super) fn read(status: &NetworkStatus, clock: Clock) -> Recorded {
+pub(in crate::cluster) fn read(status: &NetworkStatus, clock: Clock) -> Recorded {
     let mut record = Recorded { tag_keys: status.tag_keys.iter().cloned().collect(), ..Recorded::default() };
     for resource in &status.resources {
         let Some(role) = Role::parse(&resource.role) else { continue };
@@ -48,7 +48,11 @@ pub(super) fn read(status: &NetworkStatus, clock: Clock) -> Recorded {
 
 /// The resources that a status shows: all that is recorded or reported, by role. How often a role had a part is recorded for
 /// longer than it is requested only if the next creation needs it.
-pub(super) fn resources(record: &Recorded, reported: &[Resource], clock: Clock) -> Vec<NetworkResource> {
+pub(in crate::cluster) fn resources(
+    record: &Recorded,
+    reported: &[Resource],
+    clock: Clock,
+) -> Vec<NetworkResource> {
     let reported: BTreeMap<&Role, &Resource> = reported.iter().map(|it| (&it.role, it)).collect();
     let with_token = record.attempts.keys().filter(|role| has_token(role));
     let roles: BTreeSet<&Role> = reported
@@ -102,7 +106,7 @@ fn resource(role: &Role, record: &Recorded, reported: Option<&Resource>, clock: 
 }
 
 /// The intents that a status shows, by role.
-pub(super) fn intents(record: &Recorded, clock: Clock) -> Vec<NetworkIntent> {
+pub(in crate::cluster) fn intents(record: &Recorded, clock: Clock) -> Vec<NetworkIntent> {
     let shown = record.intents.iter().map(|(role, intent)| NetworkIntent {
         role: role.to_string(),
         since: time(clock, intent.since),

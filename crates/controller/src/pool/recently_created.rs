@@ -19,7 +19,7 @@ const REFUSED_AT_LAST: Duration = Duration::from_secs(15);
 
 /// What was created for one pool in the last minute.
 #[derive(Debug, Default)]
-pub(in crate::pool) struct Made {
+pub(super) struct Made {
     template: Option<(Timestamp, LaunchTemplate)>,
     versions: Vec<(Timestamp, LaunchTemplateId, TemplateRecord)>,
     group: Option<Timestamp>,
@@ -27,7 +27,7 @@ pub(in crate::pool) struct Made {
 
 impl Made {
     /// The launch template was created, with its first version.
-    pub(in crate::pool) fn template(
+    pub(super) fn template(
         &mut self,
         (id, version): (LaunchTemplateId, TemplateVersion),
         name: &str,
@@ -41,7 +41,7 @@ impl Made {
     }
 
     /// A version was created.
-    pub(in crate::pool) fn version(
+    pub(super) fn version(
         &mut self,
         id: &LaunchTemplateId,
         version: TemplateVersion,
@@ -52,18 +52,18 @@ impl Made {
     }
 
     /// The group was created.
-    pub(in crate::pool) fn group(&mut self, now: Timestamp) {
+    pub(super) fn group(&mut self, now: Timestamp) {
         self.group = Some(now);
     }
 
     /// The template was deleted.
-    pub(in crate::pool) fn template_is_gone(&mut self) {
+    pub(super) fn template_is_gone(&mut self) {
         self.template = None;
         self.versions.clear();
     }
 
     /// The template as it was read, completed with what the read may not show yet.
-    pub(in crate::pool) fn completes(
+    pub(super) fn completes(
         &mut self,
         read: Option<LaunchTemplate>,
         now: Timestamp,
@@ -91,12 +91,7 @@ impl Made {
     }
 
     /// When to repeat a refused call, if the refusal may pass by itself.
-    pub(in crate::pool) fn excuses(
-        &self,
-        action: &Action,
-        error: &CloudError,
-        now: Timestamp,
-    ) -> Option<Duration> {
+    pub(super) fn excuses(&self, action: &Action, error: &CloudError, now: Timestamp) -> Option<Duration> {
         let template = self.template.iter().map(|(at, _)| *at);
         let newest = if error.kind == ErrorKind::Denied && rests_on_tags(action) {
             // Rights that depend on the tags of an object apply a moment after its creation.
@@ -157,7 +152,7 @@ fn record(
 /// The client token of a creation: the same for the same creation within a minute, so that a creation whose
 /// response was lost, or that is not visible yet, is not repeated. A longer life would return the response
 /// for a template that was deleted meanwhile.
-pub(in crate::pool) fn token(uid: &str, what: impl Hash, now: Timestamp) -> String {
+pub(super) fn token(uid: &str, what: impl Hash, now: Timestamp) -> String {
     let mut hasher = DefaultHasher::new();
     what.hash(&mut hasher);
     let minute = now.0.div_euclid(60_000);

@@ -3,11 +3,9 @@
 //! The planner reports what is true; it cannot know that AWS refuses its requests. Here a refusal becomes
 //! part of the conditions, in words that stay the same while the cause does.
 
+use super::pass::{Failure, Pass};
 use crate::labels::Invariant;
 use crate::metrics::Metrics;
-use crate::pool::act::execute::Failure;
-use crate::pool::pass::Pass;
-
 use foo_cloud::{CloudError, ErrorKind};
 use foo_model::{Blocked, Reason};
 use foo_planner::action::ReadAction;
@@ -17,15 +15,15 @@ use foo_planner::report::{Condition, ConditionKind, Event, EventTrigger, Status}
 use foo_planner::{Action, Plan, Report};
 
 /// What a pass could not observe, besides its failures.
-pub(in crate::pool) struct Unseen {
+pub(super) struct Unseen {
     /// An action that AWS refused in an earlier pass, if nothing is known since.
-    pub(in crate::pool) refused_before: Option<(Action, CloudError)>,
+    pub(super) refused_before: Option<(Action, CloudError)>,
     /// Why the details of instances are unavailable.
-    pub(in crate::pool) details: Option<CloudError>,
+    pub(super) details: Option<CloudError>,
 }
 
 /// Adds to the report of a pass what failed and what it could not observe; `region` is where AWS is called.
-pub(in crate::pool) fn add(pass: &mut Pass, unseen: &Unseen, region: &str) {
+pub(super) fn add(pass: &mut Pass, unseen: &Unseen, region: &str) {
     let report = &mut pass.plan.report;
     if let Some((action, failure)) = &pass.failure {
         failed(report, action, failure, region);
@@ -63,7 +61,7 @@ fn refusal(report: &mut Report, action: &Action, error: &CloudError, region: &st
 
 /// The message for a failed call. If AWS does not respond, the region may be misspelt, which nothing else
 /// would show.
-pub(in crate::pool) fn in_words(error: &CloudError, region: &str) -> String {
+pub(super) fn in_words(error: &CloudError, region: &str) -> String {
     match error.kind {
         ErrorKind::Unreachable | ErrorKind::LostAnswer => {
             crate::cluster::unreachable(region, &error.to_string())
@@ -73,7 +71,7 @@ pub(in crate::pool) fn in_words(error: &CloudError, region: &str) -> String {
 }
 
 /// The same for failed lookups of the desired state.
-pub(in crate::pool) fn place(desired: &mut Desired, region: &str) {
+pub(super) fn place(desired: &mut Desired, region: &str) {
     let template = blocked(&mut desired.template);
     for blocked in template.into_iter().chain(blocked(&mut desired.group.settings.subnets)) {
         if blocked.reason == Reason::AwsUnreachable {
@@ -98,7 +96,7 @@ fn blind(report: &mut Report, error: &CloudError) {
 }
 
 /// The plan would break an invariant: nothing of it is carried out, and logs, metrics and an event say so.
-pub(in crate::pool) fn refused(plan: &mut Plan, violations: &[Violation], metrics: &Metrics) {
+pub(super) fn refused(plan: &mut Plan, violations: &[Violation], metrics: &Metrics) {
     let text: Vec<String> = violations.iter().map(ToString::to_string).collect();
     let message = format!(
         "Internal error: the plan violates an invariant and was not carried out, please report: {}",

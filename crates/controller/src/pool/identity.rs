@@ -20,7 +20,7 @@ pub(super) fn identity(pool: &FooMachinePool, cluster: String, installation: &st
 }
 
 /// The same while the Cluster is unknown: the pool has no group yet, only its own name.
-pub(in crate::pool) fn without_cluster(pool: &FooMachinePool, installation: &str) -> Identity {
+pub(super) fn without_cluster(pool: &FooMachinePool, installation: &str) -> Identity {
     Identity {
         namespace: pool.namespace().unwrap_or_default(),
         pool: pool.name_any(),

@@ -8,16 +8,16 @@
 //! A Secret gets its identities as owners, so `clusterctl move` moves it along and deletes it at the source.
 //! An identity that FooClusters use has a finalizer: without credentials their groups could not be removed.
 
-use super::allowed::{self, Allowed, Namespaces};
-use super::limits::Lists;
-use super::users::{self, ClusterOfIdentity, Users};
-use super::{Outcome, Outcomes, chain};
+mod users;
+
 use crate::Context;
 use crate::apply::{self, StatusWriter};
 use crate::clock::kube_time;
 use crate::credentials::Keys;
 use crate::debug;
 use crate::harness::{ForAll, ReconcileAll};
+use crate::identities::allowed::{self, Allowed, Namespaces};
+use crate::identities::{Lists, Outcome, Outcomes, chain};
 use crate::labels::{Controller, PassResult, Task, Watched};
 use crate::watch::{ChangeFilter, Filled, Unreadable, Watch};
 use foo_api::conditions::{self, NewCondition};
@@ -36,6 +36,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
+use users::{ClusterOfIdentity, Users};
 
 /// How soon a failed request to the API server is repeated, if nothing changes before.
 const TRY_AGAIN: Duration = Duration::from_secs(10);

@@ -19,62 +19,62 @@ use std::sync::Arc;
 
 /// The informer caches the pool controller reads.
 #[derive(Clone)]
-pub(in crate::pool) struct Caches {
+pub(super) struct Caches {
     /// Id of this management cluster.
-    pub(in crate::pool) installation: Arc<str>,
+    pub(super) installation: Arc<str>,
     /// FooMachinePools.
-    pub(in crate::pool) pools: Store<FooMachinePool>,
+    pub(super) pools: Store<FooMachinePool>,
     /// FooMachines.
-    pub(in crate::pool) foo_machines: Store<FooMachine>,
+    pub(super) foo_machines: Store<FooMachine>,
     /// FooClusters.
-    pub(in crate::pool) foo_clusters: Store<FooCluster>,
+    pub(super) foo_clusters: Store<FooCluster>,
     /// Clusters.
-    pub(in crate::pool) clusters: Store<Cluster>,
+    pub(super) clusters: Store<Cluster>,
     /// MachinePools.
-    pub(in crate::pool) machine_pools: Store<MachinePool>,
+    pub(super) machine_pools: Store<MachinePool>,
     /// The FooMachines, Machines and MachinePools again, indexed by name.
-    pub(in crate::pool) foo_machines_by_name: ByName<FooMachine>,
-    pub(in crate::pool) machines_by_name: ByName<Machine>,
-    pub(in crate::pool) machine_pools_by_name: ByName<MachinePool>,
+    pub(super) foo_machines_by_name: ByName<FooMachine>,
+    pub(super) machines_by_name: ByName<Machine>,
+    pub(super) machine_pools_by_name: ByName<MachinePool>,
     /// Metadata of the Secrets that carry a cluster's label.
-    pub(in crate::pool) secrets: Store<PartialObjectMeta<Secret>>,
+    pub(super) secrets: Store<PartialObjectMeta<Secret>>,
     /// FooMachines and Machines that cannot be read.
-    pub(in crate::pool) unreadable: [(&'static str, Unreadable); 2],
+    pub(super) unreadable: [(&'static str, Unreadable); 2],
     /// Whether each of them has been filled once.
-    pub(in crate::pool) filled: Vec<Filled>,
+    pub(super) filled: Vec<Filled>,
 }
 
 /// What belongs to one pool.
-pub(in crate::pool) struct Gathered {
+pub(super) struct Gathered {
     /// Id of this management cluster.
-    pub(in crate::pool) installation: Arc<str>,
+    pub(super) installation: Arc<str>,
     /// Names of the pool and of what it owns; `None` while its Cluster is unknown.
-    pub(in crate::pool) identity: Option<Identity>,
+    pub(super) identity: Option<Identity>,
     /// Whether the pool runs or is removed.
-    pub(in crate::pool) goal: Goal,
+    pub(super) goal: Goal,
     /// What paused it, if it is paused.
-    pub(in crate::pool) paused_by: Option<PausedBy>,
+    pub(super) paused_by: Option<PausedBy>,
     /// The pool itself.
-    pub(in crate::pool) pool: Arc<FooMachinePool>,
+    pub(super) pool: Arc<FooMachinePool>,
     /// Its MachinePool, once Cluster API made it the owner.
-    pub(in crate::pool) machine_pool: Option<Arc<MachinePool>>,
+    pub(super) machine_pool: Option<Arc<MachinePool>>,
     /// Names of other MachinePools that reference the pool as their infrastructure.
-    pub(in crate::pool) rivals: Vec<String>,
+    pub(super) rivals: Vec<String>,
     /// Its Cluster.
-    pub(in crate::pool) cluster: Option<Arc<Cluster>>,
+    pub(super) cluster: Option<Arc<Cluster>>,
     /// The cluster's infrastructure.
-    pub(in crate::pool) foo_cluster: Option<Arc<FooCluster>>,
+    pub(super) foo_cluster: Option<Arc<FooCluster>>,
     /// Its FooMachines, by name.
-    pub(in crate::pool) foo_machines: Vec<Arc<FooMachine>>,
+    pub(super) foo_machines: Vec<Arc<FooMachine>>,
     /// The Machines of those FooMachines, by name.
-    pub(in crate::pool) machines: Vec<Arc<Machine>>,
+    pub(super) machines: Vec<Arc<Machine>>,
     /// Why nothing can be decided about the pool: an object that may belong to it cannot be read.
-    pub(in crate::pool) unreadable: Option<Blocked>,
+    pub(super) unreadable: Option<Blocked>,
 }
 
 impl Caches {
     /// Waits until every cache has been filled once; an error while the manager is shutting down.
-    pub(in crate::pool) async fn wait_until_filled(&self) -> Result<(), WatchEnded> {
+    pub(super) async fn wait_until_filled(&self) -> Result<(), WatchEnded> {
         for filled in &self.filled {
             filled.wait().await?;
         }
@@ -89,7 +89,7 @@ impl Caches {
     }
 
     /// The infrastructure of the pool's cluster.
-    pub(in crate::pool) fn foo_cluster_of(&self, pool: &FooMachinePool) -> Option<Arc<FooCluster>> {
+    pub(super) fn foo_cluster_of(&self, pool: &FooMachinePool) -> Option<Arc<FooCluster>> {
         let namespace = pool.namespace()?;
         let name = cluster_name(pool, None)?;
         self.infrastructure_of(&*self.clusters.get(&ObjectRef::new(&name).within(&namespace))?)
@@ -103,7 +103,7 @@ impl Caches {
 
     /// Whether the Cluster is paused meanwhile: seconds later `clusterctl move` gives the pool to another
     /// manager, so a long pass must stop.
-    pub(in crate::pool) fn is_paused(&self, gathered: &Gathered) -> bool {
+    pub(super) fn is_paused(&self, gathered: &Gathered) -> bool {
         let cluster = gathered.cluster.as_ref().map(|cluster| ObjectRef::from_obj(cluster.as_ref()));
         cluster.and_then(|cluster| self.clusters.get(&cluster)).is_some_and(|cluster| cluster.is_paused())
     }
@@ -136,7 +136,7 @@ impl Caches {
     }
 
     /// What belongs to this pool.
-    pub(in crate::pool) fn gather(&self, pool: Arc<FooMachinePool>) -> Gathered {
+    pub(super) fn gather(&self, pool: Arc<FooMachinePool>) -> Gathered {
         let namespace = pool.namespace().unwrap_or_default();
         // Before the caches and after: an object is in one of both at any moment.
         let unreadable = self.unreadable_in(&namespace);
@@ -179,22 +179,19 @@ impl Caches {
 
 impl Gathered {
     /// Name of the FooClusterIdentity that the FooCluster names.
-    pub(in crate::pool) fn identity_ref(&self) -> Option<&str> {
+    pub(super) fn identity_ref(&self) -> Option<&str> {
         let identity = self.foo_cluster.as_ref()?.spec.identity_ref.as_ref()?;
         Some(&identity.name)
     }
 
     /// Namespace of the pool.
-    pub(in crate::pool) fn namespace(&self) -> String {
+    pub(super) fn namespace(&self) -> String {
         self.pool.namespace().unwrap_or_default()
     }
 }
 
 /// The label that Cluster API puts on the pool; before that, the MachinePool's cluster.
-pub(in crate::pool) fn cluster_name(
-    pool: &FooMachinePool,
-    machine_pool: Option<&MachinePool>,
-) -> Option<String> {
+pub(super) fn cluster_name(pool: &FooMachinePool, machine_pool: Option<&MachinePool>) -> Option<String> {
     pool.labels()
         .get(names::CLUSTER_NAME_LABEL)
         .cloned()
@@ -205,7 +202,7 @@ pub(in crate::pool) fn cluster_name(
 /// Whether a FooMachine belongs to the FooMachinePool of that name. Its immutable name, made from the pool's
 /// and the instance's, decides; its owners can change. The garbage collector removes the pool from them when
 /// it is deleted in the foreground, and a pool without FooMachines would terminate its instances undrained.
-pub(in crate::pool) fn belongs_to(machine: &FooMachine, pool: &str) -> bool {
+pub(super) fn belongs_to(machine: &FooMachine, pool: &str) -> bool {
     let Some(name) = machine.metadata.name.as_deref() else { return false };
     name.starts_with(name_head(pool))
         && name == machine_name(pool, &InstanceId::new(machine.spec.instance_id.as_str())).as_str()
@@ -221,7 +218,7 @@ fn name_head(pool: &str) -> &str {
 
 /// Whether a Machine has the name of an instance of the pool: it belongs to the pool, even without its
 /// FooMachine.
-pub(in crate::pool) fn is_named_after(pool: &str, machine: &Machine) -> bool {
+pub(super) fn is_named_after(pool: &str, machine: &Machine) -> bool {
     let id = machine.spec.provider_id.as_deref().and_then(|id| id.rsplit('/').next());
     id.is_some_and(|id| {
         machine.metadata.name.as_deref() == Some(machine_name(pool, &InstanceId::new(id)).as_str())
@@ -229,7 +226,7 @@ pub(in crate::pool) fn is_named_after(pool: &str, machine: &Machine) -> bool {
 }
 
 /// Name of the FooMachinePool that owns a FooMachine.
-pub(in crate::pool) fn owning_pool(machine: &FooMachine) -> Option<&str> {
+pub(super) fn owning_pool(machine: &FooMachine) -> Option<&str> {
     machine
         .owner_references()
         .iter()

@@ -30,11 +30,11 @@ type Question = (Kind, Scope);
 
 /// What was asked for, and when last.
 #[derive(Debug, Default)]
-pub(super) struct InView(BTreeMap<Question, Timestamp>);
+pub(in crate::cluster) struct InView(BTreeMap<Question, Timestamp>);
 
 impl InView {
     /// A plan asks for this.
-    pub(super) fn add(&mut self, requests: &[LookRequest], now: Timestamp) {
+    pub(in crate::cluster) fn add(&mut self, requests: &[LookRequest], now: Timestamp) {
         for request in requests {
             self.0.insert((request.kind, request.scope.clone()), now);
         }
@@ -42,12 +42,17 @@ impl InView {
     }
 
     /// The shared looks at these kinds stay in view.
-    pub(super) fn keep(&mut self, kinds: &BTreeSet<Kind>, now: Timestamp) {
+    pub(in crate::cluster) fn keep(&mut self, kinds: &BTreeSet<Kind>, now: Timestamp) {
         self.0.extend(kinds.iter().map(|kind| ((*kind, shared()), now)));
     }
 
     /// What the newest looks at all of it show, of this network only, and of others of the Cluster. Asks nobody.
-    pub(super) fn observed(&self, looks: &NetworkLooks, network: Marks<'_>, now: Timestamp) -> Observed {
+    pub(in crate::cluster) fn observed(
+        &self,
+        looks: &NetworkLooks,
+        network: Marks<'_>,
+        now: Timestamp,
+    ) -> Observed {
         let mut observed = Observed { now, ..Observed::default() };
         for (kind, scope) in self.0.keys() {
             let Some(look) = looks.last(*kind, scope) else { continue };
@@ -72,7 +77,7 @@ impl InView {
 }
 
 /// Renews the shared looks at these kinds, those that are old. Says what kept AWS from answering, if anything did.
-pub(super) async fn renew(
+pub(in crate::cluster) async fn renew(
     kinds: &BTreeSet<Kind>,
     looks: &NetworkLooks,
     period: Duration,
@@ -84,7 +89,7 @@ pub(super) async fn renew(
 
 /// How soon the first of the shared looks at these kinds is to be renewed. Clusters that saw the same looks renew them at the
 /// same moment, and share the calls.
-pub(super) fn renewal(
+pub(in crate::cluster) fn renewal(
     kinds: &BTreeSet<Kind>,
     looks: &NetworkLooks,
     period: Duration,
@@ -100,13 +105,13 @@ fn shared() -> Scope {
 }
 
 /// The requests whose time has come and that no look answers yet.
-pub(super) fn due(report: &Report, looks: &NetworkLooks, now: Timestamp) -> Vec<LookRequest> {
+pub(in crate::cluster) fn due(report: &Report, looks: &NetworkLooks, now: Timestamp) -> Vec<LookRequest> {
     let is_due = |request: &&LookRequest| request.from <= now && !is_answered(request, looks);
     report.looks.iter().filter(is_due).cloned().collect()
 }
 
 /// How soon the first of the requests that have to wait can be answered.
-pub(super) fn next(report: &Report, now: Timestamp) -> Option<Duration> {
+pub(in crate::cluster) fn next(report: &Report, now: Timestamp) -> Option<Duration> {
     report.looks.iter().filter(|request| request.from > now).map(|request| now.until(request.from)).min()
 }
 
@@ -115,7 +120,7 @@ fn is_answered(request: &LookRequest, looks: &NetworkLooks) -> bool {
 }
 
 /// Takes these looks, all at the same time. Says what kept AWS from answering, if anything did.
-pub(super) async fn take(requests: &[LookRequest], looks: &NetworkLooks) -> Option<CloudError> {
+pub(in crate::cluster) async fn take(requests: &[LookRequest], looks: &NetworkLooks) -> Option<CloudError> {
     let taken = requests.iter().map(async |request| {
         looks.parts(request.kind, &request.scope, Freshness::Since(request.from)).await.trouble
     });
@@ -131,7 +136,7 @@ fn worst(troubles: Vec<Option<CloudError>>) -> Option<CloudError> {
 ///
 /// # Errors
 /// What kept AWS from telling, if it never told.
-pub(super) async fn zones(looks: &NetworkLooks) -> Result<BTreeMap<Zone, ZoneInfo>, CloudError> {
+pub(in crate::cluster) async fn zones(looks: &NetworkLooks) -> Result<BTreeMap<Zone, ZoneInfo>, CloudError> {
     let known = looks.parts(Kind::Zone, &shared(), ZONES).await;
     match known {
         Known { look: Some(look), .. } => Ok(look.shows.zones.clone()),
@@ -140,7 +145,7 @@ pub(super) async fn zones(looks: &NetworkLooks) -> Result<BTreeMap<Zone, ZoneInf
 }
 
 /// The quotas; all unknown, if AWS does not tell.
-pub(super) async fn quotas(looks: &NetworkLooks) -> Quotas {
+pub(in crate::cluster) async fn quotas(looks: &NetworkLooks) -> Quotas {
     let known = looks.quotas(QUOTAS).await;
     if let Some(error) = &known.trouble {
         tracing::warn!(%error, "could not look up quotas: what is too little is found out by AWS's refusals");

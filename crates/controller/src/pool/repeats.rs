@@ -16,21 +16,21 @@ const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 
 /// The actions on a pool for the last observation.
 #[derive(Debug, Default)]
-pub(in crate::pool) struct Repeats {
+pub(super) struct Repeats {
     view: u64,
     done: HashMap<u64, (u32, Timestamp)>,
 }
 
 impl Repeats {
     /// A pass begins with this observation.
-    pub(in crate::pool) fn sees(&mut self, view: u64) {
+    pub(super) fn sees(&mut self, view: u64) {
         if self.view != view {
             *self = Self { view, done: HashMap::new() };
         }
     }
 
     /// How long an action has to wait because it had no effect before.
-    pub(in crate::pool) fn pause(&self, action: &Action, now: Timestamp) -> Option<Duration> {
+    pub(super) fn pause(&self, action: &Action, now: Timestamp) -> Option<Duration> {
         let (times, last) = *self.done.get(&key(action)).filter(|_| writes(action))?;
         let doublings = times.checked_sub(FREE)?.min(10);
         let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE);
@@ -39,7 +39,7 @@ impl Repeats {
     }
 
     /// An action was carried out.
-    pub(in crate::pool) fn did(&mut self, action: &Action, now: Timestamp) {
+    pub(super) fn did(&mut self, action: &Action, now: Timestamp) {
         let (times, _) = self.done.get(&key(action)).copied().unwrap_or_default();
         self.done.insert(key(action), (times.saturating_add(1), now));
     }

@@ -1,7 +1,8 @@
 //! What is remembered of each managed network between passes. All of it can be lost at any time: status and tags suffice.
 
-use super::looks::InView;
-use super::record;
+pub(super) mod looks;
+pub(super) mod record;
+
 use crate::calls::Warned;
 use crate::calls::identity::Identity;
 use crate::calls::state::{States, lock};
@@ -17,6 +18,7 @@ use foo_network::report::Owner;
 use foo_network::{Network, Observed, Plan};
 use kube::ResourceExt;
 use kube_runtime::reflector::{ObjectRef, Store};
+use looks::InView;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
@@ -94,7 +96,7 @@ pub(super) fn has_begun(network: &NetworkStatus) -> bool {
 
 /// Those of all networks.
 #[derive(Debug, Default)]
-pub(in crate::cluster) struct Networks {
+pub(super) struct Networks {
     states: States<FooCluster, NetworkState>,
     /// The status of each network as it was written last, and the uid of the object: the cache may show an older one.
     written: Mutex<HashMap<Key, (Option<String>, NetworkStatus)>>,
@@ -109,14 +111,14 @@ impl Networks {
     }
 
     /// The newest status of the network of this FooCluster.
-    pub(in crate::cluster) fn network(&self, cluster: &FooCluster) -> Option<NetworkStatus> {
+    pub(super) fn network(&self, cluster: &FooCluster) -> Option<NetworkStatus> {
         let written = lock(&self.written);
         let newest = written.get(&ObjectRef::from_obj(cluster)).filter(|(uid, _)| *uid == cluster.uid());
         newest.map(|(_, network)| network.clone()).or_else(|| cluster.status.as_ref()?.network.clone())
     }
 
     /// This is the status of the network by now.
-    pub(in crate::cluster) fn note(&self, cluster: &FooCluster, network: &NetworkStatus) {
+    pub(super) fn note(&self, cluster: &FooCluster, network: &NetworkStatus) {
         let newest = (cluster.uid(), network.clone());
         lock(&self.written).insert(ObjectRef::from_obj(cluster), newest);
     }
@@ -128,7 +130,7 @@ impl Networks {
     }
 
     /// Nothing is remembered of this one.
-    pub(in crate::cluster) fn forget(&self, key: &Key) {
+    pub(super) fn forget(&self, key: &Key) {
         self.states.forget(key);
         lock(&self.written).remove(key);
     }
