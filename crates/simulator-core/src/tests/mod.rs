@@ -2,7 +2,6 @@
 
 mod assumptions;
 mod aws_decides;
-mod eks;
 mod events;
 mod eventual;
 mod health;
