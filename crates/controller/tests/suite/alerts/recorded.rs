@@ -242,7 +242,10 @@ async fn a_roll_out_that_halts_fires() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     goes_on(&world, &mut scrapes, 5).await;
-    world.region.set_image_boot(IMAGE_X86_64_NEWER, foo_simulator_core::core::catalogue::Boot::Fails).unwrap();
+    world
+        .region
+        .set_image_boot(IMAGE_X86_64_NEWER, foo_simulator_core::core::catalogue::Boot::Fails)
+        .unwrap();
     pool.edits(|spec| spec.ami = Ami::of_id(IMAGE_X86_64_NEWER));
     goes_on(&world, &mut scrapes, 150).await;
     scrapes.fired("a roll-out that halts", &["FooPoolNotReady", "FooRolloutStuck"]);

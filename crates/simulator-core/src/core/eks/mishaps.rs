@@ -4,6 +4,7 @@ use super::cluster::{AddonPhase, ApiServer, InsightFact};
 use super::refusal::{invalid, no_cluster, not_found};
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
+use foo_model::eks::Issue;
 
 pub use super::rules::{EksMishap, MishapOf};
 

@@ -88,6 +88,6 @@ pub(super) fn offered(offers: &[Offer], version: Option<Minor>, now: Timestamp) 
 }
 
 /// The refusal of a version that EKS does not offer.
-pub(crate) fn not_offered() -> AwsError {
+pub fn not_offered() -> AwsError {
     invalid("unsupported Kubernetes version")
 }

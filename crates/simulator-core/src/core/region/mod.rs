@@ -23,6 +23,7 @@ use foo_model::{GroupName, ImageId, InstanceId, InstanceType, Timestamp, Zone};
 use std::collections::{BTreeMap, BTreeSet};
 
 mod activities;
+mod edits;
 mod events;
 mod instances;
 mod lookup;

@@ -151,7 +151,7 @@ impl Region {
     pub(crate) fn place_control_plane(
         &mut self,
         cluster: &str,
-        subnets: &[SubnetId],
+        subnets: &BTreeSet<SubnetId>,
         groups: &BTreeSet<SecurityGroupId>,
     ) -> bool {
         self.networking().place_control_plane(cluster, subnets, groups)

@@ -97,10 +97,7 @@ fn coredns_without_nodes_stays_creating_and_then_is_degraded() {
     assert_eq!(world.addon_state("coredns"), (AddonStatus::Degraded, waiting));
     world.0.settled_pool((1, 1, 1));
     let id = world.0.in_service().remove(0);
-    world.with(|region| {
-        let instance = region.instances.get_mut(&id).expect("it runs");
-        instance.tags.insert("kubernetes.io/cluster/main".to_owned(), "owned".to_owned());
-    });
+    world.with(|region| region.tag_instance(&id, "kubernetes.io/cluster/main", "owned"));
     assert_eq!(world.addon_state("coredns"), (AddonStatus::Active, vec![]));
     let bad = json!([{ "code": "ClusterUnreachable", "message": "no" }]);
     let bad = serde_json::from_value(bad).expect("issues");

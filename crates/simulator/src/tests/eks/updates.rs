@@ -124,7 +124,7 @@ fn subnets_move_within_their_zones_and_need_addresses() {
     let moved = |ids: &[&str]| json!({ "resourcesVpcConfig": { "subnetIds": ids } });
     assert!(refusal(world.configure(moved(&PUBLIC_SUBNETS[..2]))).1.contains("same set of AZs"));
     let full = SubnetId::new(PUBLIC_SUBNETS[2]);
-    world.with(|region| while region.network.assign_address(&full).is_some() {});
+    world.with(|region| region.fill_subnet(&full));
     let update = world.configure(moved(&PUBLIC_SUBNETS)).expect("begun");
     world.wait(180);
     assert_eq!(world.status_of(&update), UpdateStatus::Failed);
