@@ -252,10 +252,13 @@ impl Pass<'_> {
     /// An event when `NetworkReady` says for the first time that another management cluster has a network for a Cluster of this name.
     async fn warn_of_namesake(&self, plan: &Plan, state: &mut NetworkState) {
         let kind: &'static str = ConditionKind::NetworkReady.into();
-        let before = self.cluster.status.as_ref().map(|it| it.conditions.as_slice()).unwrap_or_default();
+        let before = self.pass.object.status.as_ref().map(|it| it.conditions.as_slice()).unwrap_or_default();
         let is_known = conditions::find(before, kind).is_some_and(|it| it.message.contains(NAMESAKE));
         if plan.report.namesake && !is_known {
-            state.warned.warn(self.context(), self.cluster, EventReason::NetworkElsewhere, NAMESAKE).await;
+            state
+                .warned
+                .warn(&self.clusters.context, self.pass.object, EventReason::NetworkElsewhere, NAMESAKE)
+                .await;
         }
     }
 

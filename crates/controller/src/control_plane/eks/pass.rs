@@ -148,7 +148,8 @@ impl Driver for Pass<'_> {
     /// With it goes what the controller itself finds out about the API server.
     async fn conclude(&mut self, turn: &Turn<'_, Eks>, state: &mut EksState) -> Result<(), apply::Error> {
         state.process.accept(turn.plan);
-        if let Some(newest) = self.newest().filter(|_| self.goal == Goal::Keep && turn.plan.record.adopted) {
+        let kept = self.pass.goal == Goal::Keep && turn.plan.record.adopted;
+        if let Some(newest) = self.pass.newest().filter(|_| kept) {
             self.control_planes.keep_adopted(&newest).await?;
         }
         let cluster = turn.plan.report.cluster.as_ref();
