@@ -10,6 +10,8 @@
 //! * [`Domain`]: a planner with its check; [`Plan`], [`report`], [`Violation`]: what they return;
 //! * [`Process`]: the order in which a plan is recorded, sent and remembered.
 //!
+//! The manager drives all domains in `foo_controller::calls`: a new one is a `Driver` there.
+//!
 //! No async, no clock, no I/O: time is a parameter. `tests/model` explores every order of crashes, lost responses,
 //! stale reads and a second manager, and shows that this order is necessary.
 

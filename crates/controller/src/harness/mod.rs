@@ -33,8 +33,8 @@
 //!
 //! | What the controller gives | Where |
 //! |---|---|
-//! | its name | a variant of `Controller` in `metrics/labels.rs` (the label of its passes and of its queue) |
-//! | what it watches | a `Watch` for each kind (`Watched` in `metrics/labels.rs` has one for each kind): its own in `Harness::new`, others with `watches`, any other source with `reconciles_on` |
+//! | its name | a variant of `Controller` in `labels.rs` (the label of its passes and of its queue) |
+//! | what it watches | a `Watch` for each kind (`Watched` in `labels.rs` has one for each kind): its own in `Harness::new`, others with `watches`, any other source with `reconciles_on` |
 //! | what a pass begins with | [`Reconciler::gather`]: from the caches, no request |
 //! | what ends the back-off | [`Reconciler::fingerprint`]: the generation of the spec, and of everything else that the user or Cluster API may change; nothing that the controller writes |
 //! | the cloud it calls, if any | [`Reconciler::cloud`]: passes of one account leave room for those of others; with `needs_identities`, so that credentials are known when it asks for them |
