@@ -334,13 +334,13 @@ mod tests {
     }
 
     #[test]
-    fn names_of_bottlerocket_lead_back() {
+    fn names_of_bottlerocket_convert_back() {
         let set = parsed(Family::Bottlerocket);
         assert_eq!(from_bottlerocket(&to_bottlerocket(&set)), set);
     }
 
     #[test]
-    fn flags_lead_back() {
+    fn flags_convert_back() {
         let set = parsed(Family::CloudInit);
         let flags = to_flags(&set);
         let read = flags.iter().map(|flag| {

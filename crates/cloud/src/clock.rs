@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn with_a_wall_clock_that_runs_it_tells_the_wall_clocks_time() {
+    fn with_a_wall_clock_that_runs_it_shows_the_wall_clocks_time() {
         let (mut clock, start) = steady();
         for passed in [0, 1, 5, 5, 60_000, 3_600_000].map(Duration::from_millis) {
             assert_eq!(clock.follow(NOON + passed, start + passed), NOON + passed);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn set_back_it_goes_on_more_slowly_until_the_wall_clock_has_caught_up() {
+    fn set_back_it_runs_more_slowly_until_the_wall_clock_has_caught_up() {
         let (mut clock, start) = steady();
         let mut last = NOON;
         for second in 1..=200 {
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn set_forward_by_an_hour_it_makes_no_deadline_end_more_than_twice_as_fast() {
+    fn set_forward_by_an_hour_it_expires_deadlines_at_most_twice_as_fast() {
         let (mut clock, start) = steady();
         let hour = MINUTE * 60;
         for second in 1..=3_700 {
@@ -123,14 +123,14 @@ mod tests {
     }
 
     #[test]
-    fn a_wall_clock_that_was_days_behind_is_believed_when_it_is_right() {
+    fn a_wall_clock_that_was_days_behind_is_trusted_once_it_is_right() {
         let (mut clock, start) = steady();
         let right = NOON + MINUTE * 60 * 24 * 365;
         assert_eq!(clock.follow(right, start + MINUTE), right);
     }
 
     #[test]
-    fn whatever_the_wall_clock_does_time_never_goes_back() {
+    fn whatever_the_wall_clock_does_time_never_runs_backwards() {
         let (mut clock, start) = steady();
         let (mut last, mut seed) = (NOON, 7_u64);
         for step in 0..10_000 {

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn one_odd_answer_changes_no_difference_but_ages_wait_for_the_next_ones() {
+    async fn one_odd_response_changes_no_difference_but_ages_wait_for_the_next_ones() {
         let clocks = Clocks::ahead(0);
         clocks.answers(5).await;
         clocks.answer(HALF_HOUR).await;
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_jump_of_the_other_clock_makes_ages_wait_from_its_first_answer_on() {
+    async fn a_jump_of_the_other_clock_makes_ages_wait_from_its_first_response_on() {
         let clocks = Clocks::ahead(0);
         clocks.answers(15).await;
         clocks.answer(-HALF_HOUR).await;
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_slow_answer_is_no_measurement() {
+    async fn a_slow_response_is_no_measurement() {
         let clocks = Clocks::ahead(0);
         clocks.answers(2).await;
         let sent = Instant::now();

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_loop_that_does_not_turn_in_time_is_overdue_and_one_that_rests_is_not() {
+    async fn a_loop_without_progress_is_overdue_and_an_idle_one_is_not() {
         let watchdog = Watchdog::default();
         let seen = watchdog.downgrade();
         tokio::time::advance(Duration::from_hours(1)).await;

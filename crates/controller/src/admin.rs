@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn silent_connections_take_the_place_of_others_for_a_moment_only() {
+    async fn idle_connections_block_others_for_a_moment_only() {
         let header = Duration::from_millis(200);
         let address = health_served(Bounds { connections: 2, header, ..BOUNDS }, Liveness::default()).await;
         let _silent =
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_only_a_restart_puts_right_fails_the_liveness_probe() {
+    async fn what_only_a_restart_repairs_fails_the_liveness_probe() {
         let liveness = Liveness::default();
         let address = health_served(BOUNDS, liveness.clone()).await;
         assert!(get(address, "/livez").await.starts_with("HTTP/1.1 200"));

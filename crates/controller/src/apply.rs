@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_to_objects_that_are_gone_is_forgotten() {
+    fn writes_to_deleted_objects_are_forgotten() {
         let (mut last, start) = (LastWrites::default(), Instant::now());
         last.note("gone".to_owned(), 1, start);
         last.note("here".to_owned(), 1, start);

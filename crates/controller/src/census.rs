@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_is_being_deleted_only_the_deletion_ages() {
+    fn an_object_under_deletion_has_only_the_age_of_its_deletion() {
         let conditions =
             [("Ready", "False", Reason::Deleting), ("Deleting", "True", Reason::WaitingForFinalizers)];
         let mut config = config("a", 0, &conditions);

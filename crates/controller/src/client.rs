@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn answers_are_not_read_beyond_what_they_can_be() {
+    async fn responses_are_read_up_to_their_largest_size() {
         const MIB: usize = 1024 * 1024;
         let long = || vec![b' '; 9 * MIB];
         let workload = answered_with(KubeClient::Workload, vec![b' '; 65 * 1024]);
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_with_a_name_that_is_none_is_not_sent() {
+    async fn a_request_with_an_invalid_name_is_not_sent() {
         let client = answered_with(KubeClient::Work, b"{}".to_vec());
         let secrets: kube::Api<k8s_openapi::api::core::v1::Secret> = kube::Api::namespaced(client, "ns");
         let error = secrets.get("?watch=true&x=").await.unwrap_err();

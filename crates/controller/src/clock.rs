@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_date_of_answers_is_read() {
+    async fn the_date_of_responses_is_read() {
         let noon = 784_111_777_000;
         let clock = KubernetesClock::with(Arc::new(move || Timestamp(noon + 1_800_000)));
         let mut headers = http::HeaderMap::new();
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn words_about_a_difference_change_rarely() {
+    fn the_message_about_a_difference_changes_rarely() {
         assert_eq!(in_words(1_900_000), ("more than 20 minutes", "ahead of"));
         assert_eq!(in_words(-301_000), ("more than 5 minutes", "behind"));
         assert_eq!(in_words(i64::MIN), ("more than 1 day", "behind"));

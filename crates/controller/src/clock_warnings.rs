@@ -63,7 +63,7 @@ mod tests {
     use foo_api::conditions::NewCondition;
 
     #[test]
-    fn warnings_follow_what_ready_says_already() {
+    fn warnings_follow_the_message_of_ready() {
         let of = |message: &str| {
             let ready = NewCondition {
                 kind: READY.to_owned(),

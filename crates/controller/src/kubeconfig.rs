@@ -304,7 +304,7 @@ current-context: x
     }
 
     #[test]
-    fn a_kubeconfig_is_told_from_user_data() {
+    fn a_kubeconfig_is_distinguished_from_user_data() {
         assert!(looks_like_one(GOOD.as_bytes()));
         for other in ["", "#!/bin/sh\necho users contexts clusters\n", "#cloud-config\nusers: [a]\n", "\u{1}"]
         {
@@ -317,7 +317,7 @@ current-context: x
     }
 
     #[test]
-    fn the_sooner_end_of_certificate_and_token_counts() {
+    fn the_earlier_expiry_of_certificate_and_token_counts() {
         assert_eq!(read_text(GOOD).ok().unwrap().expires, None);
         let jwt = GOOD.replace("token: t", "token: e30.eyJleHAiOjE4MDAwMDAwMDB9.c2ln");
         let expires = read_text(&jwt).ok().unwrap().expires;
@@ -338,7 +338,7 @@ current-context: x
     }
 
     #[test]
-    fn what_cluster_api_cannot_use_is_refused_in_words() {
+    fn what_cluster_api_cannot_use_is_refused_with_a_reason() {
         assert_eq!(reason("this is: [not a kubeconfig"), "KubeconfigInvalid");
         assert_eq!(reason(&GOOD.replace("https://10.0.0.1:6443", "10.0.0.1")), "KubeconfigInvalid");
         assert_eq!(reason(&GOOD.replace("current-context: x", "current-context: y")), "KubeconfigInvalid");

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_its_owners_in_every_version_and_is_right_in_the_current_one() {
+    fn an_owner_matches_in_every_version_and_is_current_in_one() {
         let group = foo_api::names::INFRASTRUCTURE_GROUP;
         assert_eq!(owned(&format!("{group}/v1alpha1"), "FooCluster", "7"), (true, true));
         for version in ["v1alpha0", "v1beta1"] {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_is_believed_with_its_group_kind_name_and_uid_only() {
+    fn an_owner_matches_by_group_kind_name_and_uid_only() {
         for version in ["v1beta1", "v1beta2"] {
             assert!(believed("ns", &format!("cluster.x-k8s.io/{version}"), "Cluster", "c", "7"));
         }

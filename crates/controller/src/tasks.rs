@@ -148,7 +148,7 @@ mod tests {
     use tokio::time::advance;
 
     #[tokio::test(start_paused = true)]
-    async fn a_task_that_stands_still_is_known_by_name_until_it_goes_on_or_is_gone() {
+    async fn a_stalled_task_is_named_until_it_continues_or_ends() {
         let tasks = Tasks::default();
         let (one, other) = (Watchdog::default(), Watchdog::default());
         tasks.watch(Task::Observer, &"a in b", &one);
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn work_without_an_end_is_given_up() {
+    async fn work_that_never_finishes_times_out() {
         let tasks = Tasks::default();
         let watchdog = Watchdog::default();
         tasks.watch(Task::Identities, &"all", &watchdog);

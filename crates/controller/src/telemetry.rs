@@ -57,7 +57,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn answers_that_kube_cannot_decode_are_never_logged() {
+    fn responses_that_kube_cannot_decode_are_never_logged() {
         for format in [LogFormat::Text, LogFormat::Json] {
             for level in [
                 "trace",

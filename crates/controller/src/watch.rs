@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_told_of_odd_objects_that_are_gone_is_forgotten() {
+    fn reports_about_deleted_odd_objects_are_forgotten() {
         let mut told = Told::default();
         assert!(told.is_news(&odd("a", "1").metadata) && told.is_news(&odd("b", "1").metadata));
         assert!(!told.is_news(&odd("a", "1").metadata), "once for each version");

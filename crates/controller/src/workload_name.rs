@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_that_was_seen_or_named_before_a_move_keeps_its_name() {
+    fn a_cluster_observed_or_named_before_a_move_keeps_its_name() {
         let role = json!({ "roleARN": "arn:aws:iam::123456789012:role/eks" });
         let seen = json!({ "eks": { "arn": "arn:aws:eks:eu-central-1:123456789012:cluster/team-a_seen" } });
         let moved = json!({ EKS_NAME_ANNOTATION: "team-a_moved" });

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_name_is_a_pools_and_others_name_their_kind_as_kubectl_does() {
+    fn a_bare_name_is_a_pool_and_other_kinds_are_named_as_in_kubectl() {
         assert_eq!(explains("workers"), names(Kind::Pool, &["workers"]));
         for kind in ["foocp", "foocontrolplane", "FooControlPlane", "foocontrolplanes.controlplane.foo.com"] {
             assert_eq!(explains(&format!("{kind}/prod")), names(Kind::ControlPlane, &["prod"]));

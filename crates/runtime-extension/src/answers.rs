@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn callers_at_the_same_time_wait_for_one_deadline_together() {
+    async fn concurrent_callers_share_one_deadline() {
         let answers = answers();
         let calls = AtomicU32::new(0);
         let ask = async || {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn failures_are_the_answer_for_a_minute_and_answers_for_their_time() {
+    async fn failures_are_cached_for_a_minute_and_results_for_their_time() {
         let answers = answers();
         let late = || answers.get(&"a", std::future::pending());
         let prompt = |number| answers.get(&"a", async move { Ok(number) });
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn in_front_of_a_cache_only_failures_are_kept_and_not_for_long() {
+    async fn in_front_of_a_cache_only_failures_are_cached_and_briefly() {
         let answers: Answers<&str, u32> = Answers::of_cache(Operation::DescribeImages, WITHIN);
         assert_eq!(answers.get(&"a", async { Ok(1) }).await.unwrap(), 1);
         assert_eq!(answers.get(&"a", async { Ok(2) }).await.unwrap(), 2, "the cache knows better");
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn questions_that_nobody_asks_are_forgotten() {
+    async fn keys_without_callers_are_dropped() {
         let answers = answers();
         answers.get(&"a", async { Ok(1) }).await.unwrap();
         tokio::time::advance(Duration::from_mins(61)).await;

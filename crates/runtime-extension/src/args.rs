@@ -52,7 +52,7 @@ mod tests {
 
     /// A cluster may have addresses of IPv6 only. clusterctl sets the variable to the empty text where nobody gave it one.
     #[test]
-    fn it_listens_on_every_address_and_asks_for_no_certificate_by_default() {
+    fn it_listens_on_every_address_and_requires_no_client_certificate_by_default() {
         Args::command().debug_assert();
         for args in [&["foo-extension"][..], &["foo-extension", "--client-authorities="]] {
             let args = Args::parse_from(args);

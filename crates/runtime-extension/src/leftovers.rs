@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sentence_names_what_is_there_in_order_and_how_it_goes() {
+    fn the_message_names_leftovers_in_order_and_how_to_delete_them() {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         assert_eq!(sentence(Vec::new(), Vec::new()), None);
         assert_eq!(

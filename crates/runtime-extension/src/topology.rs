@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_without_our_variables_is_not_ours() {
+    fn a_cluster_without_the_providers_variables_is_of_another_provider() {
         for variables in [
             json!([{"name": "zone", "value": 1}]),
             json!([
@@ -323,7 +323,7 @@ mod tests {
 
     /// Images of its pools are looked up by the provider, and the class with inline patches has no `networkMode`.
     #[test]
-    fn a_cluster_on_eks_is_ours_and_names_no_images() {
+    fn a_cluster_on_eks_is_recognized_and_names_no_images() {
         let cluster = Object(json!({
             "metadata": {"name": "c", "namespace": "n"},
             "spec": {"topology": {
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pools_own_images_go_first() {
+    fn images_of_the_pool_take_precedence() {
         let cluster = Object(json!({
             "metadata": {"name": "c", "namespace": "n"},
             "spec": {"topology": {

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn if_aws_is_silent_the_steps_are_plain_minors() {
+    async fn without_a_response_of_aws_the_steps_are_plain_minors() {
         for fault in [Fault::Denied, Fault::Throttled, Fault::Unreachable, Fault::Hang] {
             let world = World::new();
             world.aws.add_fault(FaultRule::on("DescribeClusterVersions", fault.clone()));

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_kept_and_written_again() {
+    fn unknown_fields_are_preserved() {
         let sent = json!({"a\"b": 1, "neededField": 2, "new": {"deep": [1, null]}, "other": ["x"]});
         let sample = read(&sent).unwrap();
         assert_eq!((sample.needed_field, sample.other.as_deref()), (2, Some(&["x".to_owned()][..])));
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_named_as_ever() {
+    fn what_does_not_match_is_named() {
         let why = |value: Value| read(&value).unwrap_err();
         assert!(
             why(json!({"new": 1})).starts_with("missing field `neededField`"),

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_late_handler_is_answered_for_before_core_gives_up() {
+    async fn a_late_handler_gets_a_response_before_the_timeout_of_core() {
         let dispatcher = dispatcher(never().timeout_seconds(4));
         let started = Instant::now();
         let (status, body) = sentence(&called(&dispatcher, None).await);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_asked_to_be_ignored_is() {
+    async fn failures_are_ignored_where_the_handler_requests_it() {
         for handler in [never(), panicking()] {
             let dispatcher = dispatcher(handler.failure_policy(FailurePolicy::Ignore));
             let (status, _body) = sentence(&called(&dispatcher, None).await);
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_is_a_failure_that_shows_nothing_of_its_text() {
+    async fn a_panic_is_a_failure_without_its_text() {
         let (status, body) = sentence(&called(&dispatcher(panicking()), None).await);
         assert_eq!((status, &body["status"]), (StatusCode::OK, &json!("Failure")));
         assert_eq!(body["message"], "handler slow failed inside");

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_says_what_it_is() {
+    fn an_object_has_its_kind_and_version() {
         let object = template();
         assert_eq!(
             (object.group(), object.kind(), object.name(), object.namespace(), object.annotation("a")),

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_makes_what_was_asked_for() {
+    fn a_patch_produces_the_requested_object() {
         let objects = [
             json!({}),
             json!({"spec": {"size": 1, "tags": {"a": "b", "c": "d"}, "list": [1, 2, {"x": null}]}}),

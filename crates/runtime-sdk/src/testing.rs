@@ -46,7 +46,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     #[tokio::test]
-    async fn a_constant_answer_passes() {
+    async fn a_constant_response_passes() {
         let handler = Handler::new(BeforeClusterCreate, "quota", |_request| async { Ok(Decision::Proceed) });
         assert_deterministic(&handler, &json!({"cluster": {}})).await;
     }

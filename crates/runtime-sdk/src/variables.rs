@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_templates_own_value_goes_first() {
+    fn the_value_of_a_template_takes_precedence() {
         let own = [variable("size", json!(5))];
         let global = [variable("size", json!(3)), variable("network", json!({"zones": ["a", "b"]}))];
         let variables = Variables::new(&own, &global);

@@ -62,7 +62,7 @@ async fn what_is_no_request_never_reaches_a_handler() {
 }
 
 #[tokio::test]
-async fn a_body_over_the_bound_is_refused_and_the_server_goes_on() {
+async fn a_body_over_the_bound_is_refused_and_the_server_continues() {
     let authority = Authority::new();
     let running = Running::start(proceed(), &authority, None).await;
     // The answer may come before all is sent: then the client sees a broken connection instead.
@@ -103,7 +103,7 @@ async fn with_client_authorities_a_client_needs_a_certificate() {
 }
 
 #[tokio::test]
-async fn a_shutdown_answers_what_is_under_way_and_takes_nothing_new() {
+async fn a_shutdown_completes_calls_in_progress_and_accepts_none() {
     let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let handler = {
         let (begun, go_on) = (Arc::clone(&begun), Arc::clone(&go_on));
@@ -136,7 +136,7 @@ async fn a_shutdown_answers_what_is_under_way_and_takes_nothing_new() {
 }
 
 #[tokio::test]
-async fn two_hundred_calls_at_once_are_answered() {
+async fn two_hundred_concurrent_calls_get_responses() {
     let authority = Authority::new();
     let running = Running::start(proceed(), &authority, None).await;
     let quota = quota();
@@ -151,7 +151,7 @@ async fn two_hundred_calls_at_once_are_answered() {
 /// Three bodies of 8 MiB are all there is room for. A fourth is not read, is answered for after half of its time, and core
 /// calls again.
 #[tokio::test]
-async fn calls_that_there_is_no_room_for_wait_and_are_answered_for() {
+async fn calls_without_room_wait_and_get_a_response() {
     let begun = Arc::new(Semaphore::new(0));
     let go_on = Arc::new(Semaphore::new(0));
     let handler = |name: &str, seconds, policy| {

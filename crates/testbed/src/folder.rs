@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_folder_that_is_kept_the_store_goes() {
+    fn a_kept_folder_loses_its_store() {
         let folder = Folder::prepare(None).unwrap();
         let path = folder.path().to_owned();
         std::fs::create_dir(path.join("etcd")).unwrap();

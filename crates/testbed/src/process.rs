@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn the_supervisor_ends_with_the_program() {
+    fn the_supervisor_exits_with_the_program() {
         let (process, _folder) = shell("echo hello; echo bad >&2; exit 3");
         wait_for(|| !process.is_running());
         let error = process.check_running().unwrap_err().to_string();
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn terminate_reports_whether_the_program_obeyed() {
+    async fn terminate_reports_whether_the_program_exited() {
         let (obedient, _folder) = shell("exec sleep 1000");
         assert!(obedient.terminate(Duration::from_secs(5)).await.unwrap());
         let (stubborn, _folder) = shell("trap '' TERM; echo set; while :; do sleep 0.05; done");
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_does_not_exist_says_so() {
+    fn a_program_that_does_not_exist_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let started =
             Process::start("none", Path::new("/no/such"), [""; 0], &[], &folder.path().join("log")).unwrap();

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_look_that_never_ends_is_cut_off() {
+    async fn a_probe_that_never_ends_is_cancelled() {
         let waiting = wait_until::<()>("never", Duration::from_millis(50), async || {
             std::future::pending::<()>().await;
             Ok(Probe::Done(()))

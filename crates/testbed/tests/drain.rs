@@ -56,7 +56,7 @@ async fn wait_for(rig: &Rig, what: &str, args: &[&str], expected: &str) -> Resul
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn core_drains_a_node_within_the_budget_before_the_instance_may_go() -> Result<()> {
+async fn core_drains_a_node_within_the_budget_before_the_instance_is_terminated() -> Result<()> {
     let release = tempfile::tempdir()?;
     let rig = provider::rig(release.path()).await?;
     let instances = InstanceList::default();

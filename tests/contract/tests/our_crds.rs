@@ -95,7 +95,7 @@ fn every_kind_carries_the_contract_label_for_its_only_version() {
 
 /// Core lists `<infrastructureMachineKind>List` at the group and version of the FooMachinePool.
 #[test]
-fn machines_are_served_where_core_looks_for_them() {
+fn machines_are_served_where_core_reads_them() {
     let (pool, machine) = (crd("FooMachinePool"), crd("FooMachine"));
     assert_eq!(pool["spec"]["group"], machine["spec"]["group"]);
     assert_eq!(pool["spec"]["versions"][0]["name"], machine["spec"]["versions"][0]["name"]);
@@ -196,7 +196,7 @@ fn what_is_no_template_has_a_status_of_its_own() {
 }
 
 #[test]
-fn rules_have_messages_and_compare_with_what_was_only_where_something_was() {
+fn rules_have_messages_and_transition_rules_need_an_old_value() {
     let wrong = find(|_, schema| {
         schema["x-kubernetes-validations"].as_array().into_iter().flatten().any(|rule| {
             let text = |key: &str| rule[key].as_str().unwrap_or_default().to_owned();
@@ -241,7 +241,7 @@ fn pools_keep_the_contract_of_infra_machine_pools() {
 
 /// cluster-autoscaler reads both as maps of strings: one number, and the whole map counts for nothing.
 #[test]
-fn what_the_autoscaler_reads_are_strings() {
+fn annotations_for_the_autoscaler_are_strings() {
     assert_eq!(field("FooMachinePool", "status.capacity")["additionalProperties"]["type"], "string");
     let info = field("FooMachinePool", "status.nodeInfo");
     for name in ["architecture", "operatingSystem"] {

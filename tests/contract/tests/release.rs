@@ -151,7 +151,7 @@ fn the_extension_is_found_in_another_namespace() -> Result<()> {
 
 /// A policy says nothing of namespaces, so it comes through whatever clusterctl makes of them.
 #[test]
-fn policies_hold_in_whichever_namespace_the_provider_is() -> Result<()> {
+fn policies_apply_in_whichever_namespace_the_provider_is() -> Result<()> {
     let arguments =
         ["generate", "provider", "--infrastructure", "foo:v0.1.0", "--target-namespace", "elsewhere"];
     let objects = Release::new()?.clusterctl(&arguments, &[])?;
@@ -169,7 +169,7 @@ fn policies_hold_in_whichever_namespace_the_provider_is() -> Result<()> {
 
 /// clusterctl gives every subject that has a namespace the provider's own; that of kubeadm's provider must stay.
 #[test]
-fn the_providers_fit_into_one_namespace_and_kubeadm_keeps_its_right() -> Result<()> {
+fn the_providers_fit_into_one_namespace_and_kubeadm_keeps_its_permission() -> Result<()> {
     let release = Release::new()?;
     let mut leases = Vec::new();
     for (flag, deployment) in [
@@ -202,7 +202,7 @@ fn the_providers_fit_into_one_namespace_and_kubeadm_keeps_its_right() -> Result<
 
 /// clusterctl replaces variables in everything, the patterns of our schemas included.
 #[test]
-fn crds_come_out_of_clusterctl_as_they_went_in() -> Result<()> {
+fn clusterctl_does_not_change_crds() -> Result<()> {
     let release = Release::new()?;
     for (flag, group) in [
         ("--infrastructure", "infrastructure.foo.com"),
@@ -259,7 +259,7 @@ fn a_queue_of_events_can_be_given_and_need_not_be() -> Result<()> {
 
 /// And what it makes can be read by our own types.
 #[test]
-fn the_cluster_template_makes_a_cluster_with_a_pool() -> Result<()> {
+fn the_cluster_template_creates_a_cluster_with_a_pool() -> Result<()> {
     let objects = Release::new()?.clusterctl(
         &[
             "generate",

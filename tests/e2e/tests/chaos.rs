@@ -169,7 +169,7 @@ fn check_invariants(world: &World) -> Result<()> {
 /// The manager is killed again and again in the middle of roll-outs, while the size changes and AWS ends instances; and two of
 /// the [`Accident`]s befall everybody in each round, all of them in any case.
 #[test]
-fn storms_of_accidents_lose_no_pod_and_end_settled() {
+fn storms_of_accidents_lose_no_pod_and_the_pool_settles() {
     STORM.play(WorldOptions { clock: ManagerClock::Movable, ..with_events() }, async |world| {
         let size = setting("CHAOS_SIZE", 5);
         let seed = setting("CHAOS_SEED", 0x5eed);

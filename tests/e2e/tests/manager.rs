@@ -24,7 +24,7 @@ async fn leader(world: &World) -> Result<String> {
 
 /// SIGTERM: the lease is given back, so that the next manager need not wait for its end.
 #[test]
-fn it_ends_in_order_and_its_successor_changes_nothing_that_is_settled() {
+fn it_shuts_down_in_order_and_its_successor_changes_nothing_that_is_settled() {
     in_world(async |world| {
         let pool = world.cluster("succession").await?.pool("workers", 2).await?;
         pool.settles_at(2).await?;
@@ -96,7 +96,7 @@ async fn statuses(manager: &Manager, token: Option<&str>) -> Result<(u16, u16)> 
 
 /// With the rights that a release gives its managers, and the roles that it has for others.
 #[test]
-fn diagnostics_are_for_those_whom_the_api_server_knows_and_lets() {
+fn diagnostics_are_for_users_that_the_api_server_authorizes() {
     in_world(async |world| {
         let stranger = somebody(world, "stranger", None).await?;
         for (manager, prefix) in [

@@ -152,7 +152,7 @@ async fn a_settled_core_writes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nodes_join_when_the_test_says_so() {
+async fn nodes_join_when_the_test_makes_them_join() {
     let scene = Scene::with(DrainTime::None);
     scene.core.set_node("aws:///z/i-a", NodeState::Absent);
     scene.launch("a");
@@ -174,7 +174,7 @@ async fn nodes_join_when_the_test_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_machine_is_drained_before_its_foo_machine_goes() {
+async fn a_machine_is_drained_before_its_foo_machine_is_deleted() {
     let scene = Scene::settled(DrainTime::Takes(Duration::from_mins(2)), &["a"]).await;
     assert!(!scene.core.may_terminate("aws:///z/i-a"));
     scene.server.delete::<Machine>(NS, "a").unwrap();
@@ -257,7 +257,7 @@ async fn some_machines_need_no_drain() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn hooks_hold_a_deletion() {
+async fn hooks_delay_a_deletion() {
     let scene = Scene::settled(DrainTime::None, &["a"]).await;
     let hook = "pre-terminate.delete.hook.machine.cluster.x-k8s.io/x";
     let mark = |on: bool| {
@@ -282,7 +282,7 @@ async fn hooks_hold_a_deletion() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_id_that_leaves_the_list_costs_its_node_and_the_drain() {
+async fn an_id_that_leaves_the_list_has_its_node_deleted_without_a_drain() {
     let scene = Scene::settled(DrainTime::UntilReleased, &["a", "b"]).await;
     scene.report(&["b"]);
     wait(1).await;
@@ -322,7 +322,7 @@ async fn without_an_external_control_plane_nothing_is_drained() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deleted_pool_takes_its_foo_machine_pool_first() {
+async fn a_deleted_pool_deletes_its_foo_machine_pool_first() {
     let scene = Scene::settled(DrainTime::None, &["a"]).await;
     scene
         .server
@@ -356,7 +356,7 @@ async fn a_deleted_cluster_takes_everything_without_drains() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn paused_things_are_left_alone() {
+async fn paused_objects_are_not_reconciled() {
     let scene = Scene::settled(DrainTime::None, &["a"]).await;
     scene.server.edit(NS, "c", |cluster: &mut Cluster| cluster.spec.paused = Some(true)).unwrap();
     scene.server.delete::<Machine>(NS, "a").unwrap();
@@ -401,7 +401,7 @@ async fn a_foo_machine_with_another_controller_is_an_error_as_in_core() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn core_gets_through_faults_and_outages() {
+async fn core_survives_faults_and_outages() {
     let scene = Scene::start();
     for fault in [Fault::conflict(), Fault::unavailable(), Fault::lost_answer(), Fault::lost_request()] {
         scene.server.inject(fault.client("core").on_writes().times(3).skip(2));

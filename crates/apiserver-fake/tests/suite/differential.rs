@@ -256,7 +256,7 @@ fn compare(
 }
 
 #[tokio::test]
-async fn the_judge_agrees() {
+async fn the_fake_agrees_with_kube_apiserver() {
     let Some(client) = judge::client() else { return };
     let number = |name: &str, default: u64| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)

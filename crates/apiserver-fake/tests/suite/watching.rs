@@ -141,7 +141,7 @@ async fn quiet_watches_get_bookmarks_and_end_in_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn held_watches_make_caches_stale_until_released() {
+async fn suspended_watches_make_caches_stale_until_resumed() {
     let bench = Bench::new();
     let mut told = Told::of(&bench, watcher::Config::default());
     assert_eq!(told.next(2).await, ["init", "done"]);
@@ -154,7 +154,7 @@ async fn held_watches_make_caches_stale_until_released() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn closed_watches_resume_and_expired_ones_list_anew() {
+async fn closed_watches_resume_and_expired_ones_list_again() {
     let bench = Bench::new();
     bench.server.create(&machine("a")).unwrap();
     bench.server.create(&machine("b")).unwrap();

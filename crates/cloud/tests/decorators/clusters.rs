@@ -41,7 +41,7 @@ fn name(known: &Known<Answer>) -> &str {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_names_no_cluster_is_asked_once_for_all_of_them() {
+async fn reads_that_name_no_cluster_are_shared_by_all_clusters() {
     let Bench { cloud, looks, .. } = &bench();
     cloud.edit(|world| world.latency = Duration::from_secs(1));
     let shared = [
@@ -62,7 +62,7 @@ async fn what_names_no_cluster_is_asked_once_for_all_of_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_look_that_began_before_the_change_is_not_the_answer_for_who_asks_after_it() {
+async fn a_read_that_began_before_a_change_does_not_serve_later_callers() {
     let bench = bench();
     let Bench { cloud, clock, looks } = &bench;
     let now = || Freshness::Since(clock.now());
@@ -80,7 +80,7 @@ async fn a_look_that_began_before_the_change_is_not_the_answer_for_who_asks_afte
 }
 
 #[tokio::test(start_paused = true)]
-async fn failures_of_one_question_make_its_pauses_grow_and_hold_up_no_other() {
+async fn failures_of_one_read_back_off_and_delay_no_other() {
     let Bench { cloud, looks, .. } = &bench();
     cloud.edit(|world| world.failing = Some(ErrorKind::Throttled));
     let start = Instant::now();
@@ -95,7 +95,7 @@ async fn failures_of_one_question_make_its_pauses_grow_and_hold_up_no_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_hangs_ends_for_its_caller_and_keeps_the_last_answer() {
+async fn a_call_that_hangs_times_out_and_keeps_the_last_result() {
     let Bench { cloud, looks, .. } = &bench();
     cloud.edit(|world| world.eks_name = "before".into());
     looks.ask(&of("c"), AT_REST).await;
@@ -108,7 +108,7 @@ async fn a_call_that_hangs_ends_for_its_caller_and_keeps_the_last_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_nobody_asks_is_forgotten() {
+async fn results_that_are_no_longer_requested_are_dropped() {
     let Bench { cloud, looks, .. } = &bench();
     looks.ask(&of("left"), AT_REST).await;
     assert!(looks.last(&of("left")).is_some());

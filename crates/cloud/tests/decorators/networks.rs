@@ -89,14 +89,14 @@ async fn calls_at_rest(clusters: u64) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hundred_clusters_at_rest_cost_no_more_calls_than_one() {
+async fn a_hundred_idle_clusters_cost_no_more_calls_than_one() {
     let (one, hundred) = (calls_at_rest(1).await, calls_at_rest(100).await);
     assert_eq!(one, 12 * KINDS.len(), "one call per kind in five minutes");
     assert_eq!(hundred, one);
 }
 
 #[tokio::test(start_paused = true)]
-async fn equal_questions_share_one_call_and_other_scopes_are_other_questions() {
+async fn equal_reads_share_one_call_and_other_scopes_are_other_reads() {
     let bench = bench();
     let Bench { cloud, looks, .. } = &bench;
     cloud.edit(|world| world.latency = Duration::from_secs(1));
@@ -111,7 +111,7 @@ async fn equal_questions_share_one_call_and_other_scopes_are_other_questions() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_look_that_began_before_the_change_is_not_the_answer_for_who_asks_after_it() {
+async fn a_read_that_began_before_a_change_does_not_serve_later_callers() {
     let bench = bench();
     let Bench { cloud, looks, .. } = &bench;
     cloud.edit(|world| world.latency = Duration::from_secs(2));
@@ -129,7 +129,7 @@ async fn a_look_that_began_before_the_change_is_not_the_answer_for_who_asks_afte
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_look_says_so_and_keeps_the_old_answer_with_its_age() {
+async fn a_failed_read_is_reported_with_the_last_result_and_its_age() {
     let bench = bench();
     let Bench { cloud, looks, .. } = &bench;
     shows(cloud, "igw-1");
@@ -149,7 +149,7 @@ async fn a_failed_look_says_so_and_keeps_the_old_answer_with_its_age() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failures_are_repeated_less_and_less_often_however_many_ask() {
+async fn failures_back_off_however_many_callers_there_are() {
     let bench = bench();
     let Bench { cloud, looks, .. } = &bench;
     cloud.edit(|world| world.failing = Some(ErrorKind::Throttled));
@@ -166,7 +166,7 @@ async fn failures_are_repeated_less_and_less_often_however_many_ask() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_waits_for_ever_for_a_call_that_never_comes_back() {
+async fn a_call_that_never_returns_times_out_for_all_callers() {
     let bench = bench();
     let Bench { cloud, looks, .. } = &bench;
     shows(cloud, "igw-1");
@@ -183,7 +183,7 @@ async fn nobody_waits_for_ever_for_a_call_that_never_comes_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_gives_up_in_the_middle_of_a_call_leaves_the_turn_to_the_next() {
+async fn a_cancelled_caller_passes_its_turn_to_the_next() {
     let bench = bench();
     let Bench { cloud, looks, .. } = &bench;
     cloud.edit(|world| world.latency = Duration::from_secs(10));
@@ -195,7 +195,7 @@ async fn whoever_gives_up_in_the_middle_of_a_call_leaves_the_turn_to_the_next() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn quotas_are_asked_for_once_while_a_network_is_created() {
+async fn quotas_are_read_once_while_a_network_is_created() {
     let bench = bench();
     let Bench { cloud, looks, .. } = &bench;
     cloud.edit(|world| world.quotas = Quotas { vpcs: Some((5, 3)), ..Quotas::default() });

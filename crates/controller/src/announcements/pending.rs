@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_announced_outlives_the_credentials_it_was_announced_under() {
+    fn announcements_survive_a_change_of_credentials() {
         let (old, new, id) = (place("old"), place("new"), InstanceId::new("i-1"));
         let mut pending = PendingMessages::default();
         pending.announce(&old, &id, Signal { kind: SignalKind::Interruption, at: AwsTime::from_millis(1) });

@@ -116,7 +116,7 @@ fn health(code: &str) -> Value {
 
 /// AWS Health User Guide, "AWS Health events Amazon EventBridge schema".
 #[test]
-fn of_health_events_those_count_that_end_instances() {
+fn only_health_events_that_terminate_instances_count() {
     for code in [
         "AWS_EC2_PERSISTENT_INSTANCE_RETIREMENT_SCHEDULED",
         "AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED",
@@ -141,7 +141,7 @@ fn of_health_events_those_count_that_end_instances() {
 }
 
 #[test]
-fn what_means_nothing_here_is_irrelevant_and_garbage_is_unreadable() {
+fn other_events_are_irrelevant_and_malformed_ones_unreadable() {
     for (source, detail_type) in [
         ("aws.autoscaling", "EC2 Auto Scaling Something New"),
         ("aws.ec2", "EBS Volume Notification"),

@@ -29,7 +29,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_read_like_those_of_other_components() {
+    fn durations_have_the_format_of_other_components() {
         assert_eq!(duration("1m30s"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
         for bad in ["", "5", "s", "5d", "0s", "-1s"] {

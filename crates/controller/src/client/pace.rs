@@ -174,14 +174,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_api_server_that_answers_soon_gets_all_that_is_allowed() {
+    async fn a_fast_api_server_gets_the_full_rate() {
         let (most, took) = sends(&Pace::default(), 640, Duration::from_millis(50), StatusCode::OK).await;
         assert_eq!(most, 32);
         assert_eq!(took, Duration::from_secs(1));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_slow_api_server_gets_few_writes_at_a_time_and_all_of_them_in_the_end() {
+    async fn a_slow_api_server_gets_few_writes_at_a_time_and_finally_all() {
         let pace = Pace::default();
         let (most, _) = sends(&pace, 200, Duration::from_secs(5), StatusCode::OK).await;
         assert!(most <= 4, "{most} at a time");
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn refusals_for_overload_slow_down_as_late_answers_do_and_others_do_not() {
+    async fn overload_errors_and_slow_responses_reduce_the_rate_and_other_errors_do_not() {
         for (status, few) in [(504, true), (429, true), (503, true), (409, false), (404, false), (500, false)]
         {
             let pace = Pace::default();
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_wait_that_the_api_server_asks_for_is_kept() {
+    async fn retry_after_is_honoured() {
         let (pace, began) = (Pace::default(), Instant::now());
         pace.turn().await.answered(Some(StatusCode::TOO_MANY_REQUESTS), Some(Duration::from_secs(3)));
         drop(pace.turn().await);

@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_would_ask_for_something_else_are_not_sent() {
+    fn names_that_would_change_the_path_are_not_sent() {
         for name in ["boot", "a.b-c", "system:node", "0"] {
             assert!(get(name), "{name}");
         }
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_manager_asks_for_is_sent() {
+    fn paths_that_the_manager_requests_are_sent() {
         let foos = Request::new("/apis/x.io/v1/foos");
         let patch = kube::api::Patch::Merge(serde_json::json!({}));
         let by = PatchParams::apply("x");

@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_api_server_that_answers_is_asked_every_minute_unless_there_are_very_many() {
+    fn a_healthy_api_server_is_probed_every_minute_unless_there_are_very_many() {
         let sync = Duration::from_mins(10);
         assert_eq!(healthy_period(1, sync), LOOK_AGAIN);
         assert_eq!(healthy_period(300, sync), LOOK_AGAIN);

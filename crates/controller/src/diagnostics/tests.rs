@@ -93,7 +93,7 @@ async fn get(pages: &Router, path: &str, authorization: Option<&str>) -> (u16, S
 }
 
 #[tokio::test]
-async fn only_tokens_with_the_right_are_let_in() {
+async fn only_tokens_with_the_permission_have_access() {
     let pages = pages(sensible(&Asked::default()));
     for (path, authorization, status) in [
         ("/metrics", None, 401),
@@ -120,7 +120,7 @@ async fn only_tokens_with_the_right_are_let_in() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_api_server_that_does_not_answer_lets_nobody_in_and_says_so_in_time() {
+async fn without_a_response_of_the_api_server_access_is_denied_in_time() {
     let pages = pages(silent());
     let liveness = health(Readiness::default(), Liveness::default());
     let began = Instant::now();
@@ -133,7 +133,7 @@ async fn an_api_server_that_does_not_answer_lets_nobody_in_and_says_so_in_time()
 }
 
 #[tokio::test]
-async fn refused_and_garbled_reviews_let_nobody_in() {
+async fn refused_and_garbled_reviews_deny_access() {
     let answers: [Answer; 5] = [
         |_| (403, json!({"kind": "Status", "status": "Failure", "code": 403, "reason": "Forbidden"})),
         |_| (500, json!("broken")),
@@ -170,7 +170,7 @@ async fn refused_and_garbled_reviews_let_nobody_in() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn verdicts_are_remembered_for_a_minute_and_refusals_for_ten_seconds() {
+async fn verdicts_are_cached_for_a_minute_and_denials_for_ten_seconds() {
     let asked = Asked::default();
     let pages = pages(sensible(&asked));
     let scrape = async || get(&pages, "/metrics", Some("Bearer scraper")).await.0;
@@ -190,7 +190,7 @@ async fn verdicts_are_remembered_for_a_minute_and_refusals_for_ten_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_flood_of_guesses_does_not_drive_out_who_may() {
+async fn a_flood_of_guessed_tokens_does_not_evict_valid_ones() {
     let asked = Asked::default();
     let access = Access::new(sensible(&asked), [7; 32]);
     let pages = guarded(Metrics::new(), &Debug::default(), access.clone());
@@ -246,7 +246,7 @@ async fn over_tls(address: SocketAddr, token: &str, authority: Option<&[u8]>) ->
 }
 
 #[tokio::test]
-async fn diagnostics_speak_tls_and_nothing_else() {
+async fn diagnostics_are_served_over_tls_only() {
     drop(rustls::crypto::aws_lc_rs::default_provider().install_default());
     let certificate = Arc::new(Certificate::self_signed().unwrap());
     let address = served(pages(sensible(&Asked::default())), Transport::Tls(certificate)).await;
@@ -261,7 +261,7 @@ async fn diagnostics_speak_tls_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn whoever_does_not_shake_hands_keeps_nobody_out_for_long() {
+async fn clients_without_a_handshake_block_others_briefly() {
     let certificate = Arc::new(Certificate::self_signed().unwrap());
     drop(rustls::crypto::aws_lc_rs::default_provider().install_default());
     let bounds =

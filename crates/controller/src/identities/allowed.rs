@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn absent_is_nobody_and_empty_is_all() {
+    fn an_absent_list_allows_none_and_an_empty_one_all() {
         assert_eq!(those_of(Value::Null), (Allowed::Nobody, None));
         assert_eq!(those_of(json!({})), (Allowed::All, None));
         assert!(!Allowed::Nobody.has("a") && Allowed::All.has("a"));
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_or_selects_everything_by_accident_allows_nobody_more() {
+    fn unreadable_or_accidentally_empty_selectors_allow_no_namespace() {
         assert_eq!(those_of(json!({"selector": {}})), these(&[]));
         let odd = json!({"matchExpressions": [{"key": "tier", "operator": "Resembles"}]});
         let (allowed, wrong) = those_of(json!({"list": ["b"], "selector": odd}));

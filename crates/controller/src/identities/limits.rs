@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn adoption_is_allowed_in_words_only() {
+    fn adoption_is_allowed_explicitly_only() {
         assert!(!Limits::default().allow_adoption());
         assert!(!limits(&json!({})).allow_adoption());
         assert!(limits(&json!({"allowAdoption": true})).allow_adoption());
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instance_profile_is_allowed_by_its_name_or_by_how_it_begins() {
+    fn an_instance_profile_is_allowed_by_its_name_or_prefix() {
         let some = limits(&json!({"allowedInstanceProfiles": ["workers", "team-a-*"]}));
         for good in ["workers", "team-a-", "team-a-gpu"] {
             assert_eq!(some.profile(good), Ok(()), "{good}");

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn who_names_no_identity_gets_the_managers_own_credentials_unless_there_is_a_default() {
+    fn without_an_identity_a_cluster_gets_the_default_or_the_managers_credentials() {
         let identities = Identities::default();
         identities.publish(Outcomes::new());
         assert_eq!(identities.credentials(None, "a", REGION), Ok(Arc::default()));
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_not_use_an_identity_does_not_learn_what_is_wrong_with_it() {
+    fn a_namespace_without_access_to_an_identity_does_not_see_its_problems() {
         let identities = Identities::default();
         let broken = Err(Blocked::new(Reason::IdentitySecretNotFound, "Secret keys does not exist"));
         let broken = Outcome { credentials: broken, ..outcome(Allowed::These(["a".to_owned()].into())) };
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn where_an_identity_is_required_there_is_nothing_without_one() {
+    fn a_required_identity_has_no_fallback() {
         let identities = Identities::new(Rules { identity_required: true, ..Rules::default() });
         identities.publish(Outcomes::new());
         let refused = |identities: &Identities| identities.credentials(None, "a", REGION).unwrap_err().reason;

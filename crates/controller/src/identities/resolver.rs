@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_owned_by_the_identities_that_name_it_whoever_wrote_that() {
+    fn a_secret_is_owned_by_the_identities_that_name_it_whoever_wrote_the_owners() {
         let identity = |uid: &str| owner("FooClusterIdentity", uid);
         let alive = |uid: &str| uid != "gone";
         let (a, b, gone) = (&identity("a"), &identity("b"), &identity("gone"));

@@ -206,7 +206,7 @@ async fn the_second_takes_over_from_one_that_vanished() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_leader_without_answers_stops_before_its_lease_ends() {
+async fn a_leader_without_responses_stops_before_its_lease_expires() {
     for trouble in [Trouble::Silent, Trouble::Down, Trouble::AnswersLost] {
         let server = Server::default();
         let mut first = candidate(&server, "first");
@@ -238,7 +238,7 @@ async fn a_short_outage_is_survived() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lease_that_somebody_deleted_is_made_again_by_its_leader() {
+async fn a_deleted_lease_is_recreated_by_its_leader() {
     let server = Server::default();
     let mut first = candidate(&server, "first");
     elected(&mut first).await;
@@ -249,7 +249,7 @@ async fn a_lease_that_somebody_deleted_is_made_again_by_its_leader() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_leader_whose_lease_was_given_to_another_stops_with_its_next_renewal() {
+async fn a_leader_whose_lease_has_another_holder_stops_with_its_next_renewal() {
     let server = Server::default();
     let mut first = candidate(&server, "first");
     elected(&mut first).await;
@@ -300,7 +300,7 @@ async fn lists_that_keep_every_worker_busy_do_not_cost_the_lead() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn changes_of_the_holder_are_counted_by_who_sees_them() {
+async fn changes_of_the_holder_are_counted_by_each_observer() {
     let server = Server::default();
     let (of_first, of_second) = (Counter::default(), Counter::default());
     let mut first = counting(&server, "first", of_first.clone());

@@ -42,7 +42,7 @@ fn leader() -> Election {
 }
 
 #[test]
-fn whoever_makes_a_lease_waits_for_one_who_may_lead_by_a_deleted_one() {
+fn a_candidate_that_creates_a_lease_waits_for_the_leader_of_a_deleted_one() {
     let mut me = Election::new("me", TIMING);
     me.was_read(s(0), None);
     let write = written(&mut me, s(0));
@@ -61,7 +61,7 @@ fn whoever_makes_a_lease_waits_for_one_who_may_lead_by_a_deleted_one() {
 }
 
 #[test]
-fn a_leader_makes_its_deleted_lease_anew_at_once() {
+fn a_leader_recreates_its_deleted_lease_at_once() {
     let mut me = leader();
     written(&mut me, s(2));
     me.was_written(s(2), Written::Conflict);
@@ -82,7 +82,7 @@ fn a_released_lease_is_taken_at_once() {
 }
 
 #[test]
-fn a_held_lease_is_looked_at_until_it_has_not_changed_for_its_duration() {
+fn another_holders_lease_is_read_until_it_has_not_changed_for_its_duration() {
     let mut me = Election::new("me", TIMING);
     me.was_read(s(100), Some(held_by("other", 7)));
     for now in [100, 102, 104, 106, 108, 110] {
@@ -97,7 +97,7 @@ fn a_held_lease_is_looked_at_until_it_has_not_changed_for_its_duration() {
 }
 
 #[test]
-fn a_sign_of_life_starts_the_wait_anew() {
+fn a_renewal_by_the_holder_restarts_the_wait() {
     let mut me = Election::new("me", TIMING);
     me.was_read(s(100), Some(held_by("other", 7)));
     me.was_read(s(114), Some(held_by("other", 8)));
@@ -161,7 +161,7 @@ fn after_a_failure_the_lease_is_read_before_it_is_written_again() {
 }
 
 #[test]
-fn a_conflict_is_looked_into_at_once() {
+fn after_a_conflict_the_lease_is_read_at_once() {
     let mut me = leader();
     written(&mut me, s(2));
     me.was_written(s(2), Written::Conflict);
@@ -181,7 +181,7 @@ fn a_leader_that_sees_another_holder_or_none_stops_at_once() {
 }
 
 #[test]
-fn an_answer_that_comes_too_late_makes_no_leader() {
+fn a_late_response_makes_no_leader() {
     let mut me = Election::new("me", TIMING);
     me.was_read(s(0), Some(released()));
     written(&mut me, s(0));
@@ -199,7 +199,7 @@ fn an_answer_that_comes_too_late_makes_no_leader() {
 }
 
 #[test]
-fn a_leadership_that_ended_is_not_revived_by_a_late_answer() {
+fn a_lost_leadership_is_not_revived_by_a_late_response() {
     let mut me = leader();
     written(&mut me, s(9));
     me.was_written(s(11), Written::Done(held_by("me", 2)));

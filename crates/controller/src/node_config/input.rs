@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_wrong_is_said_at_once() {
+    fn all_mistakes_are_reported_at_once() {
         let refusal = |field: &str, kind| Refusal { field: field.into(), kind, message: "is wrong".into() };
         let two = [refusal("labels[x]", RefusalKind::Invalid), refusal("cluster.dns", RefusalKind::Invalid)];
         let blocked = refused(&two);

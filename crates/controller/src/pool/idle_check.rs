@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_calls_for_is_told_of_when_it_goes_on() {
+    fn repeated_passes_without_a_cause_are_reported() {
         let busy = [(1, 0, true, None), (1, 10, true, None), (1, 30, true, None), (1, 70, true, None)];
         assert_eq!(plays(&busy), [false, false, false, true]);
         let between = [(1, 0, true, None), (1, 10, true, None), (1, 20, false, None), (1, 70, true, None)];
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn when_something_was_done_is_not_what_was_done() {
+    fn the_time_of_an_action_is_not_part_of_it() {
         let ended = |id: &str, second: u64| {
             let mut memory = Memory::default();
             memory.ledger.changed_at = Some(at(second));

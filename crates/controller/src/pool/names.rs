@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_that_has_begun_keeps_its_name() {
+    fn a_started_pool_keeps_its_name() {
         let begun = |annotation: Option<&str>, arn: Option<&str>| {
             let mut pool = pool("a-b", "p");
             pool.finalizers_mut().push(POOL_FINALIZER.to_owned());

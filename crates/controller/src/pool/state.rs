@@ -229,7 +229,7 @@ mod tests {
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
     #[test]
-    fn a_write_is_believed_until_the_cache_shows_it() {
+    fn a_write_is_trusted_until_the_cache_has_it() {
         let mut unconfirmed = Unconfirmed { finalizer: Some(Finalizer::Present), ..Unconfirmed::default() };
         assert_eq!(unconfirmed.finalizer(Finalizer::Absent), Finalizer::Present);
         assert_eq!(unconfirmed.finalizer(Finalizer::Present), Finalizer::Present);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recorded_image_is_the_image_before_the_cache_shows_it() {
+    fn a_recorded_image_counts_before_the_cache_has_it() {
         let image = |id: &str| ImageStatus {
             id: id.to_owned(),
             source: "SSM parameter /node".to_owned(),

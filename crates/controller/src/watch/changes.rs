@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_found_by_name_is_what_the_cache_holds() {
+    fn lookups_by_name_return_what_the_cache_contains() {
         let mut changes = changes(ChangeFilter::AllButStatus);
         let by_name = changes.by_name();
         let found = |head: &str| names(&by_name.beginning_with("", head, |_| true));

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn times_of_managed_fields_stop_nobody() {
+    fn times_of_managed_fields_do_not_block_decoding() {
         serde_json::from_value::<Secret>(secret("a")).unwrap_err();
         let list = json!({"apiVersion": "v1", "kind": "SecretList", "metadata": {"resourceVersion": "9"},
             "items": [secret("a"), secret("b")]});
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_with_a_single_object_is_mended_too() {
+    fn a_response_with_a_single_object_is_repaired_too() {
         let answer = mended(secret("a").to_string().into());
         let secret: Secret = serde_json::from_slice(&answer).unwrap();
         assert_eq!(secret.metadata.name.as_deref(), Some("a"));

@@ -175,7 +175,7 @@ async fn an_interruption_of_all_at_once_breaks_no_ceiling() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_aws_ends_is_seen_at_once_with_events_and_within_a_sweep_without() {
+async fn terminations_by_aws_are_seen_at_once_with_events_and_within_a_sweep_without() {
     let world = World::with_queue().await;
     let pool = world.pool("p").of(3).await;
     world.drains_take(Duration::from_secs(20));
@@ -205,7 +205,7 @@ async fn what_aws_ends_is_seen_at_once_with_events_and_within_a_sweep_without() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_instance_that_nobody_has_seen_yet_is_waited_for() {
+async fn an_announcement_waits_for_an_instance_not_yet_observed() {
     let world = World::with_queue().await;
     let pool = world.pool("p").with(spot).of(1).await;
     world.loses_all_events();
@@ -230,7 +230,7 @@ async fn an_instance_that_nobody_has_seen_yet_is_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_unknown_for_long_is_deleted_and_seldom_asked_for_until_then() {
+async fn unknown_announcements_are_polled_rarely_and_finally_deleted() {
     let world = World::with_queue().await;
     world.pool("p").of(1).await;
     let foreign = json!({
@@ -279,7 +279,7 @@ fn foreign_state_change(number: u32) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn thousands_of_events_about_other_instances_do_not_hold_up_an_interruption() {
+async fn thousands_of_events_about_other_instances_do_not_delay_an_interruption() {
     let world = World::with_queue().await;
     let pool = world.pool("p").with(spot).of(2).await;
     world.drains_take(Duration::from_secs(10));
@@ -295,7 +295,7 @@ async fn thousands_of_events_about_other_instances_do_not_hold_up_an_interruptio
 }
 
 #[tokio::test(start_paused = true)]
-async fn hundreds_of_recommendations_that_wait_do_not_hold_up_an_interruption() {
+async fn hundreds_of_waiting_recommendations_do_not_delay_an_interruption() {
     let world = World::with_queue().await;
     let patient = world.pool("patient").with(replacing).of(3).await;
     let pool = world.pool("p").with(spot).of(2).await;
@@ -317,7 +317,7 @@ async fn hundreds_of_recommendations_that_wait_do_not_hold_up_an_interruption() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_manager_that_ends_in_good_order_shows_others_what_it_holds() {
+async fn a_manager_that_exits_returns_its_messages_to_the_queue() {
     let mut world = World::with_queue().await;
     world.pool("p").with(spot).of(2).await;
     let annotation = foo_api::names::PAUSED_ANNOTATION.to_owned();
@@ -336,7 +336,7 @@ async fn a_manager_that_ends_in_good_order_shows_others_what_it_holds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_retirement_that_aws_takes_back_is_forgotten_in_whatever_order_that_is_told() {
+async fn a_cancelled_retirement_is_forgotten_in_any_order_of_messages() {
     let world = World::with_queue().await;
     let pool = world.pool("p").of(3).await;
     let annotation = foo_api::names::PAUSED_ANNOTATION.to_owned();
@@ -444,7 +444,7 @@ async fn one_queue_serves_many_pools_whatever_is_lost_doubled_or_late() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_manager_that_dies_loses_no_announcement() {
+async fn a_killed_manager_loses_no_announcement() {
     let mut world = World::with_queue().await;
     world.pool("p").with(spot).of(2).await;
     world.drains_take(Duration::from_secs(10));
@@ -465,7 +465,7 @@ async fn a_manager_that_dies_loses_no_announcement() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_broken_queue_harms_nobody_and_is_seldom_asked() {
+async fn a_broken_queue_affects_no_pool_and_is_polled_rarely() {
     let world = World::with_queue().await;
     let pool = world.pool("p").of(2).await;
     let denied = world.aws.add_fault(FaultRule::on("ReceiveMessage", Fault::Denied));
@@ -561,7 +561,7 @@ async fn an_instance_that_will_be_retired_is_replaced() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_paused_pool_is_left_alone_and_its_messages_wait() {
+async fn a_paused_pool_is_not_reconciled_and_its_messages_wait() {
     let world = World::with_queue().await;
     let pool = world.pool("p").with(spot).of(2).await;
     let annotation = foo_api::names::PAUSED_ANNOTATION.to_owned();
@@ -585,7 +585,7 @@ async fn a_paused_pool_is_left_alone_and_its_messages_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_queue_that_never_answers_is_asked_again() {
+async fn a_queue_that_never_responds_is_polled_again() {
     let world = World::with_queue().await;
     let pool = world.pool("p").with(spot).of(1).await;
     let hangs = world.aws.add_fault(FaultRule::on("ReceiveMessage", Fault::Delay { millis: 3_600_000 }));

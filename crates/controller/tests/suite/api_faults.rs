@@ -44,7 +44,7 @@ async fn a_server_error_at_any_write_changes_nothing_in_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_answer_at_any_write_changes_nothing_in_the_end() {
+async fn a_lost_response_to_any_write_changes_nothing_in_the_end() {
     check(Fault::lost_answer).await;
 }
 
@@ -54,7 +54,7 @@ async fn a_lost_request_at_any_write_changes_nothing_in_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn many_faults_in_a_row_are_got_through() {
+async fn many_faults_in_a_row_are_survived() {
     let world = World::new().await;
     let pool = world.pool("p").begins_with(3);
     for fault in [Fault::conflict(), Fault::unavailable(), Fault::lost_answer(), Fault::too_many_requests(1)]
@@ -87,7 +87,7 @@ async fn check_held(kind: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_old_world_misleads_nobody() {
+async fn a_stale_cache_misleads_no_controller() {
     for kind in ["FooMachine", "Machine", "MachinePool", "FooMachinePool", "Secret", "*"] {
         check_held(kind).await;
     }
@@ -109,7 +109,7 @@ async fn a_target_that_came_back_while_machines_were_unseen_costs_no_instance() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn watches_that_expire_are_begun_anew() {
+async fn expired_watches_are_restarted() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let version = world.server.resource_version();
@@ -127,7 +127,7 @@ async fn watches_that_expire_are_begun_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_manager_killed_at_any_moment_is_made_up_for_by_its_successor() {
+async fn the_successor_of_a_manager_killed_at_any_moment_completes_its_work() {
     for moment in 1..12 {
         let mut world = World::new().await;
         world.pool("p").of(3).await;
@@ -153,7 +153,7 @@ fn refuses(world: &World, verb: Verb, kind: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_machine_that_may_not_be_deleted_holds_up_no_other_and_is_told() {
+async fn a_machine_that_may_not_be_deleted_is_reported_and_delays_no_other() {
     let world = World::new().await;
     let pool = world.pool("p").of(4).await;
     let drained = pool.machines()[0].metadata.name.clone().unwrap();
@@ -174,7 +174,7 @@ async fn a_machine_that_may_not_be_deleted_holds_up_no_other_and_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_quota_for_foo_machines_holds_up_no_end_of_others() {
+async fn a_quota_for_foo_machines_delays_no_deletion_of_others() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     refuses(&world, Verb::Create, "FooMachine");
@@ -188,7 +188,7 @@ async fn a_quota_for_foo_machines_holds_up_no_end_of_others() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_api_server_gets_few_writes_at_a_time_and_the_end_is_the_same() {
+async fn a_slow_api_server_gets_few_writes_at_a_time_with_the_same_result() {
     let world = World::new().await;
     let at_once = || -> f64 {
         let metrics = world.metrics().exposition().unwrap();

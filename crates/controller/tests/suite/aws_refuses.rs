@@ -69,22 +69,22 @@ async fn a_denied_group_is_named() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_denied_look_at_groups_is_named() {
+async fn a_denied_description_of_groups_is_named() {
     check_denied("DescribeAutoScalingGroups", "autoscaling:DescribeAutoScalingGroups").await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_denied_look_at_templates_is_named() {
+async fn a_denied_description_of_templates_is_named() {
     check_denied("DescribeLaunchTemplates", "ec2:DescribeLaunchTemplates").await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_denied_look_at_images_is_named() {
+async fn a_denied_description_of_images_is_named() {
     check_denied_lookup("DescribeImages", "ec2:DescribeImages").await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_denied_look_at_instance_types_is_named() {
+async fn a_denied_description_of_instance_types_is_named() {
     check_denied_lookup("DescribeInstanceTypes", "ec2:DescribeInstanceTypes").await;
 }
 
@@ -105,7 +105,7 @@ async fn check_denied_lookup(action: &str, iam: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_denied_look_at_template_versions_is_named() {
+async fn a_denied_description_of_template_versions_is_named() {
     let mut world = World::new().await;
     let action = "DescribeLaunchTemplateVersions";
     let rule = world.aws.add_fault(FaultRule::on(action, Fault::Denied));
@@ -127,7 +127,7 @@ async fn a_denied_look_at_template_versions_is_named() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_denied_suspension_of_processes_is_named_and_holds_up_no_instance() {
+async fn a_denied_suspension_of_processes_is_named_and_delays_no_instance() {
     let world = World::new().await;
     let rule = world.aws.add_fault(FaultRule::on("SuspendProcesses", Fault::Denied));
     let pool = world.pool("p").begins_with(2);
@@ -149,7 +149,7 @@ async fn a_denied_suspension_of_processes_is_named_and_holds_up_no_instance() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_denied_look_at_the_network_is_named_by_the_foo_cluster() {
+async fn a_denied_description_of_the_network_is_named_by_the_foo_cluster() {
     for (action, iam) in
         [("DescribeSubnets", "ec2:DescribeSubnets"), ("DescribeSecurityGroups", "ec2:DescribeSecurityGroups")]
     {
@@ -174,7 +174,7 @@ async fn a_denied_look_at_the_network_is_named_by_the_foo_cluster() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_answer_of_aws_at_any_call_makes_nothing_twice() {
+async fn a_lost_response_to_any_call_duplicates_nothing() {
     for action in
         ["CreateLaunchTemplate", "CreateAutoScalingGroup", "SuspendProcesses", "UpdateAutoScalingGroup"]
     {
@@ -198,7 +198,7 @@ async fn a_lost_answer_of_aws_at_any_call_makes_nothing_twice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_answer_of_aws_at_a_termination_ends_nobody_else() {
+async fn a_lost_response_to_a_termination_terminates_no_other_instance() {
     for fault in [Fault::DroppedAfter, Fault::DroppedBefore, Fault::Throttled] {
         let world = World::new().await;
         let pool = world.pool("p").of(4).await;
@@ -212,7 +212,7 @@ async fn a_lost_answer_of_aws_at_a_termination_ends_nobody_else() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn denied_details_of_instances_hold_up_no_group() {
+async fn denied_details_of_instances_delay_no_group() {
     let world = World::new().await;
     world.aws.add_fault(FaultRule::on("DescribeInstances", Fault::Denied));
     let pool = world.pool("p").begins_with(2);
@@ -223,7 +223,7 @@ async fn denied_details_of_instances_hold_up_no_group() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_denied_end_of_an_instance_is_named_and_made_up_for() {
+async fn a_denied_termination_is_named_and_retried() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     let rule = world.aws.add_fault(FaultRule::on("TerminateInstanceInAutoScalingGroup", Fault::Denied));
@@ -298,7 +298,7 @@ async fn a_machine_is_deleted_at_once_however_often_something_else_failed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_storm_of_throttling_is_waited_out() {
+async fn a_pool_recovers_from_a_storm_of_throttling() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     world.aws.add_fault(FaultRule::on_everything(Fault::Throttled));
@@ -315,7 +315,7 @@ async fn a_storm_of_throttling_is_waited_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_short_storm_turns_no_condition_over() {
+async fn a_short_storm_flips_no_condition() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let version = world.server.resource_version();
@@ -369,7 +369,7 @@ fn in_words(pool: &Pool<'_>) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_of_somebody_else_is_never_touched() {
+async fn a_group_of_another_owner_is_never_changed() {
     let world = World::new().await;
     makes_a_group(&world, "taken").await;
     let pool = world.pool("p").with(|spec| spec.group_name = Some("taken".to_owned()));
@@ -389,7 +389,7 @@ async fn a_group_of_somebody_else_is_never_touched() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_launch_template_of_somebody_else_is_never_touched() {
+async fn a_launch_template_of_another_owner_is_never_changed() {
     let world = World::new().await;
     makes_a_template(&world, "default-c-p").await;
     let before = format!("{:?}", world.region.templates());
@@ -401,7 +401,7 @@ async fn a_launch_template_of_somebody_else_is_never_touched() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_template_that_was_deleted_is_made_anew() {
+async fn a_deleted_template_is_recreated() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let before = pool.instances();
@@ -418,7 +418,7 @@ async fn a_template_that_was_deleted_is_made_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deleted_template_is_missed_when_capacity_does_not_come() {
+async fn a_deleted_template_is_noticed_when_launches_fail() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let id = world.region.templates()[0].id.clone();
@@ -430,7 +430,7 @@ async fn a_deleted_template_is_missed_when_capacity_does_not_come() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_that_was_deleted_is_made_anew() {
+async fn a_deleted_group_is_recreated() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let arn = pool.object().spec.provider_id;
@@ -448,7 +448,7 @@ async fn a_group_that_was_deleted_is_made_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_instance_that_aws_refuses_to_end_holds_up_no_other() {
+async fn an_instance_that_aws_refuses_to_terminate_delays_no_other() {
     let world = World::new().await;
     let pool = world.pool("p").of(4).await;
     let first = pool.instances()[0].clone();
@@ -469,7 +469,7 @@ async fn an_instance_that_aws_refuses_to_end_holds_up_no_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_done_is_told_whatever_else_fails() {
+async fn completed_actions_have_events_whatever_else_fails() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     world.aws.add_fault(FaultRule::on("CreateOrUpdateTags", Fault::Denied));
@@ -484,7 +484,7 @@ async fn what_is_done_is_told_whatever_else_fails() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_not_done_is_not_told() {
+async fn failed_actions_have_no_event() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     world.aws.add_fault(FaultRule::on("TerminateInstanceInAutoScalingGroup", Fault::Denied));
@@ -495,7 +495,7 @@ async fn what_is_not_done_is_not_told() {
 
 /// A region that does not answer is named wherever AWS is called: it may be misspelt.
 #[tokio::test(start_paused = true)]
-async fn calls_about_the_launch_template_that_get_no_answer_name_the_region() {
+async fn calls_about_the_launch_template_without_a_response_name_the_region() {
     for (action, reason) in [
         ("DescribeImages", "AwsUnreachable"),
         ("DescribeInstanceTypes", "AwsUnreachable"),

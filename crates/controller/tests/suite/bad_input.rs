@@ -111,7 +111,7 @@ async fn a_security_group_of_another_vpc_is_named() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn user_data_over_the_limit_is_told_and_shorter_data_go_on() {
+async fn user_data_over_the_limit_are_reported_and_shorter_data_recover() {
     let world = World::new().await;
     world.has(&objects::secret(&objects::secret_name("p"), &vec![b'x'; 16_385]));
     let pool = world.pool("p").without_secret(1);
@@ -125,7 +125,7 @@ async fn user_data_over_the_limit_is_told_and_shorter_data_go_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_secret_that_comes_later_is_waited_for() {
+async fn a_pool_waits_for_a_secret_that_is_created_later() {
     let world = World::new().await;
     let pool = world.pool("p").without_secret(1);
     world.settles().await;
@@ -153,7 +153,7 @@ async fn a_secret_without_the_clusters_label_is_found_within_half_a_minute() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_secret_without_value_is_told() {
+async fn a_secret_without_value_is_reported() {
     let world = World::new().await;
     let mut secret = objects::secret("p-boot", b"");
     secret.data = Some(BTreeMap::from([("other".to_owned(), k8s_openapi::ByteString(b"x".to_vec()))]));
@@ -168,7 +168,7 @@ async fn a_secret_without_value_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_secret_that_goes_later_takes_no_instance_with_it() {
+async fn deleting_the_secret_later_terminates_no_instance() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let before = pool.instances();
@@ -180,7 +180,7 @@ async fn a_secret_that_goes_later_takes_no_instance_with_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn replicas_above_max_size_are_cut_and_the_condition_says_so() {
+async fn replicas_above_max_size_are_capped_and_reported() {
     let world = World::new().await;
     let pool = world.pool("p").with(|spec| spec.max_size = Some(2)).of(5).await;
     assert_eq!(pool.instances().len(), 2);
@@ -203,7 +203,7 @@ async fn replicas_above_max_size_are_cut_and_the_condition_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_missing_upper_bound_is_told_when_somebody_else_decides() {
+async fn a_missing_upper_bound_is_reported_when_another_controller_scales() {
     let world = World::new().await;
     world.has(&objects::secret("p-boot", b"#cloud-config"));
     let pool = world.pool("p").without_secret(1);
@@ -232,7 +232,7 @@ async fn a_pool_repeats_what_its_foo_cluster_waits_for() {
 
 /// What is missing first is the cause of all else; nothing is invented beside it.
 #[tokio::test(start_paused = true)]
-async fn what_a_pool_without_a_machine_pool_waits_for_is_said_everywhere_alike() {
+async fn a_pool_without_a_machine_pool_reports_the_same_reason_everywhere() {
     let world = World::empty();
     world.has(&objects::foo_machine_pool("p", objects::pool_spec()));
     world.settles().await;

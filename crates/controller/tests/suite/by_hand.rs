@@ -22,7 +22,7 @@ fn said_of(world: &World, name: &str) -> Option<Condition> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_foo_machine_that_somebody_made_says_so_and_what_to_do() {
+async fn a_foo_machine_created_by_a_user_is_reported_with_what_to_do() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     world.has(&foo_machine("mine", "i-0123456789abcdef0"));
@@ -50,7 +50,7 @@ async fn a_foo_machine_that_somebody_made_says_so_and_what_to_do() {
 
 /// Those of a pool that is gone or not there yet, and what somebody paused, are not a user's mistake.
 #[tokio::test(start_paused = true)]
-async fn foo_machines_of_pools_that_come_later_or_went_are_not_called_strangers() {
+async fn foo_machines_of_later_or_deleted_pools_are_not_reported_as_foreign() {
     let world = World::new().await;
     let mut left = foo_machine("left-0123456789abcdef0", "i-0123456789abcdef0");
     left.finalizers_mut().push(MACHINE_FINALIZER.to_owned());

@@ -65,7 +65,7 @@ async fn a_manager_that_starts_with_a_clock_half_an_hour_ahead_replaces_no_young
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_manager_that_starts_with_a_clock_half_an_hour_behind_launches_what_is_wanted_and_no_more() {
+async fn a_manager_that_starts_with_a_clock_half_an_hour_behind_launches_what_is_requested_and_no_more() {
     a_start_with_a_clock_ahead_by(-30).await;
 }
 
@@ -89,7 +89,7 @@ async fn a_clock_that_jumps_while_the_manager_runs_replaces_no_young_machine() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_roll_out_goes_on_whatever_the_managers_clock_shows() {
+async fn a_roll_out_continues_whatever_the_managers_clock_shows() {
     for minutes in [30, -30] {
         let mut world = World::new().await;
         world.pool("p").of(3).await;

@@ -30,7 +30,7 @@ impl Pool<'_> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn somebody_elses_cluster_is_left_alone() {
+async fn a_cluster_of_another_owner_is_not_changed() {
     let world = World::empty();
     world.has(&objects::cluster());
     let mut managed = objects::foo_cluster();
@@ -102,7 +102,7 @@ async fn failure_domains_of_a_machine_pool_choose_its_subnets() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cluster_that_is_being_deleted_says_what_it_waits_for() {
+async fn a_cluster_under_deletion_reports_what_it_waits_for() {
     let world = World::new().await;
     let pool = world.pool("p").of(1).await;
     assert_eq!(world.cluster_says("Deleting").0, "False NotDeleting");

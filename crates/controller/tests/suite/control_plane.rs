@@ -46,7 +46,7 @@ fn said(world: &World, kind: &str) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_missing_kubeconfig_secret_is_told() {
+async fn a_missing_kubeconfig_secret_is_reported() {
     let world = world().await;
     for kind in ["Available", "Ready"] {
         assert_eq!(said(&world, kind), "False KubeconfigSecretNotFound");
@@ -54,7 +54,7 @@ async fn a_missing_kubeconfig_secret_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_malformed_kubeconfig_is_told_and_not_copied() {
+async fn a_malformed_kubeconfig_is_reported_and_not_copied() {
     let world = world().await;
     world.has(&objects::secret("k", b"this: is: [no kubeconfig"));
     world.settles().await;
@@ -71,7 +71,7 @@ async fn a_malformed_kubeconfig_is_told_and_not_copied() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_kubeconfig_secret_without_value_is_told() {
+async fn a_kubeconfig_secret_without_value_is_reported() {
     let world = world().await;
     let mut secret = objects::secret("k", b"");
     secret.data = None;
@@ -111,7 +111,7 @@ fn is_right(world: &World, text: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_kubeconfig_secret_is_made_and_kept_as_it_must_be() {
+async fn the_kubeconfig_secret_is_created_and_repaired() {
     let world = world().await;
     let text = kubeconfig("t");
     world.has(&objects::secret("k", text.as_bytes()));
@@ -180,7 +180,7 @@ async fn a_users_own_secret_of_that_name_gets_the_label_and_is_judged() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_secret_of_that_name_that_is_somebody_elses_is_left_alone() {
+async fn a_secret_of_that_name_with_another_owner_is_not_changed() {
     let world = world().await;
     let mut theirs = objects::secret("c-kubeconfig", b"theirs");
     theirs.type_ = Some(CLUSTER_SECRET_TYPE.to_owned());
@@ -199,7 +199,7 @@ async fn a_secret_of_that_name_that_is_somebody_elses_is_left_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_end_of_the_credentials_is_told_a_month_before() {
+async fn the_expiry_of_the_credentials_is_reported_a_month_before() {
     let world = world().await;
     let end = world.aws.now().0 / 1000 + 30 * 24 * 3600 + 1200;
     let claims = URL_SAFE_NO_PAD.encode(format!("{{\"exp\":{end}}}"));
@@ -218,7 +218,7 @@ async fn the_end_of_the_credentials_is_told_a_month_before() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn credentials_that_have_expired_are_told() {
+async fn expired_credentials_are_reported() {
     let world = world().await;
     let claims = URL_SAFE_NO_PAD.encode("{\"exp\":1000000000}");
     world.has(&objects::secret("k", kubeconfig(&format!("e30.{claims}.c2ln")).as_bytes()));
@@ -228,7 +228,7 @@ async fn credentials_that_have_expired_are_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn why_the_api_server_cannot_be_reached_is_told() {
+async fn the_reason_for_an_unreachable_api_server_is_reported() {
     let world = world().await;
     world.has(&objects::secret("k", kubeconfig("t").as_bytes()));
     world.waits(Duration::from_mins(5)).await;
@@ -243,7 +243,7 @@ async fn why_the_api_server_cannot_be_reached_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_control_plane_that_others_hold_says_what_its_deletion_waits_for() {
+async fn a_control_plane_with_finalizers_of_others_reports_what_its_deletion_waits_for() {
     let world = world().await;
     assert_eq!(said(&world, "Deleting"), "False NotDeleting");
     let hold =
@@ -275,7 +275,7 @@ async fn a_paused_annotation_pauses_a_control_plane() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_begins_whatever_its_control_plane_says() {
+async fn a_pool_starts_whatever_its_control_plane_reports() {
     let world = world().await;
     let pool = world.pool("p").of(2).await;
     assert_eq!(pool.instances().len(), 2);

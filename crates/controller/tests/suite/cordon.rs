@@ -6,7 +6,7 @@ use foo_api::pool::{RebalancePolicy, Spot};
 use std::time::Duration;
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_cannot_be_cordoned_is_told_of_and_holds_nothing_up() {
+async fn a_node_that_cannot_be_cordoned_is_reported_and_delays_nothing() {
     let world = World::with_queue().await;
     let pool = world.pool("p").with(|spec| {
         spec.spot = Some(Spot::default());

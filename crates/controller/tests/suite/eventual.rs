@@ -48,7 +48,7 @@ impl Pool<'_> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_lives_its_whole_life_while_aws_shows_everything_late() {
+async fn a_pool_has_its_whole_life_cycle_while_reads_of_aws_lag() {
     let world = World::new().await;
     world.sees_late();
     let pool = world.pool("p").of(3).await;
@@ -77,7 +77,7 @@ async fn a_pool_lives_its_whole_life_while_aws_shows_everything_late() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_aws_takes_is_drained_while_ec2_leaves_out_its_zone() {
+async fn interrupted_instances_are_drained_while_ec2_omits_their_zone() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     world.drains_take(Duration::from_mins(10));
@@ -122,7 +122,7 @@ async fn an_instance_in_service_that_ec2_does_not_know_yet_gets_its_addresses_wh
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_being_launched_is_ended_when_aws_lets_it_be_without_a_failure() {
+async fn an_instance_under_launch_is_terminated_once_aws_allows_it_without_a_failure() {
     let world = World::new().await;
     let pool = world.pool("p").of(1).await;
     pool.scales_to(4);
@@ -135,7 +135,7 @@ async fn what_is_being_launched_is_ended_when_aws_lets_it_be_without_a_failure()
 }
 
 #[tokio::test(start_paused = true)]
-async fn launches_that_aws_suspended_are_resumed_when_something_else_is_wanted() {
+async fn launches_that_aws_suspended_are_resumed_when_the_spec_changes() {
     let world = World::new().await;
     let pool = world.pool("p").of(1).await;
     let day = Duration::from_mins(10);

@@ -58,7 +58,7 @@ async fn removing_the_annotation_gives_the_size_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_made_under_somebody_elses_rule_begins_at_its_minimum() {
+async fn a_group_scaled_by_another_controller_starts_at_its_minimum() {
     let world = World::new().await;
     world.has(&objects::secret("p-boot", b"#cloud-config"));
     world.has(&objects::foo_machine_pool("p", {
@@ -76,7 +76,7 @@ async fn a_group_made_under_somebody_elses_rule_begins_at_its_minimum() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_size_set_in_aws_is_put_right_when_the_machine_pool_decides() {
+async fn a_size_set_in_aws_is_reverted_when_the_machine_pool_decides() {
     let world = World::new().await;
     let pool = world.pool("p").with(bounded).of(3).await;
     let before = pool.instances();
@@ -88,7 +88,7 @@ async fn a_size_set_in_aws_is_put_right_when_the_machine_pool_decides() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn annotations_that_the_autoscaler_cannot_read_are_told() {
+async fn annotations_that_the_autoscaler_cannot_read_are_reported() {
     let world = World::new().await;
     let pool = world.pool("p").of(1).await;
     assert!(pool.find_condition("AutoscalerReady").is_none_or(|one| one.status == "True"));
@@ -110,7 +110,7 @@ async fn annotations_that_the_autoscaler_cannot_read_are_told() {
 
 /// AWS has no room for an increase, and cluster-autoscaler takes back more than it asked for: 4 → 8 → 0, unmarked.
 #[tokio::test(start_paused = true)]
-async fn what_serves_outlives_an_autoscaler_that_takes_back_too_much_in_a_shortage() {
+async fn serving_instances_survive_an_autoscaler_that_lowers_the_size_too_far_in_a_shortage() {
     let world = World::new().await;
     let pool = world.pool("p").of(4).await;
     pool.annotates_machine_pool(AUTOSCALER_MIN_ANNOTATION, "0");
@@ -142,7 +142,7 @@ async fn what_serves_outlives_an_autoscaler_that_takes_back_too_much_in_a_shorta
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_autoscalers_mark_chooses_the_machine_that_goes() {
+async fn the_mark_of_the_autoscaler_selects_the_machine_to_delete() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     let marked = pool.machines()[1].name_any();

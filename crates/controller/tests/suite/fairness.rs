@@ -37,7 +37,7 @@ impl World {
 
 /// More pools than passes at a time, all of whose calls hang.
 #[tokio::test(start_paused = true)]
-async fn pools_of_an_account_that_does_not_answer_do_not_hold_up_those_of_another() {
+async fn an_account_that_does_not_respond_does_not_delay_pools_of_another() {
     let world = World::new().await;
     world.has_a_slow_cluster().await;
     let slow: Vec<_> =
@@ -68,7 +68,7 @@ async fn pools_of_an_account_that_does_not_answer_do_not_hold_up_those_of_anothe
 
 /// More clusters than passes at a time, all of whose calls hang.
 #[tokio::test(start_paused = true)]
-async fn clusters_of_an_account_that_does_not_answer_do_not_hold_up_those_of_another() {
+async fn an_account_that_does_not_respond_does_not_delay_clusters_of_another() {
     let world = World::new().await;
     world.has_a_slow_identity();
     let hangs = world.aws.add_fault(FaultRule::on_everything(Fault::Hang).for_caller(SLOW));

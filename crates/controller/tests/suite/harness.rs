@@ -206,7 +206,7 @@ fn is_about(pause: Duration, nominal: Duration) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_fails_is_left_alone_longer_and_longer_whatever_names_it() {
+async fn a_failing_object_backs_off_whatever_names_it() {
     for does in ["fails", "reports a failure"] {
         let bench = Bench::new().await;
         bench.has("s", &[("does", does)]);
@@ -228,7 +228,7 @@ async fn an_object_that_fails_is_left_alone_longer_and_longer_whatever_names_it(
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_failed_has_a_pass_at_once_when_its_inputs_change_and_begins_anew() {
+async fn new_inputs_of_a_failed_object_start_a_pass_at_once_and_reset_its_backoff() {
     let bench = Bench::new().await;
     bench.has("s", &[("does", "fails")]);
     bench.waits(5 * MINUTE).await;
@@ -250,7 +250,7 @@ async fn an_object_that_failed_has_a_pass_at_once_when_its_inputs_change_and_beg
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pass_that_cannot_tell_what_came_of_a_failure_lets_it_stand() {
+async fn a_pass_that_does_not_know_the_outcome_keeps_the_failure() {
     let bench = Bench::new().await;
     bench.has("s", &[("does", "cannot always tell")]);
     bench.waits(5 * MINUTE).await;
@@ -262,7 +262,7 @@ async fn a_pass_that_cannot_tell_what_came_of_a_failure_lets_it_stand() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failures_of_an_object_that_is_gone_are_forgotten() {
+async fn failures_of_a_deleted_object_are_forgotten() {
     let bench = Bench::new().await;
     bench.has("s", &[("does", "fails")]);
     bench.waits(5 * MINUTE).await;
@@ -277,7 +277,7 @@ async fn failures_of_an_object_that_is_gone_are_forgotten() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pass_that_takes_too_long_is_given_up_and_tried_again() {
+async fn a_pass_over_its_deadline_is_cancelled_and_retried() {
     let bench = Bench::new().await;
     let deadline = bench.context.settings.last_deadline();
     bench.has("s", &[("does", "hangs")]);
@@ -304,7 +304,7 @@ async fn a_pass_that_takes_too_long_is_given_up_and_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_has_its_next_pass_when_it_said_or_when_something_names_it() {
+async fn an_object_has_its_next_pass_when_requested_or_when_something_names_it() {
     let bench = Bench::new().await;
     bench.has("timer", &[("does", "comes back")]);
     bench.has("quiet", &[]);

@@ -126,7 +126,7 @@ async fn a_new_pool_waits_for_its_image_and_names_what_is_missing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_value_that_is_no_image_is_not_shown() {
+async fn a_value_that_is_no_image_is_not_reported() {
     let world = World::new().await;
     publish(&world, PARAMETER, "hush-hush");
     let pool = world.pool("p").with(parameter(PARAMETER, ImagePolicy::Latest)).of(1).await;
@@ -233,7 +233,7 @@ async fn another_kubernetes_version_is_another_look_up_and_rolls_nothing_before_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_outlives_its_parameter_and_says_so() {
+async fn a_pool_survives_the_loss_of_its_parameter_and_reports_it() {
     let mut world = World::new().await;
     publish(&world, PARAMETER, IMAGE_X86_64);
     world.pool("p").with(parameter(PARAMETER, ImagePolicy::Latest)).of(2).await;
@@ -268,7 +268,7 @@ async fn a_pool_outlives_its_parameter_and_says_so() {
 
 /// Two answers in a row: the first is recorded, and the manager dies before it used it.
 #[tokio::test(start_paused = true)]
-async fn what_was_recorded_is_launched_although_the_manager_died_and_aws_names_another_image() {
+async fn the_recorded_image_is_launched_after_a_crash_although_aws_names_another() {
     let mut world = World::new().await;
     publish(&world, PARAMETER, IMAGE_X86_64);
     let refused = world.aws.add_fault(FaultRule::on("CreateLaunchTemplate", Fault::Unreachable));
@@ -307,12 +307,12 @@ async fn nothing_is_launched_from_an_image_that_cannot_be_recorded() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_launched_while_others_write_first() {
+async fn nothing_is_launched_while_conflicts_prevent_the_record() {
     check_unrecorded(ApiFault::conflict).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_record_whose_answer_was_lost_is_used_when_it_is_seen() {
+async fn a_record_whose_response_was_lost_is_used_once_read() {
     let world = World::new().await;
     publish(&world, PARAMETER, IMAGE_X86_64);
     let fault = ApiFault::lost_answer().on_writes().kind("FooMachinePool").manager("foo/pool-image");

@@ -31,7 +31,7 @@ fn adopts_from(world: &World, id: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_copy_of_the_management_cluster_touches_nothing_until_a_person_says_that_the_first_gave_up() {
+async fn a_copy_of_the_management_cluster_changes_nothing_until_a_user_confirms_the_takeover() {
     let first = World::new().await;
     let original = first.pool("p").of(2).await;
     assert_eq!(installation(&original), INSTALLATION);
@@ -63,7 +63,7 @@ async fn a_copy_of_the_management_cluster_touches_nothing_until_a_person_says_th
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_copy_that_is_deleted_takes_nothing_along() {
+async fn deleting_a_copy_deletes_nothing_in_aws() {
     let first = World::new().await;
     let original = first.pool("p").of(2).await;
     let second = copy(&first).await;

@@ -84,7 +84,7 @@ async fn a_roll_out_leaves_a_pool_current_once_its_spec_is_observed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_that_cannot_do_what_its_spec_says_is_not_current() {
+async fn a_pool_that_cannot_follow_its_spec_is_not_current() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     pool.edits(|spec| spec.ami = Ami::of_id("ami-0000000000000dead"));

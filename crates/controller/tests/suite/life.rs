@@ -7,7 +7,7 @@ use kube::ResourceExt as _;
 use std::time::Duration;
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_begins_grows_shrinks_with_drains_and_ends() {
+async fn a_pool_is_created_scaled_out_scaled_in_with_drains_and_deleted() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     pool.is_of(3);
@@ -69,7 +69,7 @@ fn shows_it(world: &World, name: &str) -> bool {
 
 /// As with `clusterctl move`, which takes the finalizers off what it deletes.
 #[tokio::test(start_paused = true)]
-async fn a_pool_that_vanishes_without_a_pass_is_not_looked_at_any_more() {
+async fn a_pool_that_vanishes_without_a_pass_is_no_longer_observed() {
     let world = World::new().await;
     let gone = world.pool("gone").of(1).await;
     let last = world.pool("last").of(1).await;
@@ -85,7 +85,7 @@ async fn a_pool_that_vanishes_without_a_pass_is_not_looked_at_any_more() {
 
 /// I10 is counted where it is broken: somebody writes over the status again and again, so that it never rests.
 #[tokio::test(start_paused = true)]
-async fn a_pool_that_never_rests_is_told_of() {
+async fn a_pool_that_is_never_idle_is_reported() {
     let mut world = World::new().await;
     let pool = world.pool("p").of(1).await;
     for round in 0..10 {
@@ -102,7 +102,7 @@ async fn a_pool_that_never_rests_is_told_of() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_that_somebody_protected_from_deletion_is_emptied_and_waited_for_in_words() {
+async fn a_group_protected_from_deletion_is_emptied_and_reported() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let protect = |level: &str| {

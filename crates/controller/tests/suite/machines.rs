@@ -36,7 +36,7 @@ async fn drain_timeouts_of_the_pool_reach_its_machines() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deleted_machine_is_drained_ended_and_replaced() {
+async fn a_deleted_machine_is_drained_terminated_and_replaced() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     world.drains_take(Duration::from_mins(3));
@@ -54,7 +54,7 @@ async fn a_deleted_machine_is_drained_ended_and_replaced() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_instance_that_vanished_takes_its_machine_along_and_is_replaced() {
+async fn the_machine_of_a_vanished_instance_is_deleted_and_replaced() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     world.core.set_drain_time(DrainTime::UntilReleased);
@@ -114,7 +114,7 @@ async fn with_credentials_of_another_account_nothing_is_deleted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_that_moved_away_leaves_aws_alone() {
+async fn a_moved_pool_makes_no_call() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let writes = world.aws_writes();
@@ -190,7 +190,7 @@ async fn a_foo_machine_that_lost_its_owner_gets_it_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pre_terminate_hook_holds_the_instance_whoever_deletes_its_foo_machine() {
+async fn a_pre_terminate_hook_keeps_the_instance_whoever_deletes_its_foo_machine() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     let victim = pool.machines()[1].name_any();
@@ -212,7 +212,7 @@ async fn a_pre_terminate_hook_holds_the_instance_whoever_deletes_its_foo_machine
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_foo_machine_whose_instance_was_detached_says_that_it_is_not_in_the_group() {
+async fn a_foo_machine_with_a_detached_instance_reports_that_it_is_not_in_the_group() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let (id, group) = (pool.instances()[0].clone(), pool.group_name().as_str().into());

@@ -14,7 +14,7 @@ fn pauses(world: &World, paused: bool) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_whose_group_cannot_be_made_blocks_its_move_only_until_that_is_certain() {
+async fn a_pool_whose_group_cannot_be_created_blocks_its_move_only_until_that_is_certain() {
     let world = World::new().await;
     let rule = world.aws.add_fault(FaultRule::on("CreateAutoScalingGroup", Fault::Denied));
     let pool = world.pool("p").begins_with(2);
@@ -34,7 +34,7 @@ async fn a_pool_whose_group_cannot_be_made_blocks_its_move_only_until_that_is_ce
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_whose_making_was_not_answered_is_recorded_before_the_pool_moves() {
+async fn a_group_whose_creation_got_no_response_is_recorded_before_the_pool_moves() {
     let world = World::new().await;
     world.aws.add_fault(FaultRule::on("CreateAutoScalingGroup", Fault::DroppedAfter).times(1));
     let pool = world.pool("p").begins_with(2);
@@ -51,7 +51,7 @@ async fn a_group_whose_making_was_not_answered_is_recorded_before_the_pool_moves
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_that_was_made_once_never_blocks_its_move_again() {
+async fn a_created_pool_never_blocks_its_move_again() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     world.forgets();
@@ -87,7 +87,7 @@ async fn a_pass_ends_between_two_calls_once_its_cluster_is_paused() {
 
 /// clusterctl pauses first; this is for a manager that has not heard of it yet.
 #[tokio::test(start_paused = true)]
-async fn a_foo_machine_that_was_moved_away_is_not_taken_for_a_released_one() {
+async fn a_moved_foo_machine_is_not_taken_for_a_released_one() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let before = pool.instances();

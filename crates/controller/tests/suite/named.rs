@@ -410,7 +410,7 @@ async fn a_network_of_another_namespace_is_not_used_unless_the_identity_lists_it
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_made_in_a_vpc_of_another_namespace_nor_do_rules_name_its_groups() {
+async fn nothing_is_created_in_a_vpc_of_another_namespace_nor_do_rules_name_its_groups() {
     let world = World::empty();
     let theirs = another_ones_network(&world).await.status.unwrap().network.unwrap();
     world.has(&objects::cluster());
@@ -501,7 +501,7 @@ async fn a_pool_names_no_part_of_a_network_of_another_namespace_in_a_shared_vpc(
 
 /// Its FooCluster was allowed to use the network once; its status still has it.
 #[tokio::test(start_paused = true)]
-async fn a_pool_launches_no_more_into_a_network_of_another_namespace_when_the_identity_lists_it_no_more() {
+async fn a_pool_stops_launching_into_a_network_that_its_identity_no_longer_lists() {
     let world = World::empty();
     let theirs = another_ones_network(&world).await;
     let network = theirs.status.clone().unwrap().network.unwrap();

@@ -135,7 +135,7 @@ fn seen(world: &World, family: foo_bootstrap::Family) -> Seen {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nodes_of_an_eks_cluster_are_told_what_it_reports() {
+async fn nodes_of_an_eks_cluster_get_the_facts_that_it_reports() {
     let world = eks_world().await;
     rests(&world, json!({"family": "AL2023", "labels": {"team": "a"}, "kubelet": {"maxPods": 58}})).await;
     let seen = seen(&world, foo_bootstrap::Family::AL2023);
@@ -163,7 +163,7 @@ async fn nodes_of_an_eks_cluster_are_told_what_it_reports() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_at_rest_keeps_its_user_data_and_an_edit_replaces_its_nodes() {
+async fn an_idle_pool_keeps_its_user_data_and_an_edit_replaces_its_nodes() {
     let world = eks_world().await;
     let pool = rests(&world, json!({"family": "AL2023"})).await;
     let (before, written) = (pool.instances(), secret(&world).resource_version());
@@ -219,7 +219,7 @@ fn kubeconfig(authority: &str) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nodes_of_an_external_control_plane_are_told_what_its_kubeconfig_and_the_cluster_say() {
+async fn nodes_of_an_external_control_plane_get_the_facts_of_its_kubeconfig_and_cluster() {
     let external = json!({"version": "v1.36.3", "external": {"kubeconfigSecretRef": {"name": "k"}}});
     let world = world(external).await;
     begins(&world, json!({"family": "AL2023"}));
@@ -263,7 +263,7 @@ async fn another_name_than_that_of_the_eks_cluster_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_that_is_wrong_is_told_at_once_and_the_former_user_data_stays() {
+async fn all_mistakes_are_reported_at_once_and_the_former_user_data_stays() {
     let world = eks_world().await;
     let pool = rests(&world, json!({"family": "CloudInit"})).await;
     let (before, nodes) = (user_data(&world), pool.instances());
@@ -321,7 +321,7 @@ async fn a_configuration_that_no_machine_pool_names_gets_no_user_data() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_secret_of_another_owner_is_left_alone() {
+async fn a_secret_of_another_owner_is_unchanged() {
     let world = eks_world().await;
     world.has(&objects::secret(POOL, b"theirs"));
     begins(&world, json!({"family": "AL2023"}));
@@ -384,7 +384,7 @@ async fn nothing_is_written_while_it_is_paused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deletion_that_others_hold_up_says_so() {
+async fn a_deletion_that_others_delay_is_reported() {
     let world = eks_world().await;
     let pool = rests(&world, json!({"family": "AL2023"})).await;
     let hold = |config: &mut FooNodeConfig| config.finalizers_mut().push("example.com/hold".to_owned());
@@ -437,7 +437,7 @@ async fn labels_and_taints_reach_an_autoscaler_that_scales_from_zero() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_user_tells_the_autoscaler_stays_and_is_not_written_over_and_over() {
+async fn annotations_of_the_user_for_the_autoscaler_stay_without_repeated_writes() {
     let world = eks_world().await;
     let pool =
         begins(&world, json!({"family": "AL2023", "labels": {"team": "a"}, "kubelet": {"maxPods": 58}}));

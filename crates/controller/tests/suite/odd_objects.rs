@@ -32,7 +32,7 @@ fn late_managed_fields(object: &mut Value) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn times_that_cannot_be_decoded_stop_nobody() {
+async fn times_that_cannot_be_decoded_block_no_object() {
     let mut world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let machine = pool.machines()[0].name_any();
@@ -93,7 +93,7 @@ async fn an_unreadable_machine_stops_the_pools_of_its_namespace_only() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_hears_nothing_makes_the_manager_unready_until_it_does() {
+async fn a_watch_without_a_list_makes_the_manager_unready_until_it_has_one() {
     let world = World::new().await;
     world.pool("p").of(1).await;
     // Nothing happens for long: that is no alarm.
@@ -115,7 +115,7 @@ async fn a_watch_that_hears_nothing_makes_the_manager_unready_until_it_does() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn control_characters_in_what_a_user_wrote_do_not_silence_the_status() {
+async fn control_characters_in_a_spec_do_not_block_the_status() {
     let world = World::new().await;
     let pool = world.pool("p").with(|spec| spec.ami = Ami::of_id("ami-\u{93}oops\u{94}\u{85}")).of(1).await;
     assert_eq!(pool.says("Ready"), "False ImageNotFound", "{}", world.in_words());

@@ -37,7 +37,7 @@ async fn a_paused_cluster_pauses_its_pools() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_paused_pool_is_left_alone() {
+async fn a_paused_pool_is_not_reconciled() {
     let pause = |world: &World| {
         world.pool("p").edits_object(|pool| {
             pool.annotations_mut().insert(PAUSED_ANNOTATION.to_owned(), String::new());
@@ -67,7 +67,7 @@ async fn a_pool_that_is_deleted_while_paused_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_foo_cluster_says_that_it_is_paused() {
+async fn a_foo_cluster_reports_that_it_is_paused() {
     let world = World::new().await;
     let set = |paused: bool| {
         world.server.edit(NS, CLUSTER, |cluster: &mut Cluster| cluster.spec.paused = Some(paused)).unwrap();

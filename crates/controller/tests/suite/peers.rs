@@ -30,7 +30,7 @@ impl Pool<'_> {
 
 /// Placeholders were taken back by an absolute write while instances came: AWS ended healthy Nodes.
 #[tokio::test(start_paused = true)]
-async fn cluster_autoscaler_10147_taking_back_launches_ends_no_node_that_came_meanwhile() {
+async fn cluster_autoscaler_10147_cancelled_launches_delete_no_node_that_joined_meanwhile() {
     for wait in [1, 5, 12, 20, 28] {
         let world = World::new().await;
         let pool = world.pool("p").of(3).await;
@@ -79,7 +79,7 @@ async fn capz_2972_another_type_reaches_every_instance() {
 
 /// The autoscaler's mark sat on the Machine, and another one was removed.
 #[tokio::test(start_paused = true)]
-async fn capz_4941_the_marked_machine_goes_and_no_other() {
+async fn capz_4941_the_marked_machine_is_deleted_and_no_other() {
     let world = World::new().await;
     let pool = world.pool("p").of(5).await;
     let names: Vec<String> = pool.machines().iter().map(ResourceExt::name_any).collect();
@@ -196,7 +196,7 @@ async fn capa_5797_secret_and_image_at_once_are_one_roll_out() {
 
 /// The hook of an instance that never joined was not completed, and the group waited an hour for it.
 #[tokio::test(start_paused = true)]
-async fn nth_575_an_instance_that_never_joined_is_let_go_at_once() {
+async fn nth_575_an_instance_that_never_joined_is_released_at_once() {
     let world = World::new().await;
     let pool = world.pool("p").of(1).await;
     let mishap =
@@ -232,7 +232,7 @@ async fn nth_355_the_hook_waits_for_the_whole_drain() {
 
 /// A termination that came before the Node was known was dropped.
 #[tokio::test(start_paused = true)]
-async fn lifecycle_manager_282_an_instance_that_ends_before_it_is_known_is_not_forgotten() {
+async fn lifecycle_manager_282_an_instance_terminated_before_it_is_known_is_not_forgotten() {
     for wait in [1_200, 2_300, 3_100, 9_000, 15_000] {
         let world = World::new().await;
         let pool = world.pool("p").of(1).await;

@@ -33,7 +33,7 @@ impl World {
 }
 
 #[tokio::test(start_paused = true)]
-async fn peers_capi_11392_what_machine_health_check_gave_up_on_is_replaced_one_at_a_time() {
+async fn peers_capi_11392_machines_marked_by_machine_health_check_are_replaced_one_at_a_time() {
     let world = World::new().await;
     let pool = world.pool("p").of(6).await;
     world.drains_take(Duration::from_mins(2));
@@ -57,7 +57,7 @@ async fn peers_capi_11392_what_machine_health_check_gave_up_on_is_replaced_one_a
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_happens_while_too_many_are_sick_or_to_those_that_are_spared() {
+async fn nothing_is_remediated_while_too_many_are_unhealthy_or_for_skipped_machines() {
     let world = World::new().await;
     let pool = world.pool("p").of(5).await;
     let names: Vec<String> = pool.machines().iter().map(ResourceExt::name_any).collect();

@@ -32,7 +32,7 @@ async fn restart(world: &mut World) -> BTreeMap<String, u64> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_start_with_many_empty_pools_at_rest_costs_a_handful_of_calls() {
+async fn a_start_with_many_idle_empty_pools_costs_a_handful_of_calls() {
     let mut world = many(50, 0).await;
     let calls = restart(&mut world).await;
     println!("a start with 50 empty pools: {calls:?}");
@@ -44,7 +44,7 @@ async fn a_start_with_many_empty_pools_at_rest_costs_a_handful_of_calls() {
 
 /// Whether the hook of a group with instances is still there decides whether AWS ends one of them undrained: it is asked at once.
 #[tokio::test(start_paused = true)]
-async fn a_start_with_pools_that_have_instances_asks_about_their_hooks_and_nothing_else_one_by_one() {
+async fn a_start_with_pools_that_have_instances_reads_only_their_hooks_one_by_one() {
     let mut world = many(10, 1).await;
     let calls = restart(&mut world).await;
     println!("a start with 10 pools of one: {calls:?}");
@@ -57,7 +57,7 @@ async fn a_start_with_pools_that_have_instances_asks_about_their_hooks_and_nothi
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hook_that_was_deleted_while_no_manager_ran_is_there_before_an_instance_needs_it() {
+async fn a_hook_deleted_while_no_manager_ran_is_restored_before_an_instance_needs_it() {
     for replicas in [0, 1] {
         let mut world = many(1, replicas).await;
         world.kills_the_manager();

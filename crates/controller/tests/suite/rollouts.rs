@@ -189,7 +189,7 @@ async fn a_bad_image_is_rolled_back_with_the_user_data_of_today() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_manager_that_is_killed_all_the_time_rolls_out_all_the_same() {
+async fn a_repeatedly_killed_manager_completes_the_roll_out() {
     let mut world = World::new().await;
     world.pool("p").of(4).await;
     world.drains_take(Duration::from_secs(30));
@@ -247,7 +247,7 @@ async fn a_roll_out_is_paused_and_resumed_by_annotation() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn on_delete_replaces_what_people_delete() {
+async fn on_delete_replaces_what_users_delete() {
     let world = World::new().await;
     let by_people = |spec: &mut FooMachinePoolSpec| spec.rollout.strategy = RolloutStrategy::OnDelete;
     let pool = world.pool("p").with(by_people).of(2).await;
@@ -282,7 +282,7 @@ async fn the_size_changes_during_a_roll_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_room_is_said_and_not_taken() {
+async fn a_roll_out_without_room_is_reported_and_exceeds_no_limit() {
     let world = World::new().await;
     let full = |spec: &mut FooMachinePoolSpec| spec.max_size = Some(2);
     let pool = world.pool("p").with(full).of(2).await;
@@ -372,7 +372,7 @@ async fn tags_roll_nothing() {
 
 /// What CAPA loops on: orders of lists, defaults that AWS fills in, tags of others, names for ids.
 #[tokio::test(start_paused = true)]
-async fn what_aws_echoes_is_what_was_wanted() {
+async fn what_aws_returns_matches_what_was_requested() {
     type Change = fn(&mut FooMachinePoolSpec);
     let specs: [Change; 6] = [
         |_| {},

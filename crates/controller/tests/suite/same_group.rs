@@ -27,7 +27,7 @@ impl Pool<'_> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_second_pool_of_the_same_group_is_refused_and_its_end_takes_nothing_from_the_first() {
+async fn a_second_pool_of_the_same_group_is_refused_and_its_deletion_changes_nothing_of_the_first() {
     let world = World::new().await;
     let first = world.pool_called("a", "shared").of(2).await;
     let second = world.pool_called("b", "shared").of(1).await;
@@ -47,7 +47,7 @@ async fn a_second_pool_of_the_same_group_is_refused_and_its_end_takes_nothing_fr
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refused_pool_costs_nothing_and_rests() {
+async fn a_refused_pool_costs_no_call_and_is_idle() {
     let world = World::new().await;
     let first = world.pool_called("a", "shared").of(2).await;
     world.pool_called("b", "shared").of(1).await;
@@ -60,7 +60,7 @@ async fn a_refused_pool_costs_nothing_and_rests() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_name_goes_to_the_next_pool_when_the_first_is_gone() {
+async fn the_next_pool_gets_the_name_when_the_first_is_deleted() {
     let world = World::new().await;
     let first = world.pool_called("a", "shared").of(2).await;
     let second = world.pool_called("b", "shared").of(1).await;
@@ -72,7 +72,7 @@ async fn the_name_goes_to_the_next_pool_when_the_first_is_gone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_restart_leaves_the_group_with_its_owner_whoever_comes_first() {
+async fn a_restart_leaves_the_group_with_its_owner_in_any_order() {
     let mut world = World::new().await;
     // The second one by name is the first that was made.
     world.pool_called("z", "shared").of(2).await;
@@ -125,7 +125,7 @@ async fn pools_whose_names_read_the_same_when_joined_have_groups_of_their_own() 
 
 /// Nothing stands in the status that nobody has seen.
 #[tokio::test(start_paused = true)]
-async fn a_group_that_cannot_be_looked_at_says_so_within_two_periods_and_since_when() {
+async fn a_group_that_cannot_be_described_is_reported_within_two_periods_with_its_last_time() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let before = world.server.resource_version();

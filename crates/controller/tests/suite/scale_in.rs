@@ -71,17 +71,17 @@ async fn costs_little(drain: Drain) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_scale_in_of_90_whose_drains_end_together_costs_150_calls() {
+async fn a_scale_in_of_90_with_simultaneous_drains_costs_150_calls() {
     costs_little(|_| Duration::from_secs(25)).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_scale_in_of_90_whose_drains_end_one_by_one_costs_150_calls() {
+async fn a_scale_in_of_90_with_staggered_drains_costs_150_calls() {
     costs_little(|number| Duration::from_secs(10 + number * 7919 % 31)).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_first_end_and_the_last_wait_for_nobody() {
+async fn the_first_and_the_last_termination_wait_for_no_other() {
     let world = World::new().await;
     let pool = world.pool("p").of(4).await;
     world.core.set_drain_time(DrainTime::UntilReleased);
@@ -107,7 +107,7 @@ async fn the_first_end_and_the_last_wait_for_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_of_several_that_aws_refuses_to_end_holds_up_no_other_whatever_becomes_of_them() {
+async fn a_refused_termination_in_a_batch_delays_no_other() {
     for batches in [Batches::AllOrNothing, Batches::UpToTheRefused, Batches::AllButTheRefused] {
         let world = World::new().await;
         world

@@ -26,7 +26,7 @@ fn labelled<K: ResourceExt>(mut object: K) -> K {
 }
 
 #[tokio::test(start_paused = true)]
-async fn with_a_watch_filter_only_what_carries_the_label_is_looked_after() {
+async fn with_a_watch_filter_only_labelled_objects_are_reconciled() {
     let mut world = World::empty();
     world.restarts_the_manager_for("team");
     // What is only read needs no label, as in Cluster API.
@@ -74,7 +74,7 @@ async fn with_a_watch_filter_only_what_carries_the_label_is_looked_after() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn with_a_namespace_nothing_elsewhere_is_looked_after() {
+async fn with_a_namespace_only_its_objects_are_reconciled() {
     let mut world = World::empty();
     world.restarts_the_manager_in("elsewhere");
     world.has(&objects::cluster());

@@ -67,7 +67,7 @@ async fn a_manager_that_starts_again_at_a_settled_pool_writes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_settled_or_gone_waits_for_nothing() {
+async fn settled_or_deleted_objects_have_no_timer() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let waiting = || {

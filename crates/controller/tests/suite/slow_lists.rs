@@ -56,22 +56,22 @@ async fn check(kind: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_passes_go_on_when_a_slow_list_of_machines_is_there() {
+async fn all_passes_continue_after_a_slow_list_of_machines() {
     check("Machine").await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_passes_go_on_when_a_slow_list_of_pools_is_there() {
+async fn all_passes_continue_after_a_slow_list_of_pools() {
     check("FooMachinePool").await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_passes_go_on_when_a_slow_list_of_clusters_is_there() {
+async fn all_passes_continue_after_a_slow_list_of_clusters() {
     check("Cluster").await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pass_that_waits_too_long_for_a_list_is_given_up_and_tried_again() {
+async fn a_pass_that_waits_too_long_for_a_list_is_cancelled_and_retried() {
     let world = started_with("Cluster", Fault::unavailable()).await;
     world.waits(Duration::from_mins(11)).await;
     for controller in [Controller::Pool, Controller::Cluster] {

@@ -49,7 +49,7 @@ impl Pool<'_> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_aws_ends_is_drained_first_and_the_hook_is_completed_once() {
+async fn instances_that_aws_terminates_are_drained_and_the_hook_is_completed_once() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     world.drains_take(Duration::from_mins(5));
@@ -77,7 +77,7 @@ async fn what_aws_ends_is_drained_first_and_the_hook_is_completed_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_is_made_with_its_hook_so_that_nothing_ends_without() {
+async fn a_group_is_created_with_its_hook() {
     let mut world = World::new().await;
     world.pool("p").of(2).await;
     assert_eq!((world.calls_of("PutLifecycleHook"), world.calls_of("DescribeLifecycleHooks")), (0, 0));
@@ -121,7 +121,7 @@ async fn a_long_drain_is_kept_alive_by_heartbeats_across_restarts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn other_peoples_hooks_are_never_touched_and_ours_is_put_back() {
+async fn hooks_of_others_are_never_changed_and_the_providers_is_restored() {
     let mut world = World::new().await;
     let group = world.pool("p").of(2).await.group_name();
     let theirs = HookChange {
@@ -187,7 +187,7 @@ async fn many_at_once_are_all_drained() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn somebody_elses_instance_refresh_is_drained_and_never_cancelled() {
+async fn an_instance_refresh_by_another_user_is_drained_and_never_cancelled() {
     let world = World::new().await;
     let pool = world.pool("p").of(4).await;
     world.drains_take(Duration::from_mins(2));
@@ -213,7 +213,7 @@ async fn somebody_elses_instance_refresh_is_drained_and_never_cancelled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_instance_that_dies_in_the_middle_of_its_drain_is_let_go() {
+async fn an_instance_that_terminates_during_its_drain_is_released() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     world.drains_take(Duration::from_hours(20));
@@ -271,7 +271,7 @@ async fn a_drain_that_never_ends_is_cut_short_with_a_warning_before_aws_does_it(
 
 /// Half of all calls is refused for two hours: what waits is kept alive all the same.
 #[tokio::test(start_paused = true)]
-async fn heartbeats_arrive_in_a_throttling_storm() {
+async fn heartbeats_are_sent_in_a_throttling_storm() {
     let world = World::new().await;
     let pool = world.pool("p").of(12).await;
     world.drains_take(Duration::from_mins(135));

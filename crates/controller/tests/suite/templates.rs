@@ -119,7 +119,7 @@ async fn capacity_is_known_even_while_the_secret_is_missing() {
 
 /// EC2 API Reference, ValidationWarning: a template that will not launch is made all the same.
 #[tokio::test(start_paused = true)]
-async fn what_ec2_warns_of_when_it_makes_a_template_is_told_once_in_its_words() {
+async fn a_warning_of_ec2_about_a_template_is_reported_once() {
     let world = World::new().await;
     let greedy = |spec: &mut FooMachinePoolSpec| {
         spec.root_volume = Some(Volume { iops: Some(79_000), size_gib: 8, ..Volume::default() });

@@ -61,7 +61,7 @@ async fn a_kubeconfig_never_becomes_user_data() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_bootstrap_data_of_another_cluster_are_refused_until_they_are_ours() {
+async fn bootstrap_data_are_refused_until_their_label_names_the_cluster() {
     let world = World::new().await;
     let mut foreign = objects::secret("p-boot", b"#cloud-config");
     foreign.labels_mut().insert(CLUSTER_NAME_LABEL.to_owned(), "other".to_owned());
@@ -111,7 +111,7 @@ fn kubeconfig(world: &World) -> Option<(Vec<u8>, Vec<OwnerReference>)> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_kubeconfig_of_a_cluster_that_does_not_name_the_control_plane_is_left_alone() {
+async fn the_kubeconfig_of_a_cluster_that_does_not_name_the_control_plane_is_not_changed() {
     let world = World::new().await;
     world.has(&objects::secret("mine", KUBECONFIG.as_bytes()));
     let cluster: Cluster = world.server.get(NS, CLUSTER).unwrap();
@@ -137,7 +137,7 @@ async fn the_kubeconfig_of_a_cluster_that_does_not_name_the_control_plane_is_lef
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_kubeconfig_secret_of_others_is_left_as_it_is_until_it_goes() {
+async fn a_kubeconfig_secret_of_another_owner_is_unchanged_until_it_is_deleted() {
     let world = World::new().await;
     let theirs = KUBECONFIG.replace("127.0.0.1", "10.0.0.1");
     world.has(&objects::secret("c-kubeconfig", theirs.as_bytes()));
@@ -254,7 +254,7 @@ async fn subnets_that_the_identity_does_not_allow_are_not_launched_into() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn limits_that_come_later_hold_for_pools_that_are_there() {
+async fn later_limits_apply_to_existing_pools() {
     let world = limited(json!({})).await;
     let pool = world.pool("p").of(1).await;
     pool.is_of(1);
@@ -285,7 +285,7 @@ async fn keys_that_must_not_be_moved_are_not_owned_by_their_identity() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_an_identity_is_required_nobody_gets_the_managers_own_credentials() {
+async fn where_an_identity_is_required_the_managers_own_credentials_are_unused() {
     let mut world = World::empty();
     world.restarts_the_manager_requiring_identities();
     world.has(&objects::cluster());
@@ -301,7 +301,7 @@ async fn where_an_identity_is_required_nobody_gets_the_managers_own_credentials(
 
 /// A FooMachine of the tenant's pool that names the instance of somebody else's.
 #[tokio::test(start_paused = true)]
-async fn a_made_up_foo_machine_ends_no_instance_of_others() {
+async fn a_forged_foo_machine_terminates_no_instance_of_others() {
     let world = World::new().await;
     let victim = world.pool("victim").of(1).await;
     let mine = world.pool("mine").of(1).await;

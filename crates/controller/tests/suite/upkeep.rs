@@ -70,7 +70,7 @@ async fn a_stale_version_in_an_owner_is_brought_up_to_date() {
 
 /// Its name says whose it is.
 #[tokio::test(start_paused = true)]
-async fn a_foo_machine_that_was_given_to_another_pool_comes_back() {
+async fn a_foo_machine_assigned_to_another_pool_is_restored() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let other = world.pool("q").of(1).await;
@@ -123,7 +123,7 @@ async fn a_foo_machine_has_a_status_from_its_launch_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_foo_machine_on_the_spot_market_says_that_it_can_be_interrupted() {
+async fn a_spot_foo_machine_is_reported_as_interruptible() {
     let world = World::new().await;
     let pool = world.pool("p").with(|spec| spec.spot = Some(foo_api::pool::Spot::default())).of(1).await;
     let status = world.foo_machine(&pool.foo_machines()[0]).status.unwrap();
@@ -131,7 +131,7 @@ async fn a_foo_machine_on_the_spot_market_says_that_it_can_be_interrupted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_paused_foo_machine_says_so_and_its_instance_is_not_ended() {
+async fn a_paused_foo_machine_is_reported_and_its_instance_not_terminated() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let name = pool.foo_machines()[0].clone();
@@ -154,7 +154,7 @@ async fn a_paused_foo_machine_says_so_and_its_instance_is_not_ended() {
 
 /// Only that it is paused is written, to it and its FooMachines.
 #[tokio::test(start_paused = true)]
-async fn nothing_of_a_paused_pool_is_written_but_that_it_is_paused() {
+async fn only_the_paused_condition_of_a_paused_pool_is_written() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let before = pool.object();
@@ -181,7 +181,7 @@ async fn nothing_of_a_paused_pool_is_written_but_that_it_is_paused() {
 
 /// What AWS counts from, and what an instance was launched from, survive a backup and a move, which lose every status.
 #[tokio::test(start_paused = true)]
-async fn what_only_the_status_would_say_stands_in_annotations_too() {
+async fn what_only_the_status_has_is_in_annotations_too() {
     let mut world = World::new().await;
     world.pool("p").of(2).await;
     world.drains_take(Duration::from_hours(5));
@@ -209,7 +209,7 @@ async fn what_only_the_status_would_say_stands_in_annotations_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_provider_id_that_was_replaced_away_comes_back() {
+async fn a_replaced_provider_id_is_restored() {
     let world = World::new().await;
     let pool = world.pool("p").of(1).await;
     let arn = pool.object().spec.provider_id.unwrap();
@@ -221,7 +221,7 @@ async fn a_provider_id_that_was_replaced_away_comes_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_that_its_machine_pool_turned_away_from_neither_grows_nor_shrinks() {
+async fn a_pool_that_its_machine_pool_no_longer_names_is_not_scaled() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let before = pool.instances();
@@ -270,7 +270,7 @@ async fn a_machine_pool_that_lost_its_replicas_shrinks_nothing() {
 
 /// A pool in a region that does not exist, or whose credentials are refused, could otherwise never go.
 #[tokio::test(start_paused = true)]
-async fn a_pool_of_which_nothing_was_made_goes_without_aws() {
+async fn a_pool_without_resources_is_deleted_without_a_call() {
     use foo_simulator::{Fault, FaultRule};
     let world = World::new().await;
     world.aws.add_fault(FaultRule::on_everything(Fault::Unreachable));
@@ -286,7 +286,7 @@ async fn a_pool_of_which_nothing_was_made_goes_without_aws() {
 
 /// With the group comes the finalizer, and it comes back when somebody takes it off.
 #[tokio::test(start_paused = true)]
-async fn a_pool_with_something_in_aws_is_held() {
+async fn a_pool_with_resources_in_aws_has_a_finalizer() {
     let world = World::new().await;
     let pool = world.pool("p").of(1).await;
     assert!(!pool.object().finalizers().is_empty());

@@ -74,7 +74,7 @@ async fn instances_fetch_what_is_too_long_for_ec2_and_only_their_role_may() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn at_rest_all_pools_of_a_namespace_cost_s3_one_list_in_ten_minutes() {
+async fn idle_pools_of_a_namespace_cost_s3_one_list_in_ten_minutes() {
     let world = world().await;
     for name in ["p-1", "p-2", "p-3", "p-4", "p-5"] {
         world.pool(name).with(in_s3).of(1).await;
@@ -117,7 +117,7 @@ async fn a_pool_deletes_nothing_of_a_pool_whose_group_name_continues_its_own() {
 
 /// What the provider did not write there is not the provider's, wherever it is.
 #[tokio::test(start_paused = true)]
-async fn what_somebody_else_put_into_the_folder_of_a_pool_stays() {
+async fn objects_of_others_in_the_folder_of_a_pool_stay() {
     let world = world().await;
     let pool = running(&world).await;
     let theirs = format!("{}notes.txt", folder(&pool));
@@ -134,7 +134,7 @@ fn empties_the_bucket(world: &World) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_somebody_deleted_is_written_again_at_rest() {
+async fn a_deleted_object_is_restored_while_idle() {
     let world = world().await;
     let pool = running(&world).await;
     let before: Vec<String> = objects(&world).into_keys().collect();
@@ -147,7 +147,7 @@ async fn an_object_that_somebody_deleted_is_written_again_at_rest() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_somebody_deleted_is_there_again_before_an_instance_is_launched() {
+async fn a_deleted_object_is_restored_before_an_instance_is_launched() {
     let world = world().await;
     let pool = running(&world).await;
     world.waits(Duration::from_mins(2)).await;
@@ -159,7 +159,7 @@ async fn an_object_that_somebody_deleted_is_there_again_before_an_instance_is_la
 }
 
 #[tokio::test(start_paused = true)]
-async fn while_an_object_is_missing_nothing_is_launched_and_a_condition_says_so() {
+async fn while_an_object_is_missing_nothing_is_launched_and_a_condition_reports_it() {
     let world = world().await;
     let pool = running(&world).await;
     world.waits(Duration::from_mins(2)).await;
@@ -178,7 +178,7 @@ async fn while_an_object_is_missing_nothing_is_launched_and_a_condition_says_so(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bucket_that_may_not_be_listed_is_named_and_holds_nothing_up() {
+async fn a_bucket_that_may_not_be_listed_is_named_and_delays_nothing() {
     let world = world().await;
     world.aws.add_fault(FaultRule::on("ListObjectsV2", Fault::Denied));
     let pool = running(&world).await;
@@ -215,7 +215,7 @@ async fn a_deleted_pool_leaves_no_object_and_others_stay() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_a_bucket_the_pool_says_so_and_goes_on_when_there_is_one() {
+async fn a_missing_bucket_is_reported_and_the_pool_continues_when_it_exists() {
     let world = World::new().await;
     let pool = world.pool("p").with(in_s3).begins_with(1);
     world.waits(Duration::from_mins(5)).await;
@@ -228,7 +228,7 @@ async fn without_a_bucket_the_pool_says_so_and_goes_on_when_there_is_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_denied_write_names_the_action_and_a_lost_answer_is_no_trouble() {
+async fn a_denied_write_names_the_action_and_a_lost_response_is_harmless() {
     let world = world().await;
     let denied = world.aws.add_fault(FaultRule::on("PutObject", Fault::Denied));
     let pool = world.pool("p").with(in_s3).begins_with(1);
@@ -274,7 +274,7 @@ async fn a_kill_between_object_and_version_leaves_nothing_behind() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_does_not_fetch_is_told() {
+async fn user_data_that_cannot_be_fetched_are_reported() {
     let world = world().await;
     let pool = world.pool("p").with(in_s3).begins_with(1);
     pool.bootstraps_with(b"[settings.kubernetes]\n");

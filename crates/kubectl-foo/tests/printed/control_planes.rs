@@ -60,13 +60,13 @@ fn ready() -> Value {
 }
 
 #[test]
-fn at_rest_there_is_little_to_say() {
+fn a_settled_object_is_explained_briefly() {
     let token_ends: Option<Timestamp> = "2026-11-21T12:09:30Z".parse().ok();
     golden("eks-at-rest", &ControlPlaneFacts { token_ends, ..facts(control_plane(&[ready()], |_| {})) });
 }
 
 #[test]
-fn a_cluster_that_is_being_created_says_so_once() {
+fn a_cluster_under_creation_is_reported_once() {
     let creating = "EKS creates the cluster";
     let said = [
         condition("Ready", "False", "CreatingCluster", creating),
@@ -93,7 +93,7 @@ fn a_cluster_that_is_being_created_says_so_once() {
 }
 
 #[test]
-fn an_update_is_told_with_how_long_it_takes_and_what_failed_before() {
+fn an_update_is_explained_with_its_duration_and_earlier_failures() {
     let said = [
         ready(),
         condition("Upgrading", "True", "UpgradingControlPlane", "from 1.34 to 1.35"),
@@ -119,7 +119,7 @@ fn an_update_is_told_with_how_long_it_takes_and_what_failed_before() {
 }
 
 #[test]
-fn what_takes_a_person_comes_with_what_to_do() {
+fn what_needs_a_user_is_explained_with_what_to_do() {
     let blocked = "upgrade insights speak against 1.35: Deprecated APIs removed in Kubernetes v1.35; Kubelet version skew";
     let degraded =
         "coredns is DEGRADED: InsufficientNumberOfReplicas: no replicas; aws-ebs-csi-driver is CREATE_FAILED";
@@ -148,7 +148,7 @@ fn what_takes_a_person_comes_with_what_to_do() {
 }
 
 #[test]
-fn one_that_is_deleted_says_what_it_waits_for() {
+fn one_under_deletion_is_explained_with_what_it_waits_for() {
     let kinds = ["Upgrading", "AddonsReady", "AccessReady", "ClusterReady", "Available"];
     let mut said = kinds.map(|kind| condition(kind, "False", "Deleting", "")).to_vec();
     said.push(condition("Ready", "False", "Deleting", "2 MachinePools are left"));
@@ -157,7 +157,7 @@ fn one_that_is_deleted_says_what_it_waits_for() {
 }
 
 #[test]
-fn an_api_server_of_another_party_has_no_eks() {
+fn an_external_api_server_has_no_eks() {
     let unreachable = condition("Ready", "False", "ApiServerUnreachable", "connection refused");
     let external = |object: &mut Value| {
         object["spec"] =

@@ -28,7 +28,7 @@ fn node_config(said: &[Value], status: &Value) -> FooNodeConfig {
 }
 
 #[test]
-fn user_data_that_is_there_is_told_with_its_size() {
+fn existing_user_data_are_explained_with_their_size() {
     let ready = condition("Ready", "True", "UserDataReady", "");
     let status = json!({"dataSecretName": "linux", "userDataBytes": 2331});
     golden(
@@ -38,7 +38,7 @@ fn user_data_that_is_there_is_told_with_its_size() {
 }
 
 #[test]
-fn a_fact_that_nobody_can_report_comes_with_what_to_do() {
+fn a_fact_that_cannot_be_reported_is_explained_with_what_to_do() {
     let missing = "spec.cluster.name: the control plane does not report the name of the cluster";
     let said = [
         condition("Ready", "False", "ClusterFactMissing", missing),
@@ -50,7 +50,7 @@ fn a_fact_that_nobody_can_report_comes_with_what_to_do() {
 }
 
 #[test]
-fn one_that_nobody_has_looked_at_yet() {
+fn one_that_was_never_reconciled() {
     let mut fresh = node_config(&[], &json!({}));
     fresh.status = None;
     golden("node-config-fresh", &NodeConfigFacts { node_config: fresh, events: Vec::new() });

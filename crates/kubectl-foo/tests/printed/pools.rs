@@ -67,7 +67,7 @@ fn machine(name: &str, deleted: bool, status: &Value) -> Machine {
 }
 
 #[test]
-fn at_rest_there_is_little_to_say() {
+fn a_settled_object_is_explained_briefly() {
     let names = ["a", "b", "c"];
     golden(
         "at-rest",
@@ -81,7 +81,7 @@ fn at_rest_there_is_little_to_say() {
 }
 
 #[test]
-fn what_is_under_way_is_told_with_what_it_waits_for() {
+fn work_in_progress_is_explained_with_what_it_waits_for() {
     let draining = "Drain not completed yet (started at 2026-11-21T11:58:02Z):\n* Pod default/web: cannot evict pod as it would \
                     violate the pod's disruption budget.";
     let drain = json!({"nodeRef": {"name": "node-a"}, "conditions": [condition("Deleting", "True", "DrainingNode", draining)]});
@@ -153,7 +153,7 @@ fn what_is_under_way_is_told_with_what_it_waits_for() {
 }
 
 #[test]
-fn a_pool_that_nobody_has_looked_at_yet() {
+fn a_pool_that_was_never_reconciled() {
     let mut fresh = pool(&[]);
     fresh.status = None;
     golden(
@@ -173,7 +173,7 @@ fn a_pool_that_nobody_has_looked_at_yet() {
 
 /// A manager that cannot write a status, or does not look any more, leaves the old one standing.
 #[test]
-fn an_old_status_of_a_pool_that_is_not_ready_is_called_old() {
+fn a_stale_status_of_a_pool_that_is_not_ready_is_called_stale() {
     let mut old = pool(&[condition(
         "Ready",
         "False",
@@ -190,7 +190,7 @@ fn an_old_status_of_a_pool_that_is_not_ready_is_called_old() {
 }
 
 #[test]
-fn a_warning_of_a_pool_that_is_ready_is_said_once() {
+fn a_warning_of_a_ready_pool_is_printed_once() {
     let bounded = "the MachinePool requests 5 replicas, but spec.maxSize is 3";
     let twin = "MachinePool twin also references this FooMachinePool";
     let ready = format!("3 of 3 instances in service; warning: {twin}; warning: {bounded}");

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_eks_does_not_support_any_more_is_not_offered() {
+    fn versions_that_eks_no_longer_supports_are_not_offered() {
         let offer = |(minor, support)| VersionOffer {
             version: Minor(minor),
             patch: None,

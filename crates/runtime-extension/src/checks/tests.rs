@@ -28,7 +28,7 @@ fn cluster(request: &mut Value) -> &mut Value {
 }
 
 #[tokio::test]
-async fn what_aws_has_is_accepted_and_asked_once() {
+async fn what_aws_has_is_accepted_and_read_once() {
     let world = World::new();
     assert_eq!(said(&world, |_| {}).await, Ok(()));
     let calls = world.aws.total_calls();
@@ -98,7 +98,7 @@ async fn replicas_that_find_no_addresses_are_refused() {
 }
 
 #[tokio::test]
-async fn an_image_of_the_wanted_version_is_missing() {
+async fn a_missing_image_of_the_requested_version_is_reported() {
     let world = World::new();
     let images = |it: &mut Value| {
         let images = json!([{"version": "v1.36.3", "id": IMAGE_X86_64}]);
@@ -193,7 +193,7 @@ async fn a_managed_network_that_was_begun_is_not_measured_again() {
 }
 
 #[tokio::test]
-async fn zones_and_quotas_of_networks_are_asked_for_once_by_all_clusters() {
+async fn zones_and_quotas_of_networks_are_read_once_for_all_clusters() {
     let world = World::new();
     let named = |name: &'static str| {
         move |it: &mut Value| {
@@ -285,7 +285,7 @@ async fn a_pool_that_shrinks_makes_no_room_in_the_quota_of_another_family() {
 }
 
 #[tokio::test]
-async fn a_pool_that_grows_brings_out_nothing_of_pools_that_do_not() {
+async fn a_growing_pool_causes_no_finding_of_others() {
     let world = World::new();
     world.runs("c-workers", 3).await;
     world.aws.region(DEFAULT_REGION).set_vcpu_quota(QuotaClass::Standard, Some(5)).unwrap();
@@ -298,7 +298,7 @@ async fn a_pool_that_grows_brings_out_nothing_of_pools_that_do_not() {
 
 /// A cluster must not stand still because AWS does.
 #[tokio::test(start_paused = true)]
-async fn an_aws_that_does_not_answer_refuses_nothing() {
+async fn without_a_response_of_aws_nothing_is_refused() {
     for fault in [Fault::Hang, Fault::Throttled, Fault::Denied, Fault::Unreachable] {
         let world = World::new();
         for action in ["DescribeImages", "DescribeInstanceTypes", "DescribeSubnets"] {
@@ -316,7 +316,7 @@ async fn an_aws_that_does_not_answer_refuses_nothing() {
 
 /// What AWS does say counts, whatever else it is silent about.
 #[tokio::test]
-async fn half_an_answer_still_refuses() {
+async fn a_partial_response_still_refuses() {
     let world = World::new();
     world.aws.add_fault(FaultRule::on("DescribeSubnets", Fault::Denied));
     let refused = said(&world, |it| pool(it)["instanceType"] = json!("m99.large")).await;
@@ -352,7 +352,7 @@ async fn each_operation_that_hangs_leaves_the_others_their_time() {
 
 /// Service Quotas without a route to it: the call hangs, and what was found before stays found.
 #[tokio::test(start_paused = true)]
-async fn quotas_that_are_not_answered_hide_no_finding_and_are_not_asked_again_at_once() {
+async fn quotas_without_a_response_hide_no_finding_and_are_not_read_again_at_once() {
     let world = World::new();
     world.aws.add_fault(FaultRule::on("GetServiceQuota", Fault::Hang));
     let missing = |it: &mut Value| pool(it)["ami"]["id"] = json!("ami-0ffffffffffffffff");
@@ -389,7 +389,7 @@ async fn what_was_found_before_the_deadline_counts() {
 }
 
 #[tokio::test]
-async fn settings_decide_whether_aws_is_asked_and_what_follows() {
+async fn settings_decide_whether_aws_is_called_and_what_follows() {
     for (key, value, expected) in
         [("checks", "Off", 0), ("identities", "team-a=own", 0), ("checks", "Warn", 1)]
     {
@@ -407,7 +407,7 @@ async fn settings_decide_whether_aws_is_asked_and_what_follows() {
 }
 
 #[tokio::test]
-async fn other_providers_topologies_are_none_of_our_business() {
+async fn topologies_of_other_providers_are_ignored() {
     let world = World::new();
     let other = said(&world, |it| {
         it["items"][0]["object"]["apiVersion"] = json!("infrastructure.example.com/v1");
@@ -419,7 +419,7 @@ async fn other_providers_topologies_are_none_of_our_business() {
 }
 
 #[test]
-fn regions_that_would_be_another_host_are_not_asked() {
+fn regions_that_would_be_another_host_are_not_called() {
     assert!(is_region("eu-central-1"));
     for bad in ["", "eu.example.com", "EU", "a/b", "a@b"] {
         assert!(!is_region(bad), "{bad}");
@@ -537,7 +537,7 @@ async fn images_that_pools_look_up_exist_for_the_version_that_they_are_to_reach(
 }
 
 #[tokio::test]
-async fn a_pool_that_runs_has_its_image_whatever_a_look_up_says() {
+async fn a_running_pool_has_its_image_whatever_a_lookup_returns() {
     let world = World::new();
     let has = |it: &mut Value| {
         recommended(it);
@@ -555,7 +555,7 @@ async fn a_pool_that_runs_has_its_image_whatever_a_look_up_says() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn look_ups_that_aws_does_not_answer_refuse_nothing() {
+async fn lookups_without_a_response_refuse_nothing() {
     for fault in [Fault::Denied, Fault::Throttled, Fault::Unreachable, Fault::Hang] {
         let world = World::new();
         world.aws.add_fault(FaultRule::on("GetParameter", fault.clone()));

@@ -49,7 +49,7 @@ fn breaks_subnets(request: &mut Value) {
 }
 
 #[tokio::test]
-async fn a_cluster_is_held_until_aws_has_what_it_names() {
+async fn a_cluster_is_blocked_until_aws_has_what_it_names() {
     let world = World::new();
     let create = async |setting: &str, change: fn(&mut Value)| {
         held(before_cluster_create(&world.clouds, &request(setting, change)).await)
@@ -73,7 +73,7 @@ fn with_profiles(world: &World, profiles: &[(&str, Option<&str>)]) {
 }
 
 #[tokio::test]
-async fn a_cluster_is_held_until_the_instance_profiles_of_its_pools_have_a_role() {
+async fn a_cluster_is_blocked_until_the_instance_profiles_of_its_pools_have_a_role() {
     let world = World::new();
     with_profiles(&world, &[]);
     let own = json!({"overrides": [{"name": "instanceProfile", "value": "gpu"}]});
@@ -100,7 +100,7 @@ async fn a_cluster_is_held_until_the_instance_profiles_of_its_pools_have_a_role(
 }
 
 #[tokio::test]
-async fn a_cluster_is_held_until_eks_may_use_the_role_of_its_control_plane() {
+async fn a_cluster_is_blocked_until_eks_may_use_the_role_of_its_control_plane() {
     let world = World::new();
     with_profiles(&world, &[("nodes", Some("of-nodes"))]);
     let trusting = |name: &str, services: &[&str]| {
@@ -136,7 +136,7 @@ async fn a_cluster_is_held_until_eks_may_use_the_role_of_its_control_plane() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn profiles_that_iam_does_not_tell_hold_nothing() {
+async fn profiles_that_iam_does_not_return_block_nothing() {
     for fault in [Fault::Denied, Fault::Throttled, Fault::Unreachable, Fault::Hang] {
         let world = World::new();
         with_profiles(&world, &[]);
@@ -151,7 +151,7 @@ async fn profiles_that_iam_does_not_tell_hold_nothing() {
 }
 
 #[tokio::test]
-async fn a_cluster_is_held_while_aws_refuses_the_credentials() {
+async fn a_cluster_is_blocked_while_aws_refuses_the_credentials() {
     let world = World::new();
     let rule = FaultRule::on("GetCallerIdentity", Fault::Denied);
     let number = world.aws.add_fault(rule);
@@ -165,7 +165,7 @@ async fn a_cluster_is_held_while_aws_refuses_the_credentials() {
 }
 
 #[tokio::test]
-async fn workers_are_held_until_their_image_exists() {
+async fn workers_are_blocked_until_their_image_exists() {
     let world = World::new();
     let upgrade = async |setting: &str, version: &str| {
         let to = |request: &mut Value| request["toKubernetesVersion"] = json!(version);
@@ -186,7 +186,7 @@ async fn workers_are_held_until_their_image_exists() {
 
 /// The hook gets variables only; what the templates look up, ValidateTopology has shown before.
 #[tokio::test]
-async fn workers_are_held_until_the_image_that_they_look_up_exists() {
+async fn workers_are_blocked_until_the_image_that_they_look_up_exists() {
     let world = World::new();
     let upgrade = async |version: &str| {
         let to = |request: &mut Value| {
@@ -211,7 +211,7 @@ async fn workers_are_held_until_the_image_that_they_look_up_exists() {
 }
 
 #[test]
-fn the_annotation_holds_workers_if_it_is_switched_on() {
+fn the_annotation_blocks_workers_if_it_is_switched_on() {
     let pause = |setting: &str, key: &str| {
         let annotated = |request: &mut Value| request["cluster"]["metadata"]["annotations"][key] = json!("");
         held(after_control_plane_upgrade(&request(setting, annotated)))
@@ -223,7 +223,7 @@ fn the_annotation_holds_workers_if_it_is_switched_on() {
 
 /// A Cluster can always be deleted: what is not known holds nothing.
 #[tokio::test]
-async fn what_is_not_known_holds_no_deletion() {
+async fn unknown_resources_block_no_deletion() {
     let world = World::new();
     let delete = async |setting: &str, change: fn(&mut Value)| {
         held(before_cluster_delete(&world.clouds, &request(setting, change)).await)
@@ -237,7 +237,7 @@ async fn what_is_not_known_holds_no_deletion() {
 }
 
 #[tokio::test]
-async fn a_load_balancer_of_the_cluster_holds_its_deletion_if_it_is_annotated() {
+async fn a_load_balancer_of_the_cluster_blocks_its_deletion_if_it_is_annotated() {
     let world = World::new();
     let balancer = |name: &str, cluster: &str| NewLoadBalancer {
         name: name.to_owned(),
@@ -381,7 +381,7 @@ async fn leftovers_of_a_cluster_on_eks_without_pools_are_found_by_the_tags_of_it
 }
 
 #[tokio::test]
-async fn clusters_of_others_pass() {
+async fn clusters_of_other_providers_are_accepted() {
     let world = World::new();
     let other: fn(&mut Value) = |request| {
         request["cluster"]["spec"]["topology"]["variables"] = json!([{"name": "zone", "value": "a"}]);

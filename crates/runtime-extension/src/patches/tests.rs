@@ -178,7 +178,7 @@ fn nodes_get_their_pools_own_labels_and_taints() {
 }
 
 #[test]
-fn templates_of_others_and_finished_ones_are_left_alone() {
+fn templates_of_others_and_finished_ones_are_not_patched() {
     let finished =
         json!({"instanceType": "m7i.large", "ami": {"id": "ami-1"}, "iamInstanceProfile": "nodes"});
     assert_eq!(patched(&pool(&finished), &json!({})), Ok(None));
@@ -206,7 +206,7 @@ fn what_does_not_fit_is_a_failure_that_names_it() {
 }
 
 #[tokio::test]
-async fn the_same_request_gets_the_same_answer() {
+async fn the_same_request_gets_the_same_response() {
     let handler = Handler::new(GeneratePatches, "patches", |request| std::future::ready(generate(&request)));
     let before = pool(&json!({"instanceType": "x", "ami": {"id": "ami-0"}}));
     testing::assert_deterministic(&handler, &request(&before, &json!({}), &json!({}))).await;

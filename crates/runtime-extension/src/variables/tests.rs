@@ -65,7 +65,7 @@ fn no_class_has_two_variables_of_one_name() {
 }
 
 #[test]
-fn schemas_say_what_the_fields_say() {
+fn schemas_match_the_fields() {
     let all = definitions(Class::External).unwrap();
     assert_eq!(schema_of(&all, "region")["pattern"], foo_api::patterns::REGION);
     assert_eq!(schema_of(&all, "identity")["pattern"], format!("^$|{}", foo_api::patterns::OBJECT_NAME));

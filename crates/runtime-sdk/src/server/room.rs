@@ -49,7 +49,7 @@ mod tests {
     use std::time::Duration;
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_finds_no_room_waits_until_there_is_or_its_time_is_up() {
+    async fn a_caller_without_room_waits_until_there_is_room_or_its_deadline() {
         let room = Room::new();
         let soon = || Instant::now() + Duration::from_secs(1);
         let half = room.take(ROOM / 2, soon()).await.unwrap();

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_in_s3_is_fetched_before_it_says_anything() {
+    fn user_data_in_s3_are_fetched_before_they_are_read() {
         let whole = "[settings]\n";
         let stored = Stored {
             url: "https://nodes.s3.eu-central-1.amazonaws.com/a/foo-user-data/ns_%281%29/0f".into(),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn user_data_says_whether_it_is_for_a_cluster_of_eks() {
+    fn user_data_show_whether_they_are_for_an_eks_cluster() {
         let toml = "[settings.kubernetes]\n\
             api-server = \"https://127.0.0.1:6443\"\n\
             cluster-certificate = \"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJnVENDQVNlZ0F3SUJBZ0lCCi0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0K\"\n\

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_sees_its_clock_moved_both_ways_and_put_right() {
+    async fn a_program_sees_its_clock_moved_both_ways_and_restored() {
         let folder = tempfile::tempdir().unwrap();
         let clock = MovedClock::new(folder.path()).await.unwrap();
         for seconds in [0, 3_600, -86_400, 0] {

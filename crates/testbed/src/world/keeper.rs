@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_start_is_at_once_the_next_are_ever_later_and_a_long_run_is_forgiven() {
+    fn the_first_start_is_immediate_the_next_back_off_and_a_long_run_resets_that() {
         let mut back_off = BackOff::default();
         let mut after = |seconds| back_off.after(Duration::from_secs(seconds)).as_secs();
         assert_eq!([after(1), after(1), after(1), after(599)], [0, 10, 20, 40]);

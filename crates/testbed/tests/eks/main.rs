@@ -44,7 +44,7 @@ async fn until_pods_answer(client: &Client, namespace: &str, wanted: u16) -> Res
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_has_an_entry_gets_in_with_the_rights_of_its_policies() -> Result<()> {
+async fn an_access_entry_grants_the_permissions_of_its_policies() -> Result<()> {
     let stage = Stage::new().await?;
     let shown = stage.cluster("main").await?;
     let endpoint = format!("https://127.0.0.1:{}", stage.servers.wait_for("main").await?.port());

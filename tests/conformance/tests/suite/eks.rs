@@ -200,7 +200,7 @@ impl World {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn moto_has_clusters_otherwise_only_where_it_deviates_from_aws() -> Result<()> {
+async fn moto_has_different_clusters_only_where_it_deviates_from_aws() -> Result<()> {
     let aws = Simulator::start(SimulatorConfig::stepped()).await?;
     // Without a key every role exists.
     let key = AccessKey { id: "judge".to_owned(), secret: "judge".to_owned(), policy: None };

@@ -346,7 +346,7 @@ impl World {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn moto_makes_networks_otherwise_only_where_it_deviates_from_aws() -> Result<()> {
+async fn moto_creates_networks_differently_only_where_it_deviates_from_aws() -> Result<()> {
     let aws = Simulator::start(SimulatorConfig::stepped()).await?;
     let mut moto = Moto::start().await?;
     let mut ours = World::new(here(aws.endpoint()), Some(aws.simulator().clone())).await?;

@@ -105,7 +105,7 @@ fn what_a_family_cannot_have_is_refused() {
 }
 
 #[test]
-fn settings_with_which_no_kubelet_starts_are_refused() {
+fn settings_that_stop_the_kubelet_are_refused() {
     on_server(async |server| {
         let taint = json!({"key": "a", "effect": "NoSchedule"});
         for (fields, message) in [

@@ -25,7 +25,7 @@ async fn change(
 }
 
 #[test]
-fn templates_of_clusters_and_control_planes_are_immutable_but_for_the_topology_controllers_dry_run() {
+fn templates_of_clusters_and_control_planes_are_immutable_except_in_the_topology_dry_run() {
     on_server(async |server| {
         let control_plane = |secret: &str| json!({"external": {"kubeconfigSecretRef": {"name": secret}}});
         for (number, (kind, from, to)) in [

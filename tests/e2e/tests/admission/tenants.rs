@@ -227,7 +227,7 @@ fn machines_of_pools_are_not_deleted_as_a_collection() {
 
 /// Its instance would end undrained.
 #[test]
-fn a_foo_machine_is_deleted_by_those_who_know_or_by_whoever_says_so() {
+fn a_foo_machine_is_deleted_by_controllers_or_with_a_confirmation() {
     on_server(async |server| {
         server.may_do_everything(&[MANAGER, MANAGER_OF_ALL, CORE]).await?;
         server.may_do_everything(&IMPOSTORS).await?;
@@ -261,7 +261,7 @@ fn a_foo_machine_is_deleted_by_those_who_know_or_by_whoever_says_so() {
 
 /// Whoever has all rights in a namespace may grant each of them there: the policies ask for rights in all namespaces.
 #[test]
-fn nobody_becomes_a_manager_by_a_role_in_a_namespace() {
+fn a_role_in_a_namespace_does_not_make_a_manager() {
     on_server(async |server| {
         let admin = "system:serviceaccount:default:admin";
         let spec = json!({"providerID": "aws:///eu-west-1a/i-2", "instanceID": "i-2"});
@@ -299,7 +299,7 @@ fn nobody_becomes_a_manager_by_a_role_in_a_namespace() {
 
 /// From its deletion on Cluster API drains nothing, and nothing undoes it.
 #[test]
-fn the_control_plane_of_a_cluster_is_deleted_with_the_cluster_or_by_whoever_says_so() {
+fn the_control_plane_of_a_cluster_is_deleted_with_the_cluster_or_with_a_confirmation() {
     on_server(async |server| {
         server.may_do_everything(&[CORE, MANAGER, CONTROL_PLANE_MANAGER]).await?;
         server.may_do_everything(&IMPOSTORS).await?;
@@ -336,7 +336,7 @@ fn the_control_plane_of_a_cluster_is_deleted_with_the_cluster_or_by_whoever_says
 }
 
 #[test]
-fn a_crd_is_deleted_only_after_somebody_allowed_it() {
+fn a_crd_is_deleted_only_with_a_confirmation() {
     on_server(async |server| {
         server.may_everything(&[TENANT]).await?;
         let names = server.kubectl(&["get", "crd", "--output=name"]).await?;
@@ -356,7 +356,7 @@ fn a_crd_is_deleted_only_after_somebody_allowed_it() {
 
 /// What becomes part of a path, a host or a request must look like what it is.
 #[test]
-fn texts_that_are_something_else_are_refused() {
+fn malformed_texts_are_refused() {
     on_server(async |server| {
         let odd = ["?x=", "../../kube-system/secrets/x", "a b", "ami-\u{93}oops\u{94}", "\u{202e}x"];
         for odd in odd {

@@ -41,7 +41,7 @@ fn is_deleting(view: &PoolView, machine: &MachineView) -> bool {
 /// Habit 1: 2→4 was asked for, one Node has come and runs a pod; on the time-out it asks for 2, and ten seconds later
 /// for 4 again.
 #[test]
-fn a_scale_up_that_is_taken_back_spares_the_node_that_came() {
+fn a_cancelled_scale_out_spares_the_node_that_joined() {
     in_world(async |world| {
         let instance_type = "m6i.large";
         set_room(world, instance_type, Some(1))?;
@@ -77,7 +77,7 @@ fn a_scale_up_that_is_taken_back_spares_the_node_that_came() {
 /// Habit 1 when AWS has no capacity at all: 4→8 was asked for, nothing came, and on the time-out it asks for 0, against a
 /// list that is out of date.
 #[test]
-fn more_than_was_asked_for_is_taken_back_in_a_shortage_and_what_serves_stays_unless_marked() {
+fn an_excessive_scale_in_in_a_shortage_spares_serving_machines_unless_marked() {
     in_world(async |world| {
         // No other test of this world launches any.
         let instance_type = "c7i.large";
@@ -159,7 +159,7 @@ fn marked_machines_are_deleted_at_once_so_that_none_is_counted_down_twice() {
 
 /// Its two writes are two: between them, and when the second fails, nothing happens.
 #[test]
-fn a_mark_that_is_taken_back_costs_nothing() {
+fn a_removed_mark_deletes_nothing() {
     in_world(async |world| {
         let cluster = world.cluster("ca-fails").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
@@ -199,7 +199,7 @@ fn launches(world: &World, pool: &Pool<'_>) -> usize {
 /// Habit 5: instances that never become Nodes are taken back, first unmarked and then marked, and with a provider that
 /// does not react it changes its mind twice a second.
 #[test]
-fn instances_that_never_join_go_at_once_and_flapping_launches_few() {
+fn instances_that_never_join_are_deleted_at_once_and_flapping_launches_few() {
     in_world(async |world| {
         let cluster = world.cluster("ca-flaps").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
@@ -247,7 +247,7 @@ fn instances_that_never_join_go_at_once_and_flapping_launches_few() {
 
 /// Habit 6: it is restarted in the middle of a deletion: taint and cordon go, the mark and the lower size stay.
 #[test]
-fn a_deletion_goes_on_when_the_autoscaler_restarts() {
+fn a_deletion_continues_when_the_autoscaler_restarts() {
     in_world(async |world| {
         let cluster = world.cluster("ca-restarts").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
@@ -276,7 +276,7 @@ fn a_deletion_goes_on_when_the_autoscaler_restarts() {
 
 /// Habit 8, one half: it does not know that somebody else decides on the size. Then its writes come to nothing.
 #[test]
-fn where_somebody_else_decides_its_writes_neither_add_nor_end_anything() {
+fn where_another_controller_scales_writes_of_the_autoscaler_have_no_effect() {
     in_world(async |world| {
         let cluster = world.cluster("ca-ignores").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;

@@ -147,7 +147,7 @@ fn an_id_is_listed_as_long_as_its_instance_lives_and_no_longer() {
 
 /// Habit 7: at zero it needs an empty list, not none, and the way up again.
 #[test]
-fn at_zero_the_list_is_empty_and_the_pool_comes_back() {
+fn at_zero_the_list_is_empty_and_the_pool_scales_out_again() {
     in_world(async |world| {
         let cluster = world.cluster("ca-zero").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
@@ -172,7 +172,7 @@ fn at_zero_the_list_is_empty_and_the_pool_comes_back() {
 
 /// Habit 8, the other half: its list may be two minutes old. A Machine that is on it and gone is nobody else's fault.
 #[test]
-fn with_an_old_list_it_hits_nobody_else() {
+fn a_stale_list_deletes_no_other_machine() {
     in_world(async |world| {
         let cluster = world.cluster("ca-old-list").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;

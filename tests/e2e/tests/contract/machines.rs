@@ -43,7 +43,7 @@ fn the_pool_name_label_is_cluster_apis_own_for_a_pool_name_of_70_characters() {
 
 /// Only Cluster API deletes a FooMachine that has a Machine: by then it is drained.
 #[test]
-fn a_foo_machine_is_never_deleted_by_us_while_its_machine_lives() {
+fn the_manager_never_deletes_a_foo_machine_while_its_machine_exists() {
     in_world(async |world| {
         let cluster = world.cluster("hands-off").await?;
         let history = world.history(Kind::FooMachine, "hands-off").await?;

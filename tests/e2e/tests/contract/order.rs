@@ -21,7 +21,7 @@ async fn apply_cluster(cluster: &Cluster<'_>) -> Result<()> {
 }
 
 #[test]
-fn the_pool_may_come_before_its_cluster_and_the_secret_last() {
+fn the_pool_may_be_created_before_its_cluster_and_the_secret_last() {
     in_world(async |world| {
         let cluster = world.no_cluster("pool-first").await?;
         let pool = cluster.existing_pool("workers");
@@ -37,7 +37,7 @@ fn the_pool_may_come_before_its_cluster_and_the_secret_last() {
 }
 
 #[test]
-fn the_cluster_may_come_before_all_that_it_refers_to() {
+fn the_cluster_may_be_created_before_all_that_it_refers_to() {
     in_world(async |world| {
         let cluster = world.no_cluster("cluster-first").await?;
         let pool = cluster.existing_pool("workers");

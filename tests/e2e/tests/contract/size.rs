@@ -47,7 +47,7 @@ fn set_desired_in_aws(world: &World, group: &str, desired: u32) -> Result<()> {
 }
 
 #[test]
-fn with_replicas_managed_by_somebody_else_the_machine_pool_follows_aws() {
+fn with_externally_managed_replicas_the_machine_pool_follows_aws() {
     in_world(async |world| {
         let cluster = world.cluster("managed-by").await?;
         let pool = cluster

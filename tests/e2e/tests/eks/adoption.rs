@@ -19,7 +19,7 @@ use serde_json::json;
 const PREFIX: &str = "infrastructure.foo.com/";
 
 #[test]
-fn an_adopted_cluster_is_upgraded_around_a_budget_and_stays_when_its_objects_go() {
+fn an_adopted_cluster_is_upgraded_around_a_budget_and_stays_when_its_objects_are_deleted() {
     static STAGE: Stages<1> = Stages::new();
     play(&STAGE, async |world| {
         make_by_hand(world, "adopted").await?;

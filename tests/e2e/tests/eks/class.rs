@@ -181,7 +181,7 @@ async fn is_upgraded(
 }
 
 #[test]
-fn one_file_makes_a_whole_cluster_that_is_upgraded_by_its_version_and_leaves_nothing() {
+fn one_file_creates_a_whole_cluster_that_is_upgraded_by_its_version_and_leaves_nothing() {
     play(async |world| {
         prepare_iam(world);
         publish_images(world)?;

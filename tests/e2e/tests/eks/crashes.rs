@@ -185,7 +185,7 @@ fn nothing_is_left(cluster: &Cluster<'_>) -> Result<()> {
 }
 
 #[test]
-fn a_manager_that_is_killed_after_each_change_makes_one_cluster_upgrades_it_once_and_leaves_nothing() {
+fn a_manager_killed_after_each_change_creates_one_cluster_upgrades_it_once_and_leaves_nothing() {
     CRASHES.play(options(), async |world| {
         let cluster = world.no_cluster("eks-crashes").await?;
         let ids = RefCell::new(BTreeSet::new());
@@ -218,7 +218,7 @@ fn a_manager_that_is_killed_after_each_change_makes_one_cluster_upgrades_it_once
 }
 
 #[test]
-fn no_answer_to_any_change_comes_and_there_is_one_cluster_upgraded_once_and_nothing_left() {
+fn lost_responses_do_not_duplicate_clusters() {
     SILENCE.play(options(), async |world| {
         let silence = world.aws().fails(FaultRule::on_changes(Fault::DroppedAfter));
         let cluster = world.no_cluster("eks-silence").await?;

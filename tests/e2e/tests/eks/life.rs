@@ -22,7 +22,7 @@ pub(crate) async fn has_nodes(cluster: &Cluster<'_>, name: &str, count: usize) -
 /// Network, control plane, add-ons and two pools of different families from objects that are applied at once, by a manager that is killed
 /// in the middle; a version more; and nothing left.
 #[test]
-fn a_whole_cluster_is_made_upgraded_and_deleted() {
+fn a_whole_cluster_is_created_upgraded_and_deleted() {
     play(async |world| {
         let cluster = cluster(world, "whole", "v1.34.0").await?;
         let labels = json!({"family": "AL2023", "labels": {"team": "a"}});
@@ -95,7 +95,7 @@ fn the_kubeconfig_works_and_is_repaired() {
 
 /// A cluster of the same name that somebody else made is neither taken over nor deleted.
 #[test]
-fn a_cluster_of_somebody_else_is_not_touched() {
+fn a_cluster_of_another_owner_is_not_changed() {
     play(async |world| {
         let cluster = crate::parts::stranger(world, "strange").await?;
         let object = says(&cluster, "ClusterReady", "the stranger to be named", |(status, _, message)| {

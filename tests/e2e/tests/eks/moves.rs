@@ -109,7 +109,7 @@ async fn has_a_pool(reader: &Reader<'_>, cluster: &Cluster<'_>) -> Result<()> {
 }
 
 #[test]
-fn a_cluster_is_moved_while_it_is_made_and_back_at_rest_and_nothing_is_made_twice() {
+fn a_cluster_is_moved_during_creation_and_back_when_idle_without_duplicates() {
     play(async |world| {
         let other = world.another_management_cluster("eks-target").await?;
         let (here, there) = (world.client(), other.api().client());

@@ -188,7 +188,7 @@ async fn tokens_are_worth_nothing_elsewhere(world: &World) -> Result<()> {
 }
 
 #[test]
-fn a_token_opens_no_cluster_of_another_namespace_region_or_account() {
+fn a_token_gives_no_access_to_a_cluster_of_another_namespace_region_or_account() {
     play(async |world| {
         let aws = world.aws().simulator();
         prepare_iam(world);

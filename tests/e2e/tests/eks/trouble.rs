@@ -20,7 +20,7 @@ use std::time::Duration;
 const ROLE: &str = "eks-mistrusted";
 
 #[test]
-fn what_eks_refuses_and_what_users_write_wrong_is_named_and_ends() {
+fn refusals_of_eks_and_mistakes_of_users_are_reported_and_recovered_from() {
     static STAGE: Stages<1> = Stages::new();
     play(&STAGE, async |world| {
         world.aws().simulator().put_role(foo_testbed::service_role(ROLE, "ec2.amazonaws.com"));

@@ -80,7 +80,7 @@ spec: {instanceType: m7i.large, ami: {id: ami-1}}
 
 /// The part of the manager is played by hand: it takes the finalizer off when it is there again.
 #[test]
-fn a_removal_that_hangs_because_the_manager_went_first_comes_to_its_end() {
+fn a_removal_that_hangs_because_the_manager_was_removed_first_can_be_completed() {
     foo_e2e::alone(async || {
         let rig = Rig::start(RigOptions { capi: None, ..RigOptions::default() }).await?;
         let reader = Reader::of(&rig).await?;

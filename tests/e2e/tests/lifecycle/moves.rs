@@ -75,7 +75,7 @@ fn made(world: &World, pool: &Pool<'_>) -> Result<(String, u64)> {
 }
 
 #[test]
-fn the_page_on_moving_works_there_and_back_and_nothing_is_made_anew() {
+fn the_page_on_moving_works_there_and_back_and_nothing_is_recreated() {
     between_two(async |world, other| {
         let cluster = world.cluster("mover").await?;
         let pool = cluster.pool("workers", 2).await?;
@@ -128,7 +128,7 @@ fn the_page_on_moving_works_there_and_back_and_nothing_is_made_anew() {
 }
 
 #[test]
-fn a_pool_that_cannot_be_made_holds_a_move_up_only_until_that_is_certain() {
+fn a_pool_that_cannot_be_created_delays_a_move_only_until_that_is_certain() {
     between_two(async |world, other| {
         let cluster = world.cluster("stuck").await?;
         let rule = FaultRule {
@@ -167,7 +167,7 @@ fn a_pool_that_cannot_be_made_holds_a_move_up_only_until_that_is_certain() {
 
 /// A test of a backup: the objects are restored beside the source, which goes on.
 #[test]
-fn a_copy_in_another_management_cluster_touches_nothing_and_says_whose_the_group_is() {
+fn a_copy_in_another_management_cluster_changes_nothing_and_reports_the_owner_of_the_group() {
     between_two(async |world, other| {
         let cluster = world.cluster("copied").await?;
         let pool = cluster.pool("workers", 2).await?;

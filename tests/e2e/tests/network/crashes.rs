@@ -93,7 +93,7 @@ async fn is_made(cluster: &Cluster<'_>) -> Result<bool> {
 }
 
 #[test]
-fn a_manager_that_is_killed_after_each_change_makes_nothing_twice_and_leaves_nothing() {
+fn a_manager_killed_after_each_change_duplicates_nothing_and_leaves_nothing() {
     play_alone(options(), async |world| {
         let clock = Cell::default();
         let cluster = world.no_cluster("crashes").await?;
@@ -115,7 +115,7 @@ fn a_manager_that_is_killed_after_each_change_makes_nothing_twice_and_leaves_not
 }
 
 #[test]
-fn no_answer_to_any_change_comes_and_nothing_is_made_twice() {
+fn lost_responses_do_not_duplicate_networks() {
     play(async |world| {
         let silence = world.aws().fails(FaultRule::on_changes(Fault::DroppedAfter));
         let cluster = cluster(world, "silence", json!({"zones": {"count": 2}, "nat": "Single"})).await?;

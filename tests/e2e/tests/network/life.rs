@@ -53,7 +53,7 @@ async fn described<const N: usize>(cluster: &Cluster<'_>, parts: [&str; N]) -> R
 /// From nothing to a pool of three in three zones; a NAT gateway that somebody deletes; a zone more; an interface that is not
 /// ours and holds the deletion up; and back to nothing.
 #[test]
-fn a_cluster_lives_its_whole_life_in_a_network_that_was_made_for_it() {
+fn a_cluster_has_its_whole_life_cycle_in_a_managed_network() {
     play(async |world| {
         world.aws().region().with(Region::empty_network)?;
         let managed = json!({"zones": {"count": 2}, "nat": "Single"});
@@ -155,7 +155,7 @@ fn clusters_of_one_name_have_networks_of_their_own() {
 
 /// A range without room for the zones is refused in plain words, and nothing is made.
 #[test]
-fn what_cannot_be_made_is_said_before_anything_is() {
+fn what_cannot_be_created_is_reported_before_anything_is() {
     play(async |world| {
         let managed = json!({"cidr": "10.9.0.0/28", "zones": {"count": 3}});
         let cluster = cluster(world, "too-small", managed).await?;

@@ -14,7 +14,7 @@ const OURS: &str =
     "crd --selector 'cluster.x-k8s.io/provider in (infrastructure-foo, control-plane-foo, bootstrap-foo)'";
 
 #[test]
-fn after_the_crds_were_deleted_the_page_brings_the_pools_back_with_their_instances() {
+fn after_the_crds_were_deleted_the_page_restores_the_pools_with_their_instances() {
     play(async |world| {
         let cluster = world.cluster(NAME).await?;
         let pool = cluster.pool("workers", 2).await?;

@@ -67,7 +67,7 @@ fn a_lease_that_is_deleted_or_edited_costs_a_moment_without_a_leader() {
 
 /// Meanwhile AWS wants an instance to go: it waits in its hook for a manager, and is drained when there is one.
 #[test]
-fn what_aws_ends_while_the_api_server_is_away_is_drained_when_it_is_back() {
+fn instances_terminated_during_an_outage_of_the_api_server_are_drained_after_it() {
     play(async |world| {
         let pool = world.cluster("away").await?.pool("workers", 2).await?;
         let settled = pool.settles_at(2).await?;
@@ -94,7 +94,7 @@ fn what_aws_ends_while_the_api_server_is_away_is_drained_when_it_is_back() {
 
 /// A Machine that is deleted meanwhile is drained, and its instance waits; so does what is asked for.
 #[test]
-fn without_credentials_nothing_is_launched_or_ended_and_afterwards_every_target_is_caught_up_with() {
+fn without_credentials_nothing_is_launched_or_terminated_and_afterwards_every_target_is_reached() {
     play(async |world| {
         let pool = world.cluster("refused").await?.pool("workers", 2).await?;
         let settled = pool.settles_at(2).await?;

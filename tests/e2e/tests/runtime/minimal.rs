@@ -173,7 +173,7 @@ async fn goes_on_with_an_owner(stage: &Stage, name: &str) -> Result<()> {
 }
 
 #[test]
-fn the_example_of_the_library_holds_a_cluster_and_patches_its_pools() {
+fn the_example_of_the_library_blocks_a_cluster_and_patches_its_pools() {
     on_stage(async |stage| {
         let replica = Replica::start(stage).await?;
         register(stage, "minimal", replica.port).await?;
@@ -184,7 +184,7 @@ fn the_example_of_the_library_holds_a_cluster_and_patches_its_pools() {
 
 /// One of them dies while a call waits for its answer: it is frozen before, so that the call cannot end first.
 #[test]
-fn of_two_replicas_one_dies_with_a_call_under_way_and_no_cluster_is_lost() {
+fn one_of_two_replicas_is_killed_during_a_call_and_no_cluster_is_lost() {
     on_stage(async |stage| {
         const NAME: &str = "replicas";
         let (first, second) = (Replica::start(stage).await?, Replica::start(stage).await?);

@@ -136,7 +136,7 @@ async fn complete(
 }
 
 #[test]
-fn both_of_our_classes_make_the_same_cluster_on_the_real_core() {
+fn both_classes_create_the_same_cluster_on_the_real_core() {
     const NAME: &str = "our-classes";
     on_stage(async |stage| {
         let ours = Ours::start(stage).await?;
@@ -161,7 +161,7 @@ fn both_of_our_classes_make_the_same_cluster_on_the_real_core() {
 
 /// Its schemas, the rules of the API in them included, are ones that core accepts.
 #[test]
-fn both_of_our_eks_classes_make_the_same_cluster_on_the_real_core() {
+fn both_eks_classes_create_the_same_cluster_on_the_real_core() {
     const NAME: &str = "our-eks-classes";
     on_stage(async |stage| {
         let ours = Ours::start(stage).await?;

@@ -39,7 +39,7 @@ pub(crate) async fn cert_manager_is_tried(stage: &Stage) -> Result<()> {
 }
 
 #[test]
-fn clusterctl_installs_and_removes_our_extension() {
+fn clusterctl_installs_and_removes_the_extension() {
     foo_e2e::alone(async || {
         let stage = Box::pin(stage::start()).await?;
         let (capi, api) = (stage.rig().capi()?, stage.rig().api());

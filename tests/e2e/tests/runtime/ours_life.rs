@@ -80,7 +80,7 @@ async fn versions(stage: &Stage, name: &str, last: &str) -> Result<Vec<String>> 
 /// Created when AWS has what it names, its instance profile included; upgraded by two minors through the version that its images name, with a pause between
 /// control plane and workers, and a wait for the last image; deleted when its workloads left nothing.
 #[test]
-fn our_extension_holds_a_cluster_and_leads_it_through_an_upgrade() {
+fn the_extension_blocks_a_cluster_and_plans_its_upgrade() {
     const NAME: &str = "our-life";
     on_stage(async |stage| {
         let ours = Ours::start(stage).await?;

@@ -40,7 +40,7 @@ async fn image(stage: &Stage) -> Result<String> {
 /// Both versions answer at the same address, as pods behind one Service: nothing of the registration but its annotation changes,
 /// and that makes core ask for the handlers.
 #[test]
-fn clusterctl_upgrades_our_extension_and_core_knows_the_handlers_of_the_next_version() {
+fn clusterctl_upgrades_the_extension_and_core_knows_the_handlers_of_the_next_version() {
     foo_e2e::alone(async || {
         let stage = Box::pin(stage::start()).await?;
         let (capi, api) = (stage.rig().capi()?, stage.rig().api());

@@ -9,7 +9,7 @@ use foo_testbed::{Probe, wait_until};
 
 /// Before core reconciles anything it asks every registered extension, and gives up after 60 s. Its own stage: core ends.
 #[test]
-fn core_ends_if_a_registered_extension_is_away_when_it_starts() {
+fn core_exits_if_a_registered_extension_is_unavailable_when_it_starts() {
     const NAME: &str = "restart";
     foo_e2e::alone(async || {
         let stage = Box::pin(stage::start()).await?;

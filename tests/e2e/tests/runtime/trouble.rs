@@ -81,7 +81,7 @@ async fn clusters(stage: &Stage, namespace: &str) -> Result<()> {
 }
 
 #[test]
-fn with_policy_fail_all_trouble_holds_the_cluster_and_is_said() {
+fn with_policy_fail_every_failure_blocks_the_cluster_and_is_reported() {
     on_stage(async |stage| {
         let (healed, calls) = (Arc::default(), Calls::default());
         let served = Served::start(stage, troubled(FailurePolicy::Fail, &healed, &calls)?).await?;
@@ -122,7 +122,7 @@ async fn core_asks_ever_more_rarely(calls: &Calls) -> Result<()> {
 }
 
 #[test]
-fn with_policy_ignore_only_a_refusal_holds_the_cluster() {
+fn with_policy_ignore_only_a_refusal_blocks_the_cluster() {
     on_stage(async |stage| {
         let healed = Arc::default();
         let served =
@@ -143,7 +143,7 @@ fn with_policy_ignore_only_a_refusal_holds_the_cluster() {
 }
 
 #[test]
-fn an_extension_that_is_away_holds_clusters_until_it_is_back() {
+fn an_unavailable_extension_blocks_clusters_until_it_is_back() {
     on_stage(async |stage| {
         let served = Served::start(stage, ready("create")?).await?;
         let port = served.port;
@@ -180,7 +180,7 @@ fn a_certificate_of_another_authority_is_refused_until_it_is_renewed() {
 /// Core does not ask again before its sync period (10 min): whoever installs another version of an extension changes its
 /// ExtensionConfig.
 #[test]
-fn handlers_that_change_are_known_when_the_extension_config_is_touched() {
+fn changed_handlers_are_discovered_when_the_extension_config_is_edited() {
     on_stage(async |stage| {
         const NAME: &str = "changes";
         let served = Served::start(stage, ready("before")?).await?;

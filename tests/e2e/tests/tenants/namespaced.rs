@@ -15,7 +15,7 @@ kubectl kustomize deploy/namespaced | sed s/team-a/team-b/ | kubectl apply --ser
 kubectl delete clusterrole,clusterrolebinding foo-manager --ignore-not-found";
 
 #[test]
-fn a_manager_of_one_namespace_makes_its_pools_and_leaves_those_of_others_alone() {
+fn a_manager_of_one_namespace_creates_its_pools_and_ignores_those_of_others() {
     foo_e2e::alone(async || {
         let mut world = World::start(WorldOptions::default()).await?;
         // What clusterctl installed gives way: the flavour has one manager for everything.

@@ -28,7 +28,7 @@ async fn is_replaced(world: &World, what: &str, time_at: &str, flags: &[&str]) -
 }
 
 #[test]
-fn objects_with_times_of_the_year_9999_stop_neither_their_namespace_nor_the_next_manager() {
+fn objects_with_times_of_the_year_9999_block_neither_their_namespace_nor_the_next_manager() {
     among_tenants(async |world| {
         namespace_of_tenant(world, NAMESPACE).await?;
         world.apply(&manifests::namespace("even")).await?;

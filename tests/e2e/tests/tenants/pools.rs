@@ -113,7 +113,7 @@ fn secret(name: &str, cluster: &str, value: &str) -> Value {
 }
 
 #[test]
-fn a_pool_that_asks_for_what_is_not_its_own_is_refused_by_name_and_the_neighbour_goes_on() {
+fn a_pool_that_names_foreign_resources_is_refused_by_name_and_its_neighbour_continues() {
     among_tenants(async |world| {
         identity(world, "neighbours", &["neighbour"], &json!({})).await?;
         let limits = json!({"allowedInstanceProfiles": ["team-*"], "allowedSubnets": SUBNETS});
@@ -145,7 +145,7 @@ fn a_pool_that_asks_for_what_is_not_its_own_is_refused_by_name_and_the_neighbour
 }
 
 #[test]
-fn a_cluster_gets_only_the_credentials_and_subnets_that_somebody_gave_its_namespace() {
+fn a_cluster_gets_only_the_credentials_and_subnets_granted_to_its_namespace() {
     among_tenants(async |world| {
         namespace_of_tenant(world, "nobody").await?;
         identity(world, "of-others", &["neighbour"], &json!({})).await?;

@@ -111,7 +111,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_happens_every_watched_group_is_looked_at_within_two_periods_while_aws_answers(
+    fn whatever_happens_every_watched_group_is_described_within_two_periods_while_aws_responds(
         steps in proptest::collection::vec(step(), 0..40)
     ) {
         let runtime =

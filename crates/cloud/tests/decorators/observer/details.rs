@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 #[tokio::test(start_paused = true)]
-async fn ids_of_all_pools_are_asked_for_together_and_once() {
+async fn ids_of_all_pools_are_described_together_and_once() {
     let mut bench = Bench::of(2).await;
     bench.cloud.edit(|world| world.instances.insert("i-1".into(), details("i-1")));
     let known = InstanceId::from("i-1");
@@ -50,7 +50,7 @@ async fn ten_thousand_ids_take_twenty_calls() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_fetch_is_repeated_and_known_to_those_who_wait() {
+async fn a_failed_fetch_is_retried_and_reported_to_waiting_callers() {
     let mut bench = Bench::of(1).await;
     bench.fail(Some(ErrorKind::Denied));
     bench.observer.request_details(&g("g0"), &["i-1".into()], None);
@@ -68,7 +68,7 @@ async fn a_failed_fetch_is_repeated_and_known_to_those_who_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn somebody_who_needs_a_newer_answer_than_the_one_in_flight_gets_one() {
+async fn a_caller_that_needs_newer_details_than_those_in_flight_gets_them() {
     let bench = Bench::of(1).await;
     let id = InstanceId::from("i-1");
     bench.cloud.edit(|world| world.latency = Duration::from_secs(2));
@@ -114,7 +114,7 @@ async fn templates_are_listed_every_hour_and_their_changes_wake_their_group() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_instance_that_was_seen_ending_never_lives_again_and_one_not_found_may() {
+async fn a_terminating_instance_never_runs_again_and_one_not_found_may() {
     let mut bench = Bench::of(1).await;
     let id = InstanceId::from("i-1");
     let ask = async |bench: &mut Bench| {
@@ -146,7 +146,7 @@ async fn an_instance_that_was_seen_ending_never_lives_again_and_one_not_found_ma
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_ec2_passes_over_in_silence_is_no_answer_and_is_asked_for_again_at_leisure() {
+async fn ids_that_ec2_omits_are_not_absent_and_are_described_again_later() {
     let mut bench = Bench::of(1).await;
     let id = InstanceId::from("i-1");
     bench.cloud.edit(|world| {
@@ -190,7 +190,7 @@ async fn the_latest_versions_of_all_templates_are_listed_once_at_the_start() {
 
 /// Pools wait for the first list; when it fails they go on without it.
 #[tokio::test(start_paused = true)]
-async fn a_first_list_that_fails_or_hangs_is_not_waited_for() {
+async fn a_first_list_that_fails_or_hangs_blocks_nothing() {
     for hangs in [false, true] {
         let bench = Bench::new(&|world: &mut World| {
             world.templates.extend([template_of("g0", 3)]);

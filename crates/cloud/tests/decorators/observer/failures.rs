@@ -36,7 +36,7 @@ async fn failures_back_off_wake_once_and_recover() {
 
 /// What cannot be read is not gone: it is looked at ever more seldom, and told of when nobody has seen it for two periods.
 #[tokio::test(start_paused = true)]
-async fn a_group_that_is_described_oddly_is_a_failed_look_at_that_group_alone() {
+async fn a_malformed_description_of_a_group_fails_for_that_group_alone() {
     let mut bench = Bench::of(100).await;
     let guard = bench.guarded();
     bench.cloud.edit(|world| world.odd = Some(g("g17")));
@@ -93,7 +93,7 @@ async fn the_stream_of_wakes_ends_with_the_observer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_that_nobody_has_seen_for_two_periods_is_named_once_and_says_since_when() {
+async fn a_group_unobserved_for_two_periods_is_reported_once_with_its_last_time() {
     let mut bench = Bench::of(2).await;
     let guard = bench.guarded();
     let last = bench.clock.now();
@@ -116,7 +116,7 @@ async fn a_group_that_nobody_has_seen_for_two_periods_is_named_once_and_says_sin
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_look_without_an_answer_is_given_up() {
+async fn a_read_without_a_response_times_out() {
     let mut bench = Bench::of(1).await;
     bench.cloud.edit(|world| world.hanging = Some(g("g0")));
     seconds(160).await;
@@ -129,7 +129,7 @@ async fn a_look_without_an_answer_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn loops_turn_in_time_whatever_aws_does_and_one_that_does_not_is_noticed() {
+async fn loops_make_progress_whatever_aws_does_and_a_stalled_one_is_reported() {
     let bench = Bench::of(2).await;
     let watchdogs = bench.observer.watchdogs().map(|(_, watchdog)| watchdog.downgrade());
     let overdue = || watchdogs.iter().filter_map(WeakWatchdog::overdue).max().unwrap();

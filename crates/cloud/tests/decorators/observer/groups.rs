@@ -49,7 +49,7 @@ async fn the_order_of_members_is_no_change_and_an_unchanged_view_gets_younger() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn groups_that_vanish_and_groups_that_never_were_are_absent() {
+async fn groups_that_vanish_and_groups_that_never_existed_are_absent() {
     let mut bench = Bench::of(1).await;
     bench.observer.watch(&g("nobody"));
     seconds(1).await;
@@ -62,7 +62,7 @@ async fn groups_that_vanish_and_groups_that_never_were_are_absent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_active_group_is_looked_at_after_2_4_8_then_every_10_seconds() {
+async fn an_active_group_is_described_after_2_4_8_then_every_10_seconds() {
     let bench = Bench::of(300).await;
     seconds(10).await;
     bench.cloud.edit(|world| world.group_calls.clear());
@@ -83,7 +83,7 @@ async fn an_active_group_is_looked_at_after_2_4_8_then_every_10_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_look_after_a_change_of_ours_comes_soon_and_wakes_even_if_nothing_changed() {
+async fn a_read_after_our_own_change_comes_soon_and_wakes_even_if_nothing_changed() {
     let mut bench = Bench::of(3).await;
     let changed = bench.clock.now();
     bench.observer.invalidate(&g("g1"), changed);
@@ -97,7 +97,7 @@ async fn a_look_after_a_change_of_ours_comes_soon_and_wakes_even_if_nothing_chan
 }
 
 #[tokio::test(start_paused = true)]
-async fn looks_asked_for_by_many_pools_share_their_calls() {
+async fn reads_requested_by_many_pools_share_their_calls() {
     let bench = Bench::of(100).await;
     for at in 0..100 {
         bench.observer.invalidate(&g(&format!("g{at}")), bench.clock.now());
@@ -108,7 +108,7 @@ async fn looks_asked_for_by_many_pools_share_their_calls() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_look_in_flight_does_not_count_as_the_one_asked_for() {
+async fn a_read_in_flight_does_not_count_as_the_requested_one() {
     let mut bench = Bench::of(1).await;
     bench.cloud.edit(|world| world.latency = Duration::from_secs(5));
     bench.observer.pace(&g("g0"), Pace::Active);
@@ -120,7 +120,7 @@ async fn a_look_in_flight_does_not_count_as_the_one_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_forgotten_group_costs_nothing_and_says_nothing() {
+async fn an_unwatched_group_costs_no_call_and_wakes_nothing() {
     let mut bench = Bench::of(2).await;
     bench.observer.forget(&g("g0"));
     bench.observer.forget(&g("g1"));

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_read_as_it_was_written_whatever_the_report_says() {
+    fn a_record_is_read_as_it_was_written_whatever_the_status_contains() {
         let record = record();
         assert_eq!(read(&written(&record, &[]), Clock::default()), record);
         let reported = Resource {
@@ -182,7 +182,7 @@ mod tests {
 
     /// Parts that wait for others to go first are not taken for deleted ones.
     #[test]
-    fn a_deletion_that_is_sent_is_told_from_one_that_waits() {
+    fn a_sent_deletion_differs_from_a_waiting_one() {
         let mut record = record();
         record.parts.get_mut(&Role::Vpc).unwrap().deletion = Deletion::Sent;
         let status = written(&record, &[]);
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ipv6_range_of_the_vpc_is_there_though_nobody_reports_it() {
+    fn the_ipv6_range_of_the_vpc_is_recorded_although_no_status_has_it() {
         let mut record = record();
         let part = record.parts.get(&Role::Vpc).unwrap().clone();
         record.parts.insert(Role::VpcIpv6, part);
@@ -216,7 +216,7 @@ mod tests {
 
     /// The user's VPC is shown, and is none of the parts that we look after.
     #[test]
-    fn what_is_the_users_is_shown_and_not_recorded() {
+    fn parts_of_the_user_are_reported_and_not_recorded() {
         let reported = Resource {
             role: Role::Vpc,
             id: Some("vpc-9".to_owned()),

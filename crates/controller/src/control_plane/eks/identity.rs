@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sessions_users_and_others_are_told_apart() {
+    fn sessions_users_and_others_are_distinguished() {
         let user = "arn:aws:iam::123456789012:user/ops/ci";
         assert_eq!(caller(user), Caller::Principal(user));
         assert_eq!(

@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn people_get_a_token_of_their_own() {
+    fn users_get_a_token_of_their_own() {
         let config = Kubeconfig::from_yaml(&with_plugin(&server(), "blue")).unwrap();
         let exec = config.auth_infos[0].auth_info.as_ref().unwrap().exec.as_ref().unwrap();
         assert_eq!(exec.command.as_deref(), Some("aws"));

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_in_a_row_are_counted_and_an_answer_ends_them() {
+    fn failures_in_a_row_are_counted_until_a_read_succeeds() {
         let mut looks = Looks::default();
         for times in 1..=3 {
             looks.note(Question::Versions, None, Some(&refused()), Timestamp(times));
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_answer_does_not_replace_a_newer_one() {
+    fn an_older_result_does_not_replace_a_newer_one() {
         let mut looks = Looks::default();
         looks.note(Question::Versions, Some(look(5)), None, Timestamp(5));
         looks.note(Question::Versions, Some(look(3)), None, Timestamp(6));
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_plan_asks_for_any_more_is_forgotten() {
+    fn results_that_no_plan_needs_are_dropped() {
         let mut looks = Looks::default();
         looks.note(Question::Versions, Some(look(1)), None, Timestamp(1));
         looks.request(&[], Timestamp(1).plus(IN_VIEW));

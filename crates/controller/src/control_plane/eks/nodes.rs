@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_are_settled_when_every_pool_is_as_its_present_spec_says() {
+    fn nodes_are_settled_when_every_pool_matches_its_spec() {
         assert!(are_settled(&[], &[]));
         assert!(are_settled(&[machine_pool("FooMachinePool", "p")], &[pool(&[])]));
         for changed in [
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_that_is_not_there_or_cannot_be_read_may_have_any_role() {
+    fn a_missing_or_unreadable_pool_may_have_any_role() {
         assert!(!are_settled(&[machine_pool("FooMachinePool", "q")], &[pool(&[])]));
         assert!(are_settled(&[machine_pool("OtherMachinePool", "q")], &[pool(&[])]));
         let mut unknown = FooMachinePool::clone(&pool(&[]));

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_done_is_told_once_and_what_was_not_once_for_each_reason() {
+    fn a_cordon_is_reported_once_and_a_failure_once_per_reason() {
         let of = |number: u32, outcome: Outcome| {
             let cordon = Cordon {
                 instance: InstanceId::new(format!("i-{number}")),

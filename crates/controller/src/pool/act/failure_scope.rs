@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_end_holds_up_only_ends_that_count_on_it() {
+    fn a_refused_termination_delays_only_dependent_terminations() {
         let mut skips = Skips::default();
         skips.failed(&termination("i-1", Decrement::Shrink), &refused(ErrorKind::Invalid));
         assert!(!skips.includes(&termination("i-2", Decrement::Shrink)));
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_without_an_answer_holds_up_all_ends() {
+    fn a_termination_without_a_response_delays_all_terminations() {
         let mut skips = Skips::default();
         skips.failed(&termination("i-1", Decrement::Shrink), &refused(ErrorKind::LostAnswer));
         assert!(skips.includes(&termination("i-2", Decrement::Shrink)));
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn heartbeats_go_on_while_aws_throttles_and_not_while_it_is_away() {
+    fn heartbeats_continue_while_aws_throttles_and_not_during_an_outage() {
         let mut skips = Skips::default();
         let beat = |id: &str| Action::Hook(HookAction::RecordHeartbeat { group: "g".into(), id: id.into() });
         skips.failed(&beat("i-1"), &refused(ErrorKind::Throttled));
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_ours_or_of_aws_holds_up_what_is_done_in_the_workload_cluster() {
+    fn failures_elsewhere_do_not_delay_changes_in_the_workload_cluster() {
         let mut skips = Skips::default();
         skips.failed(&Action::Read(ReadAction::DescribeLaunchTemplate), &refused(ErrorKind::Denied));
         assert!(skips.includes(&suspend()), "everything else waits");
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn without_protection_the_group_is_not_changed_but_released_instances_end() {
+    fn without_protection_the_group_is_not_changed_but_released_instances_are_terminated() {
         let mut skips = Skips::default();
         let protect =
             Action::Instance(InstanceAction::ProtectInstances { name: "g".into(), ids: vec!["i-9".into()] });

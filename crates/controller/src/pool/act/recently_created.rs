@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_made_a_moment_ago_is_there_whatever_a_read_shows() {
+    fn what_was_just_created_exists_whatever_a_read_returns() {
         let (mut made, whole) = made();
         assert_eq!(whole.versions.iter().map(|it| it.version.0).collect::<Vec<_>>(), [1, 2]);
         let late = LaunchTemplate { tags: BTreeMap::new(), versions: Vec::new(), ..whole.clone() };
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_that_was_made_anew_by_somebody_else_is_taken_as_it_is() {
+    fn a_template_recreated_by_another_user_is_used_as_it_is() {
         let (mut made, whole) = made();
         let other =
             LaunchTemplate { id: "lt-2".into(), tags: BTreeMap::new(), versions: Vec::new(), ..whole };

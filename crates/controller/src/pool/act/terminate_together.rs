@@ -149,7 +149,7 @@ mod tests {
     use foo_planner::action::PoolAction;
 
     #[test]
-    fn ends_of_one_kind_go_together_and_all_else_alone() {
+    fn terminations_of_one_kind_share_a_call_and_other_actions_do_not() {
         let mut alone = Alone::default();
         let actions = [
             termination("i-1", Decrement::Shrink),

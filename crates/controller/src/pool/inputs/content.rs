@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn user_data_over_the_limit_is_refused_in_words() {
+    fn user_data_over_the_limit_is_refused_with_a_reason() {
         let blocked =
             template(&spec(), Facts { user_data: vec![0; USER_DATA_LIMIT + 1], ..facts() }).unwrap_err();
         assert_eq!(blocked.reason, Reason::UserDataTooLarge);

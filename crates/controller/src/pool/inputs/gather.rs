@@ -288,7 +288,7 @@ mod tests {
 
     /// A pass over a pool reads only objects that may belong to it, however many others there are.
     #[test]
-    fn a_pool_is_gathered_without_a_look_at_the_machines_of_others() {
+    fn a_pool_is_gathered_without_the_machines_of_others() {
         let by_name = ByName::default();
         let (others, own) = (10_000_u32, 3_u32);
         let machine = |namespace: &str, pool: &str, number: u32| {

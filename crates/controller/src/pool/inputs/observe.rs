@@ -368,7 +368,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_of_what_failed_come_back_as_they_were() {
+    fn records_of_failures_round_trip() {
         let record = |hash: &str, message: &str, verdict| Quarantine {
             hash: SpecHash::new(hash),
             message: message.to_owned(),

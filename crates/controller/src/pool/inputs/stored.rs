@@ -204,7 +204,7 @@ mod tests {
     const ROLE: &str = "arn:aws:iam::123456789012:role/workers";
 
     #[test]
-    fn instances_are_told_where_the_object_is() {
+    fn user_data_name_the_object() {
         let data = b"#cloud-config\n".to_vec();
         let (user_data, object) = kept(&keeping(ROLE), data.clone(), "boot").unwrap();
         let stored = foo_bootstrap::stored(&user_data.0).unwrap().unwrap();
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_cloud_init_reads_is_refused_in_words() {
+    fn what_cloud_init_cannot_read_is_refused_with_a_reason() {
         for (text, reason, says) in [
             ("[settings.kubernetes]\n", Reason::UserDataNotStorable, "as that of Bottlerocket"),
             ("{\"ignition\": {}}", Reason::UserDataNotStorable, "it is for Ignition"),

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_is_told_without_its_moment() {
+    fn a_cause_is_reported_without_its_time() {
         let activities = [
             activity(
                 "Launching a new EC2 instance: i-2",

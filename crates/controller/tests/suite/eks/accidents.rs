@@ -38,7 +38,7 @@ async fn of_two_that_name_one_cluster_the_older_keeps_it() {
 
 /// An object that was exported and applied under another name has the annotation of the first one.
 #[tokio::test(start_paused = true)]
-async fn a_copy_of_a_control_plane_goes_and_leaves_the_cluster() {
+async fn a_deleted_copy_of_a_control_plane_leaves_the_cluster() {
     let world = World::of_eks(json!({})).await;
     let id = world.eks_object().annotations()[CONTROL_PLANE_ID_ANNOTATION].clone();
     let (mut cluster, infrastructure) = objects::another_cluster("d", None);
@@ -60,7 +60,7 @@ async fn a_copy_of_a_control_plane_goes_and_leaves_the_cluster() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cluster_of_that_name_that_is_not_ours_is_not_touched() {
+async fn a_foreign_cluster_of_that_name_is_not_changed() {
     let world = World::of_eks(json!({})).await;
     let beside = world.beside("5ba1e1d0-0000-4000-8000-000000000002");
     let before = world.eks_cluster();
@@ -83,7 +83,7 @@ async fn a_cluster_of_that_name_that_is_not_ours_is_not_touched() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_a_foo_cluster_it_says_what_it_waits_for() {
+async fn without_a_foo_cluster_it_reports_what_it_waits_for() {
     let world = World::hasty_eks();
     let mut cluster = objects::cluster();
     refers(&mut cluster);
@@ -99,7 +99,7 @@ async fn without_a_foo_cluster_it_says_what_it_waits_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_identity_that_the_namespace_may_not_use_makes_nothing() {
+async fn an_identity_that_the_namespace_may_not_use_creates_nothing() {
     let world = World::hasty_eks();
     world.has(&objects::identity(
         "prod",
@@ -132,7 +132,7 @@ fn has_profile(world: &World, name: &str) {
 
 /// Instances of an earlier template keep their access until the last of them is gone.
 #[tokio::test(start_paused = true)]
-async fn nodes_with_an_earlier_profile_are_let_in_until_they_are_gone() {
+async fn nodes_with_an_earlier_profile_have_access_until_they_are_deleted() {
     let world = World::hasty_eks();
     world.begins_eks("v1.36.3", json!({}));
     world.eks_is_ready().await;
@@ -177,7 +177,7 @@ async fn with_nodes() -> World {
 
 /// clusterctl move loses for which role the entry was made; that it is older than the role tells it.
 #[tokio::test(start_paused = true)]
-async fn a_role_that_was_made_anew_before_a_move_is_let_in_again() {
+async fn a_role_recreated_before_a_move_gets_access_again() {
     let mut world = with_nodes().await;
     world.eks_is_ready().await;
     let entry = |world: &World| world.eks_cluster().entries.get(NODES).map(|it| it.arn.clone());
@@ -196,7 +196,7 @@ async fn a_role_that_was_made_anew_before_a_move_is_let_in_again() {
 
 /// The role behind a pool's instance profile is let in, and no longer when no pool has it.
 #[tokio::test(start_paused = true)]
-async fn the_nodes_of_pools_are_let_in() {
+async fn the_nodes_of_pools_have_access() {
     let world = with_nodes().await;
     let entered = || world.eks_cluster().entries.contains_key(NODES);
     world.eks_is_ready().await;

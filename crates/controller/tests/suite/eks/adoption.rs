@@ -139,7 +139,7 @@ async fn a_control_plane_whose_name_another_ones_cluster_has_is_deleted_without_
 
 /// etcd was restored to before the Cluster existed, and its file was applied again.
 #[tokio::test(start_paused = true)]
-async fn a_cluster_of_before_a_restore_is_taken_back_with_the_annotation_that_its_condition_names() {
+async fn a_cluster_from_before_a_restore_is_adopted_with_the_annotation_that_its_condition_names() {
     let mut world = World::of_eks(json!({})).await;
     world.kills_the_manager();
     let (before, id) = {

@@ -94,7 +94,7 @@ fn is_whole(world: &World, what: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_crash_around_any_call_of_its_creation_makes_nothing_twice() {
+async fn a_crash_around_any_call_of_its_creation_duplicates_nothing() {
     let Calls { creation, .. } = without_accidents().await;
     println!("EKS: calls of a creation: {creation:?}");
     assert!(creation.values().sum::<u32>() >= 5, "{creation:?}");
@@ -150,7 +150,7 @@ async fn a_crash_around_any_call_of_its_upgrade_upgrades_once() {
 const LOST: [Fault; 2] = [Fault::DroppedAfter, Fault::DroppedBefore];
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_answer_to_any_call_of_its_creation_makes_nothing_twice() {
+async fn a_lost_response_to_any_call_of_its_creation_duplicates_nothing() {
     let Calls { creation, .. } = without_accidents().await;
     for (action, nth) in each(&creation) {
         for fault in LOST {
@@ -166,7 +166,7 @@ async fn a_lost_answer_to_any_call_of_its_creation_makes_nothing_twice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_answer_to_any_call_of_its_upgrade_upgrades_once() {
+async fn a_lost_response_to_any_call_of_its_upgrade_upgrades_once() {
     let Calls { upgrade, .. } = without_accidents().await;
     for (action, nth) in each(&upgrade) {
         for fault in LOST {
@@ -182,7 +182,7 @@ async fn a_lost_answer_to_any_call_of_its_upgrade_upgrades_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_answer_to_any_call_of_its_deletion_leaves_nothing() {
+async fn a_lost_response_to_any_call_of_its_deletion_leaves_nothing() {
     let Calls { deletion, .. } = without_accidents().await;
     for (action, nth) in each(&deletion) {
         for fault in LOST {
@@ -198,7 +198,7 @@ async fn a_lost_answer_to_any_call_of_its_deletion_leaves_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_any_answer_to_changes_it_is_created_upgraded_once_and_deleted() {
+async fn without_any_response_to_changes_it_is_created_upgraded_once_and_deleted() {
     let world = World::hasty_eks();
     world.aws.add_fault(FaultRule::on_changes(Fault::DroppedAfter));
     world.begins_eks("v1.34.0", whole());

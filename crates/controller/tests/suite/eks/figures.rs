@@ -161,7 +161,7 @@ fn usual() -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_life_takes_few_calls_and_little_time_of_our_own() {
+async fn a_life_cycle_takes_few_calls_and_little_time_of_the_provider() {
     let world = World::empty();
     let began = Instant::now();
     world.begins_eks("v1.34.0", usual());
@@ -188,7 +188,7 @@ async fn a_life_takes_few_calls_and_little_time_of_our_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_control_plane_at_rest_costs_one_look_in_five_minutes() {
+async fn an_idle_control_plane_costs_one_read_in_five_minutes() {
     let world = World::of_eks(usual()).await;
     world.waits_long(Duration::from_mins(15)).await;
     world.forgets();

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 #[tokio::test(start_paused = true)]
-async fn a_cluster_is_made_and_its_api_server_answers() {
+async fn a_cluster_is_created_and_its_api_server_responds() {
     let world = World::of_eks(json!({ "addons": [{ "name": "vpc-cni" }, { "name": "kube-proxy" }] })).await;
     let cluster = world.eks_cluster();
     let object = world.eks_object();
@@ -50,7 +50,7 @@ async fn the_version_is_echoed_as_it_was_written() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_upgrade_by_two_minors_goes_one_by_one_and_tells_the_old_version_until_it_is_done() {
+async fn an_upgrade_by_two_minors_has_two_steps_and_reports_the_old_version_until_it_is_done() {
     let world = World::of_eks(json!({})).await;
     world.wants_version("v1.36.1");
     world.until("it upgrades", || world.eks_says("Upgrading").starts_with("True")).await;
@@ -83,7 +83,7 @@ async fn an_edit_of_the_configuration_is_carried_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_cluster_goes_with_its_object() {
+async fn the_cluster_is_deleted_with_its_object() {
     let world = World::of_eks(json!({ "oidcProvider": true })).await;
     world.deletes_eks();
     world.until("it says so", || world.eks_says("Deleting").starts_with("True")).await;
@@ -93,7 +93,7 @@ async fn the_cluster_goes_with_its_object() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deletion_before_anything_was_begun_asks_nobody() {
+async fn a_deletion_before_anything_was_created_calls_no_api() {
     let world = World::hasty_eks();
     world.has(&control_plane(CLUSTER, "v1.34.0", json!({})));
     world.waits(Duration::from_mins(1)).await;
@@ -105,7 +105,7 @@ async fn a_deletion_before_anything_was_begun_asks_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_whole_cluster_goes_in_the_end_whatever_is_deleted_first() {
+async fn a_whole_cluster_is_deleted_whatever_is_deleted_first() {
     let world = World::of_eks(json!({})).await;
     let pool = world.pool("p").of(1).await;
     // As a namespace that is deleted does it: everything at once.
@@ -136,7 +136,7 @@ async fn a_whole_cluster_goes_in_the_end_whatever_is_deleted_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_network_stays_until_the_cluster_in_it_is_gone() {
+async fn the_network_stays_until_the_cluster_in_it_is_deleted() {
     let world = World::of_eks(json!({})).await;
     world.server.delete::<FooCluster>(NS, CLUSTER).unwrap();
     world.waits(Duration::from_mins(2)).await;

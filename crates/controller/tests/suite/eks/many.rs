@@ -46,7 +46,7 @@ fn resident() -> Option<u64> {
 
 /// A manager that starts looks at all clusters at once; at rest they are asked one after the other.
 #[tokio::test(start_paused = true)]
-async fn clusters_at_rest_are_asked_at_different_moments() {
+async fn idle_clusters_are_polled_at_different_times() {
     let count = several();
     let before = resident();
     let mut world = of_clusters(count).await;

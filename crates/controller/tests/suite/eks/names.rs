@@ -51,7 +51,7 @@ impl World {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_network_is_tagged_with_the_name_at_eks_once_there_is_one_and_left_overs_go_by_it() {
+async fn a_network_is_tagged_with_the_name_at_eks_and_leftovers_are_found_by_it() {
     let world = begun();
     world.until("the network is ready", || world.network_is_ready()).await;
     assert_eq!((world.name_in_status(), world.owned_by(AT_EKS), world.owned_by("c")), (None, (0, 0), (0, 0)));

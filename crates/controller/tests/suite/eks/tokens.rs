@@ -34,7 +34,7 @@ fn writes(world: &World) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn both_kubeconfigs_are_made_as_they_must_be() {
+async fn both_kubeconfigs_are_created_for_their_readers() {
     let world = World::of_eks(json!({})).await;
     is_right(&world, SECRET);
     is_right(&world, FOR_PEOPLE);
@@ -77,7 +77,7 @@ async fn the_token_is_renewed_by_the_clock_and_nothing_else_is_written() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_token_outlives_a_manager_that_is_away_for_five_minutes_at_any_time() {
+async fn a_token_stays_valid_while_the_manager_is_down_for_five_minutes() {
     for minutes in 1..=9 {
         let mut world = World::of_eks(json!({})).await;
         world.waits(Duration::from_mins(minutes)).await;
@@ -96,7 +96,7 @@ fn ends(world: &World) -> i64 {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_somebody_changes_is_repaired() {
+async fn changes_of_users_are_repaired() {
     let world = World::of_eks(json!({})).await;
     for name in [SECRET, FOR_PEOPLE] {
         let before = text(&world, name);
@@ -120,7 +120,7 @@ async fn what_somebody_changes_is_repaired() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_token_that_somebody_changes_is_replaced_before_it_would_end() {
+async fn a_changed_token_is_replaced_before_it_would_expire() {
     let world = World::of_eks(json!({})).await;
     let wrong = text(&world, SECRET).replace("k8s-aws-v1.", "k8s-aws-v1.x");
     let spoil = |secret: &mut Secret| {
@@ -133,7 +133,7 @@ async fn a_token_that_somebody_changes_is_replaced_before_it_would_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_secret_of_somebody_else_is_not_touched() {
+async fn a_secret_of_another_owner_is_not_changed() {
     let world = World::hasty_eks();
     let mut theirs = objects::secret(SECRET, b"theirs");
     theirs.type_ = Some(CLUSTER_SECRET_TYPE.to_owned());
@@ -149,7 +149,7 @@ async fn a_secret_of_somebody_else_is_not_touched() {
 
 /// EKS does not answer for an hour; Cluster API goes on with tokens, for which EKS is not needed.
 #[tokio::test(start_paused = true)]
-async fn tokens_are_renewed_while_eks_is_away() {
+async fn tokens_are_renewed_during_an_outage_of_eks() {
     let mut world = World::of_eks(json!({})).await;
     for action in ["DescribeCluster", "ListAddons", "ListAccessEntries"] {
         world.aws.add_fault(foo_simulator::FaultRule::on(action, foo_simulator::Fault::Throttled));
@@ -164,7 +164,7 @@ async fn tokens_are_renewed_while_eks_is_away() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_api_server_that_lets_us_in_no_more_is_told_and_our_entry_comes_back() {
+async fn lost_access_to_an_api_server_is_reported_and_the_entry_restored() {
     let world = World::of_eks(json!({})).await;
     let arn = "arn:aws:iam::123456789012:user/manager";
     assert!(world.eks_cluster().entries.contains_key(arn), "{:?}", world.eks_cluster().entries.keys());
@@ -220,7 +220,7 @@ async fn available_and_access_ready_wait_until_the_credentials_work_at_the_api_s
 
 /// What a tenant's API server does is not in our hands.
 #[tokio::test(start_paused = true)]
-async fn an_api_server_that_never_answers_stalls_neither_its_own_pass_nor_those_of_others() {
+async fn an_api_server_that_never_responds_stalls_no_pass() {
     for silent in ["all", "reviews"] {
         let world = World::hasty_eks();
         world.begins_eks(

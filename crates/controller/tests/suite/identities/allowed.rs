@@ -10,7 +10,7 @@ use serde_json::json;
 use std::time::Duration;
 
 #[tokio::test(start_paused = true)]
-async fn a_cluster_and_its_pools_are_looked_after_as_its_identity_says() {
+async fn a_cluster_and_its_pools_use_the_identity() {
     let world = World::with_keys().await;
     let pool = world.pool("p").of(2).await;
     pool.is_of(2);
@@ -47,7 +47,7 @@ async fn a_role_is_assumed_through_its_sources() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_identity_that_does_not_exist_is_named_and_its_coming_is_noticed() {
+async fn a_missing_identity_is_named_and_its_creation_noticed() {
     let world = World::with_identity();
     let pool = world.pool("p").begins_with(1);
     let words = "FooClusterIdentity prod does not exist";
@@ -76,7 +76,7 @@ async fn a_circle_of_sources_is_named() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_namespace_that_is_not_allowed_gets_nothing_until_its_labels_say_otherwise() {
+async fn a_namespace_gets_no_credentials_until_its_labels_allow_it() {
     let world = World::with_identity();
     let mut namespace = Namespace::default();
     namespace.metadata.name = Some(NS.to_owned());
@@ -96,7 +96,7 @@ async fn a_namespace_that_is_not_allowed_gets_nothing_until_its_labels_say_other
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_allowed_namespaces_an_identity_is_for_nobody() {
+async fn without_allowed_namespaces_an_identity_allows_none() {
     let world = World::with_identity();
     world.has(&objects::identity("prod", json!({"controller": {}})));
     let pool = world.pool("p").begins_with(1);
@@ -126,7 +126,7 @@ async fn the_default_identity_is_for_clusters_that_name_none() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cluster_can_turn_to_another_identity() {
+async fn a_cluster_can_change_its_identity() {
     let world = World::with_keys().await;
     let pool = world.pool("p").of(2).await;
     let instances = pool.instances();
@@ -170,7 +170,7 @@ async fn the_time_without_credentials_does_not_count_for_the_stabilization_of_a_
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_credentials_nothing_is_asked_and_what_runs_keeps_running() {
+async fn without_credentials_aws_is_not_called_and_instances_keep_running() {
     let world = World::with_keys().await;
     let pool = world.pool("p").of(2).await;
     world.edits_identity("prod", |identity| identity.spec.allowed_namespaces = None);

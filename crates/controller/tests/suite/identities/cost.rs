@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 #[tokio::test(start_paused = true)]
-async fn clusters_with_the_same_keys_share_one_observer_and_the_last_to_go_ends_it() {
+async fn clusters_with_the_same_keys_share_one_observer_until_the_last_is_deleted() {
     let world = World::with_keys().await;
     // Another identity with the same content.
     world.has(&objects::identity(
@@ -59,7 +59,7 @@ async fn identities_cost_nothing_while_nothing_changes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_manager_that_may_not_list_identities_says_so_and_calls_nobody() {
+async fn a_manager_that_may_not_list_identities_reports_it_and_calls_no_aws() {
     let mut world = World::new().await;
     world.pool("p").of(1).await;
     world.kills_the_manager();
@@ -76,7 +76,7 @@ async fn a_manager_that_may_not_list_identities_says_so_and_calls_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn secrets_that_are_never_read_to_the_end_hold_up_nobody_for_ever_and_are_noticed() {
+async fn reads_of_secrets_that_hang_are_reported_and_block_no_pass() {
     let world = World::with_identity();
     let names = ["a", "b", "c", "d", "prod"];
     let hangs =

@@ -71,7 +71,7 @@ async fn a_key_that_aws_refuses_is_named_and_a_good_one_helps_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_key_that_becomes_good_later_is_tried_again_by_itself() {
+async fn a_key_that_becomes_valid_later_is_retried() {
     let world = World::with_identity();
     let refusal = Fault::Error { code: "InvalidClientTokenId".into(), status: 403, message: "No.".into() };
     let rule = world.aws.add_fault(FaultRule::on_everything(refusal).for_caller(KEY));
@@ -87,7 +87,7 @@ async fn a_key_that_becomes_good_later_is_tried_again_by_itself() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_key_that_is_revoked_is_told_of_by_everybody_until_it_is_good_again() {
+async fn every_user_of_a_revoked_key_reports_it_until_it_is_valid_again() {
     let world = World::with_keys().await;
     let pool = world.pool("p").of(1).await;
     let refusal = Fault::Error { code: "InvalidClientTokenId".into(), status: 403, message: "No.".into() };
@@ -134,7 +134,7 @@ async fn with_a_key_of_another_account_nothing_is_deleted_until_it_is_exchanged_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_that_was_begun_in_one_account_is_not_made_in_another() {
+async fn a_pool_started_in_one_account_is_not_created_in_another() {
     let mut world = World::with_keys().await;
     world.kills_the_manager();
     let stranger = world.another_account();

@@ -52,7 +52,7 @@ async fn of_two_installations_one_writes_to_an_identity() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_identity_that_nobody_uses_any_more_is_let_go_by_the_next_manager() {
+async fn an_unused_identity_is_released_by_the_next_manager() {
     let mut world = World::with_keys().await;
     world.kills_the_manager();
     world.server.delete::<FooClusterIdentity>("", "prod").unwrap();
@@ -67,7 +67,7 @@ async fn an_identity_that_nobody_uses_any_more_is_let_go_by_the_next_manager() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn sources_and_the_default_are_used_too_and_let_go_at_once() {
+async fn sources_and_the_default_are_used_too_and_released_at_once() {
     let world = World::with_identity();
     let through_jump = json!({"arn": "arn:aws:iam::123456789012:role/x", "source": {"name": "jump"}});
     world.has(&objects::identity("prod", json!({"allowedNamespaces": {}, "role": through_jump})));

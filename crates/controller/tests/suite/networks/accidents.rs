@@ -27,7 +27,7 @@ fn deletes_the_private_default(world: &World) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_nat_gateway_that_somebody_deletes_is_replaced_and_routes_lead_to_the_new_one() {
+async fn a_deleted_nat_gateway_is_replaced_and_routes_lead_to_the_new_one() {
     let world = World::of_network(small()).await;
     let whole = census(&tagged(&world.region));
     let (_, Some(RouteTarget::NatGateway(before))) = private_default(&world) else { panic!("no route") };
@@ -46,7 +46,7 @@ async fn a_nat_gateway_that_somebody_deletes_is_replaced_and_routes_lead_to_the_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_nat_gateway_that_fails_is_made_anew() {
+async fn a_failed_nat_gateway_is_recreated() {
     let world = World::empty();
     world.begins_network(small());
     let mishap = foo_simulator::core::network::NatMishap {
@@ -67,7 +67,7 @@ async fn a_nat_gateway_that_fails_is_made_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_route_that_somebody_deletes_is_put_back() {
+async fn a_deleted_route_is_restored() {
     let world = World::of_network(small()).await;
     deletes_the_private_default(&world);
     world.until("the route is there", || private_default(&world).1.is_some()).await;
@@ -77,7 +77,7 @@ async fn a_route_that_somebody_deletes_is_put_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn with_the_policy_warn_it_is_told_and_left() {
+async fn with_the_policy_warn_it_is_reported_and_not_repaired() {
     let world = World::of_network(ManagedNetwork { drift_policy: DriftPolicy::Warn, ..small() }).await;
     let subnets = world.network_status().subnets;
     world.rests().await;
@@ -93,7 +93,7 @@ async fn with_the_policy_warn_it_is_told_and_left() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_strangers_interface_is_named_and_waited_for_quietly() {
+async fn a_foreign_interface_is_named_and_waited_for_without_writes() {
     let world = World::of_network(small()).await;
     let interface = world.puts_stranger();
     world.deletes_network();
@@ -113,7 +113,7 @@ async fn a_strangers_interface_is_named_and_waited_for_quietly() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_of_aws_that_trail_make_nothing_twice() {
+async fn lagging_reads_of_aws_duplicate_nothing() {
     for tags_after in [0, 20] {
         let world = World::empty();
         world.begins_network(small());

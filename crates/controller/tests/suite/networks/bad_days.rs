@@ -13,7 +13,7 @@ use serde_json::json;
 use std::time::Duration;
 
 #[tokio::test(start_paused = true)]
-async fn too_small_a_quota_is_said_in_numbers_and_nothing_is_made_until_it_is_raised() {
+async fn too_small_a_quota_is_reported_in_numbers_and_nothing_is_created_until_it_is_raised() {
     let world = World::empty();
     world.region.change_settings(|settings| settings.network_quotas.addresses = 2).unwrap();
     world.begins_network(ManagedNetwork::default());
@@ -27,7 +27,7 @@ async fn too_small_a_quota_is_said_in_numbers_and_nothing_is_made_until_it_is_ra
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_right_that_is_missing_is_named_and_used_once_it_is_there() {
+async fn a_missing_permission_is_named_and_used_once_granted() {
     for action in ["CreateVpc", "CreateNatGateway", "DescribeRouteTables"] {
         let world = World::empty();
         let rule = world.aws.add_fault(FaultRule::on(action, Fault::Denied));
@@ -66,7 +66,7 @@ async fn one_refusal_does_not_stop_the_others() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn while_aws_cannot_be_reached_a_network_at_rest_stays_ready() {
+async fn while_aws_cannot_be_reached_an_idle_network_stays_ready() {
     let world = World::of_network(small()).await;
     world.rests().await;
     let rule = world.aws.add_fault(FaultRule::on_everything(Fault::Unreachable));
@@ -84,7 +84,7 @@ async fn while_aws_cannot_be_reached_a_network_at_rest_stays_ready() {
 
 /// Passes give way to others while many calls wait. What they were about to look at is looked at in the next one.
 #[tokio::test(start_paused = true)]
-async fn a_network_goes_on_while_others_use_up_the_calls_of_the_account() {
+async fn a_network_makes_progress_while_others_use_up_the_calls_of_the_account() {
     let world = World::empty();
     world.begins_network(small());
     world.until("it has begun", || !tagged(&world.region).vpcs.is_empty()).await;
@@ -98,7 +98,7 @@ async fn a_network_goes_on_while_others_use_up_the_calls_of_the_account() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_region_that_lacks_the_zones_is_said_before_anything_is_made() {
+async fn a_region_without_enough_zones_is_reported_before_anything_is_created() {
     let world = World::empty();
     let network = serde_json::from_value(json!({ "zones": { "names": ["eu-central-1x"] } })).unwrap();
     world.begins_network(network);
@@ -110,7 +110,7 @@ async fn a_region_that_lacks_the_zones_is_said_before_anything_is_made() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_copy_of_a_cluster_with_its_annotations_does_not_get_hold_of_its_network() {
+async fn a_copy_of_a_cluster_with_its_annotations_does_not_take_over_its_network() {
     let world = World::of_network(small()).await;
     let id = world.annotation(foo_model::names::NETWORK_ID_ANNOTATION).unwrap();
     let (cluster, _) = objects::another_cluster("copy", None);

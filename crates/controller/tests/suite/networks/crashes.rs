@@ -106,7 +106,7 @@ async fn dies_while_deleting(action: &str, nth: u32, fault: &Fault) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_crash_after_any_call_of_its_creation_makes_nothing_twice() {
+async fn a_crash_after_any_call_of_its_creation_duplicates_nothing() {
     let (whole, creation, _) = without_accidents().await;
     assert!(creation.values().sum::<u32>() > 25, "{creation:?}");
     for (action, nth) in each(&creation) {
@@ -115,7 +115,7 @@ async fn a_crash_after_any_call_of_its_creation_makes_nothing_twice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_crash_before_any_call_of_its_creation_is_made_good() {
+async fn a_crash_before_any_call_of_its_creation_is_recovered_from() {
     let (whole, creation, _) = without_accidents().await;
     for (action, nth) in each(&creation) {
         dies_while_creating(&whole, action, nth, &Fault::Hang).await;
@@ -134,7 +134,7 @@ async fn a_crash_around_any_call_of_its_deletion_leaves_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_answer_to_any_call_of_its_creation_makes_nothing_twice() {
+async fn a_lost_response_to_any_call_of_its_creation_duplicates_nothing() {
     let (whole, creation, _) = without_accidents().await;
     for (action, nth) in each(&creation) {
         for fault in [Fault::DroppedAfter, Fault::DroppedBefore] {
@@ -150,7 +150,7 @@ async fn a_lost_answer_to_any_call_of_its_creation_makes_nothing_twice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_answer_to_any_call_of_its_deletion_leaves_nothing() {
+async fn a_lost_response_to_any_call_of_its_deletion_leaves_nothing() {
     let (_, _, deletion) = without_accidents().await;
     for (action, nth) in each(&deletion) {
         for fault in [Fault::DroppedAfter, Fault::DroppedBefore] {

@@ -75,7 +75,7 @@ fn names(letters: &str) -> Zones {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_value_that_cannot_be_made_is_taken_back_and_upkeep_goes_on() {
+async fn a_value_that_cannot_be_created_can_be_reverted_and_upkeep_continues() {
     let network = ManagedNetwork { zones: Some(names("ab")), nat: Some(NatMode::Single), ..small() };
     let world = World::of_network(network).await;
     let before = tagged(&world.region);
@@ -110,7 +110,7 @@ async fn a_value_that_cannot_be_made_is_taken_back_and_upkeep_goes_on() {
 
 /// What the pass would go on to create may be what the user takes back.
 #[tokio::test(start_paused = true)]
-async fn a_pass_gives_way_when_the_spec_changes() {
+async fn a_pass_yields_when_the_spec_changes() {
     let world = World::empty();
     let slow = FaultRule::on("CreateInternetGateway", Fault::Delay { millis: 5_000 });
     world.aws.add_fault(slow.times(1));
@@ -124,7 +124,7 @@ async fn a_pass_gives_way_when_the_spec_changes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_paused_cluster_calls_nobody_and_goes_on_when_it_is_unpaused() {
+async fn a_paused_cluster_makes_no_call_and_continues_when_unpaused() {
     let world = World::empty();
     world.begins_network(ManagedNetwork::default());
     world.until("it has begun", || !tagged(&world.region).vpcs.is_empty()).await;
@@ -166,7 +166,7 @@ fn moved(world: &World, to: &World) {
 const OTHER: &str = "5ba1e1d0-0000-4000-8000-000000000002";
 
 #[tokio::test(start_paused = true)]
-async fn a_move_in_the_middle_of_its_creation_makes_nothing_twice() {
+async fn a_move_in_the_middle_of_its_creation_duplicates_nothing() {
     for parts in [1, 4, 9] {
         let world = World::empty();
         world.begins_network(small());

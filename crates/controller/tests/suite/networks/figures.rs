@@ -114,7 +114,7 @@ async fn costs(zones: u32, nat: Option<NatMode>, prepare: impl Fn(&World)) -> (C
 
 /// `make bench` asks for all of them (FOO_FIGURES=whole); otherwise one network is enough to see that the figures are right.
 #[tokio::test(start_paused = true)]
-async fn creation_and_deletion_take_few_calls_and_little_time_of_our_own() {
+async fn creation_and_deletion_take_few_calls_and_little_time_of_the_provider() {
     let whole = std::env::var("FOO_FIGURES").is_ok_and(|it| it == "whole");
     println!(
         "networks (in parentheses: if each call takes {} ms; at most ten changes at a time)",

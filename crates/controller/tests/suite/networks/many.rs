@@ -62,7 +62,7 @@ fn several() -> u64 {
 }
 
 #[tokio::test(start_paused = true)]
-async fn networks_at_rest_share_their_looks() {
+async fn idle_networks_share_their_reads() {
     let several = several();
     let one = calls_at_rest(1).await;
     let all = calls_at_rest(usize::try_from(several).unwrap()).await;

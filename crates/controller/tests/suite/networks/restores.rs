@@ -8,7 +8,7 @@ use kube::ResourceExt;
 use std::time::Duration;
 
 #[tokio::test(start_paused = true)]
-async fn a_cluster_gets_no_second_network_and_takes_the_first_back_by_its_id() {
+async fn a_restored_cluster_gets_no_second_network_and_adopts_the_first_by_its_id() {
     let mut world = World::of_network(small()).await;
     world.kills_the_manager();
     let id = world.annotation(NETWORK_ID_ANNOTATION).unwrap();

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_has_what_the_steps_look_for() {
+    fn the_file_has_what_the_steps_read() {
         let clusters = objects::<ClusterObject>();
         assert_eq!(clusters[0].metadata.name.as_deref(), Some(CLUSTER));
         assert_eq!(ours::<FooCluster>()[0].spec.region, DEFAULT_REGION);

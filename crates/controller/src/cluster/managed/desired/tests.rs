@@ -164,7 +164,7 @@ fn every_field_of_the_spec_counts() {
 }
 
 #[test]
-fn bad_ranges_are_said_before_anything_is_created() {
+fn bad_ranges_are_reported_before_anything_is_created() {
     let region = Region::with("abc");
     for (spec, reason, words) in [
         (json!({"cidr": "10.0.0.0/27"}), Reason::RangeTooSmall, "10.0.0.0/27 has room for"),
@@ -191,7 +191,7 @@ fn bad_ranges_are_said_before_anything_is_created() {
 }
 
 #[test]
-fn a_secondary_range_takes_what_has_no_room() {
+fn a_secondary_range_takes_what_does_not_fit() {
     let region = Region::with("abc");
     let spec = |more: Value| json!({"cidr": "10.2.0.0/24", "secondaryCIDRs": more, "subnets": {"types": ["Private"], "sizes": {"private": 25}}});
     assert_eq!(region.says(spec(json!([]))).0, Reason::RangeTooSmall);
@@ -206,7 +206,7 @@ fn a_secondary_range_takes_what_has_no_room() {
 }
 
 #[test]
-fn listed_subnets_are_as_they_are_listed() {
+fn listed_subnets_are_created_as_listed() {
     let list = json!([
         {"name": "edge", "type": "Public", "zone": "eu-central-1a", "cidr": "10.0.0.0/24"},
         {"name": "nodes", "type": "Private", "zone": "eu-central-1a", "cidr": "10.0.1.0/24"},
@@ -258,7 +258,7 @@ fn shown(rules: &[GroupRule]) -> Vec<String> {
 }
 
 #[test]
-fn nodes_and_the_api_server_reach_each_other_and_nobody_else_is_let_in() {
+fn only_nodes_and_the_api_server_reach_each_other() {
     let desired = Region::with("abc").desired(json!({"ipv6": true})).unwrap();
     assert_eq!(
         shown(&group(&desired, "controlPlane").ingress),

@@ -92,7 +92,7 @@ fn ranges_shown(looked: Option<Vpc>, before: (&str, &[&str])) -> Vec<String> {
 
 /// What is not among them can be taken out of the spec.
 #[test]
-fn ranges_are_those_that_the_vpc_has_or_is_about_to_have() {
+fn ranges_are_those_that_the_vpc_has_or_will_get() {
     let vpc = vpc(&[
         ("10.1.0.0/16", CidrState::Associated),
         ("10.0.0.0/16", CidrState::Associated),
@@ -107,7 +107,7 @@ fn ranges_are_those_that_the_vpc_has_or_is_about_to_have() {
 }
 
 #[test]
-fn ranges_stay_until_a_look_shows_the_vpc_and_are_not_those_of_another_one() {
+fn ranges_stay_until_the_vpc_is_read_and_are_not_those_of_another_vpc() {
     assert_eq!(
         ranges_shown(None, ("vpc-1", &["10.0.0.0/16", "10.1.0.0/16"])),
         ["10.0.0.0/16", "10.1.0.0/16"]
@@ -116,7 +116,7 @@ fn ranges_stay_until_a_look_shows_the_vpc_and_are_not_those_of_another_one() {
 }
 
 #[test]
-fn a_plan_that_is_refused_says_so_wherever_one_looks_and_deletes_no_object() {
+fn a_refused_plan_is_in_every_condition_and_deletes_no_object() {
     for being_deleted in [false, true] {
         let (_, _, mut plan) = begun(being_deleted);
         if being_deleted {

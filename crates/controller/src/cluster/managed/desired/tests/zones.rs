@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn zones_stay_whatever_comes_to_the_region() {
+fn zones_stay_whatever_zones_the_region_gets() {
     // Begun when there were b, c and d; the status is lost, as after a move.
     let region = Region::with("abcd")
         .has_subnet("subnet-1", ID, "private/eu-central-1b", "10.0.0.0/19", None)
@@ -36,7 +36,7 @@ fn subnets_of_another_network_choose_no_zone() {
 }
 
 #[test]
-fn what_the_status_says_of_subnets_counts_until_they_are_seen() {
+fn subnets_in_the_status_count_until_they_are_observed() {
     let subnet = |name: &str, cidr: &str| api::SubnetStatus {
         id: format!("subnet-{name}"),
         zone: "eu-central-1c".to_owned(),
@@ -55,7 +55,7 @@ fn what_the_status_says_of_subnets_counts_until_they_are_seen() {
 }
 
 #[test]
-fn zones_that_were_chosen_before_a_crash_are_chosen_still() {
+fn zones_chosen_before_a_crash_stay_chosen() {
     let resource = api::NetworkResource {
         role: "subnet/private/eu-central-1b".to_owned(),
         id: None,
@@ -196,7 +196,7 @@ fn a_count_can_be_lowered_to_the_zones_with_subnets() {
 }
 
 #[test]
-fn names_of_listed_subnets_are_no_zones() {
+fn names_of_listed_subnets_are_not_zones() {
     let status = api::NetworkStatus {
         resources: vec![resource("subnet/private/nodes", None)],
         ..api::NetworkStatus::default()
