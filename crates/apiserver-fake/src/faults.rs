@@ -59,7 +59,7 @@ impl Fault {
         Self::new(Outcome::Refused(code))
     }
 
-    /// 409, as if somebody else had just written.
+    /// 409, as if another user or controller had just written.
     pub fn conflict() -> Self {
         Self::status(409)
     }

@@ -55,7 +55,7 @@ pub(crate) enum PatchKind {
     Apply,
 }
 
-/// What the answer shall hold.
+/// What the response shall hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum View {
     Full,

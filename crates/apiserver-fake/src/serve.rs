@@ -1,4 +1,4 @@
-//! From a request to what it does to the store, and to the answer. Watches are in [`crate::watch`].
+//! From a request to what it does to the store, and to the response. Watches are in [`crate::watch`].
 
 use crate::failure::{self, Refusal};
 use crate::json::{at, set, text};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// An answer that is no watch.
+/// A response that is no watch.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) code: u16,

@@ -1,4 +1,4 @@
-//! The server: an HTTP service in process, and the handles by which tests look at it and interfere with it.
+//! The server: an HTTP service in process, and the handles by which tests read it and interfere with it.
 
 use crate::faults::{Fault, Faults, Injected};
 use crate::interference::{Interference, What};
@@ -146,7 +146,7 @@ impl FakeApiServer {
         self.shared.lock().faults.remove(fault.id);
     }
 
-    /// Withdraws all faults and lets held watches go on.
+    /// Withdraws all faults and lets held watches continue.
     pub fn heal(&self) {
         let mut state = self.shared.lock();
         state.faults.clear();
@@ -250,7 +250,7 @@ impl Watches {
         self.server.interfere(self, |_| What::Close);
     }
 
-    /// Answers those that are open with 410, so that clients list anew: what was deleted in between, they never hear of.
+    /// Answers those that are open with 410, so that clients list again: what was deleted in between, they never hear of.
     pub fn expire(&self) {
         self.server.interfere(self, |_| What::Expire);
     }
@@ -265,7 +265,7 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// Delivers what was held back.
+    /// Delivers what was deferred.
     pub fn release(self) {
         drop(self);
     }

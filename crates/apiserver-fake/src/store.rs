@@ -128,7 +128,7 @@ impl Store {
         changes.get(start..end.max(start)).unwrap_or_default()
     }
 
-    /// Forgets the history: watches from before now are answered with 410.
+    /// Forgets the history: watches from before now get responses with 410.
     pub(crate) fn compact(&mut self) {
         self.compacted = self.version;
         for table in self.tables.values_mut() {
@@ -437,7 +437,7 @@ impl Store {
         let before = self.stored(kind, key).cloned().ok_or_else(|| failure::not_found(kind, &key.1))?;
         let mut object = (*before.object).clone();
         change(&mut object);
-        // Without owners of fields: they would be shown anew.
+        // Without owners of fields: they would be shown again.
         self.commit(kind, key.clone(), Some(&before), object, Managers::new(), false);
         let stored = self.tables.get_mut(&kind.table()).and_then(|table| table.objects.get_mut(key));
         if let Some(stored) = stored {

@@ -1,7 +1,7 @@
 //! Watches: the changes of a kind as a stream of JSON lines.
 //!
 //! A watch reads from the store's history whenever something happens; nothing is queued for it. So a watch can be
-//! held back (a stale cache), closed, or told that its resourceVersion is too old, each at an exact change.
+//! deferred (a stale cache), closed, or told that its resourceVersion is too old, each at an exact change.
 
 use crate::failure::{self, Refusal};
 use crate::interference::What;

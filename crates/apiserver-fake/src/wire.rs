@@ -21,7 +21,7 @@ use std::convert::Infallible;
 use std::io;
 use std::task::{Context, Poll};
 
-/// Body of an answer.
+/// Body of a response.
 pub type AnswerBody = UnsyncBoxBody<Bytes, Infallible>;
 
 impl tower::Service<http::Request<Body>> for FakeApiServer {

@@ -2,7 +2,7 @@
 //! node's operating system does.
 //!
 //! No clock, no I/O, no Kubernetes, no token: the same input is the same bytes, at any time and in any process, since a change
-//! of user data replaces every node of a pool. What is wrong with the input is said before anything is launched, everything
+//! of user data replaces every node of a pool. What is wrong with the input is reported before anything is launched, everything
 //! at once, with the path of the field.
 //!
 //! The layers, in reading order; each uses only those before it:
@@ -19,7 +19,7 @@
 //! else in the folders of the families, with its goldens. The field of the CRD is in `api/src/node_config.rs`, with a
 //! rule for a family that cannot have it; `controller/src/node_config/input.rs` fills it (the compiler finds that
 //! place); cases in `tests/e2e/tests/admission/node_configs.rs`; `docs/nodes.md`. If the same input has other bytes
-//! afterwards, an upgrade of the provider replaces every Node: the release notes must say so.
+//! afterwards, an upgrade of the provider replaces every Node: the release notes must report it.
 
 mod al2023;
 mod bottlerocket;

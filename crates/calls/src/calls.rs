@@ -7,7 +7,7 @@ use foo_model::{Reason, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// A failure is forgotten after this: by then, what the call is about was read and planned anew many times.
+/// A failure is forgotten after this: by then, what the call is about was read and planned again many times.
 const REMEMBERED: Duration = Duration::from_hours(1);
 
 /// What one process remembers of its calls. It can be lost at any time: record and reads suffice.

@@ -24,7 +24,7 @@ pub enum Status {
     True,
     /// It does not.
     False,
-    /// AWS has not been asked yet, or did not answer.
+    /// AWS has not been asked yet, or did not respond.
     Unknown,
 }
 
@@ -41,9 +41,9 @@ pub enum Deletion {
 
 /// The conditions of a domain.
 pub trait Kind: Copy + PartialEq {
-    /// The one that says whether all is as requested.
+    /// The one that shows whether all is as requested.
     const READY: Self;
-    /// The one that says what a deletion waits for.
+    /// The one that shows what a deletion waits for.
     const DELETING: Self;
 }
 

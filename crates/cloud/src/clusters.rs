@@ -2,7 +2,7 @@
 //! ([`crate::looks`]).
 //!
 //! Most questions name a cluster; those that do not (versions, releases of add-ons, roles and so on) are the same for all clusters, so
-//! all of them share the answer.
+//! all of them share the response.
 
 use crate::looks::{Answers, Freshness, Known, Look};
 use crate::{Clock, Cloud};
@@ -10,7 +10,7 @@ use foo_model::eks::{Answer, Question};
 use std::fmt;
 use std::sync::Arc;
 
-/// The shared looks, one per (credentials, region).
+/// The shared reads, one per (credentials, region).
 pub struct ClusterLooks {
     cloud: Arc<dyn Cloud>,
     answers: Answers<Question, Answer>,
@@ -22,7 +22,7 @@ impl ClusterLooks {
         Self { cloud, answers: Answers::new(clock) }
     }
 
-    /// The answer to a question.
+    /// The response to a question.
     pub async fn ask(&self, question: &Question, freshness: Freshness) -> Known<Answer> {
         let call = || self.cloud.describe_eks(question);
         self.answers.ask(question.into(), question, freshness, call).await

@@ -16,9 +16,9 @@ use tokio::time::Instant;
 /// one is corrected; clocks that NTP disciplines differ by less than a second.
 pub const TOLERATED: Duration = Duration::from_mins(5);
 
-/// An answer that took longer says too little about the time it was dated at.
+/// A response that took longer says too little about the time it was dated at.
 const SLOWEST: Duration = Duration::from_secs(20);
-/// The difference is the median of this many answers: up to seven wrong ones do not change it.
+/// The difference is the median of this many responses: up to seven wrong ones do not change it.
 const KEPT: usize = 15;
 /// With fewer answers the difference is unknown: of three, one may be wrong.
 const LEAST: usize = 3;
@@ -35,7 +35,7 @@ pub struct Compared<C> {
     theirs: PhantomData<fn() -> C>,
 }
 
-/// AWS's clock in one region, compared with the manager's by the answers to the calls of one set of credentials.
+/// AWS's clock in one region, compared with the manager's by the responses to the calls of one set of credentials.
 pub type AwsClock = Compared<Aws>;
 
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ impl<C> Compared<C> {
         Self { ours, began: Instant::now(), answers: Arc::default(), theirs: PhantomData }
     }
 
-    /// The other side dated an answer to a request of this process, by a `Date`, which has whole seconds.
+    /// The other side dated a response to a request of this process, by a `Date`, which has whole seconds.
     #[expect(clippy::needless_pass_by_value, reason = "a moment is a number, of whatever clock")]
     pub fn answered(&self, sent: Instant, received: Instant, date: TimeOf<C>) {
         let took = received.saturating_duration_since(sent);
@@ -172,7 +172,7 @@ mod tests {
             Self { ahead, began, compared: Compared::with(Arc::new(ours)) }
         }
 
-        /// An answer by a clock that is that much ahead of the true one.
+        /// A response by a clock that is that much ahead of the true one.
         async fn answer(&self, wrong_by: i64) {
             let sent = Instant::now();
             tokio::time::sleep(Duration::from_millis(700)).await;

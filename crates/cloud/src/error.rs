@@ -93,7 +93,7 @@ impl CloudError {
     }
 
     /// Auto Scaling verifies with the caller's rights whether it could launch from the template, and does not
-    /// say which right is missing (Auto Scaling User Guide, "Troubleshoot launch templates"). Used only for
+    /// show which right is missing (Auto Scaling User Guide, "Troubleshoot launch templates"). Used only for
     /// messages.
     fn is_about_the_template(&self) -> bool {
         self.names_the_template() && self.message.to_ascii_lowercase().contains("not authorized")

@@ -16,7 +16,7 @@ use strum::IntoEnumIterator;
 
 /// The labels of a family, with the values that exist from the start.
 pub trait InitialLabels: Clone + Debug + Eq + Hash + Send + Sync + EncodeLabelSet + 'static {
-    /// These values: all of them, unless the type says which are left out and why.
+    /// These values: all of them, unless the type shows which are left out and why.
     fn initial() -> Vec<Self>;
 }
 
@@ -65,7 +65,7 @@ impl<L: InitialLabels, M, C: MetricConstructor<M>> Initialized<L, M, C> {
     }
 }
 
-/// A family whose members appear with their first event. Who uses it says why no alert counts its members.
+/// A family whose members appear with their first event. Who uses it shows why no alert counts its members.
 pub type OnDemand<L, M> = Family<L, M>;
 
 /// One label set for each value.

@@ -84,7 +84,7 @@ pub type Result<T, E = CloudError> = std::result::Result<T, E>;
 
 /// Auto Scaling groups of one set of credentials in one region.
 ///
-/// Each method is one API call, unless its documentation says otherwise. Changes are sent once: a lost answer
+/// Each method is one API call, unless its documentation says otherwise. Changes are sent once: a lost response
 /// is returned as [`ErrorKind::LostAnswer`], and the caller reads the present state before anything else.
 #[async_trait]
 pub trait Groups: Send + Sync {
@@ -184,7 +184,7 @@ pub trait Compute: Send + Sync {
     ) -> Result<()>;
     /// Deletes a template. `NotFound` if it does not exist.
     async fn delete_template(&self, id: &LaunchTemplateId) -> Result<()>;
-    /// EC2's answers about instances. EC2 said nothing about an id that is left out: neither that it exists
+    /// EC2's responses about instances. EC2 said nothing about an id that is left out: neither that it exists
     /// nor that it does not. One call per 500 ids, one for each time EC2 refuses a batch because of unknown
     /// ids, and one for each id that EC2 left out.
     async fn describe_instances(&self, ids: &[InstanceId]) -> Result<BTreeMap<InstanceId, Described>>;
@@ -210,12 +210,12 @@ pub trait Compute: Send + Sync {
 /// VPCs and the resources in them. The nouns are those of [`foo_model::network`].
 #[async_trait]
 pub trait Networks: Send + Sync {
-    /// The parts of one kind within a scope; all pages of the answer. One API call per page (up to 1000
-    /// parts), except for the kinds whose documentation says otherwise. If nothing is found the answer is
+    /// The parts of one kind within a scope; all pages of the response. One API call per page (up to 1000
+    /// parts), except for the kinds whose documentation says otherwise. If nothing is found the response is
     /// empty. EC2's reads may be older than the last change (EC2 Developer Guide, "Eventual consistency").
     async fn describe_network(&self, kind: Kind, scope: &Scope) -> Result<Parts>;
-    /// Sends one change. The answer contains what it created (it is empty for all other changes), as far as
-    /// AWS's answer tells: always ids; for a route table association or an address range a table or VPC that
+    /// Sends one change. The response contains what it created (it is empty for all other changes), as far as
+    /// AWS's response tells: always ids; for a route table association or an address range a table or VPC that
     /// contains nothing else. Sent once, except for creations with a token.
     async fn change_network(&self, change: &Change) -> Result<Parts>;
     /// Quotas and present use of what a network needs: one call of Service Quotas for each quota, and one of
@@ -226,7 +226,7 @@ pub trait Networks: Send + Sync {
 /// EKS clusters, and what EKS needs of IAM. The nouns are those of [`foo_model::eks`].
 #[async_trait]
 pub trait Clusters: Send + Sync {
-    /// Asks one question; all pages of the answer. What does not exist is an empty answer.
+    /// Asks one question; all pages of the response. What does not exist is an empty response.
     async fn describe_eks(&self, question: &Question) -> Result<Answer>;
     /// Sends one change. Sent once, except for those with a token.
     async fn change_eks(&self, change: &eks::Change) -> Result<Changed>;

@@ -1,8 +1,8 @@
 //! Facts that rarely change, looked up once: images, SSM parameters that name them, instance types, subnets,
 //! security groups, instance profiles.
 //!
-//! A pool at rest costs no call: answers are kept for a day while they are in use. Only a caller whose
-//! question is new ([`Asking::New`]: the spec changed, a group is about to be created) gets an answer that
+//! An idle pool costs no call: answers are kept for a day while they are in use. Only a caller whose
+//! question is new ([`Asking::New`]: the spec changed, a group is about to be created) gets a response that
 //! is at most ten minutes old. Failures are remembered for a minute, transient ones for five seconds, so that
 //! a pool with a misspelt subnet does not call AWS in every pass. Callers with the same question share one
 //! call.
@@ -22,21 +22,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long an answer is valid for repeated questions; unused answers are dropped after the same time.
+/// How long a response is valid for repeated questions; unused answers are dropped after the same time.
 const FOR_REPEATED: Duration = Duration::from_hours(24);
-/// How long an answer is valid for new questions.
+/// How long a response is valid for new questions.
 const FOR_NEW: Duration = Duration::from_mins(10);
-/// How long a failure is the answer.
+/// How long a failure is the response.
 const FAILED: Duration = Duration::from_mins(1);
-/// How long a transient failure is the answer.
+/// How long a transient failure is the response.
 const PASSING: Duration = Duration::from_secs(5);
 
 /// Why a caller asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asking {
-    /// For the same reason as before: an answer up to a day old suffices.
+    /// For the same reason as before: a response up to a day old suffices.
     Again,
-    /// The question is new: an answer up to ten minutes old suffices.
+    /// The question is new: a response up to ten minutes old suffices.
     New,
 }
 
@@ -149,11 +149,11 @@ fn only<T>(found: Vec<T>, operation: Operation, id: &impl fmt::Display) -> Resul
     found.into_iter().next().ok_or_else(unknown)
 }
 
-/// One answer per question. The holder of a slot's lock makes the call; the others wait for the lock and
+/// One response per question. The holder of a slot's lock makes the call; the others wait for the lock and
 /// read.
 struct Answers<K, V> {
     slots: Mutex<HashMap<K, Slot<V>>>,
-    /// Whether an answer is empty.
+    /// Whether a response is empty.
     is_nothing: fn(&V) -> bool,
 }
 
@@ -238,7 +238,7 @@ impl<V: Clone> Answer<V> {
         (at.elapsed() < remembered).then(|| self.despite(error, asking))
     }
 
-    /// The best answer after a failed call: a pool at rest keeps using yesterday's answer, unless AWS says
+    /// The best answer after a failed call: an idle pool keeps using yesterday's answer, unless AWS says
     /// that it is no longer true.
     fn despite(&self, error: &CloudError, asking: Asking) -> Result<V> {
         match (&self.found, asking) {

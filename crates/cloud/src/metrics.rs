@@ -35,7 +35,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Makes the metrics and registers them under their full names; once per process.
+    /// Creates the metrics and registers them under their full names; once per process.
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self::unregistered();
         metrics.requests.register(registry, "foo_aws_requests", "Finished AWS calls");
@@ -68,11 +68,11 @@ impl Metrics {
         metrics
     }
 
-    /// Metrics that nobody reads, for tests and tools.
+    /// Metrics that is not read, for tests and tools.
     pub fn unregistered() -> Self {
         Self {
             requests: Initialized::new(),
-            // 10 ms … 41 s: from a cached answer to a full set of retries.
+            // 10 ms … 41 s: from a cached response to a full set of retries.
             seconds: Initialized::with(|| Histogram::new(exponential_buckets(0.01, 2.0, 13))),
             waits: Initialized::with(|| Histogram::new(exponential_buckets(0.01, 4.0, 8))),
             tokens: Initialized::new(),

@@ -10,7 +10,7 @@ use foo_model::network::{Kind, Parts, Quotas, Scope};
 use std::fmt;
 use std::sync::Arc;
 
-/// The shared looks, one per (credentials, region).
+/// The shared reads, one per (credentials, region).
 pub struct NetworkLooks {
     cloud: Arc<dyn Cloud>,
     parts: Answers<(Kind, Scope), Parts>,
@@ -18,7 +18,7 @@ pub struct NetworkLooks {
 }
 
 impl NetworkLooks {
-    /// Nothing was looked at yet.
+    /// Nothing was read yet.
     pub fn new(cloud: Arc<dyn Cloud>, clock: Arc<dyn Clock>) -> Self {
         Self { cloud, parts: Answers::new(Arc::clone(&clock)), quotas: Answers::new(clock) }
     }
@@ -35,7 +35,7 @@ impl NetworkLooks {
         self.quotas.ask(Operation::GetServiceQuota, &(), freshness, || self.cloud.quotas()).await
     }
 
-    /// The newest look at the parts of a kind within a scope, however old. Does not call AWS.
+    /// The newest read of the parts of a kind within a scope, however old. Does not call AWS.
     pub fn last(&self, kind: Kind, scope: &Scope) -> Option<Look<Parts>> {
         self.parts.last(&(kind, canonical(kind, scope)))
     }

@@ -2,7 +2,7 @@
 //!
 //! | metric | meaning |
 //! |---|---|
-//! | `foo_observations_oldest_seconds` | age of the oldest of the newest looks at all groups, at the moment of the scrape |
+//! | `foo_observations_oldest_seconds` | age of the oldest of the newest reads of all groups, at the moment of the scrape |
 //! | `foo_groups_unseen` | groups nobody has seen for two periods, at the moment of the scrape |
 
 use crate::observer::{Observer, Unseen};

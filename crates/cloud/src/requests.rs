@@ -49,7 +49,7 @@ impl From<Vec<Group>> for Looked {
 pub enum Ended {
     /// It terminates all of them.
     All,
-    /// It terminates fewer than requested; it does not say which.
+    /// It terminates fewer than requested; it does not show which.
     NotAll,
 }
 

@@ -1,5 +1,5 @@
 //! Lists of objects, shared by all pools of one set of credentials and region that keep user data in one folder ([`crate::looks`]):
-//! however many pools there are, an object that somebody deleted is noticed for a call per thousand objects.
+//! however many pools there are, an object that a user deleted is noticed for a call per thousand objects.
 
 use crate::looks::{Answers, Freshness, Known};
 use crate::operation::Operation;

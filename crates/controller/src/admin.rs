@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// Health: alive as long as it answers and no problem exists that only a restart solves; ready when nothing
+/// Health: alive as long as it responds and no problem exists that only a restart solves; ready when nothing
 /// is missing.
 pub fn health(readiness: Readiness, liveness: Liveness) -> Router {
     Router::new()
@@ -61,7 +61,7 @@ async fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
 pub(crate) struct Bounds {
     /// Concurrent connections; further ones wait to be accepted.
     pub(crate) connections: usize,
-    /// From the last answer, or from the start of the connection, to the end of the next request's header.
+    /// From the last response, or from the start of the connection, to the end of the next request's header.
     pub(crate) header: Duration,
     /// Duration of a whole connection.
     pub(crate) connection: Duration,

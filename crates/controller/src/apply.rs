@@ -46,7 +46,7 @@ where
     api.patch(name, &PatchParams::apply(manager).force(), &Patch::Apply(&fields)).await
 }
 
-/// Applies a field that belongs to the provider only while no other manager owns another value of it: then the answer is a conflict
+/// Applies a field that belongs to the provider only while no other manager owns another value of it: then the response is a conflict
 /// (409), and nothing is written.
 ///
 /// With `uid` in `fields.metadata`, as [`apply`].
@@ -197,7 +197,7 @@ pub enum Error {
     Json(#[from] serde_json::Error),
 }
 
-/// Whether the API server says that the object does not exist.
+/// Whether the API server shows that the object does not exist.
 pub fn is_not_found(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 404)
 }

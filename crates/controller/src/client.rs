@@ -3,8 +3,8 @@
 //! kube's own retries are off: they repeat any request up to 15 times over minutes, POSTs included, within
 //! what looks like one call. Here each call is sent once; the controllers have their own back-off.
 //!
-//! The client sends no request whose path is not made of valid names ([`path`]), reads no answer beyond a
-//! sensible length ([`longest_answer`]), sends as many writes of the controllers at a time as the API server answers in time ([`pace`]),
+//! The client sends no request whose path is not made of valid names ([`path`]), reads no response beyond a
+//! sensible length ([`longest_answer`]), sends as many writes of the controllers at a time as the API server responds in time ([`pace`]),
 //! and sends applied objects in a form that the API server can read
 //! ([`yaml`]).
 
@@ -50,7 +50,7 @@ impl Limit {
 
 /// How long connecting to an API server may take.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How long an answer may take to begin; the API server itself times out after 60 seconds.
+/// How long a response may take to begin; the API server itself times out after 60 seconds.
 const ANSWER: Duration = Duration::from_secs(65);
 /// How long a connection may be silent: longer than any watch, which the server ends after at most five
 /// minutes.
@@ -64,7 +64,7 @@ pub fn client(config: Config, purpose: KubeClient, metrics: Metrics) -> kube::Re
     )
 }
 
-/// The client of the election: without limit, since a Lease must not wait, and with a connection of its own, which no answer to the
+/// The client of the election: without limit, since a Lease must not wait, and with a connection of its own, which no response to the
 /// controllers occupies.
 pub fn of_the_lease(config: Config, clock: KubernetesClock, metrics: Metrics) -> kube::Result<Client> {
     let (purpose, clock) = (KubeClient::Lease, Some(clock));
@@ -165,14 +165,14 @@ struct Meter {
     purpose: KubeClient,
     limiter: Option<Arc<DefaultDirectRateLimiter>>,
     leadership: Option<Leadership>,
-    /// Compared by the answers, if they are the management cluster's.
+    /// Compared by the responses, if they are the management cluster's.
     clock: Option<KubernetesClock>,
     /// Room for the controllers' writes.
     pace: Pace,
     metrics: Metrics,
 }
 
-/// Fails a request that got no answer in time.
+/// Fails a request that got no response in time.
 #[derive(Debug, thiserror::Error)]
 enum NotAnswered {
     #[error("this process does not lead any more")]
@@ -285,12 +285,12 @@ fn retry_after<B>(answer: &Response<B>) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-/// Maximum number of bytes read from an answer. The API server of a workload cluster is any server that a
+/// Maximum number of bytes read from a response. The API server of a workload cluster is any server that a
 /// kubeconfig names.
 fn longest_answer(purpose: KubeClient, verb: Verb) -> usize {
     const KIB: usize = 1024;
     match (purpose, verb) {
-        // The answer of `/version`.
+        // The response of `/version`.
         (KubeClient::Workload, verb) if !verb.writes() => 64 * KIB,
         // A Node; etcd holds no object of more than 1.5 MiB.
         (KubeClient::Workload, _) => 2 * KIB * KIB,

@@ -20,7 +20,7 @@ use foo_model::{Agreement, Kubernetes, KubernetesTime, Timestamp};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The API server's clock, compared with the manager's by the answers of the API server.
+/// The API server's clock, compared with the manager's by the responses of the API server.
 pub type KubernetesClock = Compared<Kubernetes>;
 
 /// The time now by the API server's clock, for conditions and Leases.

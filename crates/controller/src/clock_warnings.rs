@@ -11,7 +11,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
 const READY: &str = "Ready";
 
-/// A warning if the clocks do not agree. `other` names the other clock, and says what follows.
+/// A warning if the clocks do not agree. `other` names the other clock, and shows what follows.
 pub(crate) fn warning<C>(found: &Comparison<C>, other: &str) -> Option<Blocked> {
     (found.agreement == Agreement::Differ).then(|| {
         let (how_far, direction) = in_words(found.difference.millis());

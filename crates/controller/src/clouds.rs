@@ -144,7 +144,7 @@ pub struct Metering {
     pub leadership: Leadership,
     /// The request budget that calls use; a cloud may have its own.
     pub allowance: Option<Arc<Allowance>>,
-    /// Where connections note when AWS dated its answers.
+    /// Where connections note when AWS dated its responses.
     pub clock: AwsClock,
 }
 
@@ -200,7 +200,7 @@ impl CloudRegion {
         self.allowance.backlog()
     }
 
-    /// AWS's clock, compared with the manager's by the answers to all calls with these credentials. Logs when the clocks begin or cease to
+    /// AWS's clock, compared with the manager's by the responses to all calls with these credentials. Logs when the clocks begin or cease to
     /// agree.
     pub fn clock(&self) -> Comparison<Aws> {
         if let Some(news) = self.clock.news() {
@@ -351,12 +351,12 @@ impl Clouds {
         }
     }
 
-    /// A connection to a queue. Its answers are compared in [`Self::clock_of_queues`].
+    /// A connection to a queue. Its responses are compared in [`Self::clock_of_queues`].
     pub async fn queue(&self, queue: &QueueAddress) -> Result<Arc<dyn Queue>, ConnectError> {
         self.factory.connect_queue(queue, &self.metering).await
     }
 
-    /// AWS's clock, compared with the manager's by the answers about queues.
+    /// AWS's clock, compared with the manager's by the responses about queues.
     pub fn clock_of_queues(&self) -> Comparison<Aws> {
         self.metering.clock.found()
     }

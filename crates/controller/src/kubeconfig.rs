@@ -1,5 +1,5 @@
 //! Kubeconfigs of workload clusters: whether Cluster API can use one, which API server it names, and what that
-//! server answers to its credentials: its version, and whether they have the rights that Cluster API needs.
+//! server responds to its credentials: its version, and whether they have the rights that Cluster API needs.
 
 use crate::client::Workloads;
 use crate::expiry;
@@ -193,7 +193,7 @@ impl Right {
 /// Why a kubeconfig does not work. The message does not change while the cause does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
-    /// The API server does not answer, or not as one does.
+    /// The API server does not respond, or not as one does.
     Unreachable(String),
     /// The API server answers that it does not accept the credentials, or that they lack a right.
     Refused(String),

@@ -238,7 +238,7 @@ pub enum ConditionType {
     AccessReady,
     KubeconfigReady,
     DataSecretAvailable,
-    /// One that somebody else or another version of the manager wrote.
+    /// One that another user or controller or another version of the manager wrote.
     Other,
 }
 
@@ -316,7 +316,7 @@ impl Verb {
     }
 }
 
-/// The API server's answer.
+/// The API server's response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum KubeCode {
@@ -338,7 +338,7 @@ pub enum KubeCode {
     OtherClient,
     /// 5xx.
     Server,
-    /// No answer.
+    /// No response.
     NoAnswer,
 }
 
@@ -363,7 +363,7 @@ mod tests {
     use super::*;
     use strum::{IntoEnumIterator as _, VariantNames as _};
 
-    /// A condition that this enum forgets would be counted as one of somebody else.
+    /// A condition that this enum forgets would be counted as one of another owner.
     #[test]
     fn every_condition_of_the_planners_has_a_label() {
         let pools = foo_planner::report::ConditionKind::VARIANTS.iter().copied();

@@ -29,7 +29,7 @@ where
 }
 
 /// Never logs kube's client, whatever the filter says. This keeps Secrets out of the log: kube logs the whole
-/// of every answer that it cannot decode. (It logs each failed request as well, which the caller does with
+/// of every response that it cannot decode. (It logs each failed request as well, which the caller does with
 /// more context.)
 fn is_harmless(metadata: &Metadata<'_>) -> bool {
     !metadata.target().starts_with("kube_client")

@@ -91,7 +91,7 @@ impl<K> Object for K where
 }
 
 impl<K: Object + Resource<Scope = NamespaceResourceScope>> Watch<K> {
-    /// Watches a kind that users write. `passing` says which changes are relevant.
+    /// Watches a kind that users write. `passing` shows which changes are relevant.
     pub fn lenient(context: &Context, kind: Watched, which: Scope, passing: ChangeFilter) -> Self {
         Self::new(context, kind, passing, api(context), labels(context, which), Odds::AreLeftOut)
     }

@@ -13,7 +13,7 @@ pub(crate) fn control_plane_of(cluster: &Cluster) -> Option<&ContractReference> 
 }
 
 /// Name of the EKS cluster of a FooControlPlane; `None` in another mode. One that was seen keeps its name, even if the object no longer
-/// says which Cluster it belongs to.
+/// shows which Cluster it belongs to.
 pub(crate) fn eks_name(control_plane: &FooControlPlane, cluster: &str, installation: &str) -> Option<String> {
     let eks = control_plane.spec.eks.as_ref()?;
     let status = control_plane.status.as_ref().and_then(|status| status.eks.as_ref());
@@ -26,7 +26,7 @@ pub(crate) fn eks_name(control_plane: &FooControlPlane, cluster: &str, installat
 }
 
 /// The name of the EKS cluster, if the Cluster's control plane is a FooControlPlane in mode `eks`; otherwise that of the Cluster. `None`:
-/// the FooControlPlane does not exist. Mode and name are immutable, so that one answer is enough.
+/// the FooControlPlane does not exist. Mode and name are immutable, so that one response is enough.
 ///
 /// # Errors
 ///

@@ -15,7 +15,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Objects in one answer.
+/// Objects in one response.
 const PAGE: u32 = 500;
 
 /// A pool with the objects that belong to it.

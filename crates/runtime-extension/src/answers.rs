@@ -1,7 +1,7 @@
-//! Answers of AWS that are kept for a while, one per question. Callers with the same question share one call.
+//! Responses of AWS that are kept for a while, one per question. Callers with the same question share one call.
 //!
 //! No caller waits long: a call has a deadline, and so has the wait for another caller's call. A failure, a missed deadline
-//! included, is the answer for a while, so that an AWS that is silent costs the deadline once and not in every check.
+//! included, is the response for a while, so that an AWS that is silent costs the deadline once and not in every check.
 
 use foo_cloud::{CloudError, ErrorKind, Operation, Result};
 use std::collections::HashMap;
@@ -10,20 +10,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
-/// How long a failure is the answer.
+/// How long a failure is the response.
 const FAILED: Duration = Duration::from_mins(1);
 /// The same in front of a cache, which remembers by itself what AWS refuses: as long as [`foo_cloud::Lookups`] remember a transient
 /// failure.
 const FAILED_BEFORE_CACHE: Duration = Duration::from_secs(5);
 
-/// The answers to all questions of one type.
+/// The responses to all questions of one type.
 #[derive(Debug)]
 pub(crate) struct Answers<Q, T> {
     slots: Mutex<HashMap<Q, Slot<T>>>,
     operation: Operation,
     /// How long a call may take, and the wait for another caller's.
     within: Duration,
-    /// How long an answer is valid; zero: it is asked for each time.
+    /// How long a response is valid; zero: it is asked for each time.
     serves: fn(&T) -> Duration,
     /// How long a failure is.
     failed: Duration,
@@ -53,7 +53,7 @@ impl<Q: Clone + Eq + Hash, T: Clone> Answers<Q, T> {
         Self { failed: FAILED_BEFORE_CACHE, ..Self::new(operation, within, |_| Duration::ZERO) }
     }
 
-    /// The answer that is known, or the one that AWS gives in time.
+    /// The response that is known, or the one that AWS gives in time.
     pub(crate) async fn get(&self, question: &Q, ask: impl Future<Output = Result<T>>) -> Result<T> {
         let silent = || {
             let why = format!("no answer in {:?}", self.within);
@@ -72,7 +72,7 @@ impl<Q: Clone + Eq + Hash, T: Clone> Answers<Q, T> {
         answer
     }
 
-    /// A new question is the occasion to forget those that nobody asked for an hour, longer than any answer is valid.
+    /// A new question is the occasion to forget those without a caller for an hour, longer than any response is valid.
     fn slot(&self, question: &Q) -> Arc<tokio::sync::Mutex<Option<Known<T>>>> {
         const UNUSED: Duration = Duration::from_hours(1);
         let now = Instant::now();

@@ -18,7 +18,7 @@ pub struct Args {
     #[arg(long, default_value = "/certificates")]
     pub certificates: PathBuf,
     /// File with certificates of the authorities that sign the client certificate of Cluster API
-    /// (--runtime-extension-client-cert-file); if empty, any client is answered.
+    /// (--runtime-extension-client-cert-file); if empty, any client gets a response.
     #[arg(long, env = "FOO_EXTENSION_CLIENT_AUTHORITIES", default_value = "")]
     pub client_authorities: String,
     /// Seconds that calls in progress have to end after SIGTERM.

@@ -26,14 +26,14 @@ const MOST: usize = 64;
 const ONE_CALL: Duration = Duration::from_millis(1500);
 const MANY_CALLS: Duration = Duration::from_secs(3);
 
-/// How long zones, quotas of vCPUs, versions of EKS and instance profiles are the answer: as long as the other look-ups of new questions.
+/// How long zones, quotas of vCPUs, versions of EKS and instance profiles are the response: as long as the other look-ups of new questions.
 const RARELY_CHANGES: Duration = Duration::from_mins(10);
-/// How long the quotas of networks are: what is used of them is part of the answer, and who made room waits for it.
+/// How long the quotas of networks are: what is used of them is part of the response, and who made room waits for it.
 const USED: Duration = Duration::from_mins(3);
 /// How long a network is known to be begun. A Cluster that is deleted and created again under its name is new after that.
 const BEGUN: Duration = Duration::from_hours(1);
 
-/// Makes the connection to a cloud. No call is made yet.
+/// Creates the connection to a cloud. No call is made yet.
 #[async_trait]
 pub trait Connect: Send + Sync {
     /// With these credentials, in this region.
@@ -200,7 +200,7 @@ impl Clouds {
         if open.len() >= MOST {
             open.clear();
         }
-        // Another call may have been faster; then its answers are there already.
+        // Another call may have been faster; then its responses are there already.
         Ok(Arc::clone(open.entry(key).or_insert(made)))
     }
 

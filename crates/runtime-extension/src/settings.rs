@@ -1,4 +1,4 @@
-//! What an ExtensionConfig, or a reference to a handler in a ClusterClass, may set. A setting that nobody knows is a
+//! What an ExtensionConfig, or a reference to a handler in a ClusterClass, may set. A setting that is not known is a
 //! failure of every call: mistyped, it would switch off what somebody relies on.
 
 use foo_runtime_sdk::Failure;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
     reason = "each switches one hook on, and is written as true or false"
 )]
 pub struct Settings {
-    /// Which FooClusterIdentities may be looked at AWS with, and how. Topologies with any other identity are not checked
+    /// Which FooClusterIdentities may be read AWS with, and how. Topologies with any other identity are not checked
     /// against AWS.
     pub identities: Vec<Identity>,
     /// What ValidateTopology does with what AWS would refuse.

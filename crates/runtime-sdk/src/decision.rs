@@ -1,4 +1,4 @@
-//! What a handler of a blocking hook answers: go on, or wait.
+//! What a handler of a blocking hook answers: continue, or wait.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Reading structs that keep the fields they do not know, without the copy that serde's `flatten` makes.
 //!
-//! `flatten` holds a whole object in an intermediate form before it looks at the first field. Requests of the topology hooks
+//! `flatten` holds a whole object in an intermediate form before it reads the first field. Requests of the topology hooks
 //! have megabytes, nearly all of them inside such objects.
 
 use serde::de::{DeserializeOwned, DeserializeSeed, Error, IntoDeserializer, MapAccess, Visitor};

@@ -1,9 +1,9 @@
-//! One call: from a path and a body to an answer, in time.
+//! One call: from a path and a body to a response, in time.
 //!
 //! Core waits for a handler as long as the handler said at discovery. If it hears nothing by then it has only an error of
-//! its HTTP client to show. So a handler that is late is answered for a little earlier, by one sentence that core can
+//! its HTTP client to show. So a handler that is late gets a response a little earlier, by one sentence that core can
 //! show: a `Failure`, or, for a handler with failure policy `Ignore`, an HTTP error. Core never ignores a `Failure`, and
-//! whoever asked for `Ignore` asked that a broken extension stops nothing. A handler that panics is answered for in the
+//! whoever asked for `Ignore` asked that a broken extension stops nothing. A handler that panics gets a response in the
 //! same way, and so is one for which there was no room ([`crate::server::ROOM`]).
 
 use crate::about;
@@ -17,7 +17,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
-/// An answer to core.
+/// A response to core.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// HTTP status; core takes anything but 200 for an extension that cannot be called.
@@ -57,7 +57,7 @@ impl Dispatcher {
         self.call_keeping(handler, body, asked, received, ()).await
     }
 
-    /// The same; `kept` is dropped when the handler has ended, which is not before it is answered for.
+    /// The same; `kept` is dropped when the handler has ended, which is not before it gets a response.
     pub(crate) async fn call_keeping(
         &self,
         handler: &Handler,
@@ -73,7 +73,7 @@ impl Dispatcher {
             cluster = %about::cluster(&body),
         );
         let deadline = received + patience(handler.timeout(), asked);
-        // A task of its own: a function that blocks its thread does not block the answer.
+        // A task of its own: a function that blocks its thread does not block the response.
         let call = handler.call(body).instrument(span.clone());
         let task = tokio::spawn(async move {
             let called = call.await;
@@ -114,7 +114,7 @@ impl Dispatcher {
         self.metrics.called(hook, Outcome::Refused, received.elapsed());
     }
 
-    /// The answer to a call that found no room. Core repeats it, as after every failure, with growing pauses.
+    /// The response to a call that found no room. Core repeats it, as after every failure, with growing pauses.
     pub(crate) fn busy(&self, handler: &Handler, received: Instant) -> Answer {
         tracing::warn!(hook = handler.hook(), handler = handler.name(), "too many calls at the same time");
         self.metrics.called(handler.hook(), Outcome::Busy, received.elapsed());
@@ -127,13 +127,13 @@ impl Dispatcher {
 }
 
 impl Handler {
-    /// How long a call waits for room: half of its time, since the other half is needed to answer it.
+    /// How long a call waits for room: half of its time, since the other half is needed to respond.
     pub(crate) fn time_for_turn(&self, asked: Option<Duration>) -> Duration {
         patience(self.timeout(), asked) / 2
     }
 }
 
-/// The answer for a handler that has none.
+/// The response for a handler that has none.
 fn broken(handler: &Handler, sentence: &str) -> Answer {
     match handler.policy() {
         FailurePolicy::Fail => Answer { status: StatusCode::OK, body: handler.refuse(sentence) },
@@ -143,7 +143,7 @@ fn broken(handler: &Handler, sentence: &str) -> Answer {
     }
 }
 
-/// How long a handler may take: what it declared, or less if core says so, less a twentieth for the way (50 ms to 500 ms).
+/// How long a handler may take: what it declared, or less if core reports it, less a twentieth for the way (50 ms to 500 ms).
 fn patience(declared: Duration, asked: Option<Duration>) -> Duration {
     let whole = asked.map_or(declared, |asked| asked.min(declared));
     let way = (whole / 20).clamp(Duration::from_millis(50), Duration::from_millis(500));

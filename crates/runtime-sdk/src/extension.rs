@@ -63,7 +63,7 @@ pub(crate) struct Called {
 /// How a call of a handler ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// Success, go on.
+    /// Success, continue.
     Success,
     /// Success, but core shall wait.
     Retry,
@@ -111,7 +111,7 @@ impl Handler {
                 let function = Arc::clone(&function);
                 async move {
                     let request = request::<H>(&body);
-                    // A handler may wait for long; what it was told by is not needed until it has answered.
+                    // A handler may wait for long; what it was told by is not needed until it has responded.
                     drop(body);
                     called::<H>(match request {
                         Ok(request) => function(request).await,
@@ -124,12 +124,12 @@ impl Handler {
         }
     }
 
-    /// How long core waits for an answer: 1 to 30 seconds, 10 if nothing is said.
+    /// How long core waits for a response: 1 to 30 seconds, 10 if nothing is reported.
     pub fn timeout_seconds(self, seconds: u32) -> Self {
         Self { timeout_seconds: seconds, ..self }
     }
 
-    /// What core does if it gets no answer.
+    /// What core does if it gets no response.
     pub fn failure_policy(self, policy: FailurePolicy) -> Self {
         Self { failure_policy: policy, ..self }
     }
@@ -149,7 +149,7 @@ impl Handler {
         Duration::from_secs(self.timeout_seconds.into())
     }
 
-    /// What core does if it gets no answer.
+    /// What core does if it gets no response.
     pub(crate) fn policy(&self) -> FailurePolicy {
         self.failure_policy
     }
@@ -246,7 +246,7 @@ pub enum InvalidExtension {
         /// What was asked for.
         seconds: u32,
     },
-    /// A handler of the hook that is answered here.
+    /// A handler of the hook that gets a response here.
     #[error("handler {0:?}: Discovery is answered from the registered handlers")]
     Discovery(String),
 }

@@ -16,12 +16,12 @@ pub async fn call(handler: &Handler, request: &impl Serialize) -> Value {
     serde_json::from_slice(&called.body).expect("a response that is JSON")
 }
 
-/// Calls a handler several times with one request: every answer has to be the same to the letter. Otherwise core would
+/// Calls a handler several times with one request: every response has to be the same to the letter. Otherwise core would
 /// reconcile for ever.
 ///
 /// # Panics
 ///
-/// When two answers differ, with both.
+/// When two responses differ, with both.
 pub async fn assert_deterministic(handler: &Handler, request: &impl Serialize) {
     let first = call(handler, request).await.to_string();
     for _ in 0..4 {

@@ -65,7 +65,7 @@ async fn what_is_no_request_never_reaches_a_handler() {
 async fn a_body_over_the_bound_is_refused_and_the_server_continues() {
     let authority = Authority::new();
     let running = Running::start(proceed(), &authority, None).await;
-    // The answer may come before all is sent: then the client sees a broken connection instead.
+    // The response may come before all is sent: then the client sees a broken connection instead.
     if let Ok((status, _body)) = post(&running, &authority, &quota(), vec![b' '; BODY_LIMIT + 1]).await {
         assert_eq!(status, 413);
     }
@@ -148,7 +148,7 @@ async fn two_hundred_concurrent_calls_get_responses() {
     running.stop().await;
 }
 
-/// Three bodies of 8 MiB are all there is room for. A fourth is not read, is answered for after half of its time, and core
+/// Three bodies of 8 MiB are all there is room for. A fourth is not read, gets a response after half of its time, and core
 /// calls again.
 #[tokio::test]
 async fn calls_without_room_wait_and_get_a_response() {

@@ -98,7 +98,7 @@ impl ApiServer {
         Ok(server)
     }
 
-    /// A client with all rights, which shows every answer as it came: kube's own retries are off. Clones share its
+    /// A client with all rights, which shows every response as it came: kube's own retries are off. Clones share its
     /// connections.
     pub fn client(&self) -> Client {
         self.client.clone()
@@ -220,15 +220,15 @@ impl ApiServer {
         Ok(snapshot)
     }
 
-    /// Puts a snapshot in the place of the store, as `etcdutl snapshot restore --bump-revision` does: revisions go on
-    /// above all that were ever given out, so that clients notice and read everything anew.
+    /// Puts a snapshot in the place of the store, as `etcdutl snapshot restore --bump-revision` does: revisions continue
+    /// above all that were ever given out, so that clients notice and read everything again.
     pub async fn restore(&self, snapshot: &Path) -> Result<()> {
         self.stop();
         self.store.restore(snapshot).await?;
         self.resume().await
     }
 
-    /// Makes the server unreachable as a broken network would: connections stay open, and nothing answers.
+    /// Makes the server unreachable as a broken network would: connections stay open, and nothing responds.
     pub fn freeze(&self) -> Result<()> {
         self.signal(Signal::Freeze)
     }

@@ -19,7 +19,7 @@ const MARK: &str = ".foo-rig";
 const KEEP: &str = "FOO_KEEP_RIG";
 
 /// Told how we ended, or sees it: at end of file we have. The supervisors of our processes see that at the same moment;
-/// the pause is for them. Of a folder that is kept only the store goes: 130 MB, and logs are what one looks at.
+/// the pause is for them. Of a folder that is kept only the store goes: 130 MB, and logs are what one reads.
 const JANITOR: &str = r#"
 what=$1
 read -r word
@@ -44,7 +44,7 @@ pub(crate) struct Temporary {
 }
 
 impl Folder {
-    /// A given folder is emptied and left as it is at the end; without one a temporary folder is made.
+    /// A given folder is emptied and left as it is at the end; without one a temporary folder is created.
     pub(crate) fn prepare(given: Option<PathBuf>) -> Result<Self> {
         if let Some(path) = given {
             if path.join(MARK).exists() {
@@ -77,7 +77,7 @@ impl Folder {
         }
     }
 
-    /// The folder stays where it is, for somebody to look at.
+    /// The folder stays where it is, for somebody to read.
     pub(crate) fn keep(&self) {
         let Self::Temporary(temporary) = self else { return };
         let Some(folder) = lock(&temporary.owned).take() else { return };

@@ -7,7 +7,7 @@ use tokio::net::TcpStream;
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The body of the answer; an error unless its status is 200.
+/// The body of the response; an error unless its status is 200.
 pub(crate) async fn get(port: u16, path: &str) -> Result<String> {
     request(port, path, format!("GET {path} HTTP/1.0\r\n\r\n")).await
 }
@@ -28,7 +28,7 @@ async fn request(port: u16, path: &str, text: String) -> Result<String> {
     }
 }
 
-/// HTTP/1.0: the server closes the connection at the end of its answer, and sends it in one piece.
+/// HTTP/1.0: the server closes the connection at the end of its response, and sends it in one piece.
 async fn answer(port: u16, text: String) -> Result<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
     stream.write_all(text.as_bytes()).await?;

@@ -160,7 +160,7 @@ impl Process {
         Ok(())
     }
 
-    /// A signal that was sent has not arrived yet: each thread stops when it is next looked at.
+    /// A signal that was sent has not arrived yet: each thread stops when it is next read.
     fn wait_until_frozen(&self) -> Result<()> {
         let end = Instant::now() + REAP;
         while Instant::now() < end {

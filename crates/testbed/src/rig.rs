@@ -44,7 +44,7 @@ pub struct Rig {
 impl Rig {
     /// Starts everything and waits until it is ready.
     pub async fn start(options: RigOptions) -> Result<Self> {
-        // Before anything is made: a missing program is the first thing to say.
+        // Before anything is created: a missing program is the first thing to say.
         Tools::find()?;
         let folder = Folder::prepare(options.folder.clone())?;
         Self::start_in(folder, options).await
@@ -101,7 +101,7 @@ impl Rig {
         self.folder.path()
     }
 
-    /// The folder stays at the end, for somebody to look at: for a test that failed in a rig it shares with others.
+    /// The folder stays at the end, for somebody to read: for a test that failed in a rig it shares with others.
     pub fn keep_folder(&self) {
         self.folder.keep();
     }

@@ -1,4 +1,4 @@
-//! The store of an API server: a real etcd, which can be put back to what it was.
+//! The store of an API server: a real etcd, which can be restored to what it was.
 
 use crate::commands::run;
 use crate::http::post;
@@ -74,8 +74,8 @@ impl Store {
         self.run()
     }
 
-    /// Goes back to a copy as `etcdutl snapshot restore --bump-revision --mark-compacted` does: its revisions go on above all
-    /// that were ever given out, and none below is remembered, so that nobody goes on from what they knew. Nobody may be using it.
+    /// Goes back to a copy as `etcdutl snapshot restore --bump-revision --mark-compacted` does: its revisions continue above all
+    /// that were ever given out, and none below is remembered, so that nobody continues from what they knew. Nobody may be using it.
     pub(crate) async fn restore(&self, copied: &Path) -> Result<()> {
         let newest = self.write().await?;
         self.end().await?;
@@ -92,7 +92,7 @@ impl Store {
         post(self.port, "/v3/kv/compaction", &forgotten.to_string()).await.map(drop)
     }
 
-    /// The revision of a write that nobody reads.
+    /// The revision of a write that is not read.
     async fn write(&self) -> Result<u64> {
         let answer: Value = serde_json::from_str(&post(self.port, "/v3/kv/put", A_WRITE).await?)?;
         let revision = answer.pointer("/header/revision").and_then(Value::as_str);

@@ -1,4 +1,4 @@
-//! Waiting for something to become true, with an error that says what was seen instead; and the proof that nothing happens.
+//! Waiting for something to become true, with an error that shows what was seen instead; and the proof that nothing happens.
 //!
 //! Deadlines are written for the machine that they were chosen on. On one that is slower, or busy, everything takes longer: how
 //! much is measured by what starting a world took, and all deadlines grow with it. No other code of the testbed or of the tests
@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// What one look at the world found.
+/// What one read of the world found.
 #[derive(Debug)]
 pub enum Probe<T = ()> {
     /// It is as wanted.
@@ -26,7 +26,7 @@ impl Probe<()> {
 }
 
 const PAUSE: Duration = Duration::from_millis(100);
-/// The same where a look is expensive: one at a pool is five requests.
+/// The same where a read is expensive: one at a pool is five requests.
 pub(crate) const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
 /// How many chances to act are watched in a proof that nothing happens.
 const CHANCES: u32 = 2;
@@ -34,7 +34,7 @@ const CHANCES: u32 = 2;
 const SLOWEST_PERCENT: u32 = 400;
 /// How much time things take here, compared with the machine that deadlines were written for.
 static MEASURED_PERCENT: AtomicU32 = AtomicU32::new(100);
-/// A look near the end of the time gets at least this long, or a slow machine would never see the last state.
+/// A read near the end of the time gets at least this long, or a slow machine would never see the last state.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Takes note of how long something took that takes `typically` so long where deadlines were written.
@@ -55,7 +55,7 @@ pub fn watched_for(period: Duration) -> Duration {
 }
 
 /// The proof that nothing happens, for which nobody can wait: watches until whoever could act has had the chance to, and fails
-/// as soon as a look is not [`Probe::Done`]. The period is how often they look, or how long they try before they act.
+/// as soon as a read is not [`Probe::Done`]. The period is how often they look, or how long they try before they act.
 pub async fn nothing_happens(
     what: &str,
     period: Duration,
@@ -63,7 +63,7 @@ pub async fn nothing_happens(
 ) -> Result<()> {
     let end = Instant::now() + watched_for(period);
     loop {
-        // What began before the end was watched: the last look comes after it.
+        // What began before the end was watched: the last read comes after it.
         let last = Instant::now() >= end;
         if let Probe::NotYet(seen) = look().await? {
             bail!("{what}: {seen}");
@@ -75,7 +75,7 @@ pub async fn nothing_happens(
     }
 }
 
-/// Waits until what is looked at has not changed for a whole period, and returns it.
+/// Waits until what is read has not changed for a whole period, and returns it.
 pub async fn until_quiet<T: PartialEq + Debug>(
     what: &str,
     period: Duration,

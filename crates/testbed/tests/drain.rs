@@ -7,7 +7,7 @@ use foo_testbed::{Capi, InstanceList, KubeletOptions, Kubelets, NodeSpec, PodEnd
 use serde_json::json;
 use std::time::Duration;
 
-/// Core looks at a drain only every 20 s (`drainRetryInterval`), whatever happens in between.
+/// Core reads a drain only every 20 s (`drainRetryInterval`), whatever happens in between.
 const SOON: Duration = Duration::from_secs(50);
 
 const MACHINE: &str = "

@@ -146,7 +146,7 @@ async fn cluster_api_is_installed_and_survives_restarts_and_cut_networks() -> Re
     Capi::install(&workload, CapiOptions::default()).await?;
     workload.freeze()?;
     let look = tokio::time::timeout(Duration::from_secs(1), workload.client().apiserver_version()).await;
-    // A connection that was being closed just then is no answer.
+    // A connection that was being closed just then is no response.
     ensure!(!matches!(look, Ok(Ok(_))), "a frozen API server answered: {look:?}");
     workload.thaw()?;
     workload.client().apiserver_version().await?;

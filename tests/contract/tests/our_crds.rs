@@ -61,7 +61,7 @@ fn find(wrong: impl Fn(&str, &Value) -> bool) -> Vec<String> {
 const NONE: [&str; 0] = [];
 
 /// `contract.CalculateCRDName`: `lower(plural(kind)).group`. Its plural of words that end in `r`, `l`, `e`, `g` is the word
-/// with an `s`, of those in `ty` it has `ties`; a kind with another end needs a look at flect's rules first.
+/// with an `s`, of those in `ty` it has `ties`; a kind with another end needs a read of flect's rules first.
 #[test]
 fn names_are_those_that_core_calculates() {
     for (kind, crd) in all() {
@@ -159,7 +159,7 @@ fn schemas_are_structural() {
     assert_eq!(find(untyped), NONE);
 }
 
-/// Lists are owned item by item only where keys say what an item is; the rest is replaced as a whole by each apply.
+/// Lists are owned item by item only where keys show what an item is; the rest is replaced as a whole by each apply.
 #[test]
 fn condition_lists_are_maps_by_type() {
     let conditions = find(|path, _| path.ends_with("status.conditions"));

@@ -98,7 +98,7 @@ fn the_providers_install_without_any_variable_set() -> Result<()> {
     Ok(())
 }
 
-/// What a release is looked at with before it is installed.
+/// What a release is read with before it is installed.
 #[test]
 fn all_providers_are_described_and_shown_as_they_are() -> Result<()> {
     let release = Release::new()?;

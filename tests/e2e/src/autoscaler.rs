@@ -1,6 +1,6 @@
 //! A small stand-in for cluster-autoscaler with its provider `clusterapi`: its writes, in its order, with its rights.
 //!
-//! It decides nothing: each test says when it does what, and how long it waits where the real one waits minutes. It
+//! It decides nothing: each test shows when it does what, and how long it waits where the real one waits minutes. It
 //! never deletes a Machine or a Node, as the real one never does.
 
 use crate::set;
@@ -35,7 +35,7 @@ pub fn in_bounds(machine_pool: &mut Value, min: &str, max: &str) {
     set(machine_pool, &["metadata", "annotations", MAX], json!(max));
 }
 
-/// A pool that it looks after, made and not waited for.
+/// A pool that it reconciles, made and not waited for.
 pub async fn node_group<'w>(cluster: &Cluster<'w>, replicas: u32) -> Result<Pool<'w>> {
     cluster.pool_with("workers", replicas, |machine_pool, _| in_bounds(machine_pool, "0", "10")).await
 }
@@ -241,7 +241,7 @@ impl Autoscaler {
         found.with_context(|| format!("there is no Machine of {} any more", seen.instance))
     }
 
-    /// An UPDATE of the whole Machine as it was read. When somebody else was first it tries again (the real one in its
+    /// An UPDATE of the whole Machine as it was read. When another user or controller was first it tries again (the real one in its
     /// next round).
     async fn mark(&self, seen: &MachineView, mark: Option<&str>) -> Result<()> {
         let name = &seen.name;

@@ -48,7 +48,7 @@ struct Block {
 }
 
 impl<'r> Reader<'r> {
-    /// The checkout is a folder of links, so that what a page makes (`dist`, configuration) is made there.
+    /// The checkout is a folder of links, so that what a page makes (`dist`, configuration) is created there.
     pub async fn of(rig: &'r Rig) -> Result<Self> {
         let folder = tempfile::tempdir().context("making a folder")?;
         for entry in std::fs::read_dir(root()).context("listing the repository")? {

@@ -66,7 +66,7 @@ async fn was_written_late(world: &World, namespace: &str) -> Result<()> {
         "manager": ODD, "operation": "Update", "apiVersion": "v1", "time": LATE, "fieldsType": "FieldsV1", "fieldsV1": fields,
     }]);
     metadata.insert("managedFields".to_owned(), written);
-    // Not through types: they would not take the answer.
+    // Not through types: they would not take the response.
     let path = format!("/api/v1/namespaces/{namespace}/secrets/{ODD}");
     let request = http::Request::put(path).header("Content-Type", "application/json");
     let answer = world.client().request_text(request.body(serde_json::to_vec(&raw)?)?).await?;

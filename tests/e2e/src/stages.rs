@@ -22,7 +22,7 @@ impl<const N: usize> Stages<N> {
         Self([const { Stage { turn: Mutex::const_new(()), world: OnceCell::const_new() } }; N])
     }
 
-    /// Runs a test in a world that nobody else uses meanwhile; what earlier ones left is still there. All tests must ask for
+    /// Runs a test in a world that no other caller uses meanwhile; what earlier ones left is still there. All tests must ask for
     /// the same options.
     ///
     /// # Panics

@@ -1,7 +1,7 @@
 //! Roll-outs on real components, with everything going wrong that can: images are broken, the manager is killed, and its clock
 //! is set.
 //!
-//! `make chaos` plays the storm for as long as one likes: `CHAOS_MINUTES`, `CHAOS_SIZE` and `CHAOS_SEED` say how
+//! `make chaos` plays the storm for as long as one likes: `CHAOS_MINUTES`, `CHAOS_SIZE` and `CHAOS_SEED` show how
 //! long, how many, and which accidents.
 
 #[path = "chaos/accidents.rs"]
@@ -67,7 +67,7 @@ fn the_node_of_an_instance_at_risk_is_cordoned() {
     });
 }
 
-/// A bad image under a disruption budget: it is given up on and taken back, and nobody's pod notices.
+/// A bad image under a disruption budget: it is marked as failed and taken back, and nobody's pod notices.
 #[test]
 fn a_bad_image_is_rolled_back_and_what_serves_stays() {
     in_world_with(with_events(), async |world| {

@@ -68,7 +68,7 @@ fn a_cluster_lives_on_its_own_identity_and_survives_the_rotation_of_its_key() {
         let cluster = world.cluster(NAMESPACE).await?;
         cluster.patch(Kind::FooCluster, &json!({"spec": {"identityRef": {"name": "team"}}})).await?;
 
-        // The Secret is not there yet, and that is what is said of it.
+        // The Secret is not there yet, and that is what is reported of it.
         let of_cluster = async || cluster.read(Kind::FooCluster).await;
         says("FooCluster", "IdentitySecretNotFound", of_cluster).await?;
         has_secret(world, FIRST_KEY).await?;
@@ -150,7 +150,7 @@ async fn stay_until_the_cluster_is_gone(world: &World, cluster: &Cluster<'_>, po
     Ok(())
 }
 
-/// An object says this of its credentials.
+/// An object reports this of its credentials.
 async fn says(what: &str, reason: &str, read: impl AsyncFn() -> Result<Option<Value>>) -> Result<()> {
     let what = format!("CredentialsReady of the {what} to be {reason}");
     foo_testbed::wait_until(&what, Duration::from_mins(2), async || {

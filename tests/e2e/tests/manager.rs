@@ -121,7 +121,7 @@ fn diagnostics_are_for_users_that_the_api_server_authorizes() {
     });
 }
 
-/// What a server answers to a request without TLS.
+/// What a server responds to a request without TLS.
 async fn plain_http(port: u16, token: &str) -> Result<String> {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await?;

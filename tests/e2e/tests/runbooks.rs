@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 const RESTORED: &str = "docs/operations/runbooks/restored.md";
-/// Restarted managers, drains that core looks at every 20 s, and all of it on a busy machine.
+/// Restarted managers, drains that core reads every 20 s, and all of it on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(5);
 
 static STAGES: Stages<2> = Stages::new();
@@ -58,7 +58,7 @@ async fn stops_and_pauses(world: &World, reader: &Reader<'_>, namespace: &str) -
     Ok(())
 }
 
-/// The managers run and one Cluster is let go, as [`RESTORED`] says.
+/// The managers run and one Cluster is released, as [`RESTORED`] says.
 async fn goes_on(world: &World, reader: &Reader<'_>, cluster: &str) -> Result<()> {
     reader.run(&format!("export NAMESPACE={cluster} CLUSTER={cluster}")).await?;
     reader.follow(RESTORED, "Go on").await?;

@@ -44,7 +44,7 @@ impl Voice for Witness {
     }
 }
 
-/// The manager ends and nobody in this program did it. The world of a demo that stays up goes on.
+/// The manager ends and nobody in this program did it. The world of a demo that stays up continues.
 async fn a_manager_that_ends_is_started_again(story: &Story) -> Result<()> {
     let world = story.world().context("no world")?;
     let pid = world.manager().pid().context("no manager")?;

@@ -1,6 +1,6 @@
 //! What a hostile tenant tries while the managers run: somebody with the usual rights in a namespace, before the real API server
-//! and Cluster API's real core, and a manager that requires identities. Each attempt ends in a condition that says why, and
-//! the neighbours go on.
+//! and Cluster API's real core, and a manager that requires identities. Each attempt ends in a condition that shows why, and
+//! the neighbours continue.
 //!
 //! What is refused before a manager sees it is in `admission/tenants.rs` (policies, patterns, the manager's own token), `admission/rules.rs`
 //! (the ownership tags of others, control characters in tags) and `admission/namespaced.rs` (the rights of a manager of one namespace).

@@ -2,7 +2,7 @@
 //! slow.
 //!
 //! For each size: the scale-up from nothing, the pool at rest, a change in AWS until its FooMachine is there,
-//! a restart of the manager, a roll-out. The manager runs with its own defaults (a look at quiet groups every
+//! a restart of the manager, a roll-out. The manager runs with its own defaults (a read of quiet groups every
 //! 30 s); instances take [`LAUNCH`] to launch. Counts are the simulator's and the manager's own; times depend
 //! on the machine, and a rest of the system shares its processors.
 
@@ -70,7 +70,7 @@ async fn main() -> Result<()> {
 
 async fn world() -> Result<World> {
     let manager_args = MANAGER_ARGS.map(str::to_owned).to_vec();
-    // A manager that ends is started again, as Kubernetes would do it, and said so: the numbers include it.
+    // A manager that ends is started again, as Kubernetes would do it, and reported it: the numbers include it.
     let restarts = Some(Restarts::told_to(|text| println!("  note: {text}")));
     let world = World::start(WorldOptions { manager_args, restarts, ..WorldOptions::default() }).await?;
     world.aws().region().change_settings(|settings| settings.launch = LAUNCH)?;
@@ -190,7 +190,7 @@ async fn restart(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {
     let aws = meter::aws_calls(world);
     let started = Instant::now();
     world.manager().start().await?;
-    // Its first look is the end of filling its caches; what the pool's status says until then is the last manager's.
+    // Its first read is the end of filling its caches; what the pool's status reports until then is the last manager's.
     wait_until("the manager to call AWS", patience(size), async || {
         Ok(Probe::when(meter::aws_calls(world) != aws, || "no call".to_owned()))
     })

@@ -26,7 +26,7 @@ pub enum SkipReason {
     NoNode,
     /// Core had deleted the Node, because its id left the pool's `providerIDList`.
     NodeDeleted,
-    /// No control-plane Machines, and the control plane does not say that it is managed externally.
+    /// No control-plane Machines, and the control plane does not show that it is managed externally.
     NoControlPlane,
     /// Its FooMachine was being deleted, or gone, before the drain was over.
     InfrastructureDeleting,
@@ -91,7 +91,7 @@ impl DrainRecord {
     }
 }
 
-/// Whether the deletion may go on.
+/// Whether the deletion may continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     Draining,
@@ -104,7 +104,7 @@ struct Entry {
     record: DrainRecord,
     had_infrastructure: bool,
     began: Option<Instant>,
-    /// What was said about the time when it began.
+    /// What was reported about the time when it began.
     time: DrainTime,
 }
 

@@ -3,7 +3,7 @@
 //! It does what core v1.14 does to MachinePools, their FooMachinePools, FooMachines and Machines, to Clusters, and what
 //! Kubernetes' garbage collector does to all of them. Core's traps are kept: `status.ready` is what counts, an id that
 //! leaves `providerIDList` costs its Node, a FooMachine that is being deleted still gets a Machine, a drain is skipped
-//! once the FooMachine is being deleted or if the control plane does not say that it is managed externally.
+//! once the FooMachine is being deleted or if the control plane does not show that it is managed externally.
 //! It runs over a plain client, so it would work on a real API server as well.
 //! Not there: ClusterClass, MachineDeployments, bootstrap providers (tests set `dataSecretName`), MachineHealthChecks
 //! (tests call [`FakeCore::mark_unhealthy`]).
@@ -117,7 +117,7 @@ impl fmt::Debug for CoreBuilder {
 }
 
 impl CoreBuilder {
-    /// What the workload cluster says of the Node with a provider id. Asked at every pass, so a change is seen within
+    /// What the workload cluster reports of the Node with a provider id. Asked at every pass, so a change is seen within
     /// the period, or at once after [`FakeCore::nudge`]. Without this every provisioned machine has a Ready Node.
     #[must_use]
     pub fn nodes(self, nodes: impl Fn(&str) -> NodeState + Send + 'static) -> Self {
@@ -207,7 +207,7 @@ impl FakeCore {
         self.nudge();
     }
 
-    /// Makes core look at once.
+    /// Makes core read once.
     pub fn nudge(&self) {
         self.core.wake.notify_one();
     }

@@ -91,7 +91,7 @@ impl Lists {
         let objects = Arc::new(api.list(&ListParams::default()).await?.items);
         let mut lists = self.lock();
         let list = lists.entry(kind.kind).or_default();
-        // What changed meanwhile may be missing in this answer.
+        // What changed meanwhile may be missing in this response.
         list.objects = (list.changes == changes).then(|| Arc::clone(&objects));
         Ok(objects)
     }

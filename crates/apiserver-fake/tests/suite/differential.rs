@@ -1,4 +1,4 @@
-//! The fake and the judge get the same random writes and must agree on every answer. Runs only with a judge.
+//! The fake and the judge get the same random writes and must agree on every response. Runs only with a judge.
 //!
 //! `FOO_JUDGE_SEED` and `FOO_JUDGE_ROUNDS` choose which and how many. The writes are applies of several managers to the
 //! object and its status, with and without force, merge patches and replacements, over fields of every shape.

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 const HANDLER: &str = include_str!("fetch.py");
 /// The type of a part handler.
 const HANDLER_TYPE: &str = "text/part-handler";
-/// The type of the part that says where the object is.
+/// The type of the part that shows where the object is.
 const PLACE: &str = "text/x-foo-user-data";
 /// The type of a part that nodeadm reads.
 const NODE_CONFIG: &str = "application/node.eks.aws";

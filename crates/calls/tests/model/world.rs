@@ -13,7 +13,7 @@ pub(crate) const FORGOTTEN: &str = "nothing recorded is forgotten";
 const FOREIGN: &str = "nothing foreign is touched";
 const RULES: &str = "no plan breaks a rule";
 
-/// The box of somebody else, in the role of the first one of ours.
+/// The box of another owner, in the role of the first one of ours.
 const SOMEBODYS: Item = Item { id: 0, role: 0, ours: false };
 
 /// How much may happen.
@@ -104,7 +104,7 @@ pub(crate) enum Step {
     DoneUnheard(usize),
     Refused(usize),
     NeverArrives(usize),
-    /// The pass ends in the middle; the process goes on.
+    /// The pass ends in the middle; the process continues.
     Cancel,
     Crash,
     /// A second manager leads. The first one still sends what it recorded.

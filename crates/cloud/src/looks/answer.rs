@@ -1,4 +1,4 @@
-//! One answer per question, the newest; one call at a time for each.
+//! One response per question, the newest; one call at a time for each.
 
 use super::known::{Freshness, Known, Look};
 use crate::error::CloudError;
@@ -15,14 +15,14 @@ use tokio::time::Instant;
 
 /// Deadline of a call: longer than the SDK's own limits for one attempt.
 const LONGEST_CALL: Duration = Duration::from_secs(45);
-/// Maximum time that a caller waits for an answer, its own call or another's.
+/// Maximum time that a caller waits for a response, its own call or another's.
 const LONGEST_WAIT: Duration = Duration::from_secs(90);
-/// An answer that no caller asked for in this time is dropped.
+/// A response that no caller asked for in this time is dropped.
 const UNUSED: Duration = Duration::from_hours(1);
 /// After failures a question is asked again after at most this long: a right that was missing is granted by a person who waits.
 const DELAYS: RetryDelays = RetryDelays { longest: Duration::from_mins(1), jitter: Jitter::Shorter };
 
-/// The answers to all questions of one type.
+/// The responses to all questions of one type.
 pub(crate) struct Answers<Q, T> {
     slots: Mutex<HashMap<Q, Slot<T>>>,
     clock: Arc<dyn Clock>,
@@ -30,14 +30,14 @@ pub(crate) struct Answers<Q, T> {
 
 #[derive(Debug)]
 struct Slot<T> {
-    /// The caller that holds this asks AWS; the other callers wait for it and read the answer.
+    /// The caller that holds this asks AWS; the other callers wait for it and read the response.
     turn: Arc<tokio::sync::Mutex<()>>,
     used: Instant,
     look: Option<Look<T>>,
     failed: Option<Failed>,
 }
 
-/// The last failure, if no look has succeeded since.
+/// The last failure, if no read has succeeded since.
 #[derive(Clone, Debug)]
 struct Failed {
     began: Timestamp,
@@ -54,7 +54,7 @@ impl<Q: Clone + Eq + Hash, T> Answers<Q, T> {
         Self { slots: Mutex::default(), clock }
     }
 
-    /// An answer that is new enough, which AWS gave to another caller or gives now; otherwise the last one and why there is no newer.
+    /// A response that is new enough, which AWS gave to another caller or gives now; otherwise the last one and why there is no newer.
     /// The operation is the one of `call`.
     pub(crate) async fn ask<F: Future<Output = Result<T>>>(
         &self,
@@ -101,7 +101,7 @@ impl<Q: Clone + Eq + Hash, T> Answers<Q, T> {
         self.lock().get(question)?.look.clone()
     }
 
-    /// What can be said without asking, or whose turn must be waited for.
+    /// What can be reported without asking, or whose turn must be waited for.
     fn known(
         &self,
         question: &Q,
@@ -119,7 +119,7 @@ impl<Q: Clone + Eq + Hash, T> Answers<Q, T> {
             return Ok(Known { look: Some(look.clone()), trouble: None });
         }
         match &slot.failed {
-            // Callers that waited for a call that failed have its answer; no caller asks again before the pause ends.
+            // Callers that waited for a call that failed have its response; no caller asks again before the pause ends.
             Some(failed) if failed.began >= asked || now < failed.until => {
                 Ok(Known { look: slot.look.clone(), trouble: Some(failed.error.clone()) })
             }

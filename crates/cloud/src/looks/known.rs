@@ -6,17 +6,17 @@ use foo_model::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How old an answer may be.
+/// How old a response may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
-    /// Its look began at this moment or later.
+    /// Its read began at this moment or later.
     Since(Timestamp),
-    /// Its look began no longer ago than this.
+    /// Its read began no longer ago than this.
     Within(Duration),
 }
 
 impl Freshness {
-    /// The earliest moment at which a look may have begun.
+    /// The earliest moment at which a read may have begun.
     pub(super) fn earliest(self, now: Timestamp) -> Timestamp {
         match self {
             Self::Since(moment) => moment,
@@ -25,7 +25,7 @@ impl Freshness {
     }
 }
 
-/// What one look showed.
+/// What one read showed.
 #[derive(Debug)]
 pub struct Look<T> {
     /// When it began.
@@ -43,9 +43,9 @@ impl<T> Clone for Look<T> {
 /// What is known, and whether it is as new as it was asked for.
 #[derive(Clone, Debug)]
 pub struct Known<T> {
-    /// The newest look that succeeded, however old.
+    /// The newest read that succeeded, however old.
     pub look: Option<Look<T>>,
-    /// Why there is no newer one, if the look is older than it was asked for, or there is none.
+    /// Why there is no newer one, if the read is older than it was asked for, or there is none.
     pub trouble: Option<CloudError>,
 }
 

@@ -1,7 +1,7 @@
 //! A decorator that limits and measures every call of a cloud.
 //!
 //! Before each call it takes a token from the operation's bucket; after it, it counts the outcome and the
-//! time. The answer `Throttled` makes the bucket slower for a while, so that repetitions do not add to the
+//! time. The response `Throttled` makes the bucket slower for a while, so that repetitions do not add to the
 //! overload. The decorator itself repeats nothing.
 //!
 //! A method that needs several API calls (pages, a batch with unknown ids) takes one token and counts once.
@@ -54,7 +54,7 @@ pub struct Metered<C: ?Sized> {
 /// The defaults stay below what AWS publishes (EC2 Developer Guide, "Request throttling for the Amazon EC2 API": 100
 /// tokens, 20/s for describe calls; 50 tokens, 5/s for changes), because other controllers share the account. The
 /// size of Auto Scaling's only bucket is unpublished; ours assumes 100 tokens, 10/s and leaves it half the burst. EKS's
-/// and IAM's are unpublished too: ours are enough for 100 clusters at rest, which ask 30 times a minute together.
+/// and IAM's are unpublished too: ours are enough for 100 idle clusters, which ask 30 times a minute together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// All Auto Scaling calls.

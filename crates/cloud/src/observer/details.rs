@@ -66,7 +66,7 @@ struct Slot {
     group: GroupName,
     known: Option<(Timestamp, Word)>,
     fetch: Fetch,
-    /// Whether the group waits for an answer.
+    /// Whether the group waits for a response.
     waits: Waits,
 }
 

@@ -1,7 +1,7 @@
 //! One observer per (credentials, region), shared by all pools.
 //!
 //! It describes all watched groups in as few calls as possible, keeps the newest observation of each, and
-//! reports the groups with news. A pool at rest costs it no call of its own: one page carries up to 100
+//! reports the groups with news. An idle pool costs it no call of its own: one page carries up to 100
 //! groups, and a page that must be sent anyway is filled with the groups that would be due next.
 //!
 //! It changes nothing in AWS and decides nothing. A view is never wrong, only old: each has the time *before*
@@ -274,7 +274,7 @@ impl Observer {
     }
 
     /// The latest version of our launch template with the group's name, as the lists of all templates show it, and when the newest of
-    /// these was requested. A manager that just started learns from two calls about all pools at rest what they need to know.
+    /// these was requested. A manager that just started learns from two calls about all idle pools what they need to know.
     pub fn latest_version(&self, group: &GroupName) -> Option<(Timestamp, TemplateSummary, TemplateRecord)> {
         self.state().templates.latest(group)
     }

@@ -44,7 +44,7 @@ impl Templates {
         self.latest = latest;
     }
 
-    /// The latest version of a group's template, unless another one has been made since the versions were listed.
+    /// The latest version of a group's template, unless another one has been created since the versions were listed.
     pub(super) fn latest(&self, group: &GroupName) -> Option<(Timestamp, TemplateSummary, TemplateRecord)> {
         let (at, template) = self.get(group)?;
         let template = template?;

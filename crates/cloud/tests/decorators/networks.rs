@@ -69,7 +69,7 @@ async fn ask(looks: &NetworkLooks, freshness: Freshness) -> Known<Parts> {
     looks.parts(Kind::InternetGateway, &ours(), freshness).await
 }
 
-/// So many clusters at rest for an hour, each with a pass every five minutes at a time of its own.
+/// So many idle clusters for an hour, each with a pass every five minutes at a time of its own.
 async fn calls_at_rest(clusters: u64) -> usize {
     let bench = bench();
     let Bench { cloud, looks, .. } = &bench;

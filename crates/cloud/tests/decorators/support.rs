@@ -36,14 +36,14 @@ pub(crate) struct World {
     pub(crate) image_calls: u32,
     pub(crate) parameters: BTreeMap<String, String>,
     pub(crate) parameter_calls: u32,
-    /// What every look at a network shows.
+    /// What every read of a network shows.
     pub(crate) parts: Parts,
     pub(crate) quotas: Quotas,
     /// Looks at this kind never come back.
     pub(crate) hanging_kind: Option<Kind>,
     pub(crate) network_calls: Vec<(Instant, Kind, Scope)>,
     pub(crate) quota_calls: u32,
-    /// The name that EKS answers to every question.
+    /// The name that EKS responds to every question.
     pub(crate) eks_name: String,
     /// Questions that never come back.
     pub(crate) hanging_question: Option<Question>,

@@ -21,7 +21,7 @@ pub(crate) struct Turn<'a, D: Domain> {
     pub(crate) desired: &'a D::Desired,
     pub(crate) observed: &'a D::Observed,
     pub(crate) plan: &'a Plan<D>,
-    /// When it was made.
+    /// When it was created.
     pub(crate) now: Timestamp,
     /// Whether the pass ends with it, whatever it asks for.
     pub(crate) is_last: bool,
@@ -132,7 +132,7 @@ pub(crate) trait Driver: Send + Sync + Sized {
     /// Events about calls that were carried out.
     fn events(&self, sent: &[Sent<ActionOf<Self>>]) -> Vec<(EventReason, String)>;
 
-    /// Whether a condition says that something is not as requested, and no event about a call did. `worked`: something
+    /// Whether a condition reports that something is not as requested, and no event about a call did. `worked`: something
     /// was sent.
     fn is_amiss(condition: &ConditionOf<Self>, worked: bool) -> bool;
 

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 /// Plans in one pass: what each of them reads or sends is what the next one needs. The longest way from nothing to a
 /// network, or back, is a third of this.
 const PLANS: usize = 40;
-/// With more calls of the account waiting than this, a pass does not go on to its next plan.
+/// With more calls of the account waiting than this, a pass does not continue to its next plan.
 const LONGEST_BACKLOG: Duration = Duration::from_secs(5);
 /// No pass follows the one before sooner than this, whatever its plan says.
 const SHORTEST: Duration = Duration::from_secs(1);
@@ -69,7 +69,7 @@ pub(crate) async fn run<D: Driver>(mut driver: D, state: &mut D::State) -> Resul
     Ok(Ended { worked: true, after: GO_ON, gone: false })
 }
 
-/// The plan, if it breaks no invariant; otherwise one that does nothing and says why.
+/// The plan, if it breaks no invariant; otherwise one that does nothing and shows why.
 fn checked<D: Driver>(
     driver: &D,
     desired: &<D::Domain as Domain>::Desired,

@@ -1,4 +1,4 @@
-//! How many writes the controllers send at the same time: as many as the API server answers in time.
+//! How many writes the controllers send at the same time: as many as the API server responds in time.
 //!
 //! A slow API server gets fewer writes instead of more, because each write that waits there takes time from all others, the renewal of
 //! the Lease among them. Reads are not limited here: caches have to fill.
@@ -11,11 +11,11 @@ use tokio::time::{Instant, sleep_until};
 
 /// Writes at the same time while the API server answers soon: two for each of a controller's default concurrent passes.
 const MOST: f64 = 32.0;
-/// Writes at the same time before an API server that answers late: the manager goes on, and one write that hangs stops nothing.
+/// Writes at the same time before an API server that responds late: the manager continues, and one write that hangs stops nothing.
 const FEWEST: f64 = 2.0;
 /// An API server that is well answers a write within a fraction of this; its own limit is a minute.
 const SLOW: Duration = Duration::from_secs(2);
-/// How much room a write that was answered in time adds, divided by the room: one more write after as many answers.
+/// How much room a write that got a response in time adds, divided by the room: one more write after as many responses.
 const MORE: f64 = 1.0;
 
 /// Room for writes. Clones share it.
@@ -112,7 +112,7 @@ impl State {
 }
 
 impl Turn {
-    /// The API server answered with this status, or not at all; `retry_after` is what it asked to wait.
+    /// The API server responded with this status, or not at all; `retry_after` is what it asked to wait.
     pub(super) fn answered(&self, status: Option<StatusCode>, retry_after: Option<Duration>) {
         let overloaded = status.is_none_or(|status| {
             matches!(

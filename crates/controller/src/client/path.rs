@@ -1,6 +1,6 @@
 //! Which requests are sent at all: those for paths that consist of names, and with a query only where there is to be one.
 //!
-//! kube puts names into paths as they are. A name that somebody wrote into a spec, `?watch=true&x=` or `../../kube-system/secrets/x`,
+//! kube puts names into paths as they are. A name that a user wrote into a spec, `?watch=true&x=` or `../../kube-system/secrets/x`,
 //! would make a request for one Secret one for all Secrets, or for those of others. client-go refuses such names
 //! (`IsValidPathSegmentName`); kube does not. Whoever reads names judges them first; this is for the one that was forgotten.
 

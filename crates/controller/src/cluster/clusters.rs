@@ -47,7 +47,7 @@ impl Clusters {
         self.context.identities.credentials(name, &namespace, &cluster.spec.region)
     }
 
-    /// The cluster's cloud, or why nobody may call AWS for it. It is let go when the cluster turns to another.
+    /// The cluster's cloud, or why nobody may call AWS for it. It is released when the cluster turns to another.
     pub(super) async fn region(&self, cluster: &FooCluster) -> Result<Arc<CloudRegion>, Blocked> {
         let key = ObjectRef::from_obj(cluster);
         let region = match self.credentials(cluster) {

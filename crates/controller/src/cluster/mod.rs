@@ -226,7 +226,7 @@ impl Clusters {
     }
 }
 
-/// If AWS does not answer, the region may be misspelt, and nothing else would show it.
+/// If AWS does not respond, the region may be misspelt, and nothing else would show it.
 fn named(found: Found, region: &str) -> Found {
     match found {
         Found::Blocked(blocked) if blocked.reason == Reason::AwsUnreachable => {
@@ -236,7 +236,7 @@ fn named(found: Found, region: &str) -> Found {
     }
 }
 
-/// In words for people that AWS does not answer in a region.
+/// User-facing message for an unreachable region.
 pub(crate) fn unreachable(region: &str, message: &str) -> String {
     format!(
         "AWS did not answer in region {region}: is the FooCluster's spec.region right, and can the manager reach its \

@@ -43,7 +43,7 @@ impl Said {
     }
 }
 
-/// Whether the status says that the network of this very spec was found.
+/// Whether the status reports that the network of this very spec was found.
 pub(super) fn is_found(cluster: &FooCluster) -> bool {
     let conditions = cluster.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
     conditions.iter().any(|condition| {
@@ -148,7 +148,7 @@ fn wanted(kind: &str, (status, reason, message): (&'static str, &str, String)) -
     NewCondition { kind: kind.to_owned(), status, reason: reason.to_owned(), message }
 }
 
-/// The condition of the credentials: any answer other than a refusal shows that they were accepted. `refusal`
+/// The condition of the credentials: any response other than a refusal shows that they were accepted. `refusal`
 /// is what AWS answered to others with the same credentials.
 pub(super) fn credentials(found: &Found, refusal: Option<&CloudError>) -> NewCondition {
     let accepted = || ("True", Reason::Accepted, String::new());

@@ -153,7 +153,7 @@ impl ControlPlanes {
     }
 
     /// The object is being deleted. The provider has no finalizer on it: the garbage collector deletes what
-    /// it owns in Kubernetes. Finalizers of others may block the deletion, and the status says so.
+    /// it owns in Kubernetes. Finalizers of others may block the deletion, and the status reports it.
     async fn see_off(&self, control_plane: &FooControlPlane, paused: bool) -> Result<Outcome, apply::Error> {
         if control_plane.finalizers().is_empty() {
             return Ok(Outcome::settled(Action::await_change()));

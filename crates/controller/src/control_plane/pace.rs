@@ -4,12 +4,12 @@ use std::time::Duration;
 
 /// Retry interval for an API server that cannot be used.
 pub(super) const TRY_AGAIN: Duration = Duration::from_secs(30);
-/// Interval between checks of an API server that answers.
+/// Interval between checks of an API server that responds.
 const LOOK_AGAIN: Duration = Duration::from_mins(1);
 /// Each FooControlPlane adds this much to the interval: at most five checks per second.
 const EACH: Duration = Duration::from_millis(200);
 
-/// Interval between checks of an API server that answers. Upgrades of pools depend on the result, and
+/// Interval between checks of an API server that responds. Upgrades of pools depend on the result, and
 /// Cluster API uses it as the state of the control plane; many FooControlPlanes share a limit of requests
 /// per second.
 pub(super) fn healthy_period(control_planes: usize, sync_period: Duration) -> Duration {

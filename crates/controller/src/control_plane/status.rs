@@ -9,7 +9,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
 /// What a pass learned about the API server.
 pub(super) enum Seen {
-    /// It answers and has this version.
+    /// It responds and has this version.
     Version(String),
     /// It cannot be used, for this reason.
     Blocked(Blocked),

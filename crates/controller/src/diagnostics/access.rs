@@ -1,5 +1,5 @@
 //! Who may see diagnostics: users whose bearer token the API server accepts (TokenReview) and who may use
-//! this verb on this path (SubjectAccessReview). Without an answer of the API server access is refused.
+//! this verb on this path (SubjectAccessReview). Without a response of the API server access is refused.
 //!
 //! Verdicts are cached for a short time, so that a scrape costs no request and an attacker's guesses cost
 //! few. The cache contains only a hash of a token with a secret of this process; tokens are never logged.
@@ -47,7 +47,7 @@ struct Inner {
     client: Client,
     secret: [u8; 32],
     remembered: Mutex<HashMap<[u8; 32], (Verdict, Instant)>>,
-    /// Whether the last review got no answer: this is logged once.
+    /// Whether the last review got no response: this is logged once.
     failing: AtomicBool,
 }
 

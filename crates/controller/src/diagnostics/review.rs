@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::fmt;
 
-/// The user of a token: the answer of one review and the question of the other.
+/// The user of a token: the response of one review and the question of the other.
 #[derive(Clone, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct User {
     #[serde(rename(serialize = "user"), default)]
@@ -23,7 +23,7 @@ pub(super) struct User {
     extra: Map<String, Value>,
 }
 
-/// The API server gave no answer, or one that cannot be decoded. The text is for the log.
+/// The API server gave no response, or one that cannot be decoded. The text is for the log.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unanswered {
     #[error("the API server refused a {review}: {code} {reason}")]

@@ -1,4 +1,4 @@
-//! Who is let in by which answers of an API server, over real sockets where TLS matters.
+//! Who has access by which answers of an API server, over real sockets where TLS matters.
 
 use super::*;
 use crate::admin::{Transport, health, served};
@@ -49,7 +49,7 @@ impl Asked {
     }
 }
 
-/// Code and body of the answer to a review.
+/// Code and body of the response to a review.
 type Answer = fn(&Value) -> (u16, Value);
 
 /// A client of a server that answers so.
@@ -80,7 +80,7 @@ fn pages(client: Client) -> Router {
     guarded(Metrics::new(), &Debug::default(), Access::new(client, [7; 32]))
 }
 
-/// Status and text of an answer.
+/// Status and text of a response.
 async fn get(pages: &Router, path: &str, authorization: Option<&str>) -> (u16, String) {
     let mut request = Request::get(path);
     if let Some(authorization) = authorization {
@@ -139,7 +139,7 @@ async fn refused_and_garbled_reviews_deny_access() {
         |_| (500, json!("broken")),
         |_| (201, json!({"status": {"authenticated": "yes"}})),
         |_| (201, json!({"kind": "TokenReview"})),
-        // The first review is answered, the second is not.
+        // The first review gets a response, the second does not.
         |request| {
             if request["kind"] == "TokenReview" {
                 (201, reviewed(request))
@@ -234,7 +234,7 @@ async fn tokens_are_never_logged() {
     assert!(!text.contains("very-secret"), "{text}");
 }
 
-/// Status of a page at an address, by a client that verifies no certificate; none if there is no answer.
+/// Status of a page at an address, by a client that verifies no certificate; none if there is no response.
 async fn over_tls(address: SocketAddr, token: &str, authority: Option<&[u8]>) -> Option<u16> {
     let mut config = kube::Config::new(format!("https://{address}").parse().unwrap());
     config.accept_invalid_certs = authority.is_none();

@@ -1,6 +1,6 @@
 //! What the networks and EKS clusters of other namespaces consist of. Nobody names it by accident or by guessing: launching into a
-//! subnet takes its addresses and, like a subnet in a VPC or a rule that names a security group, holds up the deletion of the network
-//! that owns it; an instance in a security group is let in wherever the group is.
+//! subnet takes its addresses and, like a subnet in a VPC or a rule that names a security group, delays the deletion of the network
+//! that owns it; an instance in a security group has access wherever the group is.
 //!
 //! Known from the statuses of FooClusters and FooControlPlanes, which only the manager writes; so a manager that sees one namespace
 //! knows of no other.

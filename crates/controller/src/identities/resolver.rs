@@ -231,7 +231,7 @@ impl IdentityCache {
         let readable = specs
             .iter()
             .map(|(name, spec)| (name.clone(), outcome(name, spec, &specs, &secrets, &namespaces)));
-        // It allows nobody, and says why.
+        // It allows nobody, and shows why.
         let unreadable = self.unreadable.all_in("").into_iter().map(|(name, error)| {
             let message = format!("FooClusterIdentity {name} cannot be read: {error}");
             let credentials = Err(Blocked::new(Reason::IdentityInvalid, message));

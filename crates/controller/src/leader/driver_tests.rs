@@ -25,9 +25,9 @@ struct Inside {
 enum Trouble {
     #[default]
     None,
-    /// No request is answered.
+    /// No request gets a response.
     Silent,
-    /// Writes take effect, but are not answered.
+    /// Writes take effect, but get no response.
     AnswersLost,
     /// Every request fails.
     Down,

@@ -263,7 +263,7 @@ impl Driver {
         self.leadership.ends_at(self.election.leads_until());
     }
 
-    /// How long to wait for an answer: never past the end of the leadership.
+    /// How long to wait for a response: never past the end of the leadership.
     fn patience(&self) -> Duration {
         let now = self.start.elapsed();
         let left = self.election.leads_until().map(|until| until.saturating_sub(now));

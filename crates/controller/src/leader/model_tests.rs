@@ -38,7 +38,7 @@ struct Candidate {
     election: Election,
     /// What it waits for, if anything.
     waiting: Option<Waiting>,
-    /// A write whose answer it does not wait for any more; it may still take effect at any time.
+    /// A write whose response it does not wait for any more; it may still take effect at any time.
     astray: Option<Write>,
     life: Life,
 }
@@ -53,7 +53,7 @@ enum Life {
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Waiting {
-    /// A read was answered; the answer is on its way. The moment at which it was sent cannot matter.
+    /// A read got a response; the response is on its way. The moment at which it was sent cannot matter.
     Read(Option<Record>),
     ToWrite(Write),
     Wrote(Option<Record>),
@@ -78,7 +78,7 @@ enum Move {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Accidents {
     Happen,
-    /// No: time passes, candidates work, the server answers. Each of these runs is also a run with faults,
+    /// No: time passes, candidates work, the server responds. Each of these runs is also a run with faults,
     /// and there are far fewer: errors in one of them are found at once.
     DoNotHappen,
 }

@@ -21,7 +21,7 @@
 //! * The renew deadline is shorter than the lease duration. The difference covers clocks that run at
 //!   different rates, and calls that were sent just before the end.
 //!
-//! A lost answer, a delayed write that arrives late, or a change by a third party only make others wait
+//! A lost response, a delayed write that arrives late, or a change by a third party only make others wait
 //! longer.
 
 use std::time::Duration;
@@ -215,7 +215,7 @@ impl Election {
                     return;
                 }
                 let until = sent.saturating_add(self.timing.renew_deadline);
-                // A late answer must not revive a leadership that has ended: work has stopped.
+                // A late response must not revive a leadership that has ended: work has stopped.
                 let revived = self.until.is_some_and(|until| now >= until);
                 if !revived && now < until {
                     self.until = Some(until);

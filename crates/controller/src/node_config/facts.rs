@@ -17,7 +17,7 @@ pub(super) struct Facts {
     pub(super) paused: bool,
     /// What its deletion waits for, if it is being deleted.
     pub(super) deleting: Option<Blocked>,
-    /// Size of the user data in bytes, or why there is none; `None` when it was not looked at.
+    /// Size of the user data in bytes, or why there is none; `None` when it was not read.
     pub(super) made: Option<Result<usize, Blocked>>,
 }
 

@@ -38,7 +38,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// When something is looked at again that no watch may report: a Secret without the label of a cluster.
+/// When something is read again that no watch may report: a Secret without the label of a cluster.
 const TRY_AGAIN: Duration = Duration::from_secs(30);
 
 /// Runs the controller until `shutdown` resolves.
@@ -204,7 +204,7 @@ impl NodeConfigs {
     }
 
     /// The object is being deleted. The provider has no finalizer on it: the garbage collector deletes its Secret.
-    /// Finalizers of others may block the deletion, and the status says so.
+    /// Finalizers of others may block the deletion, and the status reports it.
     async fn see_off(&self, config: &FooNodeConfig, paused: bool) -> Result<Outcome, apply::Error> {
         if config.finalizers().is_empty() {
             return Ok(Outcome::settled(Action::await_change()));

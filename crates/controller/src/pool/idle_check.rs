@@ -1,4 +1,4 @@
-//! Verifies I10 at run time: a pool at rest causes no work. A pass with the same observations as the one
+//! Verifies I10 at run time: an idle pool causes no work. A pass with the same observations as the one
 //! before has nothing to do and nothing to write, unless a timer of the last plan caused it.
 //!
 //! One exception is harmless: another writer may have overwritten our status. So are a few within a moment:

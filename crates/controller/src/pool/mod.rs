@@ -25,7 +25,7 @@
 //! | `inputs/aws` | may AWS be called for it: the region is known, its identity may be used, the group is its own (`tenure`) | `Aws` |
 //! | `inputs` | every other read of the pass, once; user input is read and judged here and nowhere else | `Inputs` |
 //! | `plan_loop` | plan, check, act; again, with another observation, while an action provides what the next plan needs | `Plan` |
-//! | `check` | a plan that breaks an invariant is replaced by one that does nothing and says why | `CheckedPlan` |
+//! | `check` | a plan that breaks an invariant is replaced by one that does nothing and shows why | `CheckedPlan` |
 //! | `act` | which actions may begin; sends them; records outcomes. `execute` has no `if` on domain values. `cordon` is the only write to a workload cluster | `Pass` |
 //! | `output` | `publish` (status, ids), `failure_report` (what a failure adds to the report), `capacity`, `instance_details` (from EC2) | |
 //!

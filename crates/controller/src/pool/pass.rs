@@ -29,7 +29,7 @@ pub(super) enum Remainder {
     Nothing,
     /// AWS cannot do something yet, or an action had no effect before: it is tried again after this time.
     Later(Duration),
-    /// Another writer was first, or the pass yielded: a new plan is made at once.
+    /// Another writer was first, or the pass yielded: a new plan is created at once.
     PlanAgain,
 }
 

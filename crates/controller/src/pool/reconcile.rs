@@ -1,6 +1,6 @@
 //! One pass over one pool: gather, observe, plan, act, publish.
 //!
-//! Everything that can be wrong before `publish` is a value in the report, so the status always says why a
+//! Everything that can be wrong before `publish` is a value in the report, so the status always shows why a
 //! pool makes no progress.
 
 use super::inputs::gather::Gathered;

@@ -4,7 +4,7 @@
 //!
 //! One list of groups per credentials and region in an hour. A pool that no cache has is read from the API server: another manager may
 //! reconcile it, or the caches may be late. What is found counts when it is found again: a pool that was just deleted leaves its group
-//! in AWS's answers for a moment.
+//! in AWS's responses for a moment.
 
 use super::inputs::gather::Caches;
 use crate::Context;

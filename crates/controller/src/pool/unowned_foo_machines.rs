@@ -1,4 +1,4 @@
-//! FooMachines without a pool, because a user created them by hand: their status says so, and what to do. The
+//! FooMachines without a pool, because a user created them by hand: their status reports it, and what to do. The
 //! provider does nothing else about them; the passes of pools ignore them.
 
 use super::inputs::gather::{Caches, belongs_to, owning_pool};

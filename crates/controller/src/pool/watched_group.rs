@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 impl Pools {
     /// Starts watching the group. Repeated for a watched group, because an observer that lost it would not
-    /// say so.
+    /// report it.
     pub(super) fn watch_group(
         &self,
         key: &ObjectRef<FooMachinePool>,

@@ -41,7 +41,7 @@ impl Watches {
             clusters: Watch::lenient(context, Watched::Cluster, Scope::All, every),
             machine_pools: Watch::lenient(context, Watched::MachinePool, Scope::All, but_status),
             machines: Watch::strict(context, Watched::Machine, Scope::All, every),
-            // Lenient: a pool whose Secret cannot be read says so itself.
+            // Lenient: a pool whose Secret cannot be read reports it itself.
             secrets: Watch::lenient(context, Watched::Secret, labelled, every),
         }
     }

@@ -171,7 +171,7 @@ where
     }
 }
 
-/// Whether the API server says that it does not have this version: 410, or its error for a version of the
+/// Whether the API server shows that it does not have this version: 410, or its error for a version of the
 /// future.
 fn is_about_the_version(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if matches!(status.code, 400 | 410 | 504))

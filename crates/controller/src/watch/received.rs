@@ -43,7 +43,7 @@ impl<'de, K: DeserializeOwned> Deserialize<'de> for Received<K> {
     }
 }
 
-/// The answer to a request for a single object, without times that our types cannot represent. Nearly every
+/// The response to a request for a single object, without times that our types cannot represent. Nearly every
 /// answer stays unchanged.
 pub(crate) fn mended(json: Bytes) -> Bytes {
     let late = LATE.as_bytes();

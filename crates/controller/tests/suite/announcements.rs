@@ -591,7 +591,7 @@ async fn a_queue_that_never_responds_is_polled_again() {
     let hangs = world.aws.add_fault(FaultRule::on("ReceiveMessage", Fault::Delay { millis: 3_600_000 }));
     world.waits(Duration::from_mins(1)).await;
     world.aws.remove_fault(hangs);
-    // The question that was asked in the meantime is given up.
+    // The question that was asked in the meantime is cancelled.
     world.waits(Duration::from_mins(3)).await;
     assert_eq!(world.metrics().tasks().stands_still(), None);
     let victim = pool.instances()[0].clone();

@@ -1,4 +1,4 @@
-//! The API server refuses, forgets to answer, or shows an old world: the end is the same.
+//! The API server refuses, forgets to respond, or shows an old world: the end is the same.
 
 use crate::support::{MANAGER, NS, World};
 use foo_api::capi::Machine;

@@ -1,4 +1,4 @@
-//! AWS says no, does not answer, or was changed behind our back.
+//! AWS says no, does not respond, or was changed behind our back.
 
 use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_cloud::{Compute as _, Groups as _};
@@ -11,7 +11,7 @@ use kube::ResourceExt as _;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What AWS refuses is named with its IAM action; once it is allowed, the pool goes on.
+/// What AWS refuses is named with its IAM action; once it is allowed, the pool continues.
 async fn check_denied(action: &str, iam: &str) {
     let world = World::new().await;
     let rule = world.aws.add_fault(FaultRule::on(action, Fault::Denied));
@@ -26,7 +26,7 @@ async fn check_denied(action: &str, iam: &str) {
     assert_eq!(pool.says("CredentialsReady"), "True");
 }
 
-/// The pool says that this IAM action is missing.
+/// The pool reports that this IAM action is missing.
 fn is_named(pool: &Pool<'_>, iam: &str) {
     for kind in ["Ready", "CredentialsReady"] {
         let condition = pool.condition(kind);
@@ -116,7 +116,7 @@ async fn a_denied_description_of_template_versions_is_named() {
     world.starts_the_manager();
     world.waits(Duration::from_mins(10)).await;
     is_named(&world.pool("p"), "ec2:DescribeLaunchTemplateVersions");
-    // Beside the two looks a minute, and two at all templates: two tries.
+    // Beside the two reads of a minute, and two of all templates: two tries.
     backs_off_to(&world, 20 + 2 + 2).await;
     world.aws.remove_fault(rule);
     world.waits(Duration::from_mins(7)).await;
@@ -232,7 +232,7 @@ async fn a_denied_termination_is_named_and_retried() {
     let message = pool.condition("Ready").message;
     assert!(message.contains("autoscaling:TerminateInstanceInAutoScalingGroup is missing"), "{message}");
     assert_eq!(pool.instances().len(), 3);
-    // Beside the two looks a minute, and two at all templates: three tries, and a look after each.
+    // Beside the two reads of a minute, and two of all templates: three tries, and a reconcile each.
     backs_off_to(&world, 20 + 2 + 6).await;
     world.aws.remove_fault(rule);
     world.waits(Duration::from_mins(7)).await;
@@ -306,7 +306,7 @@ async fn a_pool_recovers_from_a_storm_of_throttling() {
     world.waits(Duration::from_mins(10)).await;
     let reason = pool.condition("Ready").reason;
     assert_eq!(reason, "Throttled", "{}", world.in_words());
-    // For all pools of the region together: a look at the groups and one at the templates in less than a minute.
+    // For all pools of the region together: a read of the groups and one of the templates in less than a minute.
     backs_off_to(&world, 30).await;
     world.aws.clear_faults();
     world.waits(Duration::from_mins(7)).await;
@@ -493,7 +493,7 @@ async fn failed_actions_have_no_event() {
     assert!(!world.events_on("p").iter().any(|event| event == "InstanceTerminated"));
 }
 
-/// A region that does not answer is named wherever AWS is called: it may be misspelt.
+/// A region that does not respond is named wherever AWS is called: it may be misspelt.
 #[tokio::test(start_paused = true)]
 async fn calls_about_the_launch_template_without_a_response_name_the_region() {
     for (action, reason) in [

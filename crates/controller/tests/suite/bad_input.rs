@@ -1,4 +1,4 @@
-//! What users and AWS can get wrong: a condition says so, nothing is lost, and the pool goes on once it is put right.
+//! What users and AWS can get wrong: a condition reports it, nothing is lost, and the pool continues once it is repaired.
 
 use crate::support::{NS, World, objects};
 use foo_api::pool::Ami;
@@ -9,7 +9,7 @@ use k8s_openapi::api::core::v1::Secret;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The pool says this, has no group, and is of 2 once it is put right.
+/// The pool reports this, has no group, and is of 2 once it is repaired.
 async fn check(
     spoil: impl FnOnce(&mut foo_api::FooMachinePoolSpec),
     condition: &str,

@@ -1,4 +1,4 @@
-//! What people make by hand that nobody looks after: it is said where they will look.
+//! What people make by hand that nobody reconciles: it is reported where they will look.
 
 use crate::support::{NS, World, objects};
 use foo_api::capi::MachinePool;

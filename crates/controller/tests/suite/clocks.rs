@@ -126,7 +126,7 @@ async fn many_versions(world: &World) {
     }
 }
 
-/// AWS's clock is half an hour off: nothing is as old as it seems. The pool says so, and goes on with what no age decides.
+/// AWS's clock is half an hour off: nothing is as old as it seems. The pool reports it, and continues with what no age decides.
 async fn a_pool_while_awss_clock_is_ahead_by(minutes: i64) -> World {
     let mut world = World::new().await;
     world.sets_the_clock_of_aws_ahead(minutes);
@@ -171,7 +171,7 @@ async fn while_awss_clock_is_half_an_hour_ahead_nothing_is_pruned() {
     the_clocks_agree_again(&world).await;
 }
 
-/// Without prejudice to the age of anything: roll-outs and scaling go on.
+/// Without prejudice to the age of anything: roll-outs and scaling continue.
 #[tokio::test(start_paused = true)]
 async fn a_small_difference_to_awss_clock_is_corrected() {
     for minutes in [-4, 4] {

@@ -1,4 +1,4 @@
-//! Somebody else decides on the size: `cluster.x-k8s.io/replicas-managed-by`, and cluster-autoscaler's annotations.
+//! Another user or controller decides on the size: `cluster.x-k8s.io/replicas-managed-by`, and cluster-autoscaler's annotations.
 
 use crate::support::{Pool, World, objects};
 use foo_api::names::{AUTOSCALER_MAX_ANNOTATION, AUTOSCALER_MIN_ANNOTATION, REPLICAS_MANAGED_BY_ANNOTATION};
@@ -32,7 +32,7 @@ async fn the_group_decides_and_the_machine_pool_follows() {
     world.settles().await;
     pool.is_of(5);
     assert_eq!(pool.machine_pool().spec.replicas, Some(5));
-    // What a user writes into the MachinePool meanwhile is put right.
+    // What a user writes into the MachinePool meanwhile is repaired.
     pool.scales_to(1);
     world.settles().await;
     pool.is_of(5);

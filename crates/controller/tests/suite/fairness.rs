@@ -1,4 +1,4 @@
-//! One account that is slow does not hold up the others.
+//! One account that is slow does not delay the others.
 
 use crate::support::{NS, World, objects};
 use foo_api::FooCluster;
@@ -57,7 +57,7 @@ async fn an_account_that_does_not_respond_does_not_delay_pools_of_another() {
     assert_eq!(quick.instances().len(), 3, "{}", world.in_words());
     assert!(slow.iter().all(|pool| pool.instances().len() == 1));
     world.aws.remove_fault(hangs);
-    // Until the passes that hang are given up.
+    // Until the passes that hang are cancelled.
     world.waits(Duration::from_mins(10)).await;
     world.settles().await;
     for pool in &slow {
@@ -90,7 +90,7 @@ async fn an_account_that_does_not_respond_does_not_delay_clusters_of_another() {
     assert!(is_ready("quick"), "{}", world.in_words());
     assert!(!slow.iter().any(|name| is_ready(name)));
     world.aws.remove_fault(hangs);
-    // Until the passes that hang are given up.
+    // Until the passes that hang are cancelled.
     world.waits(Duration::from_mins(10)).await;
     world.settles().await;
     assert!(slow.iter().all(|name| is_ready(name)), "{}", world.in_words());

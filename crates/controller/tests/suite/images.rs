@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// A parameter of the user's.
 const PARAMETER: &str = "/images/node";
-/// Longer than a pool at rest takes to see another image.
+/// Longer than an idle pool takes to see another image.
 const A_WHILE: Duration = Duration::from_mins(25);
 
 fn parameter(name: &str, policy: ImagePolicy) -> impl FnOnce(&mut FooMachinePoolSpec) {
@@ -171,7 +171,7 @@ async fn a_pinned_image_stays_and_costs_no_call() {
     pool.is_of(3);
     assert_eq!(pool.image(&world), IMAGE_X86_64);
     assert_eq!(world.aws.calls("GetParameter"), 0, "{:?}", world.aws.call_counts());
-    // Whoever wants the new one says so.
+    // A user who wants the new one requests it.
     pool.edits(|spec| spec.ami.policy = Some(ImagePolicy::Latest));
     world.waits(Duration::from_mins(5)).await;
     world.settles().await;

@@ -58,7 +58,7 @@ async fn a_change_in_aws_is_seen_within_half_a_minute() {
     }
 }
 
-/// Whether the FooMachine of an instance that ended says so, or is gone.
+/// Whether the FooMachine of an instance that ended reports it, or is gone.
 fn shows_it(world: &World, name: &str) -> bool {
     let machine = world.server.get::<foo_api::FooMachine>(crate::support::NS, name);
     let state = |machine: foo_api::FooMachine| machine.status.and_then(|status| status.lifecycle_state);

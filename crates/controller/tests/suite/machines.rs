@@ -68,7 +68,7 @@ async fn the_machine_of_a_vanished_instance_is_deleted_and_replaced() {
             left.is_none_or(|left| left.metadata.deletion_timestamp.is_some())
         })
         .await;
-    // AWS holds it for our hook; EC2 says that it is dead.
+    // AWS holds it for our hook; EC2 shows that it is dead.
     world
         .until("it is excluded from draining", || {
             let writes = world.server.requests().client(MANAGER).writes().name(&machine.name_any());

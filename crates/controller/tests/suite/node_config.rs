@@ -25,7 +25,7 @@ use std::time::Duration;
 const POOL: &str = "workers";
 const PEM: &str = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
 
-/// A cluster with a FooControlPlane, of which only the test says what it reports.
+/// A cluster with a FooControlPlane, of which only the test shows what it reports.
 async fn world(control_plane: Value) -> World {
     let mut world = World::new().await;
     world.restarts_the_manager_without_eks();

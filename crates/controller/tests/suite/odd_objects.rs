@@ -73,7 +73,7 @@ async fn an_unreadable_machine_stops_the_pools_of_its_namespace_only() {
     world.settles().await;
     pool.is_of(3);
 
-    // One of its own namespace: nothing is done, and the pool says why.
+    // One of its own namespace: nothing is done, and the pool reports why.
     let spec = world.server.get_raw::<FooMachine>(NS, &pool.foo_machines()[0]).unwrap()["spec"].clone();
     let name = pool.foo_machines()[0].clone();
     world.server.spoil::<FooMachine>(NS, &name, |object| object["spec"] = json!("none")).unwrap();

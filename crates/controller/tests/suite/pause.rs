@@ -1,4 +1,4 @@
-//! Paused: the condition says so, and AWS is left alone.
+//! Paused: the condition reports it, and AWS is left alone.
 
 use crate::support::{CLUSTER, NS, World};
 use foo_api::capi::Cluster;
@@ -6,7 +6,7 @@ use foo_api::names::PAUSED_ANNOTATION;
 use kube::ResourceExt;
 use std::time::Duration;
 
-/// Paused one way, the pool is left alone, whatever is desired; then it goes on.
+/// Paused one way, the pool is left alone, whatever is desired; then it continues.
 async fn check(pause: impl Fn(&World), go_on: impl Fn(&World)) {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;

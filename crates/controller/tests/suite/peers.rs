@@ -44,7 +44,7 @@ async fn cluster_autoscaler_10147_cancelled_launches_delete_no_node_that_joined_
     }
 }
 
-/// The roll-out went on before the old VM had gone; it removed old Nodes although the new one was not Ready.
+/// The roll-out continued before the old VM had gone; it removed old Nodes although the new one was not Ready.
 #[tokio::test(start_paused = true)]
 async fn capz_1484_and_1570_old_nodes_stay_until_the_new_one_serves() {
     let world = World::new().await;
@@ -141,7 +141,7 @@ async fn capz_5546_an_upgrade_with_every_accident_is_neither_partial_nor_an_outa
     assert_eq!(pool.status().rollout.unwrap().outdated, 0);
 }
 
-/// A refresh went on with a token that had expired meanwhile: its Nodes never joined.
+/// A refresh continued with a token that had expired meanwhile: its Nodes never joined.
 #[tokio::test(start_paused = true)]
 async fn capa_5543_new_instances_have_the_token_of_the_moment() {
     let world = World::new().await;

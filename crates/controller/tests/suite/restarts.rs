@@ -1,4 +1,4 @@
-//! What a manager that starts asks AWS: as little as possible about pools at rest, and all that may have changed meanwhile.
+//! What a manager that starts asks AWS: as little as possible about idle pools, and all that may have changed meanwhile.
 
 use crate::support::World;
 use foo_model::GroupName;
@@ -84,7 +84,7 @@ async fn a_hook_deleted_while_no_manager_ran_is_restored_before_an_instance_need
 #[tokio::test(start_paused = true)]
 async fn what_changed_while_no_manager_ran_is_read_by_its_pool_alone() {
     let mut world = many(3, 1).await;
-    // Its instance was launched from the version before: only the whole template says that it is up to date.
+    // Its instance was launched from the version before: only the whole template shows that it is up to date.
     world.pool("p0").bootstraps_with(b"#cloud-config\n# with a new token");
     world.settles().await;
     let calls = restart(&mut world).await;

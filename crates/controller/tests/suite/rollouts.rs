@@ -1,4 +1,4 @@
-//! Outdated instances are replaced, and new content that does not work is given up on.
+//! Outdated instances are replaced, and new content that does not work is marked as failed.
 
 use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_api::capi::{Cluster, ContractReference, Machine};
@@ -341,7 +341,7 @@ async fn version_and_image_wait_for_the_control_plane() {
         condition.message
     );
     assert_eq!(pool.instances(), before);
-    // What exists goes on meanwhile.
+    // What exists continues meanwhile.
     pool.scales_to(3);
     world.waits(Duration::from_mins(2)).await;
     assert_eq!((pool.instances().len(), pool.images(&world).len()), (3, 1));

@@ -74,7 +74,7 @@ async fn the_next_pool_gets_the_name_when_the_first_is_deleted() {
 #[tokio::test(start_paused = true)]
 async fn a_restart_leaves_the_group_with_its_owner_in_any_order() {
     let mut world = World::new().await;
-    // The second one by name is the first that was made.
+    // The second one by name is the first that was created.
     world.pool_called("z", "shared").of(2).await;
     world.pool_called("a", "shared").of(1).await;
     for _ in 0..3 {
@@ -123,7 +123,7 @@ async fn pools_whose_names_read_the_same_when_joined_have_groups_of_their_own() 
     here.is_awake(&world).await;
 }
 
-/// Nothing stands in the status that nobody has seen.
+/// Nothing stands in the status that has not been observed.
 #[tokio::test(start_paused = true)]
 async fn a_group_that_cannot_be_described_is_reported_within_two_periods_with_its_last_time() {
     let world = World::new().await;

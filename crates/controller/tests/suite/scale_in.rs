@@ -19,7 +19,7 @@ fn calls(world: &World) -> BTreeMap<String, u64> {
 /// How long the drain of the nth Machine takes.
 type Drain = fn(u64) -> Duration;
 
-/// Lets each drain take its own time until nothing drains any more, and says how long the latest end came after its drain.
+/// Lets each drain take its own time until nothing drains any more, and shows how long the latest end came after its drain.
 async fn drains_one_by_one(world: &World, pool: &Pool<'_>, left: usize, takes: Drain) -> Duration {
     let mut began: HashMap<String, (Instant, Duration)> = HashMap::new();
     let mut drained: HashMap<InstanceId, Instant> = HashMap::new();

@@ -1,4 +1,4 @@
-//! `--namespace` and `--watch-filter`: what a manager looks after, and what it leaves to others.
+//! `--namespace` and `--watch-filter`: what a manager reconciles, and what it leaves to others.
 
 use crate::support::{CLUSTER, NS, World, objects};
 use foo_api::capi::Cluster;
@@ -87,7 +87,7 @@ async fn with_a_namespace_only_its_objects_are_reconciled() {
     assert!(world.server.get::<FooMachinePool>(NS, "p").unwrap().status.is_none());
     assert!(world.region.groups().is_empty());
     let asked = world.requests();
-    // Secrets of identities are in the manager's own namespace, wherever it looks after objects.
+    // Secrets of identities are in the manager's own namespace, wherever it reconciles objects.
     let is_outside = |one: &&Recorded| one.namespace.as_deref() == Some(NS) && one.kind != "Secret";
     let outside: Vec<_> = asked.iter().filter(is_outside).collect();
     assert!(outside.is_empty(), "{outside:?}");

@@ -1,4 +1,4 @@
-//! A pool in which nothing is to be done costs next to nothing, whoever starts anew.
+//! A pool in which nothing is to be done costs next to nothing, whoever starts again.
 
 use crate::support::{CLUSTER, NS, World};
 use foo_apiserver_fake::Verb;
@@ -19,7 +19,7 @@ async fn a_settled_pool_writes_nothing_reads_nothing_live_and_hardly_calls_aws()
     let live = world.requests().which(|one| matches!(one.verb, Verb::Get | Verb::List));
     assert_eq!(live.count(), 0, "{live:?}");
     let (calls, sweeps) = (world.aws.call_counts(), world.aws.calls("DescribeAutoScalingGroups"));
-    // Two looks a minute, and one list of groups that may have no pool, an hour.
+    // Two reads a minute, and one list of groups that may have no pool, an hour.
     assert!((15..=21).contains(&sweeps), "{calls:?}");
     assert!(world.aws.calls("DescribeLaunchTemplates") <= 1, "a look at all templates, seldom: {calls:?}");
     assert!(world.aws.total_calls() <= 21, "nothing else: {calls:?}");

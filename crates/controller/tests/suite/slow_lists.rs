@@ -1,5 +1,5 @@
-//! A manager starts and the lists that fill its caches do not arrive together: whoever waits for the last of them goes on when
-//! it is there, and a pass that waits too long is given up rather than forgotten.
+//! A manager starts and the lists that fill its caches do not arrive together: whoever waits for the last of them continues when
+//! it is there, and a pass that waits too long is cancelled rather than forgotten.
 
 use crate::support::{CLUSTER, MANAGER, World, objects};
 use foo_api::FooCluster;

@@ -23,7 +23,7 @@ contexts: [{name: x, context: {cluster: c, user: u}}]
 current-context: x
 ";
 
-/// A pool whose MachinePool names this Secret has no group and says why; nothing but single Secrets was asked for.
+/// A pool whose MachinePool names this Secret has no group and shows why; nothing but single Secrets was asked for.
 async fn check_bootstrap_secret(world: &World, name: &str, reason: &str) {
     world.forgets();
     let pool = world.pool("p").without_secret(1);
@@ -299,7 +299,7 @@ async fn where_an_identity_is_required_the_managers_own_credentials_are_unused()
     pool.is_of(1);
 }
 
-/// A FooMachine of the tenant's pool that names the instance of somebody else's.
+/// A FooMachine of the tenant's pool that names the instance of another owner's.
 #[tokio::test(start_paused = true)]
 async fn a_forged_foo_machine_terminates_no_instance_of_others() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! FooMachines stay as they were made, and say what is the case, whatever people do to them.
+//! FooMachines stay as they were created, and show what is the case, whatever people do to them.
 
 use crate::support::{CLUSTER, NS, World, objects};
 use foo_api::capi::{Machine, MachinePool};

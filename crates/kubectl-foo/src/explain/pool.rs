@@ -119,7 +119,7 @@ fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> V
     }
     why.extend(node(machine, now));
     if find(&of_machine.conditions, "OwnerRemediated").is_some_and(|it| it.status == "False") {
-        // Another condition says what the health check found.
+        // Another condition reports what the health check found.
         let seen = find(&of_machine.conditions, "HealthCheckSucceeded").filter(|it| it.status == "False");
         let seen = seen.map(|seen| format!(": {}", said(seen))).unwrap_or_default();
         why.push(format!("its MachineHealthCheck found it unhealthy{seen}"));

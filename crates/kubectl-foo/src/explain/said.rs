@@ -1,4 +1,4 @@
-//! What is said of any object of ours: the verdict of its conditions, what differs from a healthy one, and warnings.
+//! What is reported of any object of ours: the verdict of its conditions, what differs from a healthy one, and warnings.
 
 use comfy_table::{Table, presets};
 use foo_api::conditions::find;
@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 
 /// Older warnings are not shown.
 const RECENT: jiff::SignedDuration = jiff::SignedDuration::from_hours(1);
-/// If an object is not ready and its status is older than this, the output says so: either nothing has changed,
+/// If an object is not ready and its status is older than this, the output reports it: either nothing has changed,
 /// or no manager is at work. The user has to find out which.
 const STALE: jiff::SignedDuration = jiff::SignedDuration::from_mins(10);
 /// Maximum number of warnings shown.
@@ -51,7 +51,7 @@ pub(super) fn verdict(meta: &ObjectMeta, all: &[Condition], seen: Option<i64>, n
     }
 }
 
-/// Warnings in what `Ready` says that no other condition repeats.
+/// Warnings in what `Ready` shows that no other condition repeats.
 fn asides(ready: &Condition, all: &[Condition]) -> String {
     let message = one_line(&ready.message);
     let is_repeated = |warning: &&str| all.iter().any(|other| one_line(&other.message) == *warning);
@@ -105,13 +105,13 @@ fn telling<'a>(all: &'a [Condition], well_when_true: &[&str]) -> Vec<&'a Conditi
     all.iter().filter(is_telling).collect()
 }
 
-/// Whether it only says that another condition says why.
+/// Whether it only shows that another condition reports why.
 fn refers_to_another(reason: Reason, condition: &Condition) -> bool {
     let elsewhere = matches!(reason, Reason::WaitingForEksCluster | Reason::NotVerified);
     elsewhere || (reason == Reason::Deleting && condition.message.is_empty())
 }
 
-/// What a person can do about what the conditions say, if it takes a person.
+/// What a person can do about what the conditions report, if it takes a person.
 pub(super) fn remedies(all: &[Condition], well_when_true: &[&str]) -> Vec<String> {
     let ready = find(all, "Ready").filter(|ready| ready.status != "True");
     let told = ready.into_iter().chain(telling(all, well_when_true));

@@ -15,7 +15,7 @@ fn at(minute: &str) -> String {
     format!("2026-11-21T11:{minute}:00Z")
 }
 
-/// A control plane on EKS with three add-ons, with these conditions beside those that say that all is well.
+/// A control plane on EKS with three add-ons, with these conditions beside those that show that all is well.
 fn control_plane(said: &[Value], change: impl FnOnce(&mut Value)) -> FooControlPlane {
     let well = ["Available", "Initialized", "ClusterReady", "AddonsReady", "AccessReady", "KubeconfigReady"];
     let active = |name: &str| json!({"name": name, "version": "v1.20.1-eksbuild.1", "status": "ACTIVE"});

@@ -11,7 +11,7 @@ fn golden(name: &str, facts: &Facts) {
     is_printed(name, &explain::pool(facts, NOW.parse().unwrap()));
 }
 
-/// A pool of three with these conditions beside those that say that all is well.
+/// A pool of three with these conditions beside those that show that all is well.
 fn pool(said: &[Value]) -> FooMachinePool {
     let well = ["CredentialsReady", "LaunchTemplateReady", "AutoScalingGroupReady", "CapacityAvailable"];
     let quiet = ["Paused", "ScalingUp", "ScalingDown", "RollingOut", "Remediating", "Deleting"];
@@ -44,7 +44,7 @@ fn foo_machine(name: &str, status: &Value) -> FooMachine {
     .unwrap()
 }
 
-/// The manager says nothing of an instance that is being launched.
+/// The manager reports nothing of an instance that is being launched.
 fn launching(name: &str) -> FooMachine {
     let mut machine = foo_machine(name, &json!({}));
     machine.status = None;

@@ -44,7 +44,7 @@ pub(super) async fn look<'a>(
     report: &mut Report,
 ) -> Resolved<'a> {
     let wanted: Vec<_> = topology.pools.iter().flat_map(wanted).collect();
-    // Where a type is not known, that is said already.
+    // Where a type is not known, that is reported already.
     let answers = wanted.iter().map(async |(pool, ami, version, _needed)| {
         let types =
             pool.types.iter().map(|name| types.get(name.as_str()).map(node)).collect::<Option<Vec<_>>>()?;

@@ -1,6 +1,6 @@
 //! A network that the provider creates: its ranges, its endpoints, and the quotas that it needs before it is begun.
 //!
-//! Quotas and zones concern new networks only: one that has been begun holds its share already, and the manager says what else it
+//! Quotas and zones concern new networks only: one that has been begun holds its share already, and the manager reports what else it
 //! lacks.
 
 use super::eks::too_few;
@@ -39,7 +39,7 @@ pub(super) fn read(topology: &Topology, report: &mut Report) {
     }
 }
 
-/// What is said of a network with one zone.
+/// What is reported of a network with one zone.
 fn has_one_zone(network: &ManagedNetwork) -> Option<String> {
     if let Some(list) = listed(network) {
         let zones: BTreeSet<&str> = list.iter().map(|subnet| subnet.zone.as_str()).collect();

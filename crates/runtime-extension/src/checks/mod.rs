@@ -1,7 +1,7 @@
 //! What AWS would refuse of a topology, found out before anything of it is created. Reads only.
 //!
 //! A finding is a sentence that is the same as long as the topology and what is wrong with it are: no counts of addresses, no ids of
-//! requests. What AWS does not answer is no finding (docs/decisions/0017-extension-and-aws.md).
+//! requests. A call without a response is no finding (docs/decisions/0017-extension-and-aws.md).
 //!
 //! A new check is a file here; docs/extensions/foo.md lists them under "What is checked in AWS".
 
@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long AWS has to answer, well within the time that core waits for a handler.
+/// How long AWS has to respond, well within the time that core waits for a handler.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(5);
 
 /// The connection for a topology, or why there is none.
@@ -101,7 +101,7 @@ async fn around(aws: &Connected, topology: &Topology, report: &mut Report) -> Ne
     network
 }
 
-/// Whether these pools together are to have more instances than run in their groups. Where the request does not say which
+/// Whether these pools together are to have more instances than run in their groups. Where the request does not show which
 /// FooMachinePools they are, every group of the Cluster may be theirs.
 fn grow(topology: &Topology, names: &BTreeSet<&str>, groups: &[addresses::Held]) -> bool {
     let pools: Vec<&Pool> = topology.pools.iter().filter(|pool| names.contains(pool.name.as_str())).collect();
@@ -114,7 +114,7 @@ fn grow(topology: &Topology, names: &BTreeSet<&str>, groups: &[addresses::Held])
     wanted > u64::try_from(there).unwrap_or(u64::MAX)
 }
 
-/// Whether a pool has a group already. Where the request does not say which FooMachinePool it is, any group of the Cluster may be its.
+/// Whether a pool has a group already. Where the request does not show which FooMachinePool it is, any group of the Cluster may be its.
 fn runs(topology: &Topology, name: &str, groups: &[addresses::Held]) -> bool {
     let object = topology.pools.iter().find(|pool| pool.name == name).and_then(|pool| pool.object.as_deref());
     groups.iter().any(|group| object.is_none() || group.pool.as_deref() == object)

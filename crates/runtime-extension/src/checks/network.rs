@@ -21,7 +21,7 @@ pub(crate) struct Network {
     pub(super) zones: Option<BTreeSet<Zone>>,
     /// Subnets of each pool that has its own, by the pool's name.
     own: BTreeMap<String, BTreeSet<String>>,
-    /// Whether every subnet is known and one of the cluster's: otherwise nothing can be said of free addresses.
+    /// Whether every subnet is known and one of the cluster's: otherwise nothing can be reported of free addresses.
     complete: bool,
 }
 

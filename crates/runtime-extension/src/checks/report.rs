@@ -1,9 +1,9 @@
-//! What was found out, and how it is said.
+//! What was found out, and how it is reported.
 
 use foo_cloud::{CloudError, ErrorKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Findings in one answer; more would not be read.
+/// Findings in one response; more would not be read.
 const MOST: usize = 8;
 
 /// What was found out of a topology.
@@ -41,7 +41,7 @@ impl Report {
         self.findings.insert(finding.into());
     }
 
-    /// An answer; what AWS refuses becomes a finding, what it does not answer a gap.
+    /// A response; what AWS refuses becomes a finding, what it does not answer a gap.
     pub(super) fn answer<T>(&mut self, what: &str, answer: foo_cloud::Result<T>) -> Option<T> {
         match answer {
             Ok(answer) => return Some(answer),

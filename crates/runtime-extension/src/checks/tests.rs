@@ -1,4 +1,4 @@
-//! Topologies before a simulated AWS, and an AWS that does not answer.
+//! Topologies before a simulated AWS, and an AWS that does not respond.
 
 use super::*;
 use crate::testing::{World, topology_request};
@@ -11,7 +11,7 @@ use foo_simulator::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS};
 use foo_simulator::{DEFAULT_REGION, Fault, FaultRule};
 use serde_json::{Value, json};
 
-/// What is said of a topology whose one pool was changed.
+/// What is reported of a topology whose one pool was changed.
 async fn said(world: &World, change: impl FnOnce(&mut Value)) -> Result<(), String> {
     let request = topology_request(change);
     validate(&world.clouds, &serde_json::from_value(request).unwrap())
@@ -375,7 +375,7 @@ async fn quotas_without_a_response_hide_no_finding_and_are_not_read_again_at_onc
     }
 }
 
-/// The deadline of all together may pass: only what was not answered by then is not known.
+/// The deadline of all together may pass: only what got no response by then is not known.
 #[tokio::test(start_paused = true)]
 async fn what_was_found_before_the_deadline_counts() {
     let world = World::new();

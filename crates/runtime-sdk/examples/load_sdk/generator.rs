@@ -78,7 +78,7 @@ impl Served {
         Ok(Self { began, process, address, tls, _folder: folder })
     }
 
-    /// The first call: prints how long after the start it is answered.
+    /// The first call: prints how long after the start it gets a response.
     pub(crate) async fn first(&self, (hook, handler): (&str, &str), body: &Bytes) -> Fallible<()> {
         Connection::open(self).await?.call(&path(hook, Some(handler)), body).await?;
         println!("from start to the first answer: {:.1?}", self.began.elapsed());
@@ -158,7 +158,7 @@ impl Connection {
         Ok(Self(sender))
     }
 
-    /// How long an answer took; an error unless it says `Success`.
+    /// How long a response took; an error unless it says `Success`.
     async fn call(&mut self, path: &str, body: &Bytes) -> Fallible<Duration> {
         let began = Instant::now();
         let request = hyper::Request::post(path).header("host", "localhost").body(Full::new(body.clone()))?;

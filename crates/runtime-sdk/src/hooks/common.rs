@@ -170,7 +170,7 @@ macro_rules! response {
     };
 }
 
-/// A hook whose answer may be "call again later".
+/// A hook whose response may be "call again later".
 macro_rules! blocking_hook {
     ($(#[$about:meta])* $hook:ident, $request:ident, $response:ident) => {
         $(#[$about])*
@@ -180,7 +180,7 @@ macro_rules! blocking_hook {
         crate::hooks::common::response! {
             #[doc = concat!("Response of [`", stringify!($hook), "`].")]
             $response {
-                /// Call again after so many seconds; 0: go on.
+                /// Call again after so many seconds; 0: continue.
                 retry_after_seconds: i32,
             } retry |response| response.retry_after_seconds
         }

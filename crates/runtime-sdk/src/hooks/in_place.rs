@@ -76,13 +76,13 @@ pub struct MachinePatches {
 response! {
     /// Response of [`CanUpdateMachine`].
     CanUpdateMachineResponse {
-        /// Changes of the Machine that are made in place.
+        /// Changes of the Machine that can be made in place.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         machine_patch: Option<Patch>,
-        /// Changes of the infrastructure machine that are made in place.
+        /// Changes of the infrastructure machine that can be made in place.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         infrastructure_machine_patch: Option<Patch>,
-        /// Changes of the bootstrap configuration that are made in place.
+        /// Changes of the bootstrap configuration that can be made in place.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bootstrap_config_patch: Option<Patch>,
     }
@@ -136,13 +136,13 @@ pub struct MachineSetPatches {
 response! {
     /// Response of [`CanUpdateMachineSet`].
     CanUpdateMachineSetResponse {
-        /// Changes of the MachineSet that are made in place.
+        /// Changes of the MachineSet that can be made in place.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         machine_set_patch: Option<Patch>,
-        /// Changes of the infrastructure template that are made in place.
+        /// Changes of the infrastructure template that can be made in place.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         infrastructure_machine_template_patch: Option<Patch>,
-        /// Changes of the bootstrap template that are made in place.
+        /// Changes of the bootstrap template that can be made in place.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bootstrap_config_template_patch: Option<Patch>,
     }

@@ -1,7 +1,7 @@
 //! The hooks of Cluster API v1.14 and their requests and responses.
 //!
 //! A hook is a unit value that is also a type ([`BeforeClusterCreate`]): it stands for its name, its request, its
-//! response, and what a handler of it answers. Requests and responses read and write exactly what upstream's Go types
+//! response, and what a handler of it responds. Requests and responses read and write exactly what upstream's Go types
 //! do, which a test of this project compares for every hook; fields that are unknown here pass through.
 //!
 //! | Hook | When core calls it | May block |
@@ -19,8 +19,8 @@
 //! | [`GenerateUpgradePlan`] | while a Cluster has not reached its version, if its ClusterClass names the handler | no |
 //! | [`CanUpdateMachine`], [`CanUpdateMachineSet`], [`UpdateMachine`] | in-place updates, behind a feature gate | `UpdateMachine` |
 //!
-//! What happens when a handler fails: with failure policy `Fail` core stops there, says so in a condition of the object
-//! and tries again with back-off; with `Ignore` it goes on if the extension did not answer. An answer with status
+//! What happens when a handler fails: with failure policy `Fail` core stops there, reports it in a condition of the object
+//! and tries again with back-off; with `Ignore` it continues if the extension did not respond. A response with status
 //! `Failure` is never ignored. Source: The Cluster API Book, "Implementing Runtime Extensions".
 
 mod common;
@@ -47,7 +47,7 @@ pub const GROUP_VERSION: &str = "hooks.runtime.cluster.x-k8s.io/v1alpha1";
 pub trait Hook: Copy + Send + Sync + 'static {
     /// Name, as in the catalogue of core.
     const NAME: &'static str;
-    /// Whether an answer may ask core to wait and call again.
+    /// Whether a response may ask core to wait and call again.
     const BLOCKING: bool;
     /// What core sends.
     type Request: Request;
@@ -56,7 +56,7 @@ pub trait Hook: Copy + Send + Sync + 'static {
     /// What a handler answers when it succeeds.
     type Answer: Send + 'static;
 
-    /// The response to an answer.
+    /// The response to a response.
     fn respond(answer: Self::Answer) -> Self::Response;
 }
 
@@ -70,7 +70,7 @@ pub trait Request: Serialize + DeserializeOwned + std::fmt::Debug + Send + Sync 
 pub trait Response: Serialize + DeserializeOwned + std::fmt::Debug + Default + Send + 'static {
     /// Says success or failure, and why.
     fn set_status(&mut self, status: Status, message: String);
-    /// What was said.
+    /// What was reported.
     fn status(&self) -> (Status, &str);
     /// Names the kind: `<hook>Response` of [`GROUP_VERSION`].
     fn set_type(&mut self, hook: &str);

@@ -58,7 +58,7 @@ pub const CONNECTIONS: usize = 512;
 /// Largest buffer of a connection, in bytes: bodies are collected outside of it, and idle connections keep theirs.
 const BUFFER: usize = 64 << 10;
 
-/// How long a body is thrown away whose call finds no room: a client that has sent all of it reads the answer for sure.
+/// How long a body is thrown away whose call finds no room: a client that has sent all of it reads the response for sure.
 const CLEARING: Duration = Duration::from_millis(100);
 
 /// Where and how to serve.
@@ -160,7 +160,7 @@ impl Server {
         Arc::clone(&self.shared.metrics)
     }
 
-    /// Serves until `stop` is ready; then `/readyz` says no, nothing new is accepted, and what is under way is answered,
+    /// Serves until `stop` is ready; then `/readyz` says no, nothing new is accepted, and what is under way gets a response,
     /// for at most the time of grace.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Self { listener, admin, acceptor, certificate, shared, grace } = self;
@@ -280,13 +280,13 @@ async fn hook(State(shared): State<Arc<Shared>>, request: Request<Body>) -> Resp
     }
     let asked = request.uri().query().and_then(asked_timeout);
     let mut body = request.into_body();
-    // Core says how long its bodies are. One that does not say may become as long as any.
+    // Core shows how long its bodies are. One that does not say may become as long as any.
     let length = body.size_hint().exact().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(BODY_LIMIT);
     if length > BODY_LIMIT {
         return too_large(dispatcher, handler, received);
     }
     let Some(taken) = shared.room.take(length, received + handler.time_for_turn(asked)).await else {
-        // Late or early is all the same to the answer.
+        // Late or early is all the same to the response.
         drop(tokio::time::timeout(CLEARING, clear(&mut body)).await);
         return closing(answer(dispatcher.busy(handler, received)));
     };
@@ -314,7 +314,7 @@ async fn read(body: &mut Body, length: usize) -> Option<Bytes> {
             return None;
         }
         if whole.is_empty() {
-            // Not before something came: who only says that much comes has not sent it yet.
+            // Not before something came: who only announces that much comes has not sent it yet.
             whole.reserve_exact(length);
         }
         whole.extend_from_slice(&part);

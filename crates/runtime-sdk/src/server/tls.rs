@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-/// How often the files are looked at. A renewed certificate overlaps the one before by days.
+/// How often the files are read. A renewed certificate overlaps the one before by days.
 pub const PERIOD: Duration = Duration::from_secs(10);
 
 /// Where certificates are.

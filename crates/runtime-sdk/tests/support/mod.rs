@@ -123,7 +123,7 @@ impl Running {
         std::fs::write(self.files.path().join("tls.key"), &authority.leaf.1).unwrap();
     }
 
-    /// Status of a probe; 0 when nobody answers.
+    /// Status of a probe; 0 when nobody responds.
     pub(crate) async fn probe(&self, path: &str) -> u16 {
         let Ok(stream) = TcpStream::connect(self.admin).await else { return 0 };
         let request = hyper::Request::get(path).header("host", "localhost").body(Full::default()).unwrap();

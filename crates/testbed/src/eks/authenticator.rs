@@ -20,7 +20,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 const PROGRAM: &str = "aws-iam-authenticator";
-/// How often the access entries are looked at.
+/// How often the access entries are read.
 const TICK: Duration = Duration::from_millis(100);
 /// How long it takes to listen, generously: a machine may be busy with a build.
 const READY: Duration = Duration::from_mins(1);

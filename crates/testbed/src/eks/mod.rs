@@ -39,13 +39,13 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// How often the clusters are looked at.
+/// How often the clusters are read.
 const TICK: Duration = Duration::from_millis(200);
 /// How long to leave a cluster alone whose server did not start.
 const RETRY: Duration = Duration::from_secs(5);
 /// How long a server takes to start, generously: a machine may be busy with a build.
 const STARTED: Duration = Duration::from_mins(3);
-/// A cluster by name and by the id that only it has: one of the same name that is made later is another one.
+/// A cluster by name and by the id that only it has: one of the same name that is created later is another one.
 type Key = (String, String);
 /// The servers that run.
 type Servers = Arc<Mutex<BTreeMap<Key, Arc<ClusterServer>>>>;

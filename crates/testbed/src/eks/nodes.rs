@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 
 /// How long a node waits after it was refused.
 const RETRY: Duration = Duration::from_secs(1);
-/// How long an endpoint has to answer.
+/// How long an endpoint has to respond.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Nodes that register at a time.
 const CONCURRENCY: usize = 4;

@@ -16,7 +16,7 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// How often the entries are looked at.
+/// How often the entries are read.
 const TICK: Duration = Duration::from_millis(300);
 /// What AmazonEKSAdminViewPolicy allows: Kubernetes has no role of the kind.
 const ADMIN_VIEW: &str = "foo.test:admin-view";

@@ -1,6 +1,6 @@
 //! What to do next about Nodes, as a pure function of what is seen; the rules for pods are in `pods`.
 //!
-//! Each rule looks at the objects as they are and asks for one write, so a write that was lost, or that somebody
+//! Each rule reads the objects as they are and asks for one write, so a write that was lost, or that somebody
 //! else undid, is asked for again in the next round. [`Memory`] holds only what objects do not tell: when something
 //! was first seen, and what has already been reported.
 

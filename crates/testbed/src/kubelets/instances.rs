@@ -40,7 +40,7 @@ impl NodeSpec {
 #[async_trait::async_trait]
 pub trait Instances: Send + Sync + 'static {
     /// The instances whose operating system is up: from the end of booting until the instance is terminated, so
-    /// also while a lifecycle hook holds it. Asked several times a second. An error keeps the last answer in force.
+    /// also while a lifecycle hook holds it. Asked several times a second. An error keeps the last response in force.
     async fn running(&self) -> Result<Vec<NodeSpec>>;
 }
 

@@ -35,7 +35,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-/// How often the instances are asked for, and timers looked at. Changes of Nodes and Pods are acted on at once.
+/// How often the instances are asked for, and timers read. Changes of Nodes and Pods are acted on at once.
 const TICK: Duration = Duration::from_millis(200);
 /// A burst of watch events is one round, not a hundred.
 const GATHER: Duration = Duration::from_millis(10);
@@ -153,7 +153,7 @@ async fn keep_going(
         {
             tokio::time::sleep(RETRY).await;
         }
-        // Woken or not is the same: the next round looks at everything again.
+        // Woken or not is the same: the next round reads everything again.
         drop(tokio::time::timeout(TICK, shared.wake.notified()).await);
         tokio::time::sleep(GATHER).await;
     }

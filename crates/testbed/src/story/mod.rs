@@ -1,4 +1,4 @@
-//! The main job, end to end: played on real components and a simulated AWS, narrated, and verified by looking at real objects.
+//! The main job, end to end: played on real components and a simulated AWS, narrated, and verified by reading real objects.
 //! There are two stories: [`Plot::Pools`], a pool on an API server that exists, and [`Plot::Eks`], a whole cluster on EKS. The demo
 //! plays either; an end-to-end test plays the first.
 //!
@@ -67,7 +67,7 @@ impl Story {
         played
     }
 
-    /// The world it plays in, once it has been made.
+    /// The world it plays in, once it has been created.
     pub fn world(&self) -> Option<&World> {
         self.world.as_ref()
     }

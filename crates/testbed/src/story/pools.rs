@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 /// Name of its pool, from the cluster template.
 pub const POOL: &str = "demo-workers";
-/// The AWS action that ends an instance of a group.
+/// The AWS action that terminates an instance of a group.
 const TERMINATE: &str = "TerminateInstanceInAutoScalingGroup";
 
 pub(super) const TITLES: [&str; 7] = [

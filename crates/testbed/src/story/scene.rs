@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// How often somebody who waits is told so.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Waits, and says so now and then.
+/// Waits, and reports it now and then.
 pub(super) async fn patiently<T>(voice: &dyn Voice, what: &str, waiting: impl Future<Output = T>) -> T {
     let started = Instant::now();
     let mut waiting = Box::pin(waiting);

@@ -1,4 +1,4 @@
-//! What somebody types who wants to look at a world from another terminal.
+//! What somebody types who wants to read a world from another terminal.
 
 use crate::{Tools, World, beside_us};
 use anyhow::{Context as _, Result};

@@ -12,7 +12,7 @@ pub trait Voice: Send + Sync {
     fn shows(&self, command: &str, output: &str);
     /// Something is being waited for, still.
     fn waits(&self, what: &str, so_far: Duration);
-    /// Something happens that nobody asked for.
+    /// Something happens that is not requested.
     fn warns(&self, text: &str);
     /// Everything that the step claims was seen.
     fn step_held(&self, number: usize, title: &str, took: Duration);

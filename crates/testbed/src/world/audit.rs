@@ -22,7 +22,7 @@ pub struct Request {
     pub namespace: String,
     /// Name of the object.
     pub name: String,
-    /// HTTP status of the answer.
+    /// HTTP status of the response.
     pub code: u16,
 }
 

@@ -108,7 +108,7 @@ impl Aws {
         instances
     }
 
-    /// Ends an instance in EC2 behind everybody's back. Its pods are lost, and that is nobody's fault.
+    /// Terminates an instance in EC2 behind everybody's back. Its pods are lost, and that is nobody's fault.
     pub fn kill_instance(&self, id: &str) -> Result<()> {
         lock(&self.killed).insert(id.to_owned());
         self.region.kill_instance(&id.into()).with_context(|| format!("killing {id}"))

@@ -41,7 +41,7 @@ impl World {
         Ok(self.existing_cluster(name, name))
     }
 
-    /// A Cluster that somebody else made.
+    /// A Cluster that another user or controller made.
     pub fn existing_cluster(&self, namespace: &str, name: &str) -> Cluster<'_> {
         Cluster { world: self, namespace: namespace.to_owned(), name: name.to_owned() }
     }
@@ -82,7 +82,7 @@ impl<'w> Cluster<'w> {
         }
     }
 
-    /// Makes a pool with all that belongs to it, and does not wait.
+    /// Creates a pool with all that belongs to it, and does not wait.
     pub async fn pool(&self, name: &str, replicas: u32) -> Result<Pool<'w>> {
         self.pool_with(name, replicas, |_, _| {}).await
     }
@@ -104,7 +104,7 @@ impl<'w> Cluster<'w> {
         Ok(self.existing_pool(name))
     }
 
-    /// A pool that somebody else made, or will make.
+    /// A pool that another user or controller made, or will make.
     pub fn existing_pool(&self, name: &str) -> Pool<'w> {
         Pool::new(self.world, self.pool_name(name))
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-/// How often it is looked at.
+/// How often it is read.
 const LOOK: Duration = Duration::from_millis(200);
 /// kubelet's `MaxContainerBackOff` and the step it begins with.
 const LONGEST: Duration = Duration::from_mins(5);

@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 /// Field manager of everything a test writes.
 const WRITER: &str = "foo-testbed";
 
-/// A kind that tests look at.
+/// A kind that tests read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Cluster API's Cluster.

@@ -71,7 +71,7 @@ impl World {
         self.management_cluster_on(Host::Own { _controllers: controllers, api: Box::new(api) }).await
     }
 
-    /// Makes a cluster of the simulated EKS a management cluster, as `clusterctl init` does before a cluster is moved into itself.
+    /// Creates a cluster of the simulated EKS a management cluster, as `clusterctl init` does before a cluster is moved into itself.
     pub async fn management_cluster_on_eks(&self, server: Arc<ClusterServer>) -> Result<ManagementCluster> {
         self.management_cluster_on(Host::Eks(server)).await
     }

@@ -131,7 +131,7 @@ impl Manager {
             ("NO_COLOR", "1".to_owned()),
         ];
         let log = api.folder().join(format!("{name}.log"));
-        // Its log says from where; a log level of the test runner's own must not get in.
+        // Its log reports from where; a log level of the test runner's own must not get in.
         write(&log, "")?;
         let token = diagnostics::reader(api, prefix).await?;
         let (starting, running) = (tokio::sync::Mutex::default(), Mutex::new(None));

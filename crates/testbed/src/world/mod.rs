@@ -2,7 +2,7 @@
 //! and kubelets on its instances.
 //!
 //! A world takes about 15 s to start and 700 MB, so many tests share one: each works in a namespace and a Cluster of
-//! its own, and everything here that could disturb others says so.
+//! its own, and everything here that could disturb others reports it.
 //!
 //! ```no_run
 //! # async fn example() -> anyhow::Result<()> {
@@ -74,14 +74,14 @@ const MANAGERS: [&str; 2] = [
 const POD_SHUTDOWN: Duration = Duration::from_millis(300);
 /// How long a world takes to start where deadlines were written; those of a slower machine grow with it.
 const TYPICAL_START: Duration = Duration::from_secs(15);
-/// How often the managers of a world look at AWS when they know of nothing to come. Whatever they would do by themselves they
+/// How often the managers of a world read AWS when they know of nothing to come. Whatever they would do by themselves they
 /// have begun within one of these.
 pub const QUIET_PERIOD: Duration = Duration::from_secs(5);
 /// How often they look while they expect something.
 pub const ACTIVE_PERIOD: Duration = Duration::from_secs(1);
 /// How long anything may take that does not wait for a drain. Generous: a machine may be busy with a build.
 pub const SOON: Duration = Duration::from_mins(2);
-/// The same with drains in it: Cluster API core looks at a drain only every 20 s, whatever happens in between.
+/// The same with drains in it: Cluster API core reads a drain only every 20 s, whatever happens in between.
 pub const AFTER_DRAIN: Duration = Duration::from_mins(4);
 
 /// How a world is set up.
@@ -106,7 +106,7 @@ pub struct WorldOptions {
 }
 
 impl Default for WorldOptions {
-    /// The manager of the release, but looking at AWS more often than one would want to pay for.
+    /// The manager of the release, but reading AWS more often than one would want to pay for.
     fn default() -> Self {
         let args = [
             format!("--aws-quiet-period={}s", QUIET_PERIOD.as_secs()),
@@ -156,7 +156,7 @@ impl World {
     }
 
     async fn start_all(options: WorldOptions) -> Result<Self> {
-        // Before anything is made: a missing program is the first thing to say.
+        // Before anything is created: a missing program is the first thing to say.
         manager::program()?;
         Tools::find()?;
         let folder = Folder::prepare(options.folder)?;

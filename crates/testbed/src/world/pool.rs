@@ -33,13 +33,13 @@ impl<'w> Pool<'w> {
         self.name.group()
     }
 
-    /// One look at all of it.
+    /// One read of all of it.
     pub async fn look(&self) -> Result<PoolView> {
         // Five requests at once are a large future.
         Box::pin(PoolView::take(self.world, &self.name)).await
     }
 
-    /// Looks until it is as wanted, and returns that look.
+    /// Looks until it is as wanted, and returns that read.
     pub async fn wait(
         &self,
         what: &str,

@@ -1,4 +1,4 @@
-//! One look at everything that belongs to a pool, in Kubernetes and in AWS; printed when a wait runs out of time.
+//! One read of everything that belongs to a pool, in Kubernetes and in AWS; printed when a wait runs out of time.
 
 use super::kinds::{self, Kind, condition, is_deleting, number, text};
 use super::manifests::PoolName;

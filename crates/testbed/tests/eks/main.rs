@@ -21,7 +21,7 @@ fn key(id: &str) -> SigningKey {
     SigningKey { id: id.to_owned(), secret: "any".to_owned(), session_token: None }
 }
 
-/// The status of a request for the namespaces; 200 if it was answered.
+/// The status of a request for the namespaces; 200 if it got a response.
 async fn status_of(client: &Client) -> Result<u16> {
     code(Api::<Namespace>::all(client.clone()).list(&ListParams::default()).await)
 }
@@ -107,7 +107,7 @@ async fn an_access_entry_grants_the_permissions_of_its_policies() -> Result<()> 
     assert_eq!(status_of(&stage.client(&shown, &Stage::token(&anew, "main")).await?).await?, 401);
 
     // AWS's time passes, and not the authenticator's. Not a token of an earlier second: the API server believes for ten seconds
-    // what it was told of a token.
+    // what it was reported a token.
     let token = Stage::token_of(&session, "main", Duration::from_mins(1));
     stage.passes(Duration::from_mins(20));
     assert_eq!(status_of(&stage.client(&shown, &token).await?).await?, 401);

@@ -46,7 +46,7 @@ const DEVIATIONS: [(&str, &str); 12] = [
     ("nothing is left", "follows from the tables that moto has left"),
 ];
 
-/// Ids of what was made.
+/// Ids of what was created.
 struct Network {
     vpc: VpcId,
     subnet: SubnetId,

@@ -1,11 +1,11 @@
-//! Networks of FooClusters: what of them can change later, by what their status says.
+//! Networks of FooClusters: what of them can change later, by what their status reports.
 
 use super::networks::{list, managed, may_become, subnet};
 use super::server::{Kind, Server, is_refusal, on_server, with};
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
-/// As [`may_become`], if the status says this of the network.
+/// As [`may_become`], if the status reports this of the network.
 async fn may_become_with(server: Server, status: &Value, from: Value, to: Value) -> Result<()> {
     let changed =
         server.change_with(Kind::Cluster, status, &managed(from.clone()), &managed(to.clone())).await;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use tokio::sync::OnceCell;
 
-/// Cluster API's Machine, as far as policies look at it.
+/// Cluster API's Machine, as far as policies read it.
 const MACHINES: &str = "
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -121,7 +121,7 @@ async fn start() -> Result<Rig> {
     Ok(rig)
 }
 
-/// The API server takes a moment to know a policy, and nothing says when it does. So each is tried.
+/// The API server takes a moment to know a policy, and nothing shows when it does. So each is tried.
 async fn policies_are_in_force(rig: &Rig) -> Result<()> {
     let control_plane = json!({"external": {"kubeconfigSecretRef": {"name": "one"}}});
     for (kind, spec, change) in [
@@ -278,7 +278,7 @@ impl Server {
         self.rig.api().apply(yaml).await
     }
 
-    /// Makes an object for good.
+    /// Creates an object for good.
     pub(crate) async fn make(self, kind: Kind, name: &str, spec: Value) -> Result<Value> {
         self.create(kind, name, spec, PostParams::default()).await
     }
@@ -340,13 +340,13 @@ impl Server {
         Ok(serde_json::to_value(self.api(kind).create(&params, &object).await?)?)
     }
 
-    /// Makes an object, tries to change it, and removes it.
+    /// Creates an object, tries to change it, and removes it.
     async fn change(self, kind: Kind, from: &Value, status: Option<&Value>, to: &Value) -> Result<()> {
         let api = self.api(kind);
         let mut object = kind.object("changed");
         object.metadata.name = None;
         object.metadata.generate_name = Some("changed-".to_owned());
-        // A FooMachine is deleted by Cluster API alone, unless somebody says that they mean it.
+        // A FooMachine is deleted by Cluster API alone, unless somebody shows that they mean it.
         let allowed = ("infrastructure.foo.com/deletion-allowed".to_owned(), String::new());
         object.metadata.annotations = Some([allowed].into());
         object.data = json!({"spec": from});

@@ -27,7 +27,7 @@ const IMPOSTORS: [&str; 5] = [
     "system:serviceaccount:foo-system:foo-control-plane-manager",
 ];
 
-/// What kubectl says when `user` asks for this, and whether the API server would do it.
+/// What kubectl shows when `user` asks for this, and whether the API server would do it.
 async fn asks(
     server: Server,
     user: &str,

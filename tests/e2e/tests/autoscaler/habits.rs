@@ -274,7 +274,7 @@ fn a_deletion_continues_when_the_autoscaler_restarts() {
     });
 }
 
-/// Habit 8, one half: it does not know that somebody else decides on the size. Then its writes come to nothing.
+/// Habit 8, one half: it does not know that another user or controller decides on the size. Then its writes come to nothing.
 #[test]
 fn where_another_controller_scales_writes_of_the_autoscaler_have_no_effect() {
     in_world(async |world| {

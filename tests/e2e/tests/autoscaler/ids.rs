@@ -20,7 +20,7 @@ fn ids(version: &Value) -> Vec<&str> {
     ids.into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// In every version the ids were well formed, sorted, and told apart by their last segments.
+/// In every version the ids were well formed, sorted, and distinguished by their last segments.
 fn were_always_good(history: &History) {
     for version in history.versions() {
         let ids = ids(&version);
@@ -38,7 +38,7 @@ fn were_always_good(history: &History) {
     }
 }
 
-/// Follows a pool and says what is wrong with its list.
+/// Follows a pool and shows what is wrong with its list.
 #[derive(Default)]
 struct Watch {
     listed: BTreeSet<String>,
@@ -51,7 +51,7 @@ impl Watch {
         let last = |id: &str| id.rsplit('/').next().unwrap_or_default().to_owned();
         let now: BTreeSet<String> = view.provider_ids().into_iter().map(last).collect();
         for id in self.listed.difference(&now) {
-            // The instances were looked at after the list.
+            // The instances were read after the list.
             let state = view.instances.get(id).map(String::as_str);
             assert_ne!(state, Some("Running"), "{id} lives and is listed no more: {view}");
         }

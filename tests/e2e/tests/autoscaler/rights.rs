@@ -33,7 +33,7 @@ fn the_released_role_is_what_it_needs_and_no_more() {
             let answer = reviews.create(&PostParams::default(), &question).await?;
             Ok(answer.data.pointer("/status/allowed") == Some(&Value::Bool(true)))
         };
-        // Its binding is known to the authorizer a moment after it was made.
+        // Its binding is known to the authorizer a moment after it was created.
         wait_until(&format!("{ROLE} to be bound"), foo_testbed::world::SOON, async || {
             Ok(Probe::when(may(CAPI, "machinepools/scale", "patch").await?, || "not yet".to_owned()))
         })

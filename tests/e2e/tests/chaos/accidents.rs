@@ -29,7 +29,7 @@ pub(crate) enum Accident {
     AwsForgets,
     /// Objects with times that cannot be decoded and control characters in their texts, in the storm's namespace and elsewhere.
     OddObjects,
-    /// Somebody else's pool names the storm's group, and goes again.
+    /// Another owner's pool names the storm's group, and goes again.
     Rival,
 }
 

@@ -6,7 +6,7 @@ use foo_testbed::world::{SOON, manifests};
 use kube::api::PostParams;
 use serde_json::json;
 
-/// A status that quotes them is written, and written anew when the cause is gone.
+/// A status that quotes them is written, and written again when the cause is gone.
 #[test]
 fn control_characters_in_a_spec_are_quoted_in_the_status() {
     in_world(async |world| {

@@ -1,4 +1,4 @@
-//! Objects may be created in any order: each time a condition says what is missing, and in the end it works.
+//! Objects may be created in any order: each time a condition reports what is missing, and in the end it works.
 
 use anyhow::Result;
 use foo_e2e::in_world;

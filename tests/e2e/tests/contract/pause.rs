@@ -1,4 +1,4 @@
-//! Pause: no action at all, and a condition that says so.
+//! Pause: no action at all, and a condition that reports it.
 
 use foo_e2e::in_world;
 use foo_testbed::world::kinds::{Kind, condition};

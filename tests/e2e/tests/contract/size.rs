@@ -1,4 +1,4 @@
-//! Who decides on the size, and what is said about it.
+//! Who decides on the size, and what is reported about it.
 
 use anyhow::Result;
 use foo_e2e::in_world;

@@ -1,4 +1,4 @@
-//! What the status of our objects says.
+//! What the status of our objects reports.
 
 use anyhow::Result;
 use foo_e2e::in_world;
@@ -101,7 +101,7 @@ fn a_settled_pool_causes_no_write() {
     });
 }
 
-/// `kubectl foo explain`, found by the real kubectl, says what the pool's objects say.
+/// `kubectl foo explain`, found by the real kubectl, shows what the pool's objects report.
 #[test]
 fn the_plugin_explains_what_a_pool_waits_for() {
     in_world(async |world| {

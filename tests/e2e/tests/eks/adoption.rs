@@ -1,4 +1,4 @@
-//! A cluster that somebody made by hand: it is taken over as it is, upgraded, and left when its objects go.
+//! A cluster that a user made by hand: it is taken over as it is, upgraded, and left when its objects go.
 
 use crate::clock::{WAITING, in_time, play, says_in_time};
 use crate::drains;
@@ -47,7 +47,7 @@ fn an_adopted_cluster_is_upgraded_around_a_budget_and_stays_when_its_objects_are
         .await?;
         is_taken_over(&cluster, &made)?;
         drains::an_upgrade_waits_for_a_budget(world, &cluster, &pool).await?;
-        // Cluster API drains no Machines of a Cluster that is being deleted, and this one's pods go on elsewhere.
+        // Cluster API drains no Machines of a Cluster that is being deleted, and this one's pods continue elsewhere.
         pool.delete().await?;
         pool.is_gone(MADE).await?;
         cluster.delete().await?;

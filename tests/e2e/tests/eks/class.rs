@@ -96,7 +96,7 @@ fn ids(nodes: &BTreeMap<&'static str, Vec<Value>>) -> BTreeSet<String> {
     nodes.values().flatten().map(|node| text(node, "/spec/providerID").to_owned()).collect()
 }
 
-/// Waits until Cluster API says that the topology is as requested.
+/// Waits until Cluster API shows that the topology is as requested.
 async fn is_reconciled(cluster: &Cluster<'_>) -> Result<()> {
     wait_until("the topology to be as requested", MADE, async || {
         let object = cluster.read(Kind::Cluster).await?.context("no Cluster")?;

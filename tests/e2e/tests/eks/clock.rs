@@ -1,4 +1,4 @@
-//! A world in which time passes for AWS and for the manager when a test wants it to: what is looked at once in five minutes needs no
+//! A world in which time passes for AWS and for the manager when a test wants it to: what is read once in five minutes needs no
 //! patience.
 
 use crate::parts::MADE;
@@ -20,9 +20,9 @@ pub(crate) fn play(stage: &'static Stages<1>, test: impl AsyncFnOnce(&'static Wo
     stage.play(options, test);
 }
 
-/// Between the looks of a cluster that nothing happens to (`REST` in foo-eks).
+/// Between the reads of a cluster that nothing happens to (`REST` in foo-eks).
 pub(crate) const REST: Duration = Duration::from_mins(5);
-/// Between looks at what EKS works on (`WAITING` there).
+/// Between reads of what EKS works on (`WAITING` there).
 pub(crate) const WAITING: Duration = Duration::from_secs(30);
 /// The least real time for a piece of the other: EKS's work takes real seconds.
 const SHORTEST: Duration = Duration::from_millis(500);
@@ -38,7 +38,7 @@ pub(crate) async fn passes(cluster: &Cluster<'_>, time: Duration) -> Result<()> 
     cluster.patch(Kind::FooControlPlane, &change).await
 }
 
-/// A manager that starts looks at all of EKS: what takes hours at rest is found at once, and no time passes. For tests in which Nodes
+/// A manager that starts reads all of EKS: what takes hours at rest is found at once, and no time passes. For tests in which Nodes
 /// join afterwards: their ages are Kubernetes' time.
 pub(crate) async fn starts_anew(world: &World) -> Result<()> {
     world.manager().terminate().await?;
@@ -52,7 +52,7 @@ pub(crate) fn calls(world: &World) -> u64 {
     of_eks.map(|(_, count)| count.calls).sum()
 }
 
-/// Waits, and lets as much time pass at a time as the manager waits between two looks.
+/// Waits, and lets as much time pass at a time as the manager waits between two reads.
 pub(crate) async fn in_time<T>(
     cluster: &Cluster<'_>,
     step: Duration,

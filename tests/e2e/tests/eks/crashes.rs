@@ -1,4 +1,4 @@
-//! The manager is killed after every single change of AWS in the life of a cluster with a pool, and every answer is lost.
+//! The manager is killed after every single change of AWS in the life of a cluster with a pool, and every response is lost.
 
 use crate::orders::changes;
 use crate::parts::{MADE, control_plane, eks_name, pool_objects, prepare_iam, simulated};
@@ -18,11 +18,11 @@ const VERSIONS: [&str; 2] = ["v1.34.0", "v1.35.0"];
 /// The pool of each cluster, of one instance.
 const POOL: &str = "workers";
 
-/// Between two looks at how many changes there were.
+/// Between two reads of how many changes there were.
 const LOOK: Duration = Duration::from_millis(100);
-/// After so long without a change the manager's clock goes on by one of the next two.
+/// After so long without a change the manager's clock continues by one of the next two.
 const QUIET: Duration = Duration::from_secs(3);
-/// A little more than what the planner waits between two looks at what EKS works on (`WAITING` in foo-eks).
+/// A little more than what the planner waits between two reads of what EKS works on (`WAITING` in foo-eks).
 const WORK: Duration = Duration::from_secs(31);
 /// The same at rest (`REST` there), as while an add-on has the nodes that it waited for and EKS has not been asked yet.
 const REST: Duration = Duration::from_secs(301);
@@ -130,7 +130,7 @@ async fn one_at_a_time(
         if goes_on(cluster, true, &done).await.with_context(|| format!("after {killed} crashes"))? {
             return Ok(killed);
         }
-        // The answer reaches the manager, and so does what follows it at once.
+        // The response reaches the manager, and so does what follows it at once.
         tokio::time::sleep(LOOK).await;
         world.manager().kill();
         killed += 1;
@@ -159,7 +159,7 @@ async fn is_gone(cluster: &Cluster<'_>) -> Result<bool> {
     Ok(left == 0)
 }
 
-/// There is one of each thing, and so many updates of the version were made.
+/// There is one of each thing, and so many updates of the version were created.
 fn has_one_of_each(cluster: &Cluster<'_>, upgrades: usize) -> Result<()> {
     let aws = cluster.world().aws();
     let clusters: Vec<String> = aws.region().clusters().into_iter().map(|it| it.name).collect();

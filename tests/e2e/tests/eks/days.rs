@@ -39,7 +39,7 @@ fn a_cluster_that_runs_keeps_its_access_its_addons_and_its_tokens() {
     });
 }
 
-/// What an entry gives, whenever it was made.
+/// What an entry gives, whenever it was created.
 fn gives(entry: &AccessEntry) -> (String, Vec<String>, String, Vec<String>) {
     let kind = format!("{:?}", entry.kind);
     (kind, entry.groups.clone(), entry.username.clone(), entry.policies.keys().cloned().collect())
@@ -49,7 +49,7 @@ fn entries(cluster: &Cluster<'_>) -> Result<BTreeMap<String, AccessEntry>> {
     Ok(simulated(cluster).context("no EKS cluster")?.entries)
 }
 
-/// That of our own identity and that of the nodes' role are deleted by hand. Somebody else's entry stays as it is meanwhile.
+/// That of our own identity and that of the nodes' role are deleted by hand. Another owner's entry stays as it is meanwhile.
 async fn entries_that_somebody_deleted_come_back(
     world: &World,
     cluster: &Cluster<'_>,
@@ -99,7 +99,7 @@ async fn entries_that_somebody_deleted_come_back(
     Ok(())
 }
 
-/// EKS finds an add-on degraded: its words are in the condition, and the pool goes on.
+/// EKS finds an add-on degraded: its words are in the condition, and the pool continues.
 async fn an_addon_is_degraded_and_holds_nothing_up(
     world: &World,
     cluster: &Cluster<'_>,

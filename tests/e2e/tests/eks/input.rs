@@ -1,4 +1,4 @@
-//! What users write wrong: it is named, nothing half made is lost, and nothing of somebody else's is touched.
+//! What users write wrong: it is named, nothing half made is lost, and nothing of another owner's is touched.
 
 use crate::clock::{WAITING, says_in_time};
 use crate::life::has_nodes;

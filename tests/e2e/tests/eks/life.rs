@@ -93,7 +93,7 @@ fn the_kubeconfig_works_and_is_repaired() {
     });
 }
 
-/// A cluster of the same name that somebody else made is neither taken over nor deleted.
+/// A cluster of the same name that another user or controller made is neither taken over nor deleted.
 #[test]
 fn a_cluster_of_another_owner_is_not_changed() {
     play(async |world| {

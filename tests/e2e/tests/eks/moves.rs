@@ -1,4 +1,4 @@
-//! `clusterctl move` of a cluster on EKS: while its add-ons are being made, and back at rest.
+//! `clusterctl move` of a cluster on EKS: while its add-ons are being created, and back at rest.
 
 use crate::parts::{MADE, cluster, eks_name, goes, has_its_server, play, pool_objects, simulated};
 use anyhow::{Context as _, Result, ensure};
@@ -124,7 +124,7 @@ fn a_cluster_is_moved_during_creation_and_back_when_idle_without_duplicates() {
         let why = refused.err().map_or_else(String::new, |error| format!("{error:#}"));
         ensure!(why.contains("cannot start the move operation"), "clusterctl moved it: {why}");
 
-        // In the middle: the API server answers, and there is no add-on yet.
+        // In the middle: the API server responds, and there is no add-on yet.
         has_its_server(&cluster).await?;
         cluster.is_provisioned().await?;
         let id = simulated(&cluster).context("no EKS cluster")?.id;

@@ -91,7 +91,7 @@ async fn is_whole(cluster: &Cluster<'_>) -> Result<Probe<()>> {
 }
 
 /// Applies everything in this order, and again and again until all of it is ready. With a pause after the pool's objects if they
-/// are first: they say what they wait for.
+/// are first: they show what they wait for.
 async fn applied_in<'w>(
     world: &'w World,
     name: &str,
@@ -122,7 +122,7 @@ async fn applied_in<'w>(
     Ok((cluster, ordered))
 }
 
-/// Waits until the FooCluster or FooControlPlane that is being deleted says what it waits for.
+/// Waits until the FooCluster or FooControlPlane that is being deleted shows what it waits for.
 async fn waits_for(cluster: &Cluster<'_>, kind: Kind, reason: &str) -> Result<()> {
     wait_until(&format!("{kind:?} of {} to say {reason}", cluster.name()), SOON, async || {
         let object = cluster.read(kind).await?.with_context(|| format!("no {kind:?}"))?;
@@ -152,7 +152,7 @@ async fn delete(cluster: &Cluster<'_>, kind: Kind) -> Result<()> {
     kinds::delete(cluster.world().client(), kind, cluster.namespace(), cluster.name()).await
 }
 
-/// The FooCluster is deleted by hand, then the MachinePool, whose pods a budget holds back, and the Cluster.
+/// The FooCluster is deleted by hand, then the MachinePool, whose pods a budget defers, and the Cluster.
 async fn goes_with_the_foo_cluster_first(cluster: &Cluster<'_>) -> Result<()> {
     let pool = cluster.existing_pool(POOL);
     let web = pool.run("web", 1).await?;

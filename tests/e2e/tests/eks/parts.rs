@@ -21,7 +21,7 @@ use std::time::Duration;
 /// The tests disturb each other: the settings of the simulated AWS are the region's.
 static STAGE: Stages<2> = Stages::new();
 
-/// Runs a test in a world that nobody else uses meanwhile.
+/// Runs a test in a world that no other caller uses meanwhile.
 pub(crate) fn play(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
     STAGE.play(WorldOptions::default(), test);
 }
@@ -173,7 +173,7 @@ pub(crate) fn pool_objects(
     Ok([machine_pool, foo_machine_pool, config])
 }
 
-/// A cluster in EKS that somebody made by hand; and a Cluster that names it.
+/// A cluster in EKS that a user made by hand; and a Cluster that names it.
 pub(crate) async fn stranger<'w>(world: &'w World, name: &str) -> Result<Cluster<'w>> {
     make_by_hand(world, name).await?;
     cluster_with(world, name, "v1.34.0", |object| names_by_hand(object, name)).await
@@ -184,7 +184,7 @@ pub(crate) fn names_by_hand(control_plane: &mut Value, name: &str) {
     foo_e2e::set(control_plane, &["spec", "eks", "name"], json!(name_by_hand(name)));
 }
 
-/// A cluster in EKS that somebody made by hand.
+/// A cluster in EKS that a user made by hand.
 pub(crate) async fn make_by_hand(world: &World, name: &str) -> Result<()> {
     prepare_iam(world);
     let new = NewCluster {

@@ -47,7 +47,7 @@ fn probes(history: &History) -> BTreeSet<String> {
     said.map(|(status, reason, _)| format!("{status} {reason}")).collect()
 }
 
-/// An hour passes. The token in the kubeconfig is always valid; it is not written, and Cluster API does not connect anew, more often
+/// An hour passes. The token in the kubeconfig is always valid; it is not written, and Cluster API does not connect again, more often
 /// than the life of a token makes necessary.
 pub(crate) async fn an_hour_passes(world: &World, cluster: &Cluster<'_>) -> Result<()> {
     let history = world.history(Kind::Cluster, cluster.namespace()).await?;

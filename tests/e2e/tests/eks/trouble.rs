@@ -1,4 +1,4 @@
-//! What EKS refuses and what users write wrong: conditions say it in plain words, and it ends without a restart of the manager.
+//! What EKS refuses and what users write wrong: conditions report it in plain words, and it ends without a restart of the manager.
 
 use crate::clock::{WAITING, calls, in_time, passes, play, says_in_time};
 use crate::input;
@@ -100,7 +100,7 @@ async fn it_is_not_created_for_three_reasons(world: &World, cluster: &Cluster<'_
     .await
 }
 
-/// All of EKS answers with 503 for a while: pools go on, the kubeconfig works, and nobody storms EKS.
+/// All of EKS responds with 503 for a while: pools continue, the kubeconfig works, and nobody storms EKS.
 async fn eks_is_away(
     world: &World,
     cluster: &Cluster<'_>,

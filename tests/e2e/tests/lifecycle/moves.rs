@@ -165,7 +165,7 @@ fn a_pool_that_cannot_be_created_delays_a_move_only_until_that_is_certain() {
     });
 }
 
-/// A test of a backup: the objects are restored beside the source, which goes on.
+/// A test of a backup: the objects are restored beside the source, which continues.
 #[test]
 fn a_copy_in_another_management_cluster_changes_nothing_and_reports_the_owner_of_the_group() {
     between_two(async |world, other| {

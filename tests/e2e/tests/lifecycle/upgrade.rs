@@ -131,7 +131,7 @@ async fn goes_back(world: &mut World) -> Result<()> {
     world.check_nothing_undrained()
 }
 
-/// Every object of ours is in the tree of `clusterctl describe`, with a condition that says how it is.
+/// Every object of ours is in the tree of `clusterctl describe`, with a condition that shows how it is.
 ///
 /// Core v1.14 gives MachinePools no condition but Paused; their Machines speak for them.
 fn is_useful(tree: &str) -> Result<()> {

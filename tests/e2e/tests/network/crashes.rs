@@ -1,4 +1,4 @@
-//! The manager is killed after every single change of AWS, and every answer is lost.
+//! The manager is killed after every single change of AWS, and every response is lost.
 
 use crate::parts::{MADE, apply, cluster, has_one_of_each, is_ready, network, play, play_alone};
 use anyhow::{Result, ensure};
@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 
 /// A manager finds out in a minute that a call of its predecessor was not carried out (`PATIENCE` in foo-network).
 const PATIENCE: Duration = Duration::from_secs(61);
-/// After so long without a change the manager's clock goes on by that minute.
+/// After so long without a change the manager's clock continues by that minute.
 const PATIENT: Duration = QUIET_PERIOD;
-/// Between two looks at how many changes there were.
+/// Between two reads of how many changes there were.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long no change may come while there is something to do.
 const STUCK: Duration = Duration::from_mins(3);
@@ -80,7 +80,7 @@ async fn crashes_until(
             }
             tokio::time::sleep(LOOK).await;
         }
-        // The answer reaches the manager, and so does what follows it at once.
+        // The response reaches the manager, and so does what follows it at once.
         tokio::time::sleep(LOOK).await;
         world.manager().kill();
         crashes += 1;

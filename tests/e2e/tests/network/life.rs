@@ -153,7 +153,7 @@ fn clusters_of_one_name_have_networks_of_their_own() {
     });
 }
 
-/// A range without room for the zones is refused in plain words, and nothing is made.
+/// A range without room for the zones is refused in plain words, and nothing is created.
 #[test]
 fn what_cannot_be_created_is_reported_before_anything_is() {
     play(async |world| {

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// as long.
 static STAGE: Stages<2> = Stages::new();
 
-/// Runs a test in a world that nobody else uses meanwhile.
+/// Runs a test in a world that no other caller uses meanwhile.
 pub(crate) fn play(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
     STAGE.play(WorldOptions::default(), test);
 }
@@ -88,7 +88,7 @@ pub(crate) fn zones(world: &World, pool: &Pool<'_>) -> BTreeSet<String> {
     world.aws().instances_of(&pool.group()).iter().map(|instance| instance.zone.to_string()).collect()
 }
 
-/// Waits until the FooCluster says that its network is ready, for the spec as it is.
+/// Waits until the FooCluster shows that its network is ready, for the spec as it is.
 pub(crate) async fn is_ready(cluster: &Cluster<'_>) -> Result<Value> {
     says(cluster, "NetworkReady", "the network to be ready", |(status, ..)| status == "True").await
 }

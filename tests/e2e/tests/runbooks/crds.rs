@@ -29,7 +29,7 @@ fn after_the_crds_were_deleted_the_page_restores_the_pools_with_their_instances(
         ensure!(refused.contains("infrastructure.foo.com/deletion-allowed"), "{refused}");
         ensure!(!refused.contains("\" deleted"), "{refused}");
 
-        // Somebody insists, and somebody else is quick enough with the first block of the page.
+        // Somebody insists, and another user or controller is quick enough with the first block of the page.
         reader.run(&format!("kubectl annotate {OURS} infrastructure.foo.com/deletion-allowed=")).await?;
         reader.follow(PAGE, "At once").await?;
         managers_follow_their_deployments(world).await?;

@@ -17,7 +17,7 @@ async fn goes_back_to(world: &World, snapshot: &std::path::Path) -> Result<()> {
     world.rig().capi()?.restart(world.api()).await
 }
 
-/// Two pools grew after the snapshot. One is given AWS's number again, as the page says, and nothing happens to it; of the
+/// Two pools grew after the snapshot. One is given AWS's number again, as the page reports, and nothing happens to it; of the
 /// other as many as are too many are drained, and nothing else is. Its Nodes are on another API server: kubelets register once,
 /// and would not make Nodes again that a snapshot does not know.
 #[test]

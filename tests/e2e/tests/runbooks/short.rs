@@ -1,4 +1,4 @@
-//! docs/operations/runbooks/short.md: accidents after which nothing has to be put back.
+//! docs/operations/runbooks/short.md: accidents after which nothing has to be restored.
 
 use super::{PATIENCE, members, play};
 use anyhow::{Context as _, Result, ensure};
@@ -52,7 +52,7 @@ fn a_lease_that_is_deleted_or_edited_costs_a_moment_without_a_leader() {
         let first = another_leads(world, "").await?;
         let reader = Reader::of(world.rig()).await?;
         reader.follow(PAGE, "The Lease was deleted or edited").await?;
-        // Either the leader made it anew, or somebody else was first and waited.
+        // Either the leader made it again, or another user or controller was first and waited.
         let second = another_leads(world, "").await?;
         grows(world, &pool, 2, &before).await?;
         assert_eq!(second, first, "nobody else was there to take it");

@@ -1,4 +1,4 @@
-//! What core asked, and when; and handlers that hold core until a test lets it go on.
+//! What core asked, and when; and handlers that hold core until a test lets it continue.
 
 use anyhow::{Result, ensure};
 use foo_runtime_sdk::hooks::Hook;
@@ -47,7 +47,7 @@ impl Book {
         })
     }
 
-    /// Writes a call down that is answered at once.
+    /// Writes a call down that gets a response at once.
     pub(crate) fn note(&self, hook: &'static str, request: &impl Serialize) {
         self.pages().open.insert((hook, String::new()));
         self.enter(hook, request);
@@ -76,7 +76,7 @@ impl Book {
 
     /// Fails if core called a held step again before the time that it was asked to wait.
     pub(crate) fn check_waits(&self) -> Result<()> {
-        // Core's clock starts when it has read the answer, ours when it is written: a little earlier.
+        // Core's clock starts when it has read the response, ours when it is written: a little earlier.
         let calls = self.pages().calls.clone();
         for (index, call) in calls.iter().enumerate().filter(|(_, call)| call.held) {
             let again = calls.iter().skip(index + 1).find(|later| later.step.0 == call.step.0);

@@ -192,7 +192,7 @@ async fn variables_are_discovered(stage: &Stage) -> Result<()> {
     Ok(())
 }
 
-/// However often core has reason to look at the Cluster meanwhile, it calls no earlier than it was asked to.
+/// However often core has reason to read the Cluster meanwhile, it calls no earlier than it was asked to.
 async fn creation_waits(stage: &Stage, book: &Book) -> Result<()> {
     topology::cluster(stage, NAME, NAME, |cluster| {
         cluster["spec"]["topology"]["variables"] = json!([{"name": "flavour", "value": "large"}]);

@@ -182,7 +182,7 @@ fn the_example_of_the_library_blocks_a_cluster_and_patches_its_pools() {
     });
 }
 
-/// One of them dies while a call waits for its answer: it is frozen before, so that the call cannot end first.
+/// One of them dies while a call waits for its response: it is frozen before, so that the call cannot end first.
 #[test]
 fn one_of_two_replicas_is_killed_during_a_call_and_no_cluster_is_lost() {
     on_stage(async |stage| {

@@ -70,7 +70,7 @@ fn clusterctl_installs_and_removes_the_extension() {
             ensure!(names.contains(handler), "{names}");
         }
 
-        // Why the page for users says what to delete first: clusterctl leaves the registration, and a core that starts would end.
+        // Why the page for users shows what to delete first: clusterctl leaves the registration, and a core that starts would end.
         capi.clusterctl(api, ["delete", "--config", &path, "--runtime-extension", "foo"]).await?;
         stage.until((DEPLOYMENT, NAMESPACE, "foo-extension"), "gone", Value::is_null).await?;
         ensure!(!stage.read(EXTENSION_CONFIG, "", "foo").await?.is_null(), "clusterctl deletes it by itself");

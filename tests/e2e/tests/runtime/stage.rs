@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 /// Core with all that calls extensions.
 const GATES: &str = "MachinePool=true,ClusterTopology=true,RuntimeSDK=true,InPlaceUpdates=true";
 
-/// What the API server answers while it cannot answer yet.
+/// What the API server responds while it cannot respond yet.
 const TOO_MANY_REQUESTS: u16 = 429;
 
 static STAGE: OnceCell<Result<Stage, String>> = OnceCell::const_new();
@@ -85,7 +85,7 @@ impl Stage {
         &self.rig
     }
 
-    /// Makes a namespace.
+    /// Creates a namespace.
     pub(crate) async fn namespace(&self, name: &str) -> Result<()> {
         self.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})).await
     }
@@ -130,7 +130,7 @@ impl Stage {
         deleted.map(drop).with_context(|| format!("deleting {} {namespace}/{name}", kind.2))
     }
 
-    /// Makes core look at an object again: whoever changes anything of it does.
+    /// Makes core read an object again: whoever changes anything of it does.
     pub(crate) async fn touch(&self, kind: Kind, namespace: &str, name: &str, value: &str) -> Result<()> {
         let change = json!({"metadata": {"annotations": {"runtime.test/touch": value}}});
         self.patch(kind, namespace, name, &change).await

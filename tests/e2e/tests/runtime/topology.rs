@@ -11,7 +11,7 @@ pub(crate) const CLASS: &str = "test";
 /// Version of a Cluster that is not being upgraded.
 pub(crate) const VERSION: &str = "v1.34.1";
 
-/// Makes a namespace with the class, after a change to it.
+/// Creates a namespace with the class, after a change to it.
 pub(crate) async fn class(stage: &Stage, namespace: &str, change: impl FnOnce(&mut Value)) -> Result<()> {
     stage.namespace(namespace).await?;
     let endpoint = json!({"controlPlaneEndpoint": {"host": "127.0.0.1", "port": stage.rig().api().port()}});
@@ -58,7 +58,7 @@ pub(crate) fn template(kind: &str, namespace: &str, name: &str, spec: &Value) ->
     })
 }
 
-/// Makes a Cluster of the class without workers, after a change to it.
+/// Creates a Cluster of the class without workers, after a change to it.
 pub(crate) async fn cluster(
     stage: &Stage,
     namespace: &str,

@@ -1,4 +1,4 @@
-//! Extensions in trouble: what core says, what it does under each failure policy, and that it goes on when the trouble is
+//! Extensions in trouble: what core says, what it does under each failure policy, and that it continues when the trouble is
 //! over.
 
 use crate::served::{Served, extension_config, handlers, is_known, register};

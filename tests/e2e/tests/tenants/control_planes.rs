@@ -41,7 +41,7 @@ fn a_control_plane_writes_no_kubeconfig_but_that_of_the_cluster_that_names_it() 
         let before = kubeconfig_of(world, "claimed").await?;
         let uid = claimed.read(Kind::Cluster).await?.map(|it| text(&it, "/metadata/uid").to_owned());
 
-        // It says that it belongs to that Cluster, and would have its own API server written there.
+        // It shows that it belongs to that Cluster, and would have its own API server written there.
         let theirs = spoiled(world, "https://127.0.0.1", "https://127.0.0.2")?;
         writes(world, &manifests::kubeconfig_secret(NAMESPACE, "intruder", &theirs)).await?;
         let mut intruder = manifests::foo_control_plane(NAMESPACE, "intruder");
@@ -55,7 +55,7 @@ fn a_control_plane_writes_no_kubeconfig_but_that_of_the_cluster_that_names_it() 
         ensure!(told.contains("spec.controlPlaneRef"), "{told}");
         assert_eq!(kubeconfig_of(world, "claimed").await?, before);
 
-        // A Secret of that name that somebody else wrote is left as it is.
+        // A Secret of that name that another user or controller wrote is left as it is.
         writes(world, &secret_of_others("taken-kubeconfig")).await?;
         with_kubeconfig(world, "taken", world.api().kubeconfig()).await?;
         let said = ("Available", "KubeconfigSecretNotOwned");

@@ -1,4 +1,4 @@
-//! Whatever happens, in any order: every watched group is looked at.
+//! Whatever happens, in any order: every watched group is read.
 
 use super::{Bench, g, seconds, start};
 use foo_cloud::{ErrorKind, Pace};
@@ -98,7 +98,7 @@ async fn plays(steps: Vec<Step>) {
     }
     bench.fail(None);
     bench.cloud.edit(|world| (world.hanging, world.latency) = (None, Duration::ZERO));
-    // A look that hangs is given up after two minutes, and the pause after that is at most one.
+    // A read that hangs is cancelled after two minutes, and the pause after that is at most one.
     seconds(190).await;
     for _ in 0..10 {
         check(&bench, &watched, true);

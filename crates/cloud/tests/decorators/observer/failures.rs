@@ -34,7 +34,7 @@ async fn failures_back_off_wake_once_and_recover() {
     assert_eq!(bench.observer.trouble(&g("g17")), None);
 }
 
-/// What cannot be read is not gone: it is looked at ever more seldom, and told of when nobody has seen it for two periods.
+/// What cannot be read is not gone: it is read ever more seldom, and told of when nobody has seen it for two periods.
 #[tokio::test(start_paused = true)]
 async fn a_malformed_description_of_a_group_fails_for_that_group_alone() {
     let mut bench = Bench::of(100).await;
@@ -97,7 +97,7 @@ async fn a_group_unobserved_for_two_periods_is_reported_once_with_its_last_time(
     let mut bench = Bench::of(2).await;
     let guard = bench.guarded();
     let last = bench.clock.now();
-    bench.driver.abort(); // Whatever it is that stands still: nobody says so.
+    bench.driver.abort(); // Whatever it is that stands still: nobody reports it.
     seconds(50).await;
     assert_eq!((bench.woken().len(), bench.observer.unseen().groups), (0, 0));
     seconds(20).await;
@@ -133,7 +133,7 @@ async fn loops_make_progress_whatever_aws_does_and_a_stalled_one_is_reported() {
     let bench = Bench::of(2).await;
     let watchdogs = bench.observer.watchdogs().map(|(_, watchdog)| watchdog.downgrade());
     let overdue = || watchdogs.iter().filter_map(WeakWatchdog::overdue).max().unwrap();
-    // Nothing is answered while anybody waits for it.
+    // Nothing gets a response while anybody waits for it.
     bench.cloud.edit(|world| world.latency = Duration::from_hours(1));
     bench.observer.request_details(&g("g0"), &["i-1".into()], None);
     for _ in 0..200 {

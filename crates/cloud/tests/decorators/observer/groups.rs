@@ -1,4 +1,4 @@
-//! What looks at groups cost, and what they show when.
+//! What reads groups cost, and what they show when.
 
 use super::{Bench, g, only, seconds};
 use foo_cloud::{Pace, Seen};
@@ -112,7 +112,7 @@ async fn a_read_in_flight_does_not_count_as_the_requested_one() {
     let mut bench = Bench::of(1).await;
     bench.cloud.edit(|world| world.latency = Duration::from_secs(5));
     bench.observer.pace(&g("g0"), Pace::Active);
-    seconds(3).await; // the look is on its way
+    seconds(3).await; // the read is on its way
     let changed = bench.clock.now();
     bench.observer.invalidate(&g("g0"), changed);
     bench.wakes.next().await.unwrap();

@@ -49,7 +49,7 @@ impl Bench {
         bench
     }
 
-    /// An observer of so many groups that exist, called `g0`, `g1`, …, which has looked at all of them once.
+    /// An observer of so many groups that exist, called `g0`, `g1`, …, which has read all of them once.
     async fn of(groups: usize) -> Self {
         let cloud = Scripted::default();
         for at in 0..groups {
@@ -75,7 +75,7 @@ impl Bench {
         bench
     }
 
-    /// Starts what names the groups that nobody has seen for too long.
+    /// Starts what names the groups that have not been observed for too long.
     fn guarded(&self) -> JoinHandle<()> {
         let observer = Arc::clone(&self.observer);
         tokio::spawn(async move { observer.guard().await })

@@ -25,7 +25,7 @@ impl Clusters {
         recorded.or_else(|| cluster.annotations().get(NETWORK_ID_ANNOTATION).cloned())
     }
 
-    /// A copy of a FooCluster that was made with its annotations names the network of the other one.
+    /// A copy of a FooCluster that was created with its annotations names the network of the other one.
     pub(in crate::cluster) fn is_alone(&self, cluster: &FooCluster) -> Result<(), Blocked> {
         let Some(id) = self.network_id(cluster) else {
             return Ok(());

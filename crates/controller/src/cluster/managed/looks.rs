@@ -1,4 +1,4 @@
-//! Looks at AWS for one network: those that its plans asked for, taken from the region's shared looks.
+//! Looks at AWS for one network: those that its plans asked for, taken from the region's shared reads.
 //!
 //! What a plan asked for stays in view for a while: the next plan rests on it, though it asks for something else.
 
@@ -20,9 +20,9 @@ const ZONES: Freshness = Freshness::Within(Duration::from_hours(12));
 /// The maximum age of quotas while a network waits to be created: a little less than the time between its
 /// attempts.
 const QUOTAS: Freshness = Freshness::Within(Duration::from_mins(4));
-/// Networks whose looks are due within this part of the period are looked at together.
+/// Networks whose looks are due within this part of the period are read together.
 const TOGETHER: u32 = 10;
-/// What nobody asked for in this time is not looked at any more: longer than any plan waits for its next look.
+/// What nobody asked for in this time is not read any more: longer than any plan waits for its next read.
 const IN_VIEW: Duration = Duration::from_hours(3);
 
 /// One question to AWS.
@@ -41,12 +41,12 @@ impl InView {
         self.0.retain(|_, asked| asked.until(now) < IN_VIEW);
     }
 
-    /// The shared looks at these kinds stay in view.
+    /// The shared reads of these kinds stay in view.
     pub(super) fn keep(&mut self, kinds: &BTreeSet<Kind>, now: Timestamp) {
         self.0.extend(kinds.iter().map(|kind| ((*kind, shared()), now)));
     }
 
-    /// What the newest looks at all of it show, of this network only, and of others of the Cluster. Asks nobody.
+    /// What the newest reads of all of it show, of this network only, and of others of the Cluster. Asks nobody.
     pub(super) fn observed(&self, looks: &NetworkLooks, network: Marks<'_>, now: Timestamp) -> Observed {
         let mut observed = Observed { now, ..Observed::default() };
         for (kind, scope) in self.0.keys() {
@@ -71,7 +71,7 @@ impl InView {
     }
 }
 
-/// Renews the shared looks at these kinds, those that are old. Says what kept AWS from answering, if anything did.
+/// Renews the shared reads of these kinds, those that are old. Says what kept AWS from answering, if anything did.
 pub(super) async fn renew(
     kinds: &BTreeSet<Kind>,
     looks: &NetworkLooks,
@@ -82,7 +82,7 @@ pub(super) async fn renew(
     worst(join_all(renewed).await)
 }
 
-/// How soon the first of the shared looks at these kinds is to be renewed. Clusters that saw the same looks renew them at the
+/// How soon the first of the shared reads of these kinds is to be renewed. Clusters that saw the same looks renew them at the
 /// same moment, and share the calls.
 pub(super) fn renewal(
     kinds: &BTreeSet<Kind>,
@@ -94,12 +94,12 @@ pub(super) fn renewal(
     began.min().map(|began| now.until(began.plus(period)))
 }
 
-/// What all clusters of a region look at together.
+/// What all clusters of a region read together.
 fn shared() -> Scope {
     Scope::TagKey(TAG_NETWORK.to_owned())
 }
 
-/// The requests whose time has come and that no look answers yet.
+/// The requests whose time has come and that no read answers yet.
 pub(super) fn due(report: &Report, looks: &NetworkLooks, now: Timestamp) -> Vec<LookRequest> {
     let is_due = |request: &&LookRequest| request.from <= now && !is_answered(request, looks);
     report.looks.iter().filter(is_due).cloned().collect()
@@ -114,7 +114,7 @@ fn is_answered(request: &LookRequest, looks: &NetworkLooks) -> bool {
     looks.last(request.kind, &request.scope).is_some_and(|look| look.began >= request.from)
 }
 
-/// Takes these looks, all at the same time. Says what kept AWS from answering, if anything did.
+/// Takes these reads, all at the same time. Says what kept AWS from answering, if anything did.
 pub(super) async fn take(requests: &[LookRequest], looks: &NetworkLooks) -> Option<CloudError> {
     let taken = requests.iter().map(async |request| {
         looks.parts(request.kind, &request.scope, Freshness::Since(request.from)).await.trouble

@@ -258,12 +258,12 @@ impl Driver for Pass<'_> {
     fn timers(&self, turn: &Turn<'_, Network>, state: &NetworkState) -> Vec<Duration> {
         let Turn { plan, now, .. } = *turn;
         let period = self.clusters.context.settings.network_period;
-        // What could not be looked at is overdue, and an immediate retry would not help.
+        // What could not be read is overdue, and an immediate retry would not help.
         let looks = match &self.progress.trouble {
             Some(_) => Some(LOOK_SOON),
             None => looks::renewal(&state.kinds, &self.region.networks, period, now),
         };
-        // A pass that gave way did not take the looks of its last plan: no timer brings them.
+        // A pass that gave way did not take the reads of its last plan: no timer brings them.
         let rest = (!plan.actions.is_empty() || self.due(plan, now).is_some()).then_some(GO_ON);
         let again = plan.report.again_at.map(|at| now.until(at));
         let name = state.kubernetes_cluster.is_none().then_some(workload::ASK_AGAIN);

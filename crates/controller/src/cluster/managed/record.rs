@@ -214,7 +214,7 @@ mod tests {
         assert_eq!((range.state.as_str(), range.id.is_some()), ("Ready", true));
     }
 
-    /// The user's VPC is shown, and is none of the parts that we look after.
+    /// The user's VPC is shown, and is none of the parts that we reconcile.
     #[test]
     fn parts_of_the_user_are_reported_and_not_recorded() {
         let reported = Resource {

@@ -24,7 +24,7 @@ pub(in crate::cluster) struct Shown {
     pub(in crate::cluster) ready: NewCondition,
     /// The conditions under it.
     pub(in crate::cluster) areas: Vec<NewCondition>,
-    /// Why AWS could not be looked at, if it could not.
+    /// Why AWS could not be read, if it could not.
     pub(in crate::cluster) trouble: Option<CloudError>,
 }
 
@@ -182,7 +182,7 @@ fn node_groups(view: &View<'_>) -> Vec<String> {
     }
 }
 
-/// The ranges that the VPC has or is about to have, the first one first; those that were shown before until a look shows the
+/// The ranges that the VPC has or is about to have, the first one first; those that were shown before until a read shows the
 /// VPC.
 fn cidrs(view: &View<'_>) -> Vec<String> {
     let id = view.plan.report.vpc.as_ref();

@@ -40,7 +40,7 @@ pub(super) struct NetworkState {
 }
 
 impl NetworkState {
-    /// What this process knows of the FooCluster when it sees it first: what the status says.
+    /// What this process knows of the FooCluster when it sees it first: what the status reports.
     pub(super) fn first(cluster: &FooCluster, clock: Difference<Kubernetes>) -> Self {
         let status = cluster.status.as_ref().and_then(|status| status.network.as_ref());
         let recorded = status.filter(|network| has_begun(network)).and_then(|network| network.id.clone());
@@ -60,7 +60,7 @@ impl NetworkState {
         observed
     }
 
-    /// What is looked at from now on, by what a plan says.
+    /// What is read from now on, by what a plan says.
     pub(super) fn sees(&mut self, plan: &Plan, now: Timestamp) {
         self.in_view.add(&plan.report.looks, now);
         let ours = plan.report.resources.iter().filter(|it| it.owner == Owner::Network);

@@ -90,7 +90,7 @@ impl EksControlPlanes {
         Ok(ApiServer { kubeconfig, answer, worked: false })
     }
 
-    /// The last answer to the credentials of this kubeconfig, or a new one if that is due.
+    /// The last response to the credentials of this kubeconfig, or a new one if that is due.
     async fn answer(&self, usable: &Usable, state: &mut EksState) -> Result<String, Blocked> {
         let now = self.context.clock.now();
         let is_due = self.next_request(state, now).is_none_or(|wait| wait.is_zero());

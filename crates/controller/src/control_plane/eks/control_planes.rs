@@ -124,7 +124,7 @@ impl EksControlPlanes {
         Some(CloudKey::of(&credentials, &place.region))
     }
 
-    /// The control plane's cloud, or why nobody may call AWS for it. It is let go when the control plane turns to another.
+    /// The control plane's cloud, or why nobody may call AWS for it. It is released when the control plane turns to another.
     pub(super) async fn region(
         &self,
         control_plane: &FooControlPlane,

@@ -2,7 +2,7 @@
 //!
 //! * `<cluster>-kubeconfig` is Cluster API's: it refuses exec plugins, so a token is embedded, which lives for 15 minutes at most. It is
 //!   renewed while more than five minutes are left, so that it outlives a manager that is restarted; and not more often, because
-//!   Cluster API connects anew with each.
+//!   Cluster API connects again with each.
 //! * `<cluster>-user-kubeconfig` is for people: `aws eks get-token` gets them a token of their own identity.
 //!
 //! Both are repaired whenever type, label, owner or content are not as they must be. What another owner has is not touched.
@@ -58,7 +58,7 @@ impl Server {
         })
     }
 
-    /// That which the status and the Secret of an earlier manager show, for as long as EKS is not asked or does not answer. If the
+    /// That which the status and the Secret of an earlier manager show, for as long as EKS is not asked or does not respond. If the
     /// Secret was deleted, or holds what nobody can read, the endpoint is the one that was copied into the spec. The token is for
     /// `name`, which was checked; a status that shows another name is of another cluster.
     fn as_before(
@@ -110,7 +110,7 @@ struct Wanted<'a> {
 }
 
 impl EksControlPlanes {
-    /// Creates, renews or repairs both Secrets. `server` is what EKS shows; `None` while it does not answer.
+    /// Creates, renews or repairs both Secrets. `server` is what EKS shows; `None` while it does not respond.
     pub(super) async fn keep_kubeconfigs(
         &self,
         control_plane: &FooControlPlane,
@@ -173,7 +173,7 @@ impl EksControlPlanes {
     }
 
     /// The token that is to be in the Secret: the one that is there while it is fresh and the one that was `written`; otherwise a new
-    /// one; if that cannot be made, the one that is there until its end, and why.
+    /// one; if that cannot be created, the one that is there until its end, and why.
     async fn token(
         &self,
         clock: Difference<Aws>,
@@ -213,7 +213,7 @@ pub(in crate::control_plane) fn user_secret_name(cluster: &str) -> String {
     format!("{cluster}-user-kubeconfig")
 }
 
-/// Why a Secret of that name cannot be made ours.
+/// Why the provider cannot take over a Secret of that name.
 fn unusable(there: &Secret, control_plane: &FooControlPlane, server: &Server) -> Option<Blocked> {
     if !is_owned_by(there, control_plane) {
         // One without any owner, as after a restore from a backup, is ours if it is for our API server.

@@ -1,6 +1,6 @@
 //! Looks at AWS for one cluster: the questions that its plans asked, and their newest answers.
 //!
-//! Answers are taken from the region's shared looks. They are kept here as well, because the shared ones are forgotten after an hour in
+//! Answers are taken from the region's shared reads. They are kept here as well, because the shared ones are forgotten after an hour in
 //! which nobody asked for them, and a plan at rest asks for each of many in turn.
 
 use crate::calls::refusal;
@@ -23,7 +23,7 @@ const OF_IAM: Duration = Duration::from_mins(1);
 /// Questions that one cluster asks at a time.
 const AT_ONCE: usize = 4;
 
-/// What was asked, and what AWS answered.
+/// What was asked, and what AWS responded.
 #[derive(Debug, Default)]
 pub(super) struct Looks(BTreeMap<Question, Asked>);
 
@@ -63,7 +63,7 @@ impl Looks {
         }
     }
 
-    /// Takes these looks. Says what kept AWS from answering, if anything did: of several failures one that a person can do something
+    /// Takes these reads. Says what kept AWS from answering, if anything did: of several failures one that a person can do something
     /// about.
     pub(super) async fn take(
         &mut self,
@@ -89,7 +89,7 @@ impl Looks {
         troubles.into_iter().min_by_key(|error| Reason::from(error.kind).is_transient())
     }
 
-    /// As new as requested; but what is the same for all clusters may be as old as such answers may be, the first time.
+    /// As new as requested; but what is the same for all clusters may be as old as such responses may be, the first time.
     fn freshness(&self, request: &LookRequest, now: Timestamp) -> Freshness {
         let is_first = self.0.get(&request.question).is_none_or(|asked| asked.look.is_none());
         match longest_age(&request.question).filter(|_| is_first) {
@@ -117,7 +117,7 @@ impl Looks {
     }
 }
 
-/// How old the first answer to a question may be that is not about one cluster.
+/// How old the first response to a question may be that is not about one cluster.
 fn longest_age(question: &Question) -> Option<Duration> {
     match question {
         Question::Versions | Question::AddonReleases { .. } | Question::AddonSchema { .. } => {

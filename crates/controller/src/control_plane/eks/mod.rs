@@ -2,7 +2,7 @@
 //! to Cluster API.
 //!
 //! * [`pass`]: look, plan, check, publish, act; [`desired`], [`looks`], [`act`], [`record`] and [`shown`] are its parts.
-//! * [`api_server`] and [`kubeconfig`]: what the planner does not know about: Secrets, tokens, and whether the API server answers.
+//! * [`api_server`] and [`kubeconfig`]: what the planner does not know about: Secrets, tokens, and whether the API server responds.
 //! * [`removal`]: in which order things go.
 //!
 //! No decision about the cluster is made here: `foo_eks::plan` does that.

@@ -69,7 +69,7 @@ impl Driver for Pass<'_> {
     const AT_ONCE: usize = 4;
     const WHAT: &'static str = "an EKS cluster";
     const CONTROLLER: Controller = Controller::Eks;
-    /// EKS's answers take long, and the status says which one is waited for.
+    /// EKS's responses take long, and the status reports which one is waited for.
     const READ_ONLY: ReadOnly = ReadOnly::Published;
 
     fn context(&self) -> &Context {
@@ -318,7 +318,7 @@ impl EksControlPlanes {
         state: &mut EksState,
     ) -> Result<Ended, apply::Error> {
         let known = match blocked.reason {
-            // Limits of the identity are about what is used anew. They do not end the access to a cluster that runs,
+            // Limits of the identity are about what is used again. They do not end the access to a cluster that runs,
             // which drains need.
             Reason::RoleNotAllowed
             | Reason::KmsKeyNotAllowed

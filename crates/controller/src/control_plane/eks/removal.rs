@@ -71,12 +71,12 @@ impl EksControlPlanes {
     /// Whether the deletion would take the EKS cluster from a Cluster that stays: Cluster API deletes a control plane only with its
     /// Cluster.
     fn needs_confirmation(&self, control_plane: &FooControlPlane, eks: &Eks, state: &EksState) -> bool {
-        // Without a record (after a move, or because nothing was ever created) a look at AWS says whether there is one of ours.
+        // Without a record (after a move, or because nothing was ever created) a read of AWS shows whether there is one of ours.
         let is_known = state.process.record.arn.is_some() || state.process.record.creating_since.is_some();
         self.is_unconfirmed(control_plane, eks) && is_known && !self.is_copy(control_plane)
     }
 
-    /// Whether the Cluster stays, and no user says that it shall lose its EKS cluster.
+    /// Whether the Cluster stays, and no user shows that it shall lose its EKS cluster.
     pub(super) fn is_unconfirmed(&self, control_plane: &FooControlPlane, eks: &Eks) -> bool {
         let stays = self.owner(control_plane).is_some_and(|it| it.metadata.deletion_timestamp.is_none());
         let confirmed = control_plane.annotations().contains_key(names::DELETION_ALLOWED_ANNOTATION);

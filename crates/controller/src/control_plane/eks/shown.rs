@@ -241,7 +241,7 @@ fn as_before(old: &FooControlPlaneStatus, kind: &str) -> Option<Words> {
     Some((status, before.reason.clone(), before.message.clone()))
 }
 
-/// Whether the kubeconfig's credentials work at the API server. Before it is there, the cluster's state says why.
+/// Whether the kubeconfig's credentials work at the API server. Before it is there, the cluster's state shows why.
 fn available(old: &FooControlPlaneStatus, facts: &Facts<'_>, cluster: &Words) -> Words {
     match &facts.api_server {
         Some(Ok(_)) => ("True", Reason::ApiServerReachable.into(), String::new()),

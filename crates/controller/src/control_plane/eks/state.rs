@@ -22,7 +22,7 @@ pub(super) struct EksState {
     pub(super) written: Option<FooControlPlaneStatus>,
     /// When the token in the kubeconfig Secret ends, if there is one.
     pub(super) token_ends: Option<Timestamp>,
-    /// Hash of that token, if this process wrote it: another one there is somebody else's, and need not be one.
+    /// Hash of that token, if this process wrote it: another one there is another owner's, and need not be one.
     pub(super) token_hash: Option<String>,
     /// The last request to the API server.
     pub(super) asked: Option<AskedApiServer>,
@@ -37,12 +37,12 @@ pub(super) struct AskedApiServer {
     pub(super) at: Timestamp,
     /// With which kubeconfig; another one is tried at once.
     pub(super) kubeconfig: String,
-    /// The version that it reports, or why it did not answer.
+    /// The version that it reports, or why it did not respond.
     pub(super) answer: Result<String, Blocked>,
 }
 
 impl EksState {
-    /// What this process knows of the FooControlPlane when it sees it first: what the status says.
+    /// What this process knows of the FooControlPlane when it sees it first: what the status reports.
     pub(super) fn first(control_plane: &FooControlPlane, clock: Difference<Kubernetes>) -> Self {
         let annotated = control_plane.annotations().get(CONTROL_PLANE_ID_ANNOTATION).cloned();
         let recorded = control_plane.status.as_ref().map(|it| record::read(it, clock));

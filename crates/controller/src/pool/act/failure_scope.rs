@@ -156,7 +156,7 @@ impl Skips {
                 | PoolAction::RecordArn { .. },
             )
             | Action::Read(ReadAction::DescribeLaunchTemplate)
-            // A version never precedes what it fetches, and says where it is until that is gone.
+            // A version never precedes what it fetches, and shows where it is until that is gone.
             | Action::Object(_)
             | Action::Template(
                 TemplateAction::CreateTemplate { .. }

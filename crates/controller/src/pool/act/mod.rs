@@ -188,7 +188,7 @@ impl Pools {
         batch: &[&Action],
         state: &mut PoolState,
     ) -> (Sent, Vec<Result<Done, Failure>>, Timestamp) {
-        // If this pass is cancelled during a call, the memory says that the call may have happened.
+        // If this pass is cancelled during a call, the memory shows that the call may have happened.
         let at = self.context.clock.now();
         let changes_template = batch.iter().any(|action| action.changes_template());
         let known = state.reads.template.clone().filter(|_| changes_template);
@@ -203,7 +203,7 @@ impl Pools {
             [action] => vec![acting.hands.carry_out(action, at).await],
             several => acting.hands.end_together(several).await,
         };
-        // A slow response may report something that happened at its very end.
+        // A slow response mayreport itmething that happened at its very end.
         let now = self.context.clock.now();
         let answers = batch.iter().zip(&done).flat_map(|(action, done)| answers(action, done));
         state.memory.answered(unanswered, answers, now);

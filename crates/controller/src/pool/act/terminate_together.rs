@@ -1,7 +1,7 @@
 //! Terminations that share one call: AWS terminates up to a hundred instances of a group at once.
 //!
 //! A plan, the memory and events name each instance by itself. If AWS refuses a call because of one instance,
-//! it does not say whether it terminated some of the others. So such a refusal proves nothing: the group is
+//! it does not show whether it terminated some of the others. So such a refusal proves nothing: the group is
 //! observed again, and what is still to be terminated is terminated one by one for a while.
 
 use super::execute::{Done, Executor, Failure};

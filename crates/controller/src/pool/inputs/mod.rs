@@ -415,7 +415,7 @@ fn freshness(observed: &Observed, state: &PoolState) -> Freshness {
     }
 }
 
-/// A changed spec requires current answers about what it names; otherwise earlier answers suffice.
+/// A changed spec requires current answers about what it names; otherwise earlier responses suffice.
 fn asking(state: &PoolState, gathered: &Gathered) -> Asking {
     if state.asked_generation == gathered.pool.metadata.generation { Asking::Again } else { Asking::New }
 }

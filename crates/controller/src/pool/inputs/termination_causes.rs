@@ -2,7 +2,7 @@
 //!
 //! A health check, an instance refresh that a user started, rebalancing, a user in the console: a waiting
 //! instance looks the same in all cases. The group's scaling activities have the cause, which costs a call;
-//! it is made once for all newly waiting instances.
+//! it is created once for all newly waiting instances.
 
 use super::gather::Gathered;
 use crate::clouds::CloudRegion;

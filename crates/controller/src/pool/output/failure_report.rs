@@ -97,7 +97,7 @@ fn blind(report: &mut Report, error: &CloudError) {
     }
 }
 
-/// The plan would break an invariant: nothing of it is carried out, and logs, metrics and an event say so.
+/// The plan would break an invariant: nothing of it is carried out, and logs, metrics and an event report it.
 pub(in crate::pool) fn refused(plan: &mut Plan, violations: &[Violation], metrics: &Metrics) {
     let text: Vec<String> = violations.iter().map(ToString::to_string).collect();
     let message = format!(

@@ -163,7 +163,7 @@ fn role_of_nodes() -> foo_simulator::Role {
     serde_json::from_value(json!({ "name": "nodes" })).unwrap()
 }
 
-/// A cluster with a pool whose nodes have that role, which is let in.
+/// A cluster with a pool whose nodes have that role, which has access.
 async fn with_nodes() -> World {
     let world = World::of_eks(json!({})).await;
     has_profile(&world, "nodes");
@@ -175,7 +175,7 @@ async fn with_nodes() -> World {
     world
 }
 
-/// clusterctl move loses for which role the entry was made; that it is older than the role tells it.
+/// clusterctl move loses for which role the entry was created; that it is older than the role tells it.
 #[tokio::test(start_paused = true)]
 async fn a_role_recreated_before_a_move_gets_access_again() {
     let mut world = with_nodes().await;
@@ -194,7 +194,7 @@ async fn a_role_recreated_before_a_move_gets_access_again() {
     world.eks_is_ready().await;
 }
 
-/// The role behind a pool's instance profile is let in, and no longer when no pool has it.
+/// The role behind a pool's instance profile has access, and no longer when no pool has it.
 #[tokio::test(start_paused = true)]
 async fn the_nodes_of_pools_have_access() {
     let world = with_nodes().await;

@@ -73,7 +73,7 @@ async fn adoption_needs_the_consent_of_the_identity_and_of_the_account() {
     is_refused(&world, "allowAdoption").await;
 
     tags(&world, TAG_ADOPTABLE, "other/c").await;
-    // Longer than looks at rest are apart.
+    // Longer than reads rest are apart.
     world.waits(Duration::from_mins(15)).await;
     allows_adoption(&world).await;
     is_refused(&world, "adoptable=default/c").await;

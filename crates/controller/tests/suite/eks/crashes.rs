@@ -1,4 +1,4 @@
-//! The manager dies around every single call of an EKS cluster's life: nothing is made twice, and nothing is left.
+//! The manager dies around every single call of an EKS cluster's life: nothing is created twice, and nothing is left.
 
 use crate::support::World;
 use foo_simulator::core::eks::cluster::UpdateType;
@@ -78,7 +78,7 @@ fn each(calls: &BTreeMap<String, u32>) -> impl Iterator<Item = (&str, u32)> {
     calls.iter().flat_map(|(action, count)| (0..*count).map(move |nth| (action.as_str(), nth)))
 }
 
-/// The manager dies as it waits for the answer to this call, which was carried out or not, and another one goes on.
+/// The manager dies as it waits for the response to this call, which was carried out or not, and another one continues.
 async fn dies(world: &mut World, what: &str) {
     world.until(what, || world.aws.faults().is_empty()).await;
     world.kills_the_manager();
@@ -146,7 +146,7 @@ async fn a_crash_around_any_call_of_its_upgrade_upgrades_once() {
     }
 }
 
-/// What becomes of a call whose answer is lost: it was carried out, or it never arrived.
+/// What becomes of a call whose response is lost: it was carried out, or it never arrived.
 const LOST: [Fault; 2] = [Fault::DroppedAfter, Fault::DroppedBefore];
 
 #[tokio::test(start_paused = true)]

@@ -2,7 +2,7 @@
 //! docs/operations/aws.md has the table.
 //!
 //! Time is virtual. What is measured is what our own order of calls, looks and waits takes while EKS is at work on nothing. Part of that
-//! is that EKS is asked once in 30 seconds: it is done, and the next look has not come. The rest is our own: everything is known, and
+//! is that EKS is asked once in 30 seconds: it is done, and the next read has not come. The rest is our own: everything is known, and
 //! the next change is not sent.
 
 use super::NAME;
@@ -16,9 +16,9 @@ use tokio::time::Instant;
 
 /// What we may take while everything is known.
 const OWN: Duration = Duration::from_secs(15);
-/// How finely time is told apart.
+/// How finely time is distinguished.
 const STEP: Duration = Duration::from_millis(100);
-/// The pause between looks at what EKS works on.
+/// The pause between reads of what EKS works on.
 const ASKED_EVERY: Duration = Duration::from_secs(30);
 
 /// How the time went until something was as requested, and what it cost.

@@ -44,7 +44,7 @@ fn resident() -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// A manager that starts looks at all clusters at once; at rest they are asked one after the other.
+/// A manager that starts reads all clusters at once; at rest they are asked one after the other.
 #[tokio::test(start_paused = true)]
 async fn idle_clusters_are_polled_at_different_times() {
     let count = several();

@@ -1,4 +1,4 @@
-//! EKS control planes: from nothing to an API server that answers, and back to nothing.
+//! EKS control planes: from nothing to an API server that responds, and back to nothing.
 
 mod accidents;
 mod adoption;
@@ -135,7 +135,7 @@ impl World {
         self.server.edit(NS, CLUSTER, pause).unwrap();
     }
 
-    /// A user deletes the FooControlPlane, and says that the Cluster shall stay without its EKS cluster.
+    /// A user deletes the FooControlPlane, and shows that the Cluster shall stay without its EKS cluster.
     fn deletes_eks(&self) {
         let confirm = |object: &mut FooControlPlane| {
             object.annotations_mut().insert(DELETION_ALLOWED_ANNOTATION.to_owned(), String::new());

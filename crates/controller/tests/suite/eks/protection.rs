@@ -10,7 +10,7 @@ use kube::ResourceExt;
 use serde_json::json;
 use std::time::Duration;
 
-/// A control plane that somebody deleted, whose EKS cluster is kept.
+/// A control plane that a user deleted, whose EKS cluster is kept.
 async fn deleted_by_mistake() -> World {
     let world = World::of_eks(json!({})).await;
     world.deletes_eks_by_mistake();

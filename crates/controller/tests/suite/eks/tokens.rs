@@ -147,7 +147,7 @@ async fn a_secret_of_another_owner_is_not_changed() {
     world.eks_is_ready().await;
 }
 
-/// EKS does not answer for an hour; Cluster API goes on with tokens, for which EKS is not needed.
+/// EKS does not answer for an hour; Cluster API continues with tokens, for which EKS is not needed.
 #[tokio::test(start_paused = true)]
 async fn tokens_are_renewed_during_an_outage_of_eks() {
     let mut world = World::of_eks(json!({})).await;

@@ -1,4 +1,4 @@
-//! What identities cost, and what they may hold up.
+//! What identities cost, and what they may delay.
 
 use super::{KEY, with_keys};
 use crate::support::{CLUSTER, MANAGER, NS, World, objects};
@@ -88,7 +88,7 @@ async fn reads_of_secrets_that_hang_are_reported_and_block_no_pass() {
     }
     let given_up =
         || world.metrics().exposition().unwrap().contains("foo_task_restarts_total{task=\"identities\"} 1");
-    // Each read is given up after a minute, all of them after four.
+    // Each read is cancelled after a minute, all of them after four.
     world.waits(Duration::from_mins(3)).await;
     assert!(!given_up() && world.metrics().tasks().are_well());
     world.until("a look is given up", given_up).await;

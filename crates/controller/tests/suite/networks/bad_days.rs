@@ -1,4 +1,4 @@
-//! AWS refuses, or there is too little of something: what is said, and what is not done.
+//! AWS refuses, or there is too little of something: what is reported, and what is not done.
 
 use super::{census, managed, small, tagged};
 use crate::support::{CLUSTER, NS, World, objects};
@@ -82,7 +82,7 @@ async fn while_aws_cannot_be_reached_an_idle_network_stays_ready() {
     assert!(world.network_says("Ready").0.starts_with("True"));
 }
 
-/// Passes give way to others while many calls wait. What they were about to look at is looked at in the next one.
+/// Passes give way to others while many calls wait. What they were about to read is read in the next one.
 #[tokio::test(start_paused = true)]
 async fn a_network_makes_progress_while_others_use_up_the_calls_of_the_account() {
     let world = World::empty();
@@ -162,7 +162,7 @@ async fn a_range_that_the_users_vpc_gets_later_is_noticed() {
 
     let cidr = "10.1.0.0/16".parse().unwrap();
     for action in ["DescribeVpcs", "DescribeSubnets"] {
-        // The sweep every five minutes, and a look of each kind every minute.
+        // The sweep every five minutes, and a read of each kind every minute.
         assert!(world.aws.calls(action) <= 12, "{action}: {}", world.aws.calls(action));
     }
     let change = Change::AssociateVpcCidrBlock { vpc: VPC.into(), cidr };

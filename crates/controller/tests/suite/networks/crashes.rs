@@ -1,4 +1,4 @@
-//! The manager dies around every single call of a network's life, and every answer is lost once: nothing is made twice, and
+//! The manager dies around every single call of a network's life, and every response is lost once: nothing is created twice, and
 //! nothing is left.
 
 use super::{Census, census, small, tagged};
@@ -78,7 +78,7 @@ impl World {
     }
 }
 
-/// The manager dies as it waits for the answer to this call, which was carried out or not.
+/// The manager dies as it waits for the response to this call, which was carried out or not.
 async fn dies_while_creating(whole: &Census, action: &str, nth: u32, fault: &Fault) {
     let what = format!("{action} {nth} {fault:?}");
     let mut world = World::hasty();

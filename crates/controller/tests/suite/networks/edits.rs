@@ -108,7 +108,7 @@ async fn a_value_that_cannot_be_created_can_be_reverted_and_upkeep_continues() {
     assert_eq!(tagged(&world.region), before);
 }
 
-/// What the pass would go on to create may be what the user takes back.
+/// What the pass would continue to create may be what the user takes back.
 #[tokio::test(start_paused = true)]
 async fn a_pass_yields_when_the_spec_changes() {
     let world = World::empty();

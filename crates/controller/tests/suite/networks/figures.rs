@@ -2,7 +2,7 @@
 //! the table.
 //!
 //! Calls are counted by the simulated AWS, page by page. Time is virtual: what is measured is what our own order of calls, looks
-//! and waits takes. The simulated AWS answers at once, or each call takes [`ANSWER`].
+//! and waits takes. The simulated AWS responds at once, or each call takes [`ANSWER`].
 
 use super::{Census, census, tagged};
 use crate::support::World;
@@ -15,9 +15,9 @@ use tokio::time::Instant;
 
 /// What we may take beyond the slowest resource, which is a NAT gateway.
 const OWN_TIME: Duration = Duration::from_secs(15);
-/// How long AWS takes to answer, where it does not answer at once.
+/// How long AWS takes to respond, where it does not respond at once.
 const ANSWER: Duration = Duration::from_millis(500);
-/// Changes that are answered this much later than the ones before, in milliseconds, were not sent together with them.
+/// Changes that get responses this much later than the ones before, in milliseconds, were not sent together with them.
 const LATER: i64 = 50;
 
 /// Zones and NAT gateways of each network whose figures are printed; `None` is `egress: None`.
@@ -33,7 +33,7 @@ const ALL: [(u32, Option<NatMode>); 5] = [
 struct Cost {
     changes: u64,
     looks: BTreeMap<String, u64>,
-    /// Changes that were sent together, which are ten at most, count as one. Of those that are answered at once nobody knows.
+    /// Changes that were sent together, which are ten at most, count as one. Of those that get responses at once nobody knows.
     in_a_row: usize,
     /// Beyond the NAT gateways.
     own: Duration,

@@ -78,7 +78,7 @@ async fn idle_networks_share_their_reads() {
     assert!(sweeps <= 9 * 12, "{one:?}: more than one per kind in five minutes");
 }
 
-/// Pages of the answer about so many networks: three route tables of each, a hundred per page.
+/// Pages of the response about so many networks: three route tables of each, a hundred per page.
 fn pages(action: &str, networks: u64) -> u64 {
     if action == "DescribeRouteTables" { (3 * networks).div_ceil(100) } else { 1 }
 }

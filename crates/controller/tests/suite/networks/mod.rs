@@ -169,7 +169,7 @@ impl World {
         self.network_cluster().annotations().get(key).cloned()
     }
 
-    /// Longer than looks at rest are apart.
+    /// Longer than reads rest are apart.
     async fn rests(&self) {
         self.waits(Duration::from_mins(7)).await;
     }

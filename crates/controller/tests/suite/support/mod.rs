@@ -134,7 +134,7 @@ impl World {
         self.audit.provoked = violations;
     }
 
-    /// Our manager starts anew on a machine whose clock is ahead by that many minutes.
+    /// Our manager starts again on a machine whose clock is ahead by that many minutes.
     pub(crate) fn restarts_the_manager_with_clock_ahead(&mut self, minutes: i64) {
         self.kills_the_manager();
         self.flags.clock.starts(minutes * 60_000);
@@ -147,7 +147,7 @@ impl World {
     }
 
     /// AWS's clock, or those of everything else, are set: AWS's is so many minutes further ahead than before, or behind. Our manager starts
-    /// anew.
+    /// again.
     pub(crate) fn sets_the_clock_of_aws_ahead(&mut self, minutes: i64) {
         self.kills_the_manager();
         let by = Duration::from_mins(minutes.unsigned_abs());
@@ -164,28 +164,28 @@ impl World {
         self.aws.step(Duration::from_mins(minutes));
     }
 
-    /// Our manager starts anew with `--watch-filter`.
+    /// Our manager starts again with `--watch-filter`.
     pub(crate) fn restarts_the_manager_for(&mut self, watch_filter: &str) {
         self.kills_the_manager();
         self.flags.watch_filter = Some(watch_filter.to_owned());
         self.starts_the_manager();
     }
 
-    /// Our manager starts anew without the controller of EKS clusters: only the test says what these report.
+    /// Our manager starts again without the controller of EKS clusters: only the test shows what these report.
     pub(crate) fn restarts_the_manager_without_eks(&mut self) {
         self.kills_the_manager();
         self.flags.without_eks = true;
         self.starts_the_manager();
     }
 
-    /// Our manager starts anew with `--require-identity`.
+    /// Our manager starts again with `--require-identity`.
     pub(crate) fn restarts_the_manager_requiring_identities(&mut self) {
         self.kills_the_manager();
         self.flags.require_identity = true;
         self.starts_the_manager();
     }
 
-    /// Our manager starts anew with `--namespace`.
+    /// Our manager starts again with `--namespace`.
     pub(crate) fn restarts_the_manager_in(&mut self, namespace: &str) {
         self.kills_the_manager();
         self.flags.namespace = Some(namespace.to_owned());
@@ -301,7 +301,7 @@ impl World {
         self.server.requests().client(MANAGER)
     }
 
-    /// Counts of requests and calls start anew.
+    /// Counts of requests and calls start again.
     pub(crate) fn forgets(&self) {
         self.server.reset_counts();
         self.aws.reset_calls();
@@ -314,13 +314,13 @@ impl World {
         events.into_iter().filter(on).filter_map(|event| event.reason).collect()
     }
 
-    /// What was told of that reason.
+    /// What was reported that reason.
     pub(crate) fn notes(&self, reason: &str) -> Vec<String> {
         let of = |event: &Event| event.reason.as_deref() == Some(reason);
         self.server.objects::<Event>().into_iter().filter(of).filter_map(|event| event.note).collect()
     }
 
-    /// Our manager starts anew, and reads this queue.
+    /// Our manager starts again, and reads this queue.
     pub(crate) fn restarts_the_manager_with_queue(&mut self, url: &str) {
         self.kills_the_manager();
         self.flags.queue = Some(url.to_owned());
@@ -347,7 +347,7 @@ impl World {
         self.aws.call_counts_by_caller().into_keys().map(|(caller, _, _)| caller).collect()
     }
 
-    /// Somebody ends an instance in EC2, behind everybody's back.
+    /// Somebody terminates an instance in EC2, behind everybody's back.
     pub(crate) fn kills_instance(&self, id: &InstanceId) {
         self.audit.excuse(id);
         self.region.kill_instance(id).unwrap();
@@ -389,7 +389,7 @@ impl World {
     }
 }
 
-/// What the workload cluster says: a Node for each instance that runs.
+/// What the workload cluster reports: a Node for each instance that runs.
 fn node_of(region: &RegionHandle, provider_id: &str) -> NodeState {
     let id = InstanceId::new(provider_id.rsplit('/').next().unwrap_or_default());
     let runs = region.in_service_instances().into_iter().find(|instance| instance.id == id);

@@ -55,7 +55,7 @@ impl Shift {
 /// The time of day. The simulator's own clock is kept at it.
 ///
 /// While tokio's clock is paused, everything between two sleeps happens in the same instant, and it could not be told
-/// whether AWS was looked at before or after it was changed. So the time of day is a millisecond later each time
+/// whether AWS was read before or after it was changed. So the time of day is a millisecond later each time
 /// somebody asks.
 #[derive(Clone)]
 pub(crate) struct Time {

@@ -1,7 +1,7 @@
 //! API servers of simulated EKS clusters: each reports its version to whoever has a token that its cluster accepts, and reviews
 //! rights by the access policies that EKS has applied.
 //!
-//! A cluster with the tag [`SILENT`] has an API server that does not answer: nothing at all (`all`), or no review (`reviews`).
+//! A cluster with the tag [`SILENT`] has an API server that does not respond: nothing at all (`all`), or no review (`reviews`).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -46,7 +46,7 @@ pub(super) fn workloads(aws: &Simulator, metrics: &Metrics) -> Workloads {
     })
 }
 
-/// Tag of a cluster whose API server does not answer.
+/// Tag of a cluster whose API server does not respond.
 pub(crate) const SILENT: &str = "silent";
 
 /// What the API server of the cluster with this id answers; `None`: nothing.

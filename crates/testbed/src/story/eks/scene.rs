@@ -1,4 +1,4 @@
-//! The scene of this story, and what is looked at in it again and again.
+//! The scene of this story, and what is read in it again and again.
 
 use super::manifest::{CLUSTER, EKS_CLUSTER};
 use crate::story::scene::Scene;
@@ -39,7 +39,7 @@ impl<'s> EksScene<'s> {
         self.cluster().read(Kind::FooControlPlane).await?.context("no FooControlPlane")
     }
 
-    /// Waits until the API server answers and runs a version.
+    /// Waits until the API server responds and runs a version.
     pub(super) async fn runs(&self, version: &str) -> Result<()> {
         wait_until(&format!("the control plane to run {version}"), MADE, async || {
             let object = self.object().await?;
@@ -62,7 +62,7 @@ impl<'s> EksScene<'s> {
         .await
     }
 
-    /// Prints what our plugin says of all objects of a kind.
+    /// Prints what our plugin reports of all objects of a kind.
     pub(super) async fn explains(&self, kind: &str) -> Result<()> {
         let plugin = beside_us("kubectl-foo")?;
         let arguments = ["explain", "--namespace", CLUSTER, &format!("{kind}/{CLUSTER}")].map(str::to_owned);

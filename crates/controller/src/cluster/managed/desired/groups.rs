@@ -1,4 +1,4 @@
-//! Security groups of a network. Nobody outside of the network is let in, except by rules that the user wrote.
+//! Security groups of a network. Nobody outside of the network has access, except by rules that the user wrote.
 
 use foo_api::cluster::{self as api, RuleProtocol, SecurityGroupRule};
 use foo_model::network::Protocol;

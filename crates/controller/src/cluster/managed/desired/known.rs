@@ -30,11 +30,11 @@ pub(in crate::cluster::managed) struct Known<'a> {
     pub(in crate::cluster::managed) zones: &'a BTreeMap<Zone, ZoneInfo>,
     /// What the shared look showed; parts of other networks may be among them.
     pub(in crate::cluster::managed) seen: &'a Parts,
-    /// What the status says of the subnets that there are.
+    /// What the status reports of the subnets that there are.
     pub(in crate::cluster::managed) status: Option<&'a api::NetworkStatus>,
-    /// The user's VPC, if there is one and it was looked at.
+    /// The user's VPC, if there is one and it was read.
     pub(in crate::cluster::managed) vpc: Option<&'a Vpc>,
-    /// The subnets that this VPC has, ours among them, if they were looked at.
+    /// The subnets that this VPC has, ours among them, if they were read.
     pub(in crate::cluster::managed) vpc_subnets: Option<&'a Parts>,
     /// Whether the FooCluster is being deleted and nothing else of the cluster stands in the way.
     pub(in crate::cluster::managed) being_deleted: bool,

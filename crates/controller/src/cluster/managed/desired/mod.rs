@@ -61,7 +61,7 @@ fn parts(spec: &api::ManagedNetwork, known: &Known<'_>) -> Result<DesiredParts, 
     Ok(DesiredParts { vpc, subnets, endpoints, security_groups })
 }
 
-/// Of a network that is being deleted, and whose spec cannot be made.
+/// Of a network that is being deleted, and whose spec cannot be created.
 fn nothing(spec: &api::ManagedNetwork) -> DesiredParts {
     let vpc = match &spec.vpc_id {
         Some(id) => DesiredVpc::Existing(VpcId::new(id)),

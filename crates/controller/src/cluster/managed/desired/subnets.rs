@@ -46,7 +46,7 @@ pub(super) struct ExistingSubnet {
     ipv6_index: Option<u8>,
 }
 
-/// The network's subnets that the status or the looks show. Either can be behind the other.
+/// The network's subnets that the status or the reads show. Either can be behind the other.
 pub(super) fn existing(known: &Known<'_>) -> Existing {
     let recorded = known.status.into_iter().flat_map(|status| &status.subnets);
     let by_id: BTreeMap<&str, &api::SubnetStatus> =
@@ -173,7 +173,7 @@ fn computed(
     Ok(carved.into_iter().map(|it| one(key(it.tier, &it.zone), it.tier, it.zone, it.range)).collect())
 }
 
-/// What happened in zones so far: what was chosen once is not chosen anew if the region changes between two creations.
+/// What happened in zones so far: what was chosen once is not chosen again if the region changes between two creations.
 fn begun(known: &Known<'_>, existing: &Existing) -> zones::Begun {
     let mut begun = zones::Begun {
         with_subnets: existing.subnets.values().map(|subnet| subnet.zone.clone()).collect(),

@@ -7,7 +7,7 @@ use foo_model::network::{CidrAssociation, Parts, Tags, Vpc};
 use foo_model::{AssociationId, Timestamp, VpcId};
 use foo_network::{Memory, Recorded};
 
-/// A network without a part in AWS, and without the right to create one: nobody looked at anything.
+/// A network without a part in AWS, and without the right to create one: nobody read anything.
 fn begun(being_deleted: bool) -> (Desired, Observed, Plan) {
     let (zones, seen) = (zones(), Parts::default());
     let known = Known {

@@ -312,7 +312,7 @@ fn source_of(ami: &Ami, version: Option<&str>, types: &[InstanceTypeInfo]) -> Re
 }
 
 /// The image that a source names now, if instances of these types can boot from it. `known` is the one that the pool has.
-/// Always asked as a new question, whose answer is at most ten minutes old and never one from before a failure: the
+/// Always asked as a new question, whose response is at most ten minutes old and never one from before a failure: the
 /// record outlives failures.
 async fn found(
     source: &Source,

@@ -21,7 +21,7 @@ fn zones_stay_whatever_zones_the_region_gets() {
     let four = region.subnets(json!({"zones": {"count": 4}, "subnets": {"types": ["Private"]}}));
     assert_eq!(four[0], "private/eu-central-1a 10.0.96.0/19");
     assert_eq!(four[1..], three);
-    // A look that fails does not stop a network that has all its zones.
+    // A read that fails does not stop a network that has all its zones.
     let blind = Region { zones: BTreeMap::new(), ..region };
     assert_eq!(blind.subnets(json!({"subnets": {"types": ["Private"]}})), three);
     assert_eq!(blind.says(json!({"zones": {"count": 4}})).0, Reason::ZonesUnknown);
