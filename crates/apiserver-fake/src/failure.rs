@@ -4,7 +4,7 @@ use crate::kinds::Kind;
 use crate::ownership::{Conflicts, Operation};
 use kube::core::response::{Status, StatusCause, StatusDetails, StatusSummary};
 
-/// What the server says instead of doing something; `kube::Error::Api` holds the same.
+/// The error that the server returns instead of doing something; `kube::Error::Api` has the same content.
 pub type Refusal = Box<Status>;
 
 /// A refusal about an object or about a kind (empty name).
@@ -89,10 +89,10 @@ pub(crate) fn bad_request(message: impl Into<String>) -> Refusal {
 
 /// The refusal of an apply of fields that the schema does not have.
 pub(crate) fn undeclared(kind: &Kind, key: &(String, String), fields: &[String]) -> Refusal {
-    let told: Vec<String> =
+    let causes: Vec<String> =
         fields.iter().map(|field| format!("{field}: field not declared in schema")).collect();
     let about = format!("{}/{}; {}, Kind={}", key.0, key.1, kind.api_version(), kind.kind);
-    let message = format!("failed to create typed patch object ({about}): {}", told.join("; "));
+    let message = format!("failed to create typed patch object ({about}): {}", causes.join("; "));
     failure(500, "InternalError", message, Some((kind, &key.1)))
 }
 

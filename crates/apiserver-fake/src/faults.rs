@@ -89,8 +89,8 @@ impl Fault {
         Self::new(Outcome::LostRequest)
     }
 
-    /// Everything is done, but the client never hears of it.
-    pub fn lost_answer() -> Self {
+    /// Everything is done, but the client never gets the response.
+    pub fn lost_response() -> Self {
         Self::new(Outcome::LostAnswer)
     }
 
@@ -155,7 +155,7 @@ impl Fault {
         self
     }
 
-    /// Strike this often; once if not said.
+    /// Strike this often; once by default.
     #[must_use]
     pub fn times(mut self, count: u64) -> Self {
         self.times = count;
@@ -197,7 +197,7 @@ impl Injected {
 
 /// What happens to one request.
 #[derive(Debug, Default)]
-pub(crate) struct Fate {
+pub(crate) struct Verdict {
     pub(crate) delay: Duration,
     pub(crate) strike: Option<Strike>,
 }
@@ -242,10 +242,10 @@ impl Faults {
     }
 
     /// What happens to a request; counts it.
-    pub(crate) fn fate(&mut self, request: &Request) -> Fate {
-        let mut fate = Fate::default();
+    pub(crate) fn verdict(&mut self, request: &Request) -> Verdict {
+        let mut verdict = Verdict::default();
         for rule in self.rules.iter_mut().filter(|rule| rule.fault.concerns(request)) {
-            let decided = fate.strike.is_some() && !matches!(rule.fault.outcome, Outcome::Delayed(_));
+            let decided = verdict.strike.is_some() && !matches!(rule.fault.outcome, Outcome::Delayed(_));
             if decided {
                 continue;
             }
@@ -256,16 +256,16 @@ impl Faults {
             }
             rule.struck.fetch_add(1, Ordering::SeqCst);
             match &rule.fault.outcome {
-                Outcome::Delayed(by) => fate.delay += *by,
-                Outcome::LostRequest => fate.strike = Some(Strike::LostRequest),
-                Outcome::LostAnswer => fate.strike = Some(Strike::LostAnswer),
+                Outcome::Delayed(by) => verdict.delay += *by,
+                Outcome::LostRequest => verdict.strike = Some(Strike::LostRequest),
+                Outcome::LostAnswer => verdict.strike = Some(Strike::LostAnswer),
                 Outcome::Refused(code) => {
                     let status = refusal(*code, rule.fault.retry_after, request);
-                    fate.strike = Some(Strike::Refused(status));
+                    verdict.strike = Some(Strike::Refused(status));
                 }
             }
         }
-        fate
+        verdict
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn take(value: &mut Value, path: &[&str]) -> Option<Value> {
     parent.as_object_mut()?.remove(*last)
 }
 
-/// Makes `target` hold what `source` has under the path; removes it if the source has nothing there.
+/// Copies what `source` has under the path to `target`; removes it if the source has nothing there.
 pub(crate) fn copy(target: &mut Value, source: &Value, path: &[&str]) {
     match at(source, path) {
         Some(found) => set(target, path, found.clone()),

@@ -8,10 +8,10 @@
 //! conversion between versions, namespaces' life, YAML and protobuf bodies (but what YAML refuses in an applied object is refused).
 
 mod cluster_api;
+mod direct;
 mod failure;
 mod faults;
 mod fields;
-mod hand;
 mod interference;
 mod json;
 mod kinds;
@@ -29,9 +29,9 @@ mod watch;
 mod wire;
 
 pub use cluster_api::{CoreBuilder, DrainOutcome, DrainRecord, DrainTime, FakeCore, NodeState, SkipReason};
+pub use direct::Object;
 pub use failure::Refusal;
 pub use faults::{Fault, Injected};
-pub use hand::Object;
 pub use log::{Ending, Recorded, Requests};
 pub use request::Verb;
 pub use server::{FakeApiServer, Hold, Watches};

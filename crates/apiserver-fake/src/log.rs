@@ -5,8 +5,8 @@ use crate::request::{Request, Verb};
 /// How a request ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Answered with this HTTP status.
-    Answered(u16),
+    /// Completed with this HTTP status.
+    Responded(u16),
     /// The connection broke before it was done.
     LostRequest,
     /// It was done, the response was lost.

@@ -15,13 +15,13 @@ use std::sync::Arc;
 
 /// A response that is no watch.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Served {
     pub(crate) code: u16,
     pub(crate) body: Value,
 }
 
 /// Does what the request asks for.
-pub(crate) fn serve(store: &mut Store, request: &Request, now: &str) -> Result<Answer, Refusal> {
+pub(crate) fn serve(store: &mut Store, request: &Request, now: &str) -> Result<Served, Refusal> {
     let kind = Arc::clone(&request.kind);
     let key = request.key();
     let dry_run = request.query("dryRun").is_some_and(|value| value == "All");
@@ -33,12 +33,12 @@ pub(crate) fn serve(store: &mut Store, request: &Request, now: &str) -> Result<A
     match request.verb {
         Verb::Get => {
             let object = store.get(&kind, &key).ok_or_else(|| failure::not_found(&kind, &key.1))?;
-            Ok(answer(200, request, &object))
+            Ok(served(200, request, &object))
         }
         Verb::List | Verb::Watch => list(store, request),
         Verb::Create => {
             let object = store.create(&kind, &key.0, body(request)?, &writer)?;
-            Ok(answer(201, request, &object))
+            Ok(served(201, request, &object))
         }
         Verb::Update => {
             let wanted = body(request)?;
@@ -48,7 +48,7 @@ pub(crate) fn serve(store: &mut Store, request: &Request, now: &str) -> Result<A
             } else {
                 store.replace(&kind, &key, wanted, request.part(), &writer)?
             };
-            Ok(answer(200, request, &object))
+            Ok(served(200, request, &object))
         }
         Verb::Patch if request.patch == PatchKind::Apply => {
             if request.query("fieldManager").is_none() {
@@ -58,7 +58,7 @@ pub(crate) fn serve(store: &mut Store, request: &Request, now: &str) -> Result<A
             let existed = store.get(&kind, &key).is_some();
             let force = request.asks("force");
             let object = store.apply(&kind, &key, applied(request)?, request.part(), force, &writer)?;
-            Ok(answer(if existed { 200 } else { 201 }, request, &object))
+            Ok(served(if existed { 200 } else { 201 }, request, &object))
         }
         Verb::Patch => {
             let live = store.get(&kind, &key).ok_or_else(|| failure::not_found(&kind, &key.1))?;
@@ -70,7 +70,7 @@ pub(crate) fn serve(store: &mut Store, request: &Request, now: &str) -> Result<A
                 new
             };
             let object = store.replace(&kind, &key, wanted, request.part(), &writer)?;
-            Ok(answer(200, request, &object))
+            Ok(served(200, request, &object))
         }
         Verb::Delete => delete(store, request, &key, &writer),
         Verb::DeleteCollection => {
@@ -78,17 +78,17 @@ pub(crate) fn serve(store: &mut Store, request: &Request, now: &str) -> Result<A
             for object in &objects {
                 delete(store, request, &key_of(object), &writer)?;
             }
-            Ok(Answer { code: 200, body: list_of(&kind, request.view, &objects, store.version) })
+            Ok(Served { code: 200, body: list_of(&kind, request.view, &objects, store.version) })
         }
     }
 }
 
-fn answer(code: u16, request: &Request, object: &Arc<Value>) -> Answer {
+fn served(code: u16, request: &Request, object: &Arc<Value>) -> Served {
     let body = match request.subresource {
         "scale" => scale(object),
         _ => view(object, request.view).into_owned(),
     };
-    Answer { code, body }
+    Served { code, body }
 }
 
 fn body(request: &Request) -> Result<Value, Refusal> {
@@ -97,7 +97,7 @@ fn body(request: &Request) -> Result<Value, Refusal> {
     })
 }
 
-/// The body of a server-side apply, which a real server reads as YAML: go-yaml refuses control characters as they are, and makes
+/// The body of a server-side apply, which a real server reads as YAML: go-yaml refuses control characters as they are, and turns
 /// blanks of the line breaks of other alphabets.
 fn applied(request: &Request) -> Result<Value, Refusal> {
     let text = std::str::from_utf8(&request.body).unwrap_or_default();
@@ -118,7 +118,7 @@ fn key_of(object: &Value) -> Key {
     (part("namespace"), part("name"))
 }
 
-/// The object as the client wants to see it.
+/// The object in the representation that the client requested.
 pub(crate) fn view(object: &Value, view: View) -> Cow<'_, Value> {
     match view {
         View::Full => Cow::Borrowed(object),
@@ -130,7 +130,7 @@ pub(crate) fn view(object: &Value, view: View) -> Cow<'_, Value> {
     }
 }
 
-fn list(store: &Store, request: &Request) -> Result<Answer, Refusal> {
+fn list(store: &Store, request: &Request) -> Result<Served, Refusal> {
     let kind = &request.kind;
     let filter = request.filter()?;
     let expired =
@@ -166,7 +166,7 @@ fn list(store: &Store, request: &Request) -> Result<Answer, Refusal> {
         set(&mut body, &["metadata", "continue"], json!(format!("{version}-{end}")));
         set(&mut body, &["metadata", "remainingItemCount"], json!(objects.len() - end));
     }
-    Ok(Answer { code: 200, body })
+    Ok(Served { code: 200, body })
 }
 
 fn list_of(kind: &Kind, shown: View, objects: &[Arc<Value>], version: u64) -> Value {
@@ -253,7 +253,7 @@ fn tests_for_nothing(operation: &json_patch::PatchOperation, object: &Value) -> 
     }
 }
 
-fn delete(store: &mut Store, request: &Request, key: &Key, writer: &Writer) -> Result<Answer, Refusal> {
+fn delete(store: &mut Store, request: &Request, key: &Key, writer: &Writer) -> Result<Served, Refusal> {
     let options: Value = if request.body.is_empty() { json!({}) } else { body(request)? };
     let dry_run =
         at(&options, &["dryRun"]).and_then(Value::as_array).is_some_and(|values| !values.is_empty());
@@ -290,7 +290,7 @@ fn delete(store: &mut Store, request: &Request, key: &Key, writer: &Writer) -> R
     } else {
         view(&object, request.view).into_owned()
     };
-    Ok(Answer { code: 200, body })
+    Ok(Served { code: 200, body })
 }
 
 /// The object's `scale`.

@@ -38,7 +38,7 @@ pub(crate) enum Persistence {
     DryRun,
 }
 
-/// What a DELETE wants.
+/// What a DELETE requests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Deletion {
     pub(crate) uid: Option<String>,
@@ -72,7 +72,7 @@ struct Table {
     changes: Vec<Change>,
 }
 
-/// Everything a server holds.
+/// Everything that a server stores.
 #[derive(Debug)]
 pub(crate) struct Store {
     pub(crate) kinds: Kinds,
@@ -288,8 +288,8 @@ impl Store {
         let start = live.unwrap_or_else(|| json!({ "apiVersion": kind.api_version(), "kind": kind.kind }));
         check_same_uid(kind, &key.1, uid.as_deref(), &start)?;
         let applied = limit_apply(part, kind, body);
-        let nobody = Managers::new();
-        let before = stored.as_ref().map_or(&nobody, |stored| &stored.managers);
+        let none = Managers::new();
+        let before = stored.as_ref().map_or(&none, |stored| &stored.managers);
         let schema = Schema::of(&kind.schema);
         let (new, managers) =
             ownership::apply(&start, &applied, schema, before, &writer.manager, force, &writer.now)
@@ -313,7 +313,7 @@ impl Store {
         }
     }
 
-    /// DELETE. The flag tells whether the object is gone.
+    /// DELETE. The flag is true if the object was removed.
     pub(crate) fn delete(
         &mut self,
         kind: &Kind,

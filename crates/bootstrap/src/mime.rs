@@ -7,7 +7,7 @@ const BOUNDARY: &str = "foo-node-user-data";
 
 /// One part.
 pub(crate) struct Part {
-    /// Without parameters, in lower case; `text/plain` if it says nothing.
+    /// Without parameters, in lower case; `text/plain` by default.
     pub(crate) media_type: String,
     pub(crate) body: Vec<u8>,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One thing that is wrong with the input, in words for the user who wrote it.
+/// One mistake in the input, as a message for the user who wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{field}: {message}")]
 pub struct Refusal {
@@ -21,7 +21,7 @@ pub enum RefusalKind {
     Invalid,
     /// The value is right, but nodes of this family cannot have it.
     Unsupported,
-    /// Two fields say something about the same setting.
+    /// Two fields concern the same setting.
     SetTwice,
     /// The user data is longer than EC2 accepts.
     TooLong,
@@ -42,7 +42,7 @@ impl Refusals {
         self.0.push(Refusal { field: field.into(), kind: RefusalKind::Unsupported, message: message.into() });
     }
 
-    /// Another field says something about the same setting.
+    /// Another field concerns the same setting.
     pub(crate) fn set_twice(&mut self, field: impl Into<String>, message: impl Into<String>) {
         self.0.push(Refusal { field: field.into(), kind: RefusalKind::SetTwice, message: message.into() });
     }

@@ -17,9 +17,9 @@ pub struct Seen {
     pub endpoint: String,
     /// Certificates of the API server's authorities, in PEM.
     pub certificate_authority: Vec<u8>,
-    /// Range of Services, where the family is told it.
+    /// Range of Services, where the family needs it.
     pub service_range: Option<IpNet>,
-    /// Where Pods resolve names. Bottlerocket asks EKS if it is not told.
+    /// Where Pods resolve names. Bottlerocket reads it from EKS by default.
     pub dns: Option<IpAddr>,
     /// Labels with which the Node registers.
     pub labels: BTreeMap<String, String>,

@@ -42,7 +42,7 @@ pub struct Sent<A: Action> {
 pub struct Effect<A: Action> {
     /// The call.
     pub action: A,
-    /// What the response said.
+    /// What the response contained.
     pub response: A::Response,
     /// When it came.
     pub at: Timestamp,

@@ -51,7 +51,7 @@ impl<D: Domain> Process<D> {
         D::not_sent(plan, &self.record, &self.memory)
     }
 
-    /// Whether the status reports already what it has to say before the plan's calls are sent.
+    /// Whether the status has everything already that must be in it before the plan's calls are sent.
     pub fn is_recorded(&self, plan: &Plan<D>) -> bool {
         plan.record == self.record
     }
@@ -62,12 +62,12 @@ impl<D: Domain> Process<D> {
         self.memory.clone_from(&plan.memory);
     }
 
-    /// Remembers a plan of which nothing is sent. The status need not say yet what it records.
+    /// Remembers a plan of which nothing is sent. The status need not contain yet what it records.
     pub fn remember(&mut self, plan: &Plan<D>) {
         self.memory.clone_from(&plan.memory);
     }
 
-    /// Notes that these calls are about to be sent: whoever drops them in the middle leaves behind that they may have
+    /// Records that these calls are about to be sent: if the future is dropped in the middle, they may have
     /// been carried out.
     pub fn sent(&mut self, actions: &[D::Action], now: Timestamp) {
         for action in actions {

@@ -14,10 +14,10 @@ pub trait Clock: Send + Sync {
 /// Catching up would take as long again.
 const BELIEVED_AT_ONCE: Duration = Duration::from_hours(24);
 
-/// The machine's clock, made steady: it never goes back and never jumps by less than a day.
+/// The machine's clock, made steady: it never runs backwards and never jumps by less than a day.
 ///
 /// The order of events follows from comparing times of this clock, and durations from their differences. A
-/// wall clock that is set back would make everything look older than it is; one that is set forward would end
+/// wall clock that is set back would make everything seem older than it is; one that is set forward would end
 /// every deadline at once. So this clock runs with the monotonic clock and follows the wall clock as a slewed
 /// clock does: at half the pace while the wall clock is behind, at double the pace while it is ahead. It
 /// corrects a step of a minute in one or two minutes. Only if the wall clock is ahead by more than a day it
@@ -30,15 +30,15 @@ pub struct SystemClock(Arc<Mutex<Steady>>);
 impl SystemClock {
     /// A clock that starts at the machine's time.
     pub fn start() -> Self {
-        Self(Arc::new(Mutex::new(Steady { told: wall(), at: Instant::now() })))
+        Self(Arc::new(Mutex::new(Steady { shown: wall(), at: Instant::now() })))
     }
 }
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         let mut steady = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let told = steady.follow(wall(), Instant::now());
-        Timestamp(i64::try_from(told.as_millis()).unwrap_or(i64::MAX))
+        let shown = steady.follow(wall(), Instant::now());
+        Timestamp(i64::try_from(shown.as_millis()).unwrap_or(i64::MAX))
     }
 }
 
@@ -49,19 +49,19 @@ fn wall() -> Duration {
 /// The last returned time since the epoch, and when it was returned.
 #[derive(Debug)]
 struct Steady {
-    told: Duration,
+    shown: Duration,
     at: Instant,
 }
 
 impl Steady {
     fn follow(&mut self, wall: Duration, now: Instant) -> Duration {
         let passed = now.saturating_duration_since(self.at);
-        let slowest = self.told.saturating_add(passed / 2);
-        let fastest = self.told.saturating_add(passed.saturating_mul(2));
+        let slowest = self.shown.saturating_add(passed / 2);
+        let fastest = self.shown.saturating_add(passed.saturating_mul(2));
         let far_ahead = wall > fastest.saturating_add(BELIEVED_AT_ONCE);
-        self.told = if far_ahead { wall } else { wall.clamp(slowest, fastest) };
+        self.shown = if far_ahead { wall } else { wall.clamp(slowest, fastest) };
         self.at = self.at.max(now);
-        self.told
+        self.shown
     }
 }
 
@@ -78,10 +78,10 @@ mod tests {
     const MINUTE: Duration = Duration::from_mins(1);
     const NOON: Duration = Duration::from_secs(1_700_000_000);
 
-    /// A clock that has told noon, and the moment it did.
+    /// A clock that has shown noon, and the moment it did.
     fn steady() -> (Steady, Instant) {
         let at = Instant::now();
-        (Steady { told: NOON, at }, at)
+        (Steady { shown: NOON, at }, at)
     }
 
     #[test]
@@ -99,11 +99,11 @@ mod tests {
         for second in 1..=200 {
             let passed = Duration::from_secs(second);
             let wall = NOON.saturating_sub(MINUTE) + passed;
-            let told = clock.follow(wall, start + passed);
-            assert!(told > last, "after {second} s");
-            last = told;
+            let shown = clock.follow(wall, start + passed);
+            assert!(shown > last, "after {second} s");
+            last = shown;
             if second >= 120 {
-                assert_eq!(told, wall);
+                assert_eq!(shown, wall);
             }
         }
     }
@@ -114,10 +114,10 @@ mod tests {
         let hour = MINUTE * 60;
         for second in 1..=3_700 {
             let passed = Duration::from_secs(second);
-            let told = clock.follow(NOON + hour + passed, start + passed);
-            assert!(told <= NOON + passed * 2, "after {second} s");
+            let shown = clock.follow(NOON + hour + passed, start + passed);
+            assert!(shown <= NOON + passed * 2, "after {second} s");
             if second >= 3_600 {
-                assert_eq!(told, NOON + hour + passed);
+                assert_eq!(shown, NOON + hour + passed);
             }
         }
     }
@@ -136,9 +136,9 @@ mod tests {
         for step in 0..10_000 {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let wall = Duration::from_millis(NOON.as_secs() * 1_000 - 200_000_000 + (seed >> 36));
-            let told = clock.follow(wall, start + Duration::from_millis(step));
-            assert!(told >= last);
-            last = told;
+            let shown = clock.follow(wall, start + Duration::from_millis(step));
+            assert!(shown >= last);
+            last = shown;
         }
     }
 }

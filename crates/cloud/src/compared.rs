@@ -1,4 +1,4 @@
-//! How far another clock is from the manager's, by the `Date` of that server's HTTP answers.
+//! How far another clock is from the manager's, by the `Date` of that server's HTTP responses.
 //!
 //! A difference is measured against the monotonic clock and applied to the manager's clock as it is now: while that one is corrected, no
 //! measurement is out of date.
@@ -16,13 +16,13 @@ use tokio::time::Instant;
 /// one is corrected; clocks that NTP disciplines differ by less than a second.
 pub const TOLERATED: Duration = Duration::from_mins(5);
 
-/// A response that took longer says too little about the time it was dated at.
+/// A response that took longer is too imprecise about the time it was dated at.
 const SLOWEST: Duration = Duration::from_secs(20);
 /// The difference is the median of this many responses: up to seven wrong ones do not change it.
 const KEPT: usize = 15;
-/// With fewer answers the difference is unknown: of three, one may be wrong.
+/// With fewer responses the difference is unknown: of three, one may be wrong.
 const LEAST: usize = 3;
-/// The last answers that must not contradict the median: a clock that was just set shows there first.
+/// The last responses that must not contradict the median: a clock that was just set shows there first.
 const LAST: usize = 3;
 /// Changes below this are the resolution of a `Date`, which is a second: the difference keeps its value.
 const RESOLUTION: i64 = 1_000;
@@ -31,7 +31,7 @@ const RESOLUTION: i64 = 1_000;
 pub struct Compared<C> {
     ours: Arc<dyn Clock>,
     began: Instant,
-    answers: Arc<Mutex<Answers>>,
+    offsets: Arc<Mutex<Offsets>>,
     theirs: PhantomData<fn() -> C>,
 }
 
@@ -39,8 +39,8 @@ pub struct Compared<C> {
 pub type AwsClock = Compared<Aws>;
 
 #[derive(Debug, Default)]
-struct Answers {
-    /// The newest answers, the latest last: their time less the time since the comparison began, in milliseconds.
+struct Offsets {
+    /// The newest responses, the latest last: their time less the time since the comparison began, in milliseconds.
     offsets: VecDeque<i64>,
     /// The difference as last used.
     used: i64,
@@ -50,7 +50,7 @@ struct Answers {
 impl<C> Compared<C> {
     /// Nothing is known yet.
     pub fn with(ours: Arc<dyn Clock>) -> Self {
-        Self { ours, began: Instant::now(), answers: Arc::default(), theirs: PhantomData }
+        Self { ours, began: Instant::now(), offsets: Arc::default(), theirs: PhantomData }
     }
 
     /// The other side dated a response to a request of this process, by a `Date`, which has whole seconds.
@@ -62,10 +62,10 @@ impl<C> Compared<C> {
         }
         let between = millis(sent.saturating_duration_since(self.began).saturating_add(took / 2));
         let offset = date.millis().saturating_add(RESOLUTION / 2).saturating_sub(between);
-        let mut answers = self.lock();
-        answers.offsets.push_back(offset);
-        if answers.offsets.len() > KEPT {
-            answers.offsets.pop_front();
+        let mut offsets = self.lock();
+        offsets.offsets.push_back(offset);
+        if offsets.offsets.len() > KEPT {
+            offsets.offsets.pop_front();
         }
     }
 
@@ -88,7 +88,7 @@ impl<C> Compared<C> {
 
     /// Whether this is the same comparison: a clone.
     pub fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.answers, &other.answers)
+        Arc::ptr_eq(&self.offsets, &other.offsets)
     }
 
     /// The manager's time of what the other clock dated.
@@ -101,12 +101,12 @@ impl<C> Compared<C> {
         self.found().difference.theirs(self.ours.now())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Answers> {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Offsets> {
+        self.offsets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Answers {
+impl Offsets {
     /// `began`: what the manager's clock shows, less the time since the comparison began.
     fn found<C>(&mut self, began: i64) -> Comparison<C> {
         let mut sorted: Vec<i64> = self.offsets.iter().copied().collect();
@@ -137,8 +137,8 @@ fn millis(time: Duration) -> i64 {
 
 impl<C> Clone for Compared<C> {
     fn clone(&self) -> Self {
-        let Self { ours, began, answers, theirs } = self;
-        Self { ours: Arc::clone(ours), began: *began, answers: Arc::clone(answers), theirs: *theirs }
+        let Self { ours, began, offsets, theirs } = self;
+        Self { ours: Arc::clone(ours), began: *began, offsets: Arc::clone(offsets), theirs: *theirs }
     }
 }
 
@@ -157,7 +157,7 @@ mod tests {
     const NOON: i64 = 1_700_000_000_000;
     const HALF_HOUR: i64 = 1_800_000;
 
-    /// Two clocks, of which ours is ahead.
+    /// Two clocks, of which the manager's is ahead.
     struct Clocks {
         ahead: Arc<AtomicI64>,
         began: Instant,
@@ -173,7 +173,7 @@ mod tests {
         }
 
         /// A response by a clock that is that much ahead of the true one.
-        async fn answer(&self, wrong_by: i64) {
+        async fn response(&self, wrong_by: i64) {
             let sent = Instant::now();
             tokio::time::sleep(Duration::from_millis(700)).await;
             let date = (NOON + wrong_by + millis(self.began.elapsed())) / 1_000 * 1_000;
@@ -181,9 +181,9 @@ mod tests {
             self.compared.answered(sent, Instant::now(), TimeOf::from_millis(date));
         }
 
-        async fn answers(&self, many: usize) {
+        async fn offsets(&self, many: usize) {
             for _ in 0..many {
-                self.answer(0).await;
+                self.response(0).await;
             }
         }
 
@@ -197,7 +197,7 @@ mod tests {
         for ahead in [-400, 0, 400] {
             let clocks = Clocks::ahead(ahead);
             assert_eq!(clocks.agreement(), Agreement::Unknown);
-            clocks.answers(3).await;
+            clocks.offsets(3).await;
             let found = clocks.compared.found();
             assert_eq!((found.difference.millis(), found.agreement), (0, Agreement::Agree), "{ahead}");
         }
@@ -207,7 +207,7 @@ mod tests {
     async fn a_difference_is_found_to_the_second_in_both_directions() {
         for ahead in [-HALF_HOUR, -301_500, 301_500, HALF_HOUR] {
             let clocks = Clocks::ahead(ahead);
-            clocks.answers(3).await;
+            clocks.offsets(3).await;
             let found = clocks.compared.found();
             assert!(found.difference.millis().abs_diff(ahead) <= 1_000, "{ahead}: {found:?}");
             assert_eq!(found.agreement, Agreement::Differ);
@@ -217,18 +217,18 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn one_odd_response_changes_no_difference_but_ages_wait_for_the_next_ones() {
         let clocks = Clocks::ahead(0);
-        clocks.answers(5).await;
-        clocks.answer(HALF_HOUR).await;
+        clocks.offsets(5).await;
+        clocks.response(HALF_HOUR).await;
         let found = clocks.compared.found();
         assert_eq!((found.difference.millis(), found.agreement), (0, Agreement::Unknown));
-        clocks.answers(3).await;
+        clocks.offsets(3).await;
         assert_eq!(clocks.agreement(), Agreement::Agree);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_jump_of_the_managers_clock_is_known_at_once() {
         let clocks = Clocks::ahead(0);
-        clocks.answers(5).await;
+        clocks.offsets(5).await;
         for ahead in [HALF_HOUR, -HALF_HOUR] {
             clocks.ahead.store(ahead, Ordering::SeqCst);
             let found = clocks.compared.found();
@@ -240,11 +240,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_jump_of_the_other_clock_makes_ages_wait_from_its_first_response_on() {
         let clocks = Clocks::ahead(0);
-        clocks.answers(15).await;
-        clocks.answer(-HALF_HOUR).await;
+        clocks.offsets(15).await;
+        clocks.response(-HALF_HOUR).await;
         assert_eq!(clocks.agreement(), Agreement::Unknown);
         for _ in 0..7 {
-            clocks.answer(-HALF_HOUR).await;
+            clocks.response(-HALF_HOUR).await;
             assert_ne!(clocks.agreement(), Agreement::Agree);
         }
         assert_eq!(clocks.agreement(), Agreement::Differ);
@@ -253,7 +253,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_slow_response_is_no_measurement() {
         let clocks = Clocks::ahead(0);
-        clocks.answers(2).await;
+        clocks.offsets(2).await;
         let sent = Instant::now();
         tokio::time::sleep(Duration::from_secs(30)).await;
         clocks.compared.answered(sent, Instant::now(), TimeOf::from_millis(NOON));

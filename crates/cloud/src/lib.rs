@@ -9,7 +9,7 @@
 //! * [`compared`]: how far another clock is from the manager's.
 //! * [`observer`]: one sweep for all groups of one set of credentials and region, shared by all pools.
 //! * [`lookups`]: facts that rarely change, looked up once.
-//! * [`looks`]: answers that are shared by all clusters; [`networks`], [`clusters`] and [`stored`] ask for them.
+//! * [`reads`]: answers that are shared by all clusters; [`networks`], [`clusters`] and [`stored`] ask for them.
 //! * [`retry`]: pauses after failures.
 //! * [`watchdog`]: detects loops that should run for ever and do not.
 //!
@@ -29,7 +29,6 @@ pub mod clusters;
 pub mod compared;
 pub mod error;
 pub mod initialized;
-pub mod looks;
 pub mod lookups;
 pub mod metered;
 pub mod metrics;
@@ -39,6 +38,7 @@ pub mod observer;
 mod observers;
 pub mod operation;
 pub mod queue;
+pub mod reads;
 pub mod requests;
 pub mod retry;
 pub mod roles;
@@ -47,25 +47,25 @@ mod vcpus;
 pub mod watchdog;
 
 pub use clock::{Clock, SystemClock};
-pub use clusters::ClusterLooks;
+pub use clusters::ClusterReads;
 pub use compared::{AwsClock, Compared};
 pub use error::{CloudError, ErrorKind};
-pub use looks::{Freshness, Known, Look};
 pub use lookups::{Asking, Lookups};
 pub use metered::{Limits, Metered, Permit};
 pub use metrics::Metrics;
-pub use networks::NetworkLooks;
+pub use networks::NetworkReads;
 pub use objects::{BucketOf, NewObject, ObjectInfo, Objects, Written};
-pub use observer::{Observation, Observer, Pace, Seen, Word};
+pub use observer::{InstanceReport, Observation, Observer, Pace, Seen};
 pub use observers::Observers;
 pub use operation::Operation;
 pub use queue::{Message, Queue, Receipt};
+pub use reads::{Freshness, Known, ReadResult};
 pub use requests::{
     ClusterToken, Described, Ended, ImageInfo, ImageQuery, InstanceDetails, InstanceState, InstanceTypeInfo,
     Looked, Made, NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy, VolumeInfo,
 };
 pub use roles::{NewOidcProvider, Roles};
-pub use stored::ObjectLooks;
+pub use stored::ObjectReads;
 pub use vcpus::VcpuQuota;
 pub use watchdog::Watchdog;
 
@@ -184,13 +184,13 @@ pub trait Compute: Send + Sync {
     ) -> Result<()>;
     /// Deletes a template. `NotFound` if it does not exist.
     async fn delete_template(&self, id: &LaunchTemplateId) -> Result<()>;
-    /// EC2's responses about instances. EC2 said nothing about an id that is left out: neither that it exists
+    /// EC2's responses about instances. A missing id was not in the response: EC2 neither reported that it exists
     /// nor that it does not. One call per 500 ids, one for each time EC2 refuses a batch because of unknown
     /// ids, and one for each id that EC2 left out.
     async fn describe_instances(&self, ids: &[InstanceId]) -> Result<BTreeMap<InstanceId, Described>>;
     /// Facts about instance types. `NotFound` names the first unknown one.
     async fn describe_instance_types(&self, types: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>>;
-    /// How many vCPUs of this quota can run. `None` if AWS does not tell it, or may not be asked.
+    /// How many vCPUs of this quota can run. `None` if AWS does not return it, or denies the read.
     async fn vcpu_quota(&self, quota: VcpuQuota) -> Result<Option<u32>>;
     /// All volumes of the region that have a tag with this key, whatever its value, and that are not being deleted; one call per
     /// 1000.
@@ -230,7 +230,7 @@ pub trait Clusters: Send + Sync {
     async fn describe_eks(&self, question: &Question) -> Result<Answer>;
     /// Sends one change. Sent once, except for those with a token.
     async fn change_eks(&self, change: &eks::Change) -> Result<Changed>;
-    /// A token that the API server of this EKS cluster accepts from our credentials, as `aws eks get-token` makes it: a presigned
+    /// A token that the API server of this EKS cluster accepts from these credentials, as `aws eks get-token` creates it: a presigned
     /// GetCallerIdentity. No call is sent.
     async fn cluster_token(&self, cluster: &str) -> Result<ClusterToken>;
 }

@@ -1,4 +1,4 @@
-//! The numbers this crate publishes. Every label is an enum of ours, so their count is bounded.
+//! The metrics of this crate. Every label is an enum, so their count is bounded.
 //!
 //! | metric | labels | meaning |
 //! |---|---|---|

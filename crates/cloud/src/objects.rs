@@ -1,4 +1,4 @@
-//! Objects in S3 (Amazon S3 API Reference). Buckets are the users': nothing here makes, changes or deletes one.
+//! Objects in S3 (Amazon S3 API Reference). Buckets are the users': nothing here creates, changes or deletes one.
 
 use crate::Result;
 use async_trait::async_trait;

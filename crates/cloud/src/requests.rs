@@ -168,9 +168,9 @@ pub struct ImageInfo {
     pub root_device: String,
     /// Whether it can be launched (`available`).
     pub available: bool,
-    /// When it was created; the epoch if AWS does not tell.
+    /// When it was created; the epoch if AWS does not return it.
     pub created: AwsTime,
-    /// Since when it is deprecated, or when it will be. Its owner gets it in answers nevertheless.
+    /// Since when it is deprecated, or when it will be. Its owner gets it in responses nevertheless.
     pub deprecated_from: Option<AwsTime>,
 }
 

@@ -56,7 +56,7 @@ async fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     listener
 }
 
-/// Limits of one listener, whoever connects to it.
+/// Limits of one listener, for all its clients together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     /// Concurrent connections; further ones wait to be accepted.
@@ -88,10 +88,10 @@ pub async fn serve(
     transport: Transport,
 ) -> std::io::Result<tokio::task::JoinHandle<()>> {
     let listener = listen(address).await?;
-    Ok(tokio::spawn(answer(listener, router, transport, BOUNDS)))
+    Ok(tokio::spawn(accept_connections(listener, router, transport, BOUNDS)))
 }
 
-async fn answer(listener: TcpListener, router: Router, transport: Transport, bounds: Bounds) {
+async fn accept_connections(listener: TcpListener, router: Router, transport: Transport, bounds: Bounds) {
     let slots = Arc::new(Semaphore::new(bounds.connections));
     // Nothing closes the semaphore.
     while let Ok(slot) = Arc::clone(&slots).acquire_owned().await {
@@ -145,7 +145,7 @@ pub(crate) async fn served(router: Router, transport: Transport) -> SocketAddr {
 pub(crate) async fn served_within(router: Router, transport: Transport, bounds: Bounds) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
-    tokio::spawn(answer(listener, router, transport, bounds));
+    tokio::spawn(accept_connections(listener, router, transport, bounds));
     address
 }
 
@@ -185,8 +185,8 @@ mod tests {
         let address = health_served(Bounds { connections: 2, header, ..BOUNDS }, Liveness::default()).await;
         let _silent =
             [TcpStream::connect(address).await.unwrap(), TcpStream::connect(address).await.unwrap()];
-        let answer = timeout(Duration::from_secs(20), get(address, "/readyz")).await.unwrap();
-        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        let serve = timeout(Duration::from_secs(20), get(address, "/readyz")).await.unwrap();
+        assert!(serve.starts_with("HTTP/1.1 200"), "{serve}");
     }
 
     #[tokio::test]
@@ -195,8 +195,8 @@ mod tests {
         let address = health_served(BOUNDS, liveness.clone()).await;
         assert!(get(address, "/livez").await.starts_with("HTTP/1.1 200"));
         liveness.watch_over(|| Some("a pass hangs".to_owned()));
-        let answer = get(address, "/livez").await;
-        assert!(answer.starts_with("HTTP/1.1 500") && answer.contains("a pass hangs"), "{answer}");
+        let serve = get(address, "/livez").await;
+        assert!(serve.starts_with("HTTP/1.1 500") && serve.contains("a pass hangs"), "{serve}");
         assert!(get(address, "/readyz").await.starts_with("HTTP/1.1 200"));
     }
 }

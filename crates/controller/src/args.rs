@@ -124,7 +124,7 @@ pub struct Args {
     #[arg(long, default_value = "2s", value_parser = duration)]
     pub aws_active_period: Duration,
     /// How often the manager describes managed networks in which it expects no change: how long something that
-    /// was changed by hand goes unnoticed at most. All networks of an account and region share the calls.
+    /// was changed by hand stays unnoticed at most. All networks of an account and region share the calls.
     #[arg(long, default_value = "5m", value_parser = duration)]
     pub aws_network_period: Duration,
     /// How long a new leader waits before it changes the size of any group: what AWS reports may not yet

@@ -80,7 +80,7 @@ impl Census {
     }
 
     /// Measures how long ago the first object of this cache was deleted that is still there, from now on: of Cluster API's
-    /// objects, whose conditions are not ours. `is_ours` is asked about objects that are being deleted, and no other.
+    /// objects, whose conditions are of others. `is_ours` is asked about objects that are being deleted, and no other.
     pub fn adds_deletions<K>(
         &self,
         kind: Watched,

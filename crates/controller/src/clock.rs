@@ -38,12 +38,12 @@ pub fn from_kube(moment: jiff::Timestamp) -> KubernetesTime {
     KubernetesTime::from_millis(moment.as_millisecond())
 }
 
-/// A moment of the manager's clock, for people who read logs, messages and debug pages.
+/// A moment of the manager's clock, for users who read logs, messages and debug pages.
 pub fn shown(moment: Timestamp) -> jiff::Timestamp {
     jiff::Timestamp::from_millisecond(moment.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
 }
 
-/// The API server answered a request: compares the clocks, and logs when they begin or cease to agree.
+/// The API server responded to a request: compares the clocks, and logs when they begin or cease to agree.
 pub(crate) fn compare(clock: &KubernetesClock, sent: Instant, headers: &http::HeaderMap) {
     let date = headers.get(http::header::DATE).and_then(|date| date.to_str().ok());
     let parse = |text: &str| jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok();

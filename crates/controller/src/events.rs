@@ -32,7 +32,7 @@ pub struct Events {
     unreadable: Arc<Mutex<VecDeque<(String, String)>>>,
 }
 
-/// Reports of unreadable objects that are remembered. One that is forgotten is told again, by each of its watches at most once.
+/// Reports of unreadable objects that are remembered. One that is forgotten is reported again, by each of its watches at most once.
 const REPORTS: usize = 1000;
 
 impl Events {

@@ -1,4 +1,4 @@
-//! Until when credentials are valid, as certificates and tokens say themselves.
+//! Until when credentials are valid, read from certificates and tokens.
 //!
 //! Nothing is verified here; the server that accepts the credentials does that. Of a certificate only this
 //! one field is read.

@@ -1,7 +1,7 @@
 //! The values of all labels of metrics: what the manager counts by.
 //!
-//! They are enums, so that their number is bounded. Whoever counts something names it by one of these; nothing of the
-//! manager is imported here, so that everybody may.
+//! They are enums, so that their number is bounded. What is counted is named by one of these; nothing of the
+//! manager is imported here, so that all modules can use them.
 
 use foo_model::reason::Class;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
@@ -246,11 +246,11 @@ pub enum ConditionType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum ReasonClass {
-    /// Nobody: all is as requested.
+    /// No one: all is as requested.
     Good,
-    /// Nobody yet: it passes by itself.
+    /// No one yet: it passes by itself.
     Waiting,
-    /// A person.
+    /// A user.
     NeedsUser,
     /// The project: a fault of the provider.
     Fault,

@@ -17,7 +17,7 @@ pub fn query(reference: &NetworkReference, vpc: Option<&str>) -> NetworkQuery {
     }
 }
 
-/// A reference in words. User input is quoted, so that blanks and control characters are visible.
+/// A reference as text. User input is quoted, so that blanks and control characters are visible.
 pub fn describe(what: &str, reference: &NetworkReference) -> String {
     match (&reference.id, &reference.tags) {
         (Some(id), _) => format!("{what} {}", shown(id)),

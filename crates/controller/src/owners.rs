@@ -49,8 +49,8 @@ where
     K: Resource<DynamicType = ()>,
 {
     let current = |reference: &OwnerReference| reference.api_version == K::api_version(&());
-    let ours = |reference: &&OwnerReference| names(reference, owner);
-    object.owner_references().iter().filter(ours).any(current)
+    let owned = |reference: &&OwnerReference| names(reference, owner);
+    object.owner_references().iter().filter(owned).any(current)
 }
 
 /// Whether a reference means this object.

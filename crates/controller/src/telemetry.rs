@@ -28,7 +28,7 @@ where
         .with(lines)
 }
 
-/// Never logs kube's client, whatever the filter says. This keeps Secrets out of the log: kube logs the whole
+/// Never logs kube's client, whatever the filter is. This keeps Secrets out of the log: kube logs the whole
 /// of every response that it cannot decode. (It logs each failed request as well, which the caller does with
 /// more context.)
 fn is_harmless(metadata: &Metadata<'_>) -> bool {

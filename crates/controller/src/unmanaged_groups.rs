@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(groups.confirmed(), 1);
         assert_eq!(groups.to_json(Some("n"), Some("p"))[0]["arn"], "arn:p");
         assert_eq!(groups.to_json(Some("other"), None), json!([]));
-        assert!(!groups.replace(BTreeMap::new(), std::slice::from_ref(&cloud)), "AWS did not answer");
+        assert!(!groups.replace(BTreeMap::new(), std::slice::from_ref(&cloud)), "AWS did not respond");
         assert_eq!(groups.confirmed(), 1);
         assert!(!groups.replace(BTreeMap::new(), &[]));
         assert_eq!(groups.confirmed(), 0);

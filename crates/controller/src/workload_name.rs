@@ -1,4 +1,4 @@
-//! The name that a workload cluster has in AWS, by which its cloud controllers find and tag what is theirs.
+//! The name that a workload cluster has in AWS, by which its cloud controllers find and tag their resources.
 
 use foo_api::FooControlPlane;
 use foo_api::capi::{Cluster, ContractReference};

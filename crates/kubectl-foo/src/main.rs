@@ -41,7 +41,7 @@ struct ClusterArgs {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Say whether control planes, node configurations and pools are ready, and if not, what they wait for and why.
+    /// Show whether control planes, node configurations and pools are ready, and if not, what they wait for and why.
     Explain {
         /// Names of FooMachinePools, or TYPE [NAME...], or TYPE/NAME, for example foocontrolplane/prod [default: all in the namespace].
         objects: Vec<String>,
@@ -117,7 +117,7 @@ async fn texts(
     Ok(texts)
 }
 
-/// What was found. A kind that nobody named, and that this user may not list or this cluster does not have, is only mentioned.
+/// What was found. A kind that the user did not name, and may not list or this cluster does not have, is only mentioned.
 fn found_or_unread<T>(found: Result<Vec<T>>, names: &[String], unread: &mut Vec<String>) -> Result<Vec<T>> {
     match found {
         Err(error) if names.is_empty() => {

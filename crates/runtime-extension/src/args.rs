@@ -38,7 +38,7 @@ pub struct Args {
 /// Format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
-    /// For people.
+    /// For users.
     Text,
     /// One JSON object per line.
     Json,
@@ -50,7 +50,7 @@ mod tests {
     use clap::CommandFactory;
     use std::net::{IpAddr, Ipv6Addr};
 
-    /// A cluster may have addresses of IPv6 only. clusterctl sets the variable to the empty text where nobody gave it one.
+    /// A cluster may have addresses of IPv6 only. clusterctl sets the variable to the empty text by default.
     #[test]
     fn it_listens_on_every_address_and_requires_no_client_certificate_by_default() {
         Args::command().debug_assert();

@@ -1,7 +1,7 @@
 //! Connections to AWS: one per credentials and region, made when first needed, with one cache of look-ups each, the manager's own
 //! ([`Lookups`]). Nothing here changes anything in AWS: a change is refused before it is sent.
 
-use crate::answers::Answers;
+use crate::cached::Cache;
 use crate::seen::Seen;
 use crate::settings::Access;
 use async_trait::async_trait;
@@ -22,7 +22,7 @@ use std::time::Duration;
 const MOST: usize = 64;
 
 /// How long a question of one call may take, and one of nine calls, one after the other. Both together are less than
-/// all checks have, so that one operation or service that is silent leaves time for what is asked of the others.
+/// all checks have, so that one operation or service that does not respond leaves time for the others.
 const ONE_CALL: Duration = Duration::from_millis(1500);
 const MANY_CALLS: Duration = Duration::from_secs(3);
 
@@ -44,7 +44,7 @@ pub trait Connect: Send + Sync {
     async fn connect(&self, access: &Access, region: &str) -> anyhow::Result<Arc<dyn Cloud>>;
 }
 
-/// A connection, and what was looked up through it.
+/// A connection, and the results of its lookups.
 pub(crate) struct Connected {
     /// For questions without a cache.
     pub(crate) cloud: Arc<dyn Cloud>,
@@ -52,19 +52,19 @@ pub(crate) struct Connected {
     clock: AwsClock,
     /// Facts that hardly ever change, kept as long as the manager keeps them.
     lookups: Lookups,
-    images: Answers<ImageId, ImageInfo>,
-    types: Answers<InstanceType, InstanceTypeInfo>,
-    parameters: Answers<String, Option<String>>,
-    newest_images: Answers<ImageQuery, Option<ImageInfo>>,
-    subnets: Answers<NetworkQuery, Vec<SubnetInfo>>,
-    profiles: Answers<String, Option<InstanceProfile>>,
-    roles: Answers<String, Option<Role>>,
-    vcpus: Answers<VcpuQuota, Option<u32>>,
-    versions: Answers<(), Vec<VersionOffer>>,
-    zones: Answers<(), BTreeMap<Zone, ZoneInfo>>,
-    quotas: Answers<(), Quotas>,
+    images: Cache<ImageId, ImageInfo>,
+    types: Cache<InstanceType, InstanceTypeInfo>,
+    parameters: Cache<String, Option<String>>,
+    newest_images: Cache<ImageQuery, Option<ImageInfo>>,
+    subnets: Cache<NetworkQuery, Vec<SubnetInfo>>,
+    profiles: Cache<String, Option<InstanceProfile>>,
+    roles: Cache<String, Option<Role>>,
+    vcpus: Cache<VcpuQuota, Option<u32>>,
+    versions: Cache<(), Vec<VersionOffer>>,
+    zones: Cache<(), BTreeMap<Zone, ZoneInfo>>,
+    quotas: Cache<(), Quotas>,
     /// By cluster: whether something of its managed network exists.
-    begun: Answers<String, bool>,
+    begun: Cache<String, bool>,
 }
 
 impl Connected {
@@ -76,26 +76,30 @@ impl Connected {
             lookups,
             cloud,
             clock: AwsClock::with(Arc::new(SystemClock::start())),
-            images: Answers::of_cache(Operation::DescribeImages, ONE_CALL),
-            types: Answers::of_cache(Operation::DescribeInstanceTypes, ONE_CALL),
-            parameters: Answers::of_cache(Operation::GetParameter, ONE_CALL),
-            newest_images: Answers::of_cache(Operation::DescribeImages, ONE_CALL),
-            subnets: Answers::of_cache(Operation::DescribeSubnets, ONE_CALL),
+            images: Cache::of_cache(Operation::DescribeImages, ONE_CALL),
+            types: Cache::of_cache(Operation::DescribeInstanceTypes, ONE_CALL),
+            parameters: Cache::of_cache(Operation::GetParameter, ONE_CALL),
+            newest_images: Cache::of_cache(Operation::DescribeImages, ONE_CALL),
+            subnets: Cache::of_cache(Operation::DescribeSubnets, ONE_CALL),
             // One that lacks something may get it at any moment.
-            profiles: Answers::new(Operation::GetInstanceProfile, ONE_CALL, |profile| match profile {
+            profiles: Cache::new(Operation::GetInstanceProfile, ONE_CALL, |profile| match profile {
                 Some(profile) if profile.role.is_some() => RARELY_CHANGES,
                 Some(_) | None => Duration::ZERO,
             }),
             // One that is refused may be mended at any moment.
-            roles: Answers::new(Operation::GetRole, ONE_CALL, |_| Duration::ZERO),
-            versions: Answers::new(Operation::DescribeClusterVersions, ONE_CALL, |_| RARELY_CHANGES),
-            vcpus: Answers::new(Operation::GetServiceQuota, ONE_CALL, |_| RARELY_CHANGES),
-            zones: Answers::new(Operation::DescribeAvailabilityZones, ONE_CALL, |_| RARELY_CHANGES),
-            quotas: Answers::new(Operation::GetServiceQuota, MANY_CALLS, |_| USED),
+            roles: Cache::new(Operation::GetRole, ONE_CALL, |_| Duration::ZERO),
+            versions: Cache::new(Operation::DescribeClusterVersions, ONE_CALL, |_| RARELY_CHANGES),
+            vcpus: Cache::new(Operation::GetServiceQuota, ONE_CALL, |_| RARELY_CHANGES),
+            zones: Cache::new(Operation::DescribeAvailabilityZones, ONE_CALL, |_| RARELY_CHANGES),
+            quotas: Cache::new(Operation::GetServiceQuota, MANY_CALLS, |_| USED),
             // Until it is begun it may begin at any moment.
-            begun: Answers::new(Operation::DescribeVpcs, ONE_CALL, |begun| {
-                if *begun { BEGUN } else { Duration::ZERO }
-            }),
+            begun: Cache::new(
+                Operation::DescribeVpcs,
+                ONE_CALL,
+                |begun| {
+                    if *begun { BEGUN } else { Duration::ZERO }
+                },
+            ),
         }
     }
 
@@ -140,7 +144,7 @@ impl Connected {
         let ask = async {
             let question = Question::Versions;
             let Answer::Versions(offers) = self.cloud.describe_eks(&question).await? else {
-                let why = "it is the answer to another question";
+                let why = "it is the response to another question";
                 return Err(CloudError::new(Operation::from(&question), ErrorKind::Internal, None, why));
             };
             Ok(offers)
@@ -148,7 +152,7 @@ impl Connected {
         self.versions.get(&(), ask).await
     }
 
-    /// How many vCPUs of a quota can run, at most ten minutes old; `None` if AWS does not tell.
+    /// How many vCPUs of a quota can run, at most ten minutes old; `None` if AWS does not return it.
     pub(crate) async fn vcpu_quota(&self, quota: VcpuQuota) -> foo_cloud::Result<Option<u32>> {
         self.vcpus.get(&quota, self.cloud.vcpu_quota(quota)).await
     }

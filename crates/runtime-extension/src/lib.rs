@@ -4,7 +4,7 @@
 //! * `extension.rs`: the handlers, each with its name;
 //! * [`settings`]: what an ExtensionConfig or a ClusterClass may set;
 //! * [`variables`]: variables of topologies, whose schemas are cut from our CRDs; `patches` writes their values;
-//! * `topology`: what a topology asks of AWS; `checks` asks AWS, through [`clouds`] and its `answers`, and `validation` and `hooks` show what
+//! * `topology`: what a topology asks of AWS; `checks` asks AWS, through [`clouds`] and its `cached`, and `validation` and `hooks` show what
 //!   follows;
 //! * `upgrade`: upgrade plans; `leftovers`: what workloads leave in AWS.
 //!
@@ -14,10 +14,10 @@
 //! (docs/decisions/0017-extension-and-aws.md). `aws.rs` is the only file that names `cloud-adapter`. `tests/classes.rs`
 //! compares the ClusterClasses of each pair. For users: docs/extensions/foo.md.
 
-mod answers;
 pub mod args;
 #[cfg(feature = "aws")]
 pub mod aws;
+mod cached;
 mod checks;
 pub mod clouds;
 mod extension;

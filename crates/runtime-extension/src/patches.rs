@@ -26,7 +26,7 @@ const NODES: Selector<'_> = Selector::of(BOOTSTRAP_GROUP, "FooNodeConfigTemplate
 /// The image that the templates of our ClusterClasses name: none exists under it.
 const NO_IMAGE: &str = "ami-0";
 
-/// A patch for each of our templates that is not yet as the variables say.
+/// A patch for each template of the provider that does not match the variables yet.
 ///
 /// # Errors
 ///
@@ -132,7 +132,7 @@ fn value_of<'a>(variable: &Variable, variables: Variables<'a>) -> Result<Option<
 
 fn write_image(object: &mut Object, variables: Variables<'_>) -> Result<(), Failure> {
     if let Some(id) = images::image(variables, &pool_version(variables)?)? {
-        // Whatever else the template says of its image: only one may be set.
+        // Whatever else the template sets for its image: only one may be set.
         set(object, &["ami"], json!({"id": id}));
     }
     if object.at("/spec/template/spec/ami/id").is_some_and(|id| id == NO_IMAGE) {

@@ -1,5 +1,5 @@
 //! What an ExtensionConfig, or a reference to a handler in a ClusterClass, may set. A setting that is not known is a
-//! failure of every call: mistyped, it would switch off what somebody relies on.
+//! failure of every call: mistyped, it would switch off what a user relies on.
 
 use foo_runtime_sdk::Failure;
 use serde::Deserialize;
@@ -25,7 +25,7 @@ pub struct Settings {
     /// AfterControlPlaneUpgrade: hold the workers of Clusters with the annotation
     /// [`PAUSE_WORKERS_ANNOTATION`](foo_api::names::PAUSE_WORKERS_ANNOTATION).
     pub pause_workers: bool,
-    /// BeforeClusterDelete: look for load balancers and volumes that the Cluster's workloads leave in AWS.
+    /// BeforeClusterDelete: find load balancers and volumes that the Cluster's workloads leave in AWS.
     pub leftovers: bool,
     /// Kubernetes versions that an upgrade may pass through, in addition to those of the variable `images`.
     pub versions: Vec<String>,

@@ -59,7 +59,7 @@ pub(crate) struct Eks {
 pub(crate) struct Pool {
     /// Its name in the topology.
     pub(crate) name: String,
-    /// Name of its FooMachinePool, if core says it. A new pool has another one in each computation, until it is created.
+    /// Name of its FooMachinePool, if core sends it. A new pool has another one in each computation, until it is created.
     pub(crate) object: Option<String>,
     /// Desired replicas; 0 where something else than the topology decides on them.
     pub(crate) replicas: u32,
@@ -95,7 +95,7 @@ impl Topology {
     ///
     /// # Errors
     ///
-    /// When a template of ours cannot be read.
+    /// When a template of the provider cannot be read.
     pub(crate) fn of_templates(request: &ValidateTopologyRequest) -> Result<Option<Self>, Failure> {
         let items: Vec<_> = request.items.iter().flatten().collect();
         let Some(cluster) = items.iter().find(|item| CLUSTERS.matches(&item.object)) else { return Ok(None) };
@@ -134,7 +134,7 @@ impl Topology {
         }))
     }
 
-    /// From the variables of a Cluster, for its version or another one; `None` if it has none of ours. Which instance types its
+    /// From the variables of a Cluster, for its version or another one; `None` if it has none of the provider. Which instance types its
     /// pools have is not known: that depends on their templates.
     ///
     /// # Errors
@@ -143,7 +143,7 @@ impl Topology {
     pub(crate) fn of_cluster(cluster: &Object, version: &str) -> Result<Option<Self>, Failure> {
         let of_cluster: Vec<Variable> = listed(cluster, "/spec/topology/variables")?;
         let variables = Variables::new(&[], &of_cluster);
-        // Hooks are called for every Cluster: those whose variables only have the names of ours are not ours.
+        // Hooks are called for every Cluster: those whose variables only have the same names are of other providers.
         let needed = |name: &str| variables.find::<String>(name).ok().flatten();
         let subnets = variables.find::<Vec<NetworkReference>>(SUBNETS).map(Option::unwrap_or_default);
         let control_plane = needed("kubeconfigSecret").or_else(|| needed("roleARN"));

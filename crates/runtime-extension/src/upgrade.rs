@@ -17,7 +17,7 @@ use std::ops::Range;
 
 /// A plan from the version of the control plane to the one that is to run. The versions between are the newest of their minor
 /// version that the settings or the Cluster's variable `images` name; on EKS, where none is named, the one that EKS runs. If AWS does
-/// not tell which that is, it is the first of its minor: EKS takes no more than the minor from it.
+/// not show which that is, it is the first of its minor: EKS takes no more than the minor from it.
 ///
 /// # Errors
 ///
@@ -54,7 +54,7 @@ fn between(from: &Kubernetes, to: &Kubernetes) -> Range<u64> {
     from.version.minor.saturating_add(1)..to.version.minor
 }
 
-/// The newest version of a minor that somebody named.
+/// The newest version of a minor that some object names.
 fn newest(named: &[Kubernetes], (major, minor): (u64, u64)) -> Option<&Kubernetes> {
     let of_minor = named.iter().filter(|one| one.version.major == major && one.version.minor == minor);
     of_minor.max_by(|a, b| a.version.cmp(&b.version))
@@ -233,7 +233,7 @@ mod tests {
         let found = plan_on_eks(&world, "v1.32.1", "v1.35.0-eks-a", &[]).await;
         assert_eq!(found, Ok(vec![first.clone(), second.clone(), "v1.35.0-eks-a".to_owned()]));
         let found = plan_on_eks(&world, "v1.32.1", "v1.35.0", &["v1.33.1-eks-b", "v1.35.0"]).await;
-        let named = "the image of a version that somebody named is there for sure";
+        let named = "the image of a version that an object names exists for sure";
         assert_eq!(
             found,
             Ok(vec!["v1.33.1-eks-b".to_owned(), second.clone(), "v1.35.0".to_owned()]),
@@ -244,8 +244,8 @@ mod tests {
 
     /// The version that EKS runs, by minor.
     async fn patches(world: &World) -> BTreeMap<String, String> {
-        let answer = world.aws.cloud(DEFAULT_REGION, "own").describe_eks(&Question::Versions).await;
-        let Answer::Versions(offers) = answer.unwrap() else { panic!("no versions") };
+        let response = world.aws.cloud(DEFAULT_REGION, "own").describe_eks(&Question::Versions).await;
+        let Answer::Versions(offers) = response.unwrap() else { panic!("no versions") };
         let patch = |offer: VersionOffer| (offer.version.to_string(), format!("v{}", offer.patch.unwrap()));
         offers.into_iter().map(patch).collect()
     }
@@ -254,10 +254,10 @@ mod tests {
     async fn a_version_that_eks_does_not_offer_is_refused() {
         let world = World::new();
         let why = plan_on_eks(&world, "v1.35.0", "v1.99.0", &[]).await.unwrap_err();
-        let said = "EKS does not offer Kubernetes 1.37 in eu-central-1; it offers 1.";
-        assert!(why.starts_with(said), "{why}");
+        let message = "EKS does not offer Kubernetes 1.37 in eu-central-1; it offers 1.";
+        assert!(why.starts_with(message), "{why}");
         let why = plan_on_eks(&world, "v1.36.0", "v1.37.0", &["v1.37.0"]).await.unwrap_err();
-        assert!(why.starts_with(said), "{why}");
+        assert!(why.starts_with(message), "{why}");
         let within = plan_on_eks(&world, "v1.37.0", "v1.37.1", &[]).await;
         assert_eq!(within, Ok(vec!["v1.37.1".to_owned()]), "the minor does not change");
     }

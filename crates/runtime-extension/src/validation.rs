@@ -28,7 +28,7 @@ pub(crate) async fn validate(clouds: &Clouds, request: &ValidateTopologyRequest)
     if settings.checks == Checks::Off {
         return Ok(());
     }
-    let report = checks::look(clouds, &settings, &topology).await;
+    let report = checks::check(clouds, &settings, &topology).await;
     let cluster = topology.cluster.as_str();
     if let Some(unanswered) = report.unanswered() {
         tracing::warn!(cluster, %unanswered, "the topology was not checked completely against AWS");

@@ -56,7 +56,7 @@ impl<'de> Visitor<'de> for Search<'_> {
     }
 }
 
-/// The Cluster in the variable that core makes.
+/// The Cluster in the variable that core creates.
 fn builtin(variables: Vec<Variable>) -> Option<Name> {
     let builtin = variables.into_iter().find(|variable| variable.name == BUILTIN)?;
     Name::deserialize(builtin.value.get("cluster")?).ok()

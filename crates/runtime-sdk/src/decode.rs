@@ -1,6 +1,6 @@
-//! Reading structs that keep the fields they do not know, without the copy that serde's `flatten` makes.
+//! Reading structs that keep the fields they do not know, without the copy of serde's `flatten`.
 //!
-//! `flatten` holds a whole object in an intermediate form before it reads the first field. Requests of the topology hooks
+//! `flatten` keeps a whole object in an intermediate form before it reads the first field. Requests of the topology hooks
 //! have megabytes, nearly all of them inside such objects.
 
 use serde::de::{DeserializeOwned, DeserializeSeed, Error, IntoDeserializer, MapAccess, Visitor};
@@ -23,7 +23,7 @@ where
     Ok((known, unknown))
 }
 
-/// A deserializer of one struct, which says by itself which fields it has.
+/// A deserializer of one struct, which declares its fields.
 struct Sieve<'a, D> {
     inner: D,
     unknown: &'a mut Map<String, Value>,

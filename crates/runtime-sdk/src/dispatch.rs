@@ -1,9 +1,9 @@
 //! One call: from a path and a body to a response, in time.
 //!
-//! Core waits for a handler as long as the handler said at discovery. If it hears nothing by then it has only an error of
+//! Core waits for a handler as long as the handler declared at discovery. Without a response by then it has only an error of
 //! its HTTP client to show. So a handler that is late gets a response a little earlier, by one sentence that core can
 //! show: a `Failure`, or, for a handler with failure policy `Ignore`, an HTTP error. Core never ignores a `Failure`, and
-//! whoever asked for `Ignore` asked that a broken extension stops nothing. A handler that panics gets a response in the
+//! with `Ignore` a broken extension stops nothing. A handler that panics gets a response in the
 //! same way, and so is one for which there was no room ([`crate::server::ROOM`]).
 
 use crate::about;
@@ -19,7 +19,7 @@ use tracing::Instrument as _;
 
 /// A response to core.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct Reply {
     /// HTTP status; core takes anything but 200 for an extension that cannot be called.
     pub status: StatusCode,
     /// A response of the hook if the status is 200, otherwise a sentence.
@@ -46,14 +46,14 @@ impl Dispatcher {
 
     /// Calls the handler with a body; `asked` is the time-out that core names in the address, if it does.
     ///
-    /// The time counts from `received`: what was spent on reading the body is gone.
+    /// The time counts from `received`: the time spent on reading the body is part of it.
     pub async fn call(
         &self,
         handler: &Handler,
         body: Bytes,
         asked: Option<Duration>,
         received: Instant,
-    ) -> Answer {
+    ) -> Reply {
         self.call_keeping(handler, body, asked, received, ()).await
     }
 
@@ -65,7 +65,7 @@ impl Dispatcher {
         asked: Option<Duration>,
         received: Instant,
         kept: impl Send + 'static,
-    ) -> Answer {
+    ) -> Reply {
         let span = tracing::info_span!(
             "hook",
             hook = handler.hook(),
@@ -81,7 +81,7 @@ impl Dispatcher {
             called
         });
         let abort = task.abort_handle();
-        let (answer, outcome) = match tokio::time::timeout_at(deadline, task).await {
+        let (reply, outcome) = match tokio::time::timeout_at(deadline, task).await {
             Ok(Ok(called)) => {
                 let outcome = match &called.ended {
                     Ended::Success => Outcome::Success,
@@ -91,7 +91,7 @@ impl Dispatcher {
                         Outcome::Failure
                     }
                 };
-                (Answer { status: StatusCode::OK, body: called.body }, outcome)
+                (Reply { status: StatusCode::OK, body: called.body }, outcome)
             }
             Ok(Err(_panicked)) => {
                 span.in_scope(|| tracing::error!("the handler panicked"));
@@ -99,14 +99,14 @@ impl Dispatcher {
             }
             Err(_late) => {
                 abort.abort();
-                span.in_scope(|| tracing::warn!("the handler did not answer in time"));
+                span.in_scope(|| tracing::warn!("the handler did not respond in time"));
                 let seconds = handler.timeout().as_secs();
-                let sentence = format!("handler {} did not answer within its {seconds} s", handler.name());
+                let sentence = format!("handler {} did not respond within its {seconds} s", handler.name());
                 (broken(handler, &sentence), Outcome::Late)
             }
         };
         self.metrics.called(handler.hook(), outcome, received.elapsed());
-        answer
+        reply
     }
 
     /// A request that did not get as far as a handler.
@@ -115,7 +115,7 @@ impl Dispatcher {
     }
 
     /// The response to a call that found no room. Core repeats it, as after every failure, with growing pauses.
-    pub(crate) fn busy(&self, handler: &Handler, received: Instant) -> Answer {
+    pub(crate) fn busy(&self, handler: &Handler, received: Instant) -> Reply {
         tracing::warn!(hook = handler.hook(), handler = handler.name(), "too many calls at the same time");
         self.metrics.called(handler.hook(), Outcome::Busy, received.elapsed());
         let name = handler.name();
@@ -134,11 +134,11 @@ impl Handler {
 }
 
 /// The response for a handler that has none.
-fn broken(handler: &Handler, sentence: &str) -> Answer {
+fn broken(handler: &Handler, sentence: &str) -> Reply {
     match handler.policy() {
-        FailurePolicy::Fail => Answer { status: StatusCode::OK, body: handler.refuse(sentence) },
+        FailurePolicy::Fail => Reply { status: StatusCode::OK, body: handler.refuse(sentence) },
         FailurePolicy::Ignore => {
-            Answer { status: StatusCode::SERVICE_UNAVAILABLE, body: sentence.as_bytes().to_vec() }
+            Reply { status: StatusCode::SERVICE_UNAVAILABLE, body: sentence.as_bytes().to_vec() }
         }
     }
 }
@@ -189,7 +189,7 @@ mod tests {
         Dispatcher::new(Extension::new([handler]).unwrap(), Arc::new(Metrics::new()))
     }
 
-    async fn called(dispatcher: &Dispatcher, asked: Option<Duration>) -> Answer {
+    async fn called(dispatcher: &Dispatcher, asked: Option<Duration>) -> Reply {
         let handler = dispatcher.handler(&path("BeforeClusterCreate", Some("slow"))).unwrap();
         let body = json!({"cluster": {"metadata": {"name": "c", "namespace": "n"}}}).to_string();
         dispatcher.call(handler, body.into(), asked, Instant::now()).await
@@ -212,10 +212,10 @@ mod tests {
         })
     }
 
-    fn sentence(answer: &Answer) -> (StatusCode, Value) {
-        let value = serde_json::from_slice(&answer.body)
-            .unwrap_or_else(|_no_json| Value::from(String::from_utf8_lossy(&answer.body).into_owned()));
-        (answer.status, value)
+    fn sentence(reply: &Reply) -> (StatusCode, Value) {
+        let value = serde_json::from_slice(&reply.body)
+            .unwrap_or_else(|_no_json| Value::from(String::from_utf8_lossy(&reply.body).into_owned()));
+        (reply.status, value)
     }
 
     #[tokio::test(start_paused = true)]
@@ -225,7 +225,7 @@ mod tests {
         let (status, body) = sentence(&called(&dispatcher, None).await);
         assert_eq!(started.elapsed(), Duration::from_millis(3800));
         assert_eq!((status, &body["status"]), (StatusCode::OK, &json!("Failure")));
-        assert_eq!(body["message"], "handler slow did not answer within its 4 s");
+        assert_eq!(body["message"], "handler slow did not respond within its 4 s");
         // Core may ask for less than was declared.
         let started = Instant::now();
         called(&dispatcher, Some(Duration::from_secs(1))).await;

@@ -98,7 +98,7 @@ impl Handler {
     where
         H: Hook,
         F: Fn(H::Request) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<H::Answer, Failure>> + Send + 'static,
+        R: Future<Output = Result<H::Output, Failure>> + Send + 'static,
     {
         let _: H = hook;
         let function = Arc::new(function);
@@ -111,7 +111,7 @@ impl Handler {
                 let function = Arc::clone(&function);
                 async move {
                     let request = request::<H>(&body);
-                    // A handler may wait for long; what it was told by is not needed until it has responded.
+                    // A handler may wait for long; its request is not needed until it has responded.
                     drop(body);
                     called::<H>(match request {
                         Ok(request) => function(request).await,
@@ -159,7 +159,7 @@ impl Handler {
         (self.call)(body)
     }
 
-    /// A response that says failure, without calling the function.
+    /// A failure response, without calling the function.
     pub(crate) fn refuse(&self, message: &str) -> Vec<u8> {
         (self.refuse)(message)
     }
@@ -187,7 +187,7 @@ fn request<H: Hook>(body: &[u8]) -> Result<H::Request, Failure> {
     let read: Result<H::Request, _> = serde_json::from_slice(body);
     let found = match &read {
         Ok(request) => request.type_meta().clone(),
-        // A request of another hook hardly fits: that it is of another one says more than which field is missing.
+        // A request of another hook hardly fits: that it is of another one is more helpful than which field is missing.
         Err(_) => serde_json::from_slice(body).map_err(unreadable)?,
     };
     if !found.kind.is_empty() && found.kind != format!("{}Request", H::NAME) {
@@ -202,9 +202,9 @@ fn request<H: Hook>(body: &[u8]) -> Result<H::Request, Failure> {
     read.map_err(unreadable)
 }
 
-fn called<H: Hook>(result: Result<H::Answer, Failure>) -> Called {
+fn called<H: Hook>(result: Result<H::Output, Failure>) -> Called {
     let mut response = match result {
-        Ok(answer) => H::respond(answer),
+        Ok(output) => H::respond(output),
         Err(failure) => {
             let mut response = H::Response::default();
             response.set_status(Status::Failure, failure.message);
@@ -247,7 +247,7 @@ pub enum InvalidExtension {
         seconds: u32,
     },
     /// A handler of the hook that gets a response here.
-    #[error("handler {0:?}: Discovery is answered from the registered handlers")]
+    #[error("handler {0:?}: Discovery responds with the registered handlers")]
     Discovery(String),
 }
 
@@ -317,7 +317,7 @@ mod tests {
         Handler::new(BeforeClusterCreate, name, |_request| async { Ok(Decision::Proceed) })
     }
 
-    async fn answer(extension: &Extension, path: &str, body: Value) -> Value {
+    async fn output(extension: &Extension, path: &str, body: Value) -> Value {
         let called = extension.at(path).expect("a handler").call(body.to_string().into_bytes().into()).await;
         serde_json::from_slice(&called.body).expect("JSON")
     }
@@ -351,7 +351,7 @@ mod tests {
             .timeout_seconds(5)
             .failure_policy(FailurePolicy::Ignore);
         let extension = Extension::new([handler("quota"), deletion]).unwrap();
-        let found = answer(&extension, &path("Discovery", None), json!({})).await;
+        let found = output(&extension, &path("Discovery", None), json!({})).await;
         assert_eq!(found["kind"], "DiscoveryResponse");
         assert_eq!(found["status"], "Success");
         assert_eq!(
@@ -386,7 +386,7 @@ mod tests {
             });
             let extension = Extension::new([handler]).unwrap();
             let found =
-                answer(&extension, &path("BeforeClusterCreate", Some("quota")), json!({"cluster": {}})).await;
+                output(&extension, &path("BeforeClusterCreate", Some("quota")), json!({"cluster": {}})).await;
             assert_eq!((&found["status"], &found["retryAfterSeconds"]), (&json!("Success"), &json!(seconds)));
             assert_eq!(found.get("message").cloned().unwrap_or_default(), message);
         }
@@ -396,7 +396,7 @@ mod tests {
     async fn a_request_that_cannot_be_read_is_a_failure_with_a_stable_sentence() {
         let extension = Extension::new([handler("quota")]).unwrap();
         let found =
-            answer(&extension, &path("BeforeClusterCreate", Some("quota")), json!({"other": 1})).await;
+            output(&extension, &path("BeforeClusterCreate", Some("quota")), json!({"other": 1})).await;
         assert_eq!(found["status"], "Failure");
         assert_eq!(found["message"], "the request is no BeforeClusterCreateRequest: missing field `cluster`");
     }

@@ -15,7 +15,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Outcome {
-    /// Go on.
+    /// Continue.
     Success,
     /// Call again later.
     Retry,
@@ -27,7 +27,7 @@ pub enum Outcome {
     Panic,
     /// No handler was called, since too many calls came at the same time.
     Busy,
-    /// No handler was called: a body over the bound, an address that nobody serves.
+    /// No handler was called: a body over the bound, an address that is not served.
     Refused,
 }
 
@@ -76,7 +76,7 @@ impl Metrics {
         });
         let certificate_failures = Counter::default();
         registry.register("runtime_extension_calls", "Calls by hook and outcome", calls.clone());
-        registry.register("runtime_extension_call_seconds", "Time to an answer, by hook", seconds.clone());
+        registry.register("runtime_extension_call_seconds", "Time to a response, by hook", seconds.clone());
         registry.register(
             "runtime_extension_certificate_failures",
             "Times that changed certificate files could not be used; the ones before stay in use",

@@ -1,4 +1,4 @@
-//! Objects inside requests: raw JSON until somebody asks for a type.
+//! Objects inside requests: raw JSON until they are decoded into a type.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -84,7 +84,7 @@ impl Object {
 
 /// Which objects a handler acts on: those of one kind of one group, and, if asked, of one namespace.
 ///
-/// A request of the topology hooks holds templates of every provider of the Cluster. What does not fit is another
+/// A request of the topology hooks has templates of every provider of the Cluster. What does not fit is another
 /// provider's and must not be touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Selector<'a> {
@@ -141,13 +141,13 @@ mod tests {
 
     #[test]
     fn a_selector_knows_other_providers_objects() {
-        let ours = Selector::of("infrastructure.example.com", "PoolTemplate");
-        assert!(ours.matches(&template()));
-        assert!(ours.in_namespace("team-a").matches(&template()));
-        assert!(!ours.in_namespace("team-b").matches(&template()));
+        let own = Selector::of("infrastructure.example.com", "PoolTemplate");
+        assert!(own.matches(&template()));
+        assert!(own.in_namespace("team-a").matches(&template()));
+        assert!(!own.in_namespace("team-b").matches(&template()));
         assert!(!Selector::of("infrastructure.example.com", "ClusterTemplate").matches(&template()));
         assert!(!Selector::of("example.com", "PoolTemplate").matches(&template()));
-        assert!(!ours.matches(&Object::default()));
+        assert!(!own.matches(&Object::default()));
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub async fn assert_deterministic(handler: &Handler, request: &impl Serialize) {
         let next = call(handler, request).await.to_string();
         assert!(
             first == next,
-            "handler {} of {} answers one request in two ways:\n{first}\n{next}",
+            "handler {} of {} gives two responses to one request:\n{first}\n{next}",
             handler.name(),
             handler.hook()
         );
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[tokio::test]
-    #[should_panic(expected = "answers one request in two ways")]
+    #[should_panic(expected = "gives two responses to one request")]
     async fn a_counter_in_a_message_is_found() {
         let calls = AtomicU32::new(0);
         let handler = Handler::new(BeforeClusterCreate, "quota", move |_request| {

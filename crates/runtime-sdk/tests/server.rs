@@ -104,14 +104,14 @@ async fn with_client_authorities_a_client_needs_a_certificate() {
 
 #[tokio::test]
 async fn a_shutdown_completes_calls_in_progress_and_accepts_none() {
-    let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (begun, proceed) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let handler = {
-        let (begun, go_on) = (Arc::clone(&begun), Arc::clone(&go_on));
+        let (begun, proceed) = (Arc::clone(&begun), Arc::clone(&proceed));
         Handler::new(BeforeClusterCreate, "quota", move |_request| {
-            let (begun, go_on) = (Arc::clone(&begun), Arc::clone(&go_on));
+            let (begun, proceed) = (Arc::clone(&begun), Arc::clone(&proceed));
             async move {
                 begun.notify_one();
-                go_on.notified().await;
+                proceed.notified().await;
                 Ok(Decision::Proceed)
             }
         })
@@ -128,10 +128,10 @@ async fn a_shutdown_completes_calls_in_progress_and_accepts_none() {
             tokio::task::yield_now().await;
         }
         assert!(post(&running, &authority, &quota, create()).await.is_err(), "nothing new is taken");
-        go_on.notify_one();
+        proceed.notify_one();
     };
-    let (answer, ()) = tokio::join!(call, ending);
-    assert_eq!(answer.unwrap().0, 200);
+    let (response, ()) = tokio::join!(call, ending);
+    assert_eq!(response.unwrap().0, 200);
     running.stop().await;
 }
 
@@ -141,8 +141,8 @@ async fn two_hundred_concurrent_calls_get_responses() {
     let running = Running::start(proceed(), &authority, None).await;
     let quota = quota();
     let calls = (0..200).map(|_| post(&running, &authority, &quota, create()));
-    for answer in futures::future::join_all(calls).await {
-        assert_eq!(answer.unwrap().0, 200);
+    for response in futures::future::join_all(calls).await {
+        assert_eq!(response.unwrap().0, 200);
     }
     assert_eq!(running.metrics.calls("BeforeClusterCreate", Outcome::Success), 200);
     running.stop().await;
@@ -153,14 +153,14 @@ async fn two_hundred_concurrent_calls_get_responses() {
 #[tokio::test]
 async fn calls_without_room_wait_and_get_a_response() {
     let begun = Arc::new(Semaphore::new(0));
-    let go_on = Arc::new(Semaphore::new(0));
+    let proceed = Arc::new(Semaphore::new(0));
     let handler = |name: &str, seconds, policy| {
-        let (begun, go_on) = (Arc::clone(&begun), Arc::clone(&go_on));
+        let (begun, proceed) = (Arc::clone(&begun), Arc::clone(&proceed));
         let function = move |_request| {
-            let (begun, go_on) = (Arc::clone(&begun), Arc::clone(&go_on));
+            let (begun, proceed) = (Arc::clone(&begun), Arc::clone(&proceed));
             async move {
                 begun.add_permits(1);
-                go_on.acquire().await.unwrap().forget();
+                proceed.acquire().await.unwrap().forget();
                 Ok(Decision::Proceed)
             }
         };
@@ -187,7 +187,7 @@ async fn calls_without_room_wait_and_get_a_response() {
         assert_eq!(body["message"], why);
         assert_eq!(call("optional").await.0, 503, "who asked to be ignored is");
         assert_eq!(begun.available_permits(), 0, "neither reached a handler");
-        go_on.add_permits(4);
+        proceed.add_permits(4);
     };
     let (first, second, third, ()) = tokio::join!(call("patient"), call("patient"), call("patient"), full);
     for (status, body) in [first, second, third, call("quota").await] {

@@ -134,7 +134,7 @@ impl ApiServer {
         &self.tools
     }
 
-    /// A kubeconfig that acts as a service account, with a real token: what a program may do is what its roles say.
+    /// A kubeconfig that acts as a service account, with a real token: its roles define what a program may do.
     ///
     /// The service account must exist.
     pub async fn service_account_kubeconfig(&self, namespace: &str, name: &str) -> Result<String> {
@@ -142,7 +142,7 @@ impl ApiServer {
         Ok(kubeconfig(self.port, self.pki.ca_pem(), name, &format!("token: {token}")))
     }
 
-    /// The token alone, for whoever else asks this API server whose it is.
+    /// The token alone, for other programs whose tokens this API server reviews.
     pub async fn service_account_token(&self, namespace: &str, name: &str) -> Result<String> {
         let request = TokenRequest {
             spec: TokenRequestSpec { expiration_seconds: Some(TOKEN_SECONDS), ..Default::default() },
@@ -153,7 +153,7 @@ impl ApiServer {
             .create_subresource("token", name, &PostParams::default(), &request)
             .await
             .with_context(|| format!("requesting a token of service account {namespace}/{name}"))?;
-        Ok(granted.status.context("a token request without an answer")?.token)
+        Ok(granted.status.context("a token request without a response")?.token)
     }
 
     /// Runs kubectl as the administrator and returns its standard output.

@@ -13,13 +13,13 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use tempfile::TempDir;
 
-/// Says that a folder may be emptied.
+/// Marks a folder that may be emptied.
 const MARK: &str = ".foo-rig";
 /// Keeps temporary folders.
 const KEEP: &str = "FOO_KEEP_RIG";
 
-/// Told how we ended, or sees it: at end of file we have. The supervisors of our processes see that at the same moment;
-/// the pause is for them. Of a folder that is kept only the store goes: 130 MB, and logs are what one reads.
+/// Gets a line when this process ends, or end of file if it was killed. The supervisors of its programs see that at the same moment;
+/// the pause is for them. Only the store (130 MB) is removed from a folder that is kept for its logs.
 const JANITOR: &str = r#"
 what=$1
 read -r word
@@ -77,18 +77,18 @@ impl Folder {
         }
     }
 
-    /// The folder stays where it is, for somebody to read.
+    /// The folder stays where it is, for a user to read.
     pub(crate) fn keep(&self) {
         let Self::Temporary(temporary) = self else { return };
         let Some(folder) = lock(&temporary.owned).take() else { return };
         let path = folder.keep();
-        temporary.tell("keep");
+        temporary.signal("keep");
         eprintln!("logs are in {}", path.display());
     }
 }
 
 impl Temporary {
-    fn tell(&self, word: &str) {
+    fn signal(&self, word: &str) {
         if let Some(pipe) = &mut lock(&self.janitor).stdin {
             drop(writeln!(pipe, "{word}"));
         }
@@ -103,7 +103,7 @@ impl Drop for Folder {
         let Self::Temporary(temporary) = self else { return };
         if let Some(folder) = lock(&temporary.owned).take() {
             drop(folder);
-            temporary.tell("done");
+            temporary.signal("done");
         }
         let mut janitor = lock(&temporary.janitor);
         drop(janitor.stdin.take());

@@ -1,6 +1,6 @@
 //! A child process that cannot outlive us.
 //!
-//! Each program runs under a small `sh` that holds the reading end of a pipe from us. The kernel closes our end
+//! Each program runs under a small `sh` that has the reading end of a pipe from this process. The kernel closes our end
 //! however we end (return, panic, SIGKILL), `sh` sees end of file and kills the program. The obvious alternative,
 //! `PR_SET_PDEATHSIG`, needs unsafe code, works on Linux only, and fires when the *thread* that spawned the child
 //! ends, which in a test run is long before the process does.
@@ -15,7 +15,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Lines on the pipe are names of signals for the program, each answered by a line; end of file means kill it.
+/// Lines on the pipe are names of signals for the program, each acknowledged by a line; end of file means kill it.
 ///
 /// The reader is the background job and `wait` the foreground one, so the supervisor also ends, with the program's
 /// status, when the program ends by itself. `sh` gives background jobs /dev/null as standard input: hence
@@ -43,7 +43,7 @@ const TAIL_LINES: usize = 40;
 pub enum Signal {
     /// SIGTERM: asks the program to end in an orderly way.
     Terminate,
-    /// SIGSTOP: the program stays in memory and its connections stay open, but it answers nobody.
+    /// SIGSTOP: the program stays in memory and its connections stay open, but it does not respond.
     Freeze,
     /// SIGCONT: undoes [`Signal::Freeze`].
     Thaw,
@@ -64,7 +64,7 @@ pub struct Process {
 #[derive(Debug)]
 struct Control {
     commands: ChildStdin,
-    answers: BufReader<ChildStdout>,
+    replies: BufReader<ChildStdout>,
 }
 
 impl Process {
@@ -90,10 +90,10 @@ impl Process {
             .spawn()
             .with_context(|| format!("starting {name}"))?;
         let commands = supervisor.stdin.take().context("the supervisor has no input")?;
-        let answers = supervisor.stdout.take().context("the supervisor has no output")?;
-        let mut control = Control { commands, answers: BufReader::new(answers) };
+        let replies = supervisor.stdout.take().context("the supervisor has no output")?;
+        let mut control = Control { commands, replies: BufReader::new(replies) };
         let mut line = String::new();
-        control.answers.read_line(&mut line).with_context(|| format!("starting {name}"))?;
+        control.replies.read_line(&mut line).with_context(|| format!("starting {name}"))?;
         let pid = line.trim().parse().with_context(|| {
             format!("starting {name}: no process id from its supervisor. Log:\n{}", tail_of(log))
         })?;
@@ -151,9 +151,9 @@ impl Process {
         let mut control = lock(&self.control);
         let control = control.as_mut().with_context(|| format!("{} was killed", self.name))?;
         writeln!(control.commands, "{name}").with_context(|| format!("signalling {}", self.name))?;
-        let mut answer = String::new();
-        control.answers.read_line(&mut answer).with_context(|| format!("signalling {}", self.name))?;
-        anyhow::ensure!(!answer.is_empty(), "{} ended before the signal", self.name);
+        let mut reply = String::new();
+        control.replies.read_line(&mut reply).with_context(|| format!("signalling {}", self.name))?;
+        anyhow::ensure!(!reply.is_empty(), "{} ended before the signal", self.name);
         if signal == Signal::Freeze {
             self.wait_until_frozen()?;
         }
@@ -177,7 +177,7 @@ impl Process {
         let Ok(threads) = std::fs::read_dir(format!("/proc/{}/task", self.pid)) else { return false };
         threads.flatten().all(|thread| {
             let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
-            // The name in brackets may contain anything; the state comes after it. A thread that is gone is stopped.
+            // The name in brackets may contain anything; the state comes after it. A thread that has ended counts as stopped.
             stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('T'))
         })
     }
@@ -196,7 +196,7 @@ impl Process {
         Ok(true)
     }
 
-    /// Kills the program as a crash would, and waits until it is gone (milliseconds).
+    /// Kills the program as a crash would, and waits until it has ended (milliseconds).
     pub fn kill(&self) {
         lock(&self.control).take();
         let deadline = Instant::now() + REAP;

@@ -1,4 +1,4 @@
-//! What is in the simulated AWS: instances as their kubelets register them, roles as an administrator makes them, and images as
+//! What is in the simulated AWS: instances as their kubelets register them, roles as an administrator creates them, and images as
 //! AWS publishes them.
 
 use crate::NodeSpec;
@@ -7,9 +7,9 @@ use foo_model::ImageId;
 use foo_simulator::core::catalogue::{IMAGE_X86_64, Image};
 use foo_simulator::{InstanceProfile, NodeInstance, RegionHandle, Role, Simulator};
 
-/// The role of control planes that [`prepare_eks`] makes.
+/// The role of control planes that [`prepare_eks`] creates.
 pub const CONTROL_PLANE_ROLE: &str = "eks-control-plane";
-/// The role of nodes that [`prepare_eks`] makes; its instance profile has the same name.
+/// The role of nodes that [`prepare_eks`] creates; its instance profile has the same name.
 pub const NODE_ROLE: &str = "eks-nodes";
 
 /// Label on each Node: the Auto Scaling group of its instance (as a label value).

@@ -48,11 +48,11 @@ async fn get(rig: &Rig, args: &[&str]) -> Result<String> {
 }
 
 async fn wait_for(rig: &Rig, what: &str, args: &[&str], expected: &str) -> Result<()> {
-    let look = async || {
+    let probe = async || {
         let seen = get(rig, args).await?;
         Ok(Probe::when(seen.trim() == expected, || format!("{seen:?}")))
     };
-    wait_until(what, SOON, look).await
+    wait_until(what, SOON, probe).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

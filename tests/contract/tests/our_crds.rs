@@ -45,7 +45,7 @@ fn walk(path: &str, schema: &Value, visit: &mut dyn FnMut(&str, &Value)) {
     }
 }
 
-/// Every path for which `wrong` holds, in all CRDs.
+/// Every path for which `wrong` is true, in all CRDs.
 fn find(wrong: impl Fn(&str, &Value) -> bool) -> Vec<String> {
     let mut found = Vec::new();
     for (kind, crd) in all() {
@@ -88,7 +88,7 @@ fn every_kind_carries_the_contract_label_for_its_only_version() {
         let labels = crd["metadata"]["labels"].as_object().cloned().unwrap_or_default();
         let contracts: Vec<_> =
             labels.iter().filter(|(key, _)| key.starts_with("cluster.x-k8s.io/v1")).collect();
-        // Two contract labels would make core's choice random.
+        // With two contract labels core's choice would be random.
         assert_eq!(contracts, [(&"cluster.x-k8s.io/v1beta2".to_owned(), &json!("v1alpha1"))], "{kind}");
     }
 }
@@ -142,7 +142,7 @@ fn schemas_are_structural() {
     let combined =
         |schema: &Value| ["oneOf", "anyOf", "allOf", "not", "$ref"].iter().any(|key| !schema[*key].is_null());
     assert_eq!(find(|_, schema| combined(schema)), NONE);
-    // An object that says nothing about its content drops everything that is put into it. One means just that: there is
+    // An object without a schema of its content drops everything that is put into it. One means just that: there is
     // nothing to say.
     let closed = |path: &str, schema: &Value| {
         schema["type"] == "object"
@@ -281,7 +281,7 @@ fn control_planes_keep_their_contract() {
     check("spec.version", "string");
     check("status.version", "string");
     check("status.initialization.controlPlaneInitialized", "boolean");
-    // What makes Cluster API drain the Nodes of pools.
+    // The reason why Cluster API drains the Nodes of pools.
     check("status.externalManagedControlPlane", "boolean");
     check("spec.controlPlaneEndpoint.host", "string");
     let versions = field("FooControlPlane", "status.versions");

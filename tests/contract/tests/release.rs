@@ -149,7 +149,7 @@ fn the_extension_is_found_in_another_namespace() -> Result<()> {
     Ok(())
 }
 
-/// A policy says nothing of namespaces, so it comes through whatever clusterctl makes of them.
+/// A policy names no namespaces, so it is independent of the namespaces that clusterctl sets.
 #[test]
 fn policies_apply_in_whichever_namespace_the_provider_is() -> Result<()> {
     let arguments =
@@ -215,12 +215,12 @@ fn clusterctl_does_not_change_crds() -> Result<()> {
                 named(&objects, "CustomResourceDefinition", crd.metadata.name.as_deref().unwrap_or_default());
             for part in ["spec", "status"] {
                 let path = format!("/spec/versions/0/schema/openAPIV3Schema/properties/{part}");
-                let ours = serde_json::to_value(crd)?;
+                let own = serde_json::to_value(crd)?;
                 // Through text, as whole numbers may be written with and without a fraction.
                 let text = |value: Option<&Value>| {
                     value.map(|v| v.to_string().replace(".0,", ",").replace(".0}", "}"))
                 };
-                assert_eq!(text(out.pointer(&path)), text(ours.pointer(&path)));
+                assert_eq!(text(out.pointer(&path)), text(own.pointer(&path)));
             }
         }
     }
@@ -257,7 +257,7 @@ fn a_queue_of_events_can_be_given_and_need_not_be() -> Result<()> {
     Ok(())
 }
 
-/// And what it makes can be read by our own types.
+/// Its output can be read by the provider's types.
 #[test]
 fn the_cluster_template_creates_a_cluster_with_a_pool() -> Result<()> {
     let objects = Release::new()?.clusterctl(

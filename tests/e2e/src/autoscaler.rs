@@ -148,7 +148,7 @@ impl Autoscaler {
         self.scale_down_and(pool, machines, Lowering::Accepted).await
     }
 
-    /// The same with a PATCH that is refused: it takes back all it did, and fails.
+    /// The same with a PATCH that is refused: it reverts all it did, and fails.
     pub async fn fails_to_scale_down(&self, pool: &Pool<'_>, machines: &[&MachineView]) -> Result<()> {
         match self.scale_down_and(pool, machines, Lowering::Refused).await {
             Ok(()) => bail!("its PATCH was accepted"),
@@ -275,7 +275,7 @@ impl Autoscaler {
         patched.map(drop).with_context(|| format!("cordoning Node {node}"))
     }
 
-    /// Takes taints and cordon back; fine if the Node is gone.
+    /// Removes taints and cordon; fine if the Node does not exist.
     async fn forget(&self, node: &str) -> Result<()> {
         if self.api(Kind::Node).get_opt(node).await?.is_none() {
             return Ok(());

@@ -18,7 +18,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Somebody with a shell, in a checkout of this repository, who has the rig's API server and programs.
+/// A user with a shell, in a checkout of this repository, who has the rig's API server and programs.
 #[derive(Debug)]
 pub struct Reader<'r> {
     rig: &'r Rig,
@@ -48,7 +48,7 @@ struct Block {
 }
 
 impl<'r> Reader<'r> {
-    /// The checkout is a folder of links, so that what a page makes (`dist`, configuration) is created there.
+    /// The checkout is a folder of links, so that files of a page (`dist`, configuration) are created there.
     pub async fn of(rig: &'r Rig) -> Result<Self> {
         let folder = tempfile::tempdir().context("making a folder")?;
         for entry in std::fs::read_dir(root()).context("listing the repository")? {
@@ -139,7 +139,7 @@ impl<'r> Reader<'r> {
             ("PATH", path.as_str()),
             ("KUBECONFIG", kubeconfig.as_ref()),
             ("XDG_CONFIG_HOME", home.as_ref()),
-            // clusterctl would look for newer versions on the internet; make would build what the tests were built with.
+            // clusterctl would check for newer versions on the internet; make would build what the tests were built with.
             ("CLUSTERCTL_DISABLE_VERSIONCHECK", "true"),
             ("GOPROXY", "off"),
             ("MAKEFLAGS", "build_xtask=true"),

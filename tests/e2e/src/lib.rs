@@ -23,10 +23,10 @@ pub mod autoscaler;
 pub mod document;
 pub mod odd;
 mod set;
-mod stages;
+mod worlds;
 
 pub use set::set;
-pub use stages::Stages;
+pub use worlds::Worlds;
 
 use anyhow::{Context as _, Result};
 use foo_testbed::World;
@@ -78,7 +78,7 @@ pub fn in_world_with(options: WorldOptions, test: impl AsyncFnOnce(&'static Worl
     });
 }
 
-/// Runs a test that makes its own world, or none.
+/// Runs a test that creates its own world, or none.
 ///
 /// # Panics
 /// The test failed.

@@ -1,4 +1,4 @@
-//! Objects that anybody may write and hardly anybody expects: times that no calendar has, control characters in texts.
+//! Unusual objects that any user may write: times that no calendar has, control characters in texts.
 
 use anyhow::{Context as _, Result, ensure};
 use foo_testbed::world::kinds::{self, Kind};
@@ -56,7 +56,7 @@ fn odd_machine(namespace: &str) -> Value {
     })
 }
 
-/// Whoever may write an object may write what it says of who wrote it, and when.
+/// A user who may write an object may write its record of who wrote it, and when.
 async fn was_written_late(world: &World, namespace: &str) -> Result<()> {
     let secret = Kind::Secret.api(world.client(), namespace).get(ODD).await?;
     let mut raw = serde_json::to_value(&secret)?;
@@ -69,7 +69,7 @@ async fn was_written_late(world: &World, namespace: &str) -> Result<()> {
     // Not through types: they would not take the response.
     let path = format!("/api/v1/namespaces/{namespace}/secrets/{ODD}");
     let request = http::Request::put(path).header("Content-Type", "application/json");
-    let answer = world.client().request_text(request.body(serde_json::to_vec(&raw)?)?).await?;
-    ensure!(answer.contains(LATE), "the API server did not take the time: {answer}");
+    let response = world.client().request_text(request.body(serde_json::to_vec(&raw)?)?).await?;
+    ensure!(response.contains(LATE), "the API server did not take the time: {response}");
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! Cluster API's own end-to-end specs, unchanged, before our provider: `hack/tools/capi-specs` plays one at a time, with what a
+//! Cluster API's own end-to-end specs, unchanged, with the provider: `hack/tools/capi-specs` runs one at a time, with what a
 //! provider brings. The management cluster's API server is the workload cluster of all.
 //!
-//! A few are played with all other tests; `make conformance` plays all (`FOO_SPECS=whole`) and prints which specs of Cluster API are not
+//! A few are run with all other tests; `make conformance` runs all (`FOO_SPECS=whole`) and prints which specs of Cluster API are not
 //! among them, and why. Part of a name in `FOO_SPECS` selects those that have it.
 
 #[path = "upstream/extension.rs"]
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Those that a change of ours broke before, or would show first.
+/// Those that a change of this repository broke before, or that would show it first.
 const SHORT: [&str; 2] = ["QuickStartSpec with resilience checks", "MachinePoolSpec, flavour default"];
 /// Kubernetes version of the Nodes of one image, and of those of the other.
 const VERSION: &str = "v1.36.2";
@@ -50,7 +50,7 @@ fn the_end_to_end_specs_of_cluster_api_pass() {
 
         if wanted.as_deref() == Some("whole") {
             let left_out = foo_testbed::run(&program, ["--left-out"], &[], "").await?.stdout;
-            println!("Specs of Cluster API that are not played:");
+            println!("Specs of Cluster API that are not run:");
             left_out.lines().for_each(|line| println!("  {line}"));
         }
         prepare(world)?;
@@ -139,7 +139,7 @@ fn specs_folder(world: &World) -> PathBuf {
 /// Plays one spec to its end. The program ends with us, and when its time is up.
 async fn play(world: &World, program: &Path, spec: &str) -> Result<Vec<Outcome>> {
     let folder = specs_folder(world).join(spec.replace([' ', ','], "-"));
-    // What is temporary to it goes with the folder.
+    // Its temporary files are removed with the folder.
     let temporary = folder.join("tmp");
     std::fs::create_dir_all(&temporary).with_context(|| format!("creating {}", folder.display()))?;
     let (secrets, results, log) = (folder.join("secrets.yaml"), folder.join("results"), folder.join("log"));
@@ -160,7 +160,7 @@ async fn play(world: &World, program: &Path, spec: &str) -> Result<Vec<Outcome>>
     ];
     let (home, temporary) = (folder.join("xdg").display().to_string(), temporary.display().to_string());
     let env = [
-        // It uses clusterctl's library, which would look for newer versions on the internet.
+        // It uses clusterctl's library, which would check for newer versions on the internet.
         ("CLUSTERCTL_DISABLE_VERSIONCHECK", "true"),
         ("GOPROXY", "off"),
         ("XDG_CONFIG_HOME", home.as_str()),

@@ -1,7 +1,7 @@
-//! `foo-bench`: the numbers that matter to whoever pays for AWS calls, printed. Nothing here fails for being
+//! `foo-bench`: the numbers that matter to users who pay for AWS calls, printed. Nothing here fails for being
 //! slow.
 //!
-//! For each size: the scale-up from nothing, the pool at rest, a change in AWS until its FooMachine is there,
+//! For each size: the scale-out from nothing, the idle pool, a change in AWS until its FooMachine is there,
 //! a restart of the manager, a roll-out. The manager runs with its own defaults (a read of quiet groups every
 //! 30 s); instances take [`LAUNCH`] to launch. Counts are the simulator's and the manager's own; times depend
 //! on the machine, and a rest of the system shares its processors.
@@ -71,13 +71,13 @@ async fn main() -> Result<()> {
 async fn world() -> Result<World> {
     let manager_args = MANAGER_ARGS.map(str::to_owned).to_vec();
     // A manager that ends is started again, as Kubernetes would do it, and reported it: the numbers include it.
-    let restarts = Some(Restarts::told_to(|text| println!("  note: {text}")));
+    let restarts = Some(Restarts::reported_to(|text| println!("  note: {text}")));
     let world = World::start(WorldOptions { manager_args, restarts, ..WorldOptions::default() }).await?;
     world.aws().region().change_settings(|settings| settings.launch = LAUNCH)?;
     Ok(world)
 }
 
-/// More instances, more time: core makes a Machine and finds a Node for each.
+/// More instances, more time: core creates a Machine and finds a Node for each.
 fn patience(instances: u32) -> Duration {
     Duration::from_mins(4) + Duration::from_secs(2) * instances
 }
@@ -145,7 +145,7 @@ async fn at_rest(world: &World, rest: Duration, pools: u32) -> Result<()> {
     let minutes = rest.as_secs_f64() / 60.0;
     let (resident, highest) = meter::resident_megabytes(world)?;
     println!(
-        "at rest, per minute: {:.1} AWS calls ({:.2} per pool), {:.1} Kubernetes writes, {:.1} live reads; manager \
+        "idle, per minute: {:.1} AWS calls ({:.2} per pool), {:.1} Kubernetes writes, {:.1} live reads; manager \
          {:.0}m CPU, {resident} MB, {highest} MB at most",
         reading.aws_per(minutes),
         reading.aws_per(minutes) / f64::from(pools),
@@ -156,7 +156,7 @@ async fn at_rest(world: &World, rest: Duration, pools: u32) -> Result<()> {
     Ok(())
 }
 
-/// Somebody asks AWS for one instance more: how long until it has a FooMachine.
+/// A user requests one instance more in AWS: how long until it has a FooMachine.
 async fn change_in_aws(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {
     let group = pool.group();
     let before: Vec<String> = ids(world, &group);

@@ -67,7 +67,7 @@ impl Reading {
         self.aws.values().sum()
     }
 
-    /// AWS calls by action, in words.
+    /// AWS calls by action, as text.
     pub(crate) fn by_action(&self) -> String {
         let parts: Vec<String> = self.aws.iter().map(|(action, count)| format!("{count} {action}")).collect();
         parts.join(", ")
@@ -147,7 +147,7 @@ fn process_file(world: &World, name: &str) -> Result<String> {
     std::fs::read_to_string(format!("/proc/{pid}/{name}")).with_context(|| format!("reading {name} of {pid}"))
 }
 
-/// Raises desired capacity and maximum as a person in AWS's console would.
+/// Raises desired capacity and maximum as a user in AWS's console would.
 pub(crate) async fn raise_desired(world: &World, group: &str, desired: u32) -> Result<()> {
     let console = world.aws().simulator().cloud(REGION, "console");
     let change = GroupChange { max: Some(desired), desired: Some(desired), ..GroupChange::default() };

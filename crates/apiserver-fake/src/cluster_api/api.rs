@@ -1,4 +1,4 @@
-//! The few kinds of writes core makes.
+//! The few kinds of writes that core sends.
 
 use crate::cluster_api::core::Core;
 use crate::cluster_api::world::{KindName, is_deleting, title};

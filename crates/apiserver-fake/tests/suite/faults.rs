@@ -51,7 +51,7 @@ async fn errors_have_the_form_of_the_real_ones() {
 #[tokio::test]
 async fn a_response_can_be_lost_after_the_write() {
     let bench = Bench::new();
-    bench.server.inject(Fault::lost_answer().on(Verb::Create));
+    bench.server.inject(Fault::lost_response().on(Verb::Create));
     bench.pools.create(&PostParams::default(), &pool("a")).await.unwrap_err();
     assert!(bench.pools.get_opt("a").await.unwrap().is_some());
     bench.server.inject(Fault::lost_request().on(Verb::Create).name("b"));

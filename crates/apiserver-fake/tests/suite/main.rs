@@ -15,8 +15,8 @@
 mod apply;
 mod cluster_api;
 mod differential;
+mod direct;
 mod faults;
-mod hand;
 mod judge;
 mod verbs;
 mod watching;

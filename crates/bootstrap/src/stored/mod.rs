@@ -69,7 +69,7 @@ pub enum NotStorable {
 /// The user data with which an instance fetches this document: at most [`LIMIT`] bytes.
 ///
 /// # Errors
-/// Whoever reads the document on the instance does not fetch it.
+/// The program that reads the document on the instance does not fetch it.
 pub fn store(document: &[u8], stored: &Stored) -> Result<Vec<u8>, NotStorable> {
     let plain = unpack(document).map_err(|_| NotStorable::Unreadable)?;
     let mut parts = vec![(HANDLER_TYPE, HANDLER.to_owned())];

@@ -132,7 +132,7 @@ fn files_of_a_cloud_config_in_its_encodings() {
     assert!(read(Family::CloudInit, text.replace("ZA==", "a").as_bytes()).is_err());
 }
 
-/// The pool controller tells by this that an image and a FooNodeConfig do not fit together.
+/// By this the pool controller detects that an image and a FooNodeConfig do not match.
 #[test]
 fn user_data_of_one_family_is_unreadable_for_the_others() {
     let families = [Family::AL2023, Family::Bottlerocket, Family::CloudInit];

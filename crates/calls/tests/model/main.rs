@@ -9,8 +9,8 @@
 //!
 //! | property | in the truth, always |
 //! |---|---|
-//! | nothing is created twice | no two boxes of ours have the same role |
-//! | nothing recorded is forgotten | the status names every box of ours, by its id or as about to be created; when the object may be removed, nothing of ours exists or can appear |
+//! | nothing is created twice | no two own boxes have the same role |
+//! | nothing recorded is forgotten | the status names every own box, by its id or as about to be created; when the object may be removed, no own box exists or can appear |
 //! | nothing foreign is touched | no call is about the box of another owner |
 //! | no plan breaks a rule | the domain's check agrees with every plan |
 //!

@@ -42,7 +42,7 @@ pub enum Bucket {
     Ec2Describe,
     /// EC2 calls that change something.
     Ec2Mutate,
-    /// Every SQS call. AWS hardly limits standard queues; this limit prevents a loop of ours from causing
+    /// Every SQS call. AWS hardly limits standard queues; this limit prevents a faulty loop from causing
     /// costs.
     Sqs,
     /// Calls of Elastic Load Balancing and Service Quotas, whose limits are unpublished, sent when a network is

@@ -134,7 +134,7 @@ fn only_health_events_that_terminate_instances_count() {
     closed["statusCode"] = json!("closed");
     let closed = event("aws.health", "AWS Health Event", &closed);
     assert_eq!((closed.signal, closed.withdraws), (None, true));
-    // A copy for the backup region tells where its instances are.
+    // A copy for the backup region names the region of its instances.
     let mut elsewhere = health("AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED");
     elsewhere["eventRegion"] = json!("eu-central-1");
     assert_eq!(event("aws.health", "AWS Health Event", &elsewhere).region, "eu-central-1");

@@ -16,7 +16,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A plan, and what it was made from.
+/// A plan, and its input.
 pub(crate) struct Turn<'a, D: Domain> {
     pub(crate) desired: &'a D::Desired,
     pub(crate) observed: &'a D::Observed,
@@ -63,10 +63,10 @@ pub(crate) trait Driver: Send + Sync + Sized {
     fn process(state: &mut Self::State) -> &mut Process<Self::Domain>;
     fn warned(state: &mut Self::State) -> &mut Warned;
 
-    /// What the next plan goes by.
+    /// The input of the next plan.
     fn observed(&self, state: &Self::State, now: Timestamp) -> <Self::Domain as Domain>::Observed;
 
-    /// What is requested, as far as the spec and what is known tell.
+    /// What is requested, as far as the spec and the known facts determine it.
     fn desired(
         &self,
         observed: &<Self::Domain as Domain>::Observed,
@@ -142,6 +142,6 @@ pub(crate) trait Driver: Send + Sync + Sized {
         turn: &Turn<'_, Self::Domain>,
     ) -> impl Future<Output = Result<(), kube::Error>> + Send;
 
-    /// When a pass has to follow, besides what the plan says.
+    /// When a pass has to follow, besides the time in the plan.
     fn timers(&self, turn: &Turn<'_, Self::Domain>, state: &Self::State) -> Vec<Duration>;
 }

@@ -7,14 +7,14 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Between a pass that was cut short and the next one.
-pub(crate) const GO_ON: Duration = Duration::from_secs(1);
-/// After a read that failed: whoever reads has a backoff of its own.
-pub(crate) const LOOK_SOON: Duration = Duration::from_secs(10);
+pub(crate) const CONTINUE: Duration = Duration::from_secs(1);
+/// After a read that failed: the shared reads have a backoff of their own.
+pub(crate) const READ_SOON: Duration = Duration::from_secs(10);
 
-/// What is wanted of an object's resources in AWS.
+/// What is requested of an object's resources in AWS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Goal {
-    /// That they are as the spec says.
+    /// That they are as in the spec.
     Keep,
     /// That they are deleted.
     Delete,
@@ -25,7 +25,7 @@ pub(crate) struct Progress {
     /// No plan is begun after this moment.
     pub(crate) until: Instant,
     /// Why AWS could not be read, if it could not.
-    pub(crate) trouble: Option<CloudError>,
+    pub(crate) failure: Option<CloudError>,
     /// Whether anything was written or sent.
     pub(crate) worked: bool,
 }
@@ -34,7 +34,7 @@ impl Progress {
     /// A pass that begins now.
     pub(crate) fn begin(context: &Context) -> Self {
         let until = Instant::now() + context.settings.pass_deadline;
-        Self { until, trouble: None, worked: false }
+        Self { until, failure: None, worked: false }
     }
 }
 

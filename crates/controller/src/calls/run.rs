@@ -2,7 +2,7 @@
 
 use super::driver::{Driver, Turn};
 use super::events;
-use super::pass::{Ended, GO_ON, Goal, ReadOnly};
+use super::pass::{CONTINUE, Ended, Goal, ReadOnly};
 use super::send::send_all;
 use super::sent::Sent;
 use crate::apply;
@@ -20,7 +20,7 @@ use tokio::time::Instant;
 const PLANS: usize = 40;
 /// With more calls of the account waiting than this, a pass does not continue to its next plan.
 const LONGEST_BACKLOG: Duration = Duration::from_secs(5);
-/// No pass follows the one before sooner than this, whatever its plan says.
+/// No pass follows the one before sooner than this, whatever its plan requests.
 const SHORTEST: Duration = Duration::from_secs(1);
 
 /// Plans and sends for as long as one leads to the other, with the reads that plans ask for in between.
@@ -66,7 +66,7 @@ pub(crate) async fn run<D: Driver>(mut driver: D, state: &mut D::State) -> Resul
             sent.append(&mut send_all::<D>(driver.context(), &plan.actions, &region, state).await);
         }
     }
-    Ok(Ended { worked: true, after: GO_ON, gone: false })
+    Ok(Ended { worked: true, after: CONTINUE, gone: false })
 }
 
 /// The plan, if it breaks no invariant; otherwise one that does nothing and shows why.
@@ -98,7 +98,7 @@ fn gives_way<D: Driver>(driver: &mut D, turn: usize) -> bool {
     }
     let newest = driver.newest().filter(|newest| newest.uid() == driver.object().uid());
     // Paused in the middle, or moved: from here on nothing may be changed. With another spec, what this pass would do
-    // may be what the user takes back. The generation changes when the pass itself publishes an endpoint, with which it
+    // may be what the user reverts. The generation changes when the pass itself publishes an endpoint, with which it
     // ends.
     newest.is_none_or(|newest| {
         newest.meta().generation != driver.object().meta().generation || driver.is_left_alone(&newest)
@@ -116,9 +116,9 @@ async fn conclude<D: Driver>(
     events::of_calls(&driver, sent, state).await;
     events::of_problems(&mut driver, plan, state).await;
     driver.forget_adoption(turn).await?;
-    let trouble = driver.progress().trouble.as_ref().map(ToString::to_string);
+    let failure = driver.progress().failure.as_ref().map(ToString::to_string);
     let key = debug::Key::of(D::CONTROLLER, driver.object());
-    driver.context().debug.planned(key, now, Arc::new(plan.clone()), trouble);
+    driver.context().debug.planned(key, now, Arc::new(plan.clone()), failure);
     let gone = driver.goal() == Goal::Delete && plan.report.deletion() == Deletion::Done;
     let timers = driver.timers(turn, state);
     let after = timers.into_iter().fold(driver.context().settings.sync_period, Ord::min);

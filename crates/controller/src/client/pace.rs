@@ -9,11 +9,11 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// Writes at the same time while the API server answers soon: two for each of a controller's default concurrent passes.
+/// Writes at the same time while the API server is fast: two for each of a controller's default concurrent passes.
 const MOST: f64 = 32.0;
 /// Writes at the same time before an API server that responds late: the manager continues, and one write that hangs stops nothing.
 const FEWEST: f64 = 2.0;
-/// An API server that is well answers a write within a fraction of this; its own limit is a minute.
+/// A healthy API server completes a write within a fraction of this; its own limit is a minute.
 const SLOW: Duration = Duration::from_secs(2);
 /// How much room a write that got a response in time adds, divided by the room: one more write after as many responses.
 const MORE: f64 = 1.0;
@@ -29,13 +29,13 @@ pub(super) struct Pace {
 struct State {
     room: f64,
     under_way: u32,
-    /// When the room was halved last: answers to requests that were sent before say nothing new.
+    /// When the room was halved last: responses to requests that were sent before add nothing.
     halved: Option<Instant>,
     /// The API server asked to wait until then.
     not_before: Option<Instant>,
 }
 
-/// A write under way. Dropping it makes room for another one.
+/// A write under way. Dropping it frees room for another one.
 #[derive(Debug)]
 pub(super) struct Turn {
     pace: Pace,
@@ -99,7 +99,7 @@ impl State {
         Next::Now
     }
 
-    fn answered(&mut self, sent: Instant, now: Instant, overloaded: bool) {
+    fn completed(&mut self, sent: Instant, now: Instant, overloaded: bool) {
         if overloaded || now.saturating_duration_since(sent) > SLOW {
             if self.halved.is_none_or(|halved| sent >= halved) {
                 self.room = (self.room / 2.0).max(FEWEST);
@@ -113,7 +113,7 @@ impl State {
 
 impl Turn {
     /// The API server responded with this status, or not at all; `retry_after` is what it asked to wait.
-    pub(super) fn answered(&self, status: Option<StatusCode>, retry_after: Option<Duration>) {
+    pub(super) fn completed(&self, status: Option<StatusCode>, retry_after: Option<Duration>) {
         let overloaded = status.is_none_or(|status| {
             matches!(
                 status,
@@ -122,7 +122,7 @@ impl Turn {
         });
         let now = Instant::now();
         let mut state = self.pace.lock();
-        state.answered(self.sent, now, overloaded);
+        state.completed(self.sent, now, overloaded);
         if let Some(until) = retry_after.and_then(|wait| now.checked_add(wait.min(LONGEST_WAIT))) {
             state.not_before = state.not_before.max(Some(until));
         }
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// Sends `many` writes at once to a server that answers each after this time; the most that were under way together among the
+    /// Sends `many` writes at once to a server that responds to each after this time; the most that were under way together among the
     /// last half, and how long all took.
     async fn sends(pace: &Pace, many: u32, takes: Duration, status: StatusCode) -> (u32, Duration) {
         let (under_way, most, began) =
@@ -164,7 +164,7 @@ mod tests {
                     most.fetch_max(now, Ordering::SeqCst);
                 }
                 tokio::time::sleep(takes).await;
-                turn.answered(Some(status), None);
+                turn.completed(Some(status), None);
                 under_way.fetch_sub(1, Ordering::SeqCst);
                 done.fetch_add(1, Ordering::SeqCst);
             });
@@ -202,7 +202,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn retry_after_is_honoured() {
         let (pace, began) = (Pace::default(), Instant::now());
-        pace.turn().await.answered(Some(StatusCode::TOO_MANY_REQUESTS), Some(Duration::from_secs(3)));
+        pace.turn().await.completed(Some(StatusCode::TOO_MANY_REQUESTS), Some(Duration::from_secs(3)));
         drop(pace.turn().await);
         assert_eq!(began.elapsed(), Duration::from_secs(3));
     }

@@ -1,8 +1,8 @@
 //! Which requests are sent at all: those for paths that consist of names, and with a query only where there is to be one.
 //!
 //! kube puts names into paths as they are. A name that a user wrote into a spec, `?watch=true&x=` or `../../kube-system/secrets/x`,
-//! would make a request for one Secret one for all Secrets, or for those of others. client-go refuses such names
-//! (`IsValidPathSegmentName`); kube does not. Whoever reads names judges them first; this is for the one that was forgotten.
+//! would turn a request for one Secret into one for all Secrets, or for those of others. client-go refuses such names
+//! (`IsValidPathSegmentName`); kube does not. The code that reads names validates them first; this is for the one that was forgotten.
 
 use http::{Method, Uri};
 
@@ -23,7 +23,7 @@ pub(super) fn is_sound(method: &Method, uri: &Uri) -> bool {
         [] => plain && !has_query,
         // All objects of a kind: selectors, pages, watches.
         ["namespaces", _, _] | [_] => true,
-        // One object, or its status: only a write says more.
+        // One object, or its status: only a write has more segments.
         ["namespaces", _, _, _] | ["namespaces", _, _, _, "status"] | [_, _] | [_, _, "status"] => {
             *method != Method::GET
         }

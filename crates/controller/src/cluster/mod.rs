@@ -22,7 +22,7 @@ use crate::owners;
 use crate::queue::Action;
 use crate::watch::{ChangeFilter, Scope, Watch, refs_of};
 use crate::{Context, installation};
-use clusters::{Clusters, LOOK_AGAIN};
+use clusters::{Clusters, READ_AGAIN};
 use foo_api::capi::Cluster;
 use foo_api::in_aws::Thing;
 use foo_api::{FooCluster, FooMachinePool, names};
@@ -32,7 +32,7 @@ use futures::{StreamExt, stream};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{Api, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
-use status::{Found, Said, credentials, is_found, not_yet_used};
+use status::{Found, Published, credentials, is_found, not_yet_used};
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::time::Instant;
@@ -138,8 +138,8 @@ impl Clusters {
             return Ok(Outcome::skipped(Action::await_change()));
         }
         if paused {
-            let said = Said { paused: true, ..Said::as_before(cluster) };
-            let written = self.publish(&api, cluster, &self.as_published(cluster), said).await?;
+            let published = Published { paused: true, ..Published::as_before(cluster) };
+            let written = self.publish(&api, cluster, &self.as_published(cluster), published).await?;
             return Ok(Outcome::wrote(written, Action::await_change()));
         }
         if owner.is_none() {
@@ -148,7 +148,7 @@ impl Clusters {
                 "no Cluster references this FooCluster in spec.infrastructureRef yet",
             );
             let written =
-                self.publish(&api, cluster, &Found::Blocked(blocked), Said::of(not_yet_used())).await?;
+                self.publish(&api, cluster, &Found::Blocked(blocked), Published::of(not_yet_used())).await?;
             return Ok(Outcome::wrote(written, Action::await_change()));
         }
         if !cluster.finalizers().iter().any(|finalizer| finalizer == names::CLUSTER_FINALIZER) {
@@ -172,18 +172,18 @@ impl Clusters {
         let region = self.region(cluster).await;
         let found = match &region {
             Ok(region) if self.believes(cluster, &region.key) => self.as_published(cluster),
-            Ok(region) => named(look(cluster, region).await, &cluster.spec.region),
+            Ok(region) => named(look_up(cluster, region).await, &cluster.spec.region),
             Err(blocked) => Found::Blocked(blocked.clone()),
         };
         let found = self.allowed(cluster, found);
         // Look-ups are remembered for long; AWS may have refused the credentials since.
         let refusal = region.ok().and_then(|region| region.observer.refusal());
-        let said = credentials(&found, refusal.as_ref().map(|(_, error)| error));
+        let published = credentials(&found, refusal.as_ref().map(|(_, error)| error));
         let period = match (&found, &refusal) {
             (Found::Network(_), None) => self.context.settings.sync_period,
-            (Found::Network(_), Some(_)) | (Found::Managed(_) | Found::Blocked(_), _) => LOOK_AGAIN,
+            (Found::Network(_), Some(_)) | (Found::Managed(_) | Found::Blocked(_), _) => READ_AGAIN,
         };
-        let written = self.publish(api, cluster, &found, Said::of(said)).await?;
+        let written = self.publish(api, cluster, &found, Published::of(published)).await?;
         Ok(Outcome::wrote(written, Action::requeue(jittered(period, &cluster.name_any()))))
     }
 
@@ -196,7 +196,7 @@ impl Clusters {
         let first = || (now + period, with.clone());
         let (until, began_with) = believed.entry(ObjectRef::from_obj(cluster)).or_insert_with(first);
         if began_with != with || !with.is_managers_own() {
-            // What other credentials found, or these with other limits, says nothing about what these find
+            // What other credentials found, or these with other limits, may differ from what these find
             // now.
             *until = now;
         }
@@ -239,12 +239,12 @@ fn named(found: Found, region: &str) -> Found {
 /// User-facing message for an unreachable region.
 pub(crate) fn unreachable(region: &str, message: &str) -> String {
     format!(
-        "AWS did not answer in region {region}: is the FooCluster's spec.region right, and can the manager reach its \
+        "AWS did not respond in region {region}: is the FooCluster's spec.region right, and can the manager reach its \
          endpoints? ({message})"
     )
 }
 
-async fn look(cluster: &FooCluster, region: &CloudRegion) -> Found {
+async fn look_up(cluster: &FooCluster, region: &CloudRegion) -> Found {
     let observed = cluster.status.as_ref().and_then(|status| {
         status.conditions.iter().find(|condition| condition.type_ == "NetworkReady")?.observed_generation
     });

@@ -1,7 +1,7 @@
 //! Deletion of a FooCluster: its pools first, then the network if the provider created it, then the object.
 
 use super::clusters::Clusters;
-use super::status::Said;
+use super::status::Published;
 use crate::apply;
 use crate::calls::{Ended, Goal};
 use crate::harness::Outcome;
@@ -14,7 +14,7 @@ use kube::{Api, ResourceExt};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// How soon a deletion that waits for a control plane asks again: nothing reports that it is gone.
+/// How soon a deletion that waits for a control plane asks again: nothing reports its deletion.
 const ASK_AGAIN: Duration = Duration::from_secs(15);
 
 impl Clusters {
@@ -32,21 +32,21 @@ impl Clusters {
         let moved = cluster.annotations().contains_key(names::DELETE_FOR_MOVE_ANNOTATION);
         if paused && !moved {
             let why = Blocked::new(Reason::Paused, "paused: nothing is deleted until it is unpaused");
-            let said = Said { paused, ..Said::as_before(cluster) };
-            return self.waits(api, cluster, said, why).await;
+            let published = Published { paused, ..Published::as_before(cluster) };
+            return self.waits(api, cluster, published, why).await;
         }
         let pools = self.pools_left(cluster);
         if !pools.is_empty() && !moved {
             let names = some_names(pools.iter().map(String::as_str));
             let message = format!("waiting for these FooMachinePools of the cluster to be deleted: {names}");
             let why = Blocked::new(Reason::WaitingForPools, message);
-            return self.waits(api, cluster, Said::as_before(cluster), why).await;
+            return self.waits(api, cluster, Published::as_before(cluster), why).await;
         }
         if let Some(control_plane) = self.control_plane_left(cluster).await?.filter(|_| !moved) {
             let message =
                 format!("waiting for the EKS cluster of FooControlPlane {control_plane} to be deleted");
             let why = Blocked::new(Reason::WaitingForControlPlaneDeletion, message);
-            let waits = self.waits(api, cluster, Said::as_before(cluster), why).await?;
+            let waits = self.waits(api, cluster, Published::as_before(cluster), why).await?;
             return Ok(waits.again_after(ASK_AGAIN));
         }
         let network = if moved { None } else { self.delete_network(api, cluster).await? };
@@ -63,11 +63,11 @@ impl Clusters {
         &self,
         api: &Api<FooCluster>,
         cluster: &FooCluster,
-        said: Said,
+        published: Published,
         why: Blocked,
     ) -> Result<Outcome, apply::Error> {
-        let said = Said { deleting: Some(why), ..said };
-        let written = self.publish(api, cluster, &self.as_published(cluster), said).await?;
+        let published = Published { deleting: Some(why), ..published };
+        let written = self.publish(api, cluster, &self.as_published(cluster), published).await?;
         Ok(Outcome::wrote(written, Action::await_change()))
     }
 

@@ -25,14 +25,14 @@ pub(super) enum Found {
 }
 
 /// The other inputs of the status.
-pub(super) struct Said {
+pub(super) struct Published {
     pub(super) credentials: NewCondition,
     pub(super) paused: bool,
     /// What its deletion waits for, if it is being deleted.
     pub(super) deleting: Option<Blocked>,
 }
 
-impl Said {
+impl Published {
     pub(super) fn of(credentials: NewCondition) -> Self {
         Self { credentials, paused: false, deleting: None }
     }
@@ -60,12 +60,14 @@ pub(super) fn as_published(cluster: &FooCluster, network: Option<NetworkStatus>)
         (Some(ready), Some(network)) if cluster.spec.network.managed.is_some() => {
             let failure_domains = cluster.status.iter().flat_map(|it| it.failure_domains.clone()).collect();
             let areas = AREAS.iter().filter_map(|kind| published(cluster, kind)).collect();
-            Found::Managed(Box::new(Shown { network, failure_domains, ready, areas, trouble: None }))
+            Found::Managed(Box::new(Shown { network, failure_domains, ready, areas, failure: None }))
         }
         (Some(condition), Some(network)) if condition.status == "True" => Found::Network(network),
         (condition, _) => Found::Blocked(
             condition
-                .and_then(|said| Some(Blocked::new(Reason::parse(&said.reason)?, said.message)))
+                .and_then(|published| {
+                    Some(Blocked::new(Reason::parse(&published.reason)?, published.message))
+                })
                 .unwrap_or_else(|| Blocked::new(Reason::Paused, "not looked up while paused")),
         ),
     }
@@ -76,7 +78,7 @@ pub(super) fn status(
     cluster: &FooCluster,
     network: Option<NetworkStatus>,
     found: &Found,
-    said: &Said,
+    published: &Published,
     now: jiff::Timestamp,
 ) -> FooClusterStatus {
     let old = cluster.status.clone().unwrap_or_default();
@@ -89,10 +91,11 @@ pub(super) fn status(
         }
         Found::Blocked(_) => (network, old.failure_domains, not_verified(cluster)),
     };
-    let mut conditions = vec![wanted("Ready", summary(found, &condition, said)), said.credentials.clone()];
+    let mut conditions =
+        vec![wanted("Ready", summary(found, &condition, published)), published.credentials.clone()];
     conditions.push(condition);
     conditions.extend(areas);
-    conditions.extend([paused(said), deleting(said)]);
+    conditions.extend([paused(published), deleting(published)]);
     FooClusterStatus {
         initialization: Some(Initialization { provisioned: Some(is_provisioned) }),
         ready: Some(is_provisioned),
@@ -105,8 +108,8 @@ pub(super) fn status(
 /// The state of a managed network that nothing can be planned for: what was true when there was a plan may be no longer.
 fn not_verified(cluster: &FooCluster) -> Vec<NewCondition> {
     let areas = AREAS.iter().filter(|_| cluster.spec.network.managed.is_some());
-    let said = || ("Unknown", Reason::NotVerified.as_str(), format!("{NETWORK_READY} says why"));
-    areas.map(|kind| wanted(kind, said())).collect()
+    let published = || ("Unknown", Reason::NotVerified.as_str(), format!("see condition {NETWORK_READY}"));
+    areas.map(|kind| wanted(kind, published())).collect()
 }
 
 fn network_ready(found: &Found) -> NewCondition {
@@ -119,9 +122,13 @@ fn network_ready(found: &Found) -> NewCondition {
     }
 }
 
-fn summary<'a>(found: &Found, network: &'a NewCondition, said: &'a Said) -> (&'static str, &'a str, String) {
-    let credentials = &said.credentials;
-    match (&said.deleting, found) {
+fn summary<'a>(
+    found: &Found,
+    network: &'a NewCondition,
+    published: &'a Published,
+) -> (&'static str, &'a str, String) {
+    let credentials = &published.credentials;
+    match (&published.deleting, found) {
         (Some(why), _) => ("False", Reason::Deleting.as_str(), why.message.clone()),
         // A network that exists cannot be used with credentials that AWS refuses.
         (None, Found::Network(_) | Found::Managed(_)) if credentials.status == "False" => {
@@ -131,17 +138,18 @@ fn summary<'a>(found: &Found, network: &'a NewCondition, said: &'a Said) -> (&'s
     }
 }
 
-fn paused(said: &Said) -> NewCondition {
-    let (status, reason) = if said.paused { ("True", Reason::Paused) } else { ("False", Reason::NotPaused) };
+fn paused(published: &Published) -> NewCondition {
+    let (status, reason) =
+        if published.paused { ("True", Reason::Paused) } else { ("False", Reason::NotPaused) };
     wanted("Paused", (status, reason.as_str(), String::new()))
 }
 
-fn deleting(said: &Said) -> NewCondition {
-    let said = match &said.deleting {
+fn deleting(published: &Published) -> NewCondition {
+    let published = match &published.deleting {
         Some(why) => ("True", why.reason.as_str(), why.message.clone()),
         None => ("False", Reason::NotDeleting.as_str(), String::new()),
     };
-    wanted("Deleting", said)
+    wanted("Deleting", published)
 }
 
 fn wanted(kind: &str, (status, reason, message): (&'static str, &str, String)) -> NewCondition {
@@ -149,14 +157,14 @@ fn wanted(kind: &str, (status, reason, message): (&'static str, &str, String)) -
 }
 
 /// The condition of the credentials: any response other than a refusal shows that they were accepted. `refusal`
-/// is what AWS answered to others with the same credentials.
+/// is what AWS responded to others with the same credentials.
 pub(super) fn credentials(found: &Found, refusal: Option<&CloudError>) -> NewCondition {
     let accepted = || ("True", Reason::Accepted, String::new());
     let of_error = |error: &CloudError| ("False", Reason::from(error.kind), error.to_string());
-    let said = match (found, refusal) {
+    let published = match (found, refusal) {
         (Found::Network(_), Some(error)) => of_error(error),
         (Found::Managed(shown), _) => {
-            denied(shown).or_else(|| refusal.map(of_error)).unwrap_or_else(|| match &shown.trouble {
+            denied(shown).or_else(|| refusal.map(of_error)).unwrap_or_else(|| match &shown.failure {
                 Some(error) if Reason::from(error.kind).is_transient() => {
                     ("Unknown", Reason::from(error.kind), error.to_string())
                 }
@@ -171,17 +179,17 @@ pub(super) fn credentials(found: &Found, refusal: Option<&CloudError>) -> NewCon
         }
         (Found::Network(_), None) | (Found::Blocked(_), _) => accepted(),
     };
-    let (status, reason, message) = said;
+    let (status, reason, message) = published;
     wanted(CREDENTIALS_READY, (status, reason.as_str(), message))
 }
 
 /// The problem of a network that could not be read or changed because the credentials are not accepted, or
 /// lack a right.
 fn denied(shown: &Shown) -> Option<(&'static str, Reason, String)> {
-    let looked = shown.trouble.iter().map(|error| (Reason::from(error.kind), error.to_string()));
-    let said = shown.areas.iter().chain([&shown.ready]).filter(|condition| condition.status == "False");
-    let said = said.filter_map(|it| Some((Reason::parse(&it.reason)?, it.message.clone())));
-    let (reason, message) = looked.chain(said).find(|(reason, _)| reason.is_about_credentials())?;
+    let failed = shown.failure.iter().map(|error| (Reason::from(error.kind), error.to_string()));
+    let published = shown.areas.iter().chain([&shown.ready]).filter(|condition| condition.status == "False");
+    let published = published.filter_map(|it| Some((Reason::parse(&it.reason)?, it.message.clone())));
+    let (reason, message) = failed.chain(published).find(|(reason, _)| reason.is_about_credentials())?;
     Some(("False", reason, message))
 }
 

@@ -1,4 +1,4 @@
-//! FooControlPlane, external mode: makes an API server that another party runs known to Cluster API. Mode `eks` has a controller of its
+//! FooControlPlane, external mode: publishes an API server of another provider to Cluster API. Mode `eks` has a controller of its
 //! own, [`eks`], because it calls AWS and this one does not: they can run in two processes.
 //!
 //! The controller checks the user's kubeconfig, copies it into the Secret that Cluster API reads, and tries its
@@ -33,7 +33,7 @@ use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
 use pace::{TRY_AGAIN, healthy_period};
 use relations::{control_plane_of, is_made_for, users_secret};
-use secret::Trouble;
+use secret::Problem;
 use serde_json::json;
 use status::{Facts, Seen};
 use std::future::Future;
@@ -137,7 +137,7 @@ impl ControlPlanes {
             let written = self.publish(control_plane, &Seen::Blocked(blocked), &Facts::default()).await?;
             return Ok(Outcome::wrote(written, Action::await_change()));
         };
-        let (seen, kubeconfig) = match self.make_known(control_plane, &owner.name_any()).await? {
+        let (seen, kubeconfig) = match self.publish_endpoint(control_plane, &owner.name_any()).await? {
             Ok((usable, wrong)) => (self.ask(&usable).await, wrong.map_or(Ok(usable.expires), Err)),
             Err(blocked) => (Seen::Blocked(blocked.clone()), Err(blocked)),
         };
@@ -174,7 +174,7 @@ impl ControlPlanes {
 
     /// Reads the user's kubeconfig, copies it to the Secret that Cluster API reads, and publishes its
     /// endpoint.
-    async fn make_known(
+    async fn publish_endpoint(
         &self,
         control_plane: &FooControlPlane,
         cluster: &str,
@@ -202,8 +202,8 @@ impl ControlPlanes {
         };
         let wrong = match secret::keep(&secrets, control_plane, cluster, &usable).await? {
             Ok(()) => None,
-            Err(Trouble::Wrong(wrong)) => Some(wrong),
-            Err(Trouble::Unusable(blocked)) => return Ok(Err(blocked)),
+            Err(Problem::Wrong(wrong)) => Some(wrong),
+            Err(Problem::Unusable(blocked)) => return Ok(Err(blocked)),
         };
         if control_plane.spec.control_plane_endpoint.is_none() {
             let api: Api<FooControlPlane> = Api::namespaced(self.context.client.clone(), &namespace);
@@ -219,8 +219,8 @@ impl ControlPlanes {
     async fn ask(&self, usable: &Usable) -> Seen {
         let (reason, message) = match kubeconfig::try_out(usable, &self.context.workloads).await {
             Ok(version) => return Seen::Version(version),
-            Err(kubeconfig::Trouble::Unreachable(message)) => (Reason::ApiServerUnreachable, message),
-            Err(kubeconfig::Trouble::Refused(message)) => (Reason::KubeconfigLacksRights, message),
+            Err(kubeconfig::Problem::Unreachable(message)) => (Reason::ApiServerUnreachable, message),
+            Err(kubeconfig::Problem::Refused(message)) => (Reason::KubeconfigLacksRights, message),
         };
         Seen::Blocked(Blocked::new(reason, message))
     }
@@ -240,8 +240,8 @@ impl ControlPlanes {
         if written == apply::Written::Yes {
             let object = control_plane.object_ref(&());
             let blocked = if let Seen::Blocked(blocked) = seen { Some(blocked.clone()) } else { None };
-            for told in blocked.into_iter().chain(status::news(control_plane, &status)) {
-                self.context.events.publish(&object, told.reason, &told.message).await;
+            for event in blocked.into_iter().chain(status::news(control_plane, &status)) {
+                self.context.events.publish(&object, event.reason, &event.message).await;
             }
         }
         Ok(written)

@@ -34,7 +34,7 @@ pub(super) struct Attempts<R: Reconciler> {
     pub(super) lanes: Lanes<Ref<R>>,
 }
 
-/// A requirement before the first pass: an object that a cache does not contain yet would look like one that
+/// A requirement before the first pass: an object that a cache does not contain yet would seem to be one that
 /// does not exist.
 #[derive(Default)]
 pub(super) struct Needs {

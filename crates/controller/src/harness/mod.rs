@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! Harness::new(&context, Controller::Pool, own)     its kind: each change names an object
-//!     .watches(machines, pool_of_machine)           other kinds, and whom a change of theirs names
+//!     .watches(machines, pool_of_machine)           other kinds, and the objects that a change of them names
 //!     .reconciles_on(woken)                         whatever else names objects
 //!     .run(reconciler, shutdown)
 //! ```

@@ -33,7 +33,7 @@ enum Users {
 /// What the teams of several namespaces expect of each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// Namespaces belong to people who trust each other.
+    /// Namespaces belong to teams that trust each other.
     #[default]
     Each,
     /// Namespaces belong to different teams (`--require-identity`).
@@ -74,7 +74,7 @@ impl Limits {
         self.check(Thing::Region, region, Reason::IdentityNotAllowed, "region")
     }
 
-    /// Whether control planes may adopt EKS clusters. Without an identity nobody allows it.
+    /// Whether control planes may adopt EKS clusters. Without an identity it is not allowed.
     pub(crate) fn allow_adoption(&self) -> bool {
         self.lists.adoption
     }
@@ -139,7 +139,7 @@ impl Limits {
         ids.try_for_each(|id| self.check(Thing::Subnet, id, Reason::SubnetNotAllowed, "subnet"))
     }
 
-    /// Whether pools may launch into subnets that the provider is about to create, whose ids nobody knows yet.
+    /// Whether pools may launch into subnets that the provider is about to create, whose ids are unknown yet.
     pub(crate) fn new_subnets(&self) -> Result<(), Blocked> {
         if !self.lists.by_thing.contains_key(&Thing::Subnet) {
             return Ok(());

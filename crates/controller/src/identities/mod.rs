@@ -87,10 +87,10 @@ impl Identities {
         Self { known: Arc::new(watch::Sender::new(None)), control_planes, rules: Arc::new(rules) }
     }
 
-    /// Waits until all identities have been read once, at most [`PATIENCE`]; after that, whoever needs
+    /// Waits until all identities have been read once, at most [`PATIENCE`]; after that, a pass that needs
     /// credentials gets an error. Waits as long for the FooControlPlanes, if a controller of this process reads them.
     pub async fn wait_until_known(&self) {
-        // An error would mean that every sender is gone, but `self` is one.
+        // An error would mean that every sender was dropped, but `self` is one.
         drop(timeout(PATIENCE, self.known.subscribe().wait_for(Option::is_some)).await);
         drop(timeout(PATIENCE, self.control_planes_are_read()).await);
     }
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(changes.next().now_or_never(), None);
         // Two changes between two polls count as one.
         identities.publish([named("a", Allowed::All)].into());
-        identities.publish([named("a", Allowed::All), named("c", Allowed::Nobody)].into());
+        identities.publish([named("a", Allowed::All), named("c", Allowed::Denied)].into());
         assert_eq!(changes.next().now_or_never(), Some(Some(["b".to_owned(), "c".to_owned()].into())));
     }
 }

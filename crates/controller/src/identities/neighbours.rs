@@ -1,4 +1,4 @@
-//! What the networks and EKS clusters of other namespaces consist of. Nobody names it by accident or by guessing: launching into a
+//! What the networks and EKS clusters of other namespaces consist of. It is not named by accident or by guessing: launching into a
 //! subnet takes its addresses and, like a subnet in a VPC or a rule that names a security group, delays the deletion of the network
 //! that owns it; an instance in a security group has access wherever the group is.
 //!

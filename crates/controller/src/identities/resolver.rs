@@ -159,7 +159,7 @@ impl ReconcileAll for IdentityCache {
                 None => Use::Unknown,
                 Some(users) => users.get(&name).map_or(Use::None, Use::By),
             };
-            // First: a status write would make the known resourceVersion outdated.
+            // First: after a status write the known resourceVersion would be outdated.
             let (well, is_gone) = self.write_finalizer(identity, use_of_it).await;
             all_went_well &= well;
             if let Some(outcome) = outcomes.get(&name).filter(|_| !is_gone && self.is_ours(identity)) {
@@ -231,7 +231,7 @@ impl IdentityCache {
         let readable = specs
             .iter()
             .map(|(name, spec)| (name.clone(), outcome(name, spec, &specs, &secrets, &namespaces)));
-        // It allows nobody, and shows why.
+        // It allows no namespace, and shows why.
         let unreadable = self.unreadable.all_in("").into_iter().map(|(name, error)| {
             let message = format!("FooClusterIdentity {name} cannot be read: {error}");
             let credentials = Err(Blocked::new(Reason::IdentityInvalid, message));
@@ -240,7 +240,7 @@ impl IdentityCache {
         readable.chain(unreadable).collect()
     }
 
-    /// Makes identities owners of the Secrets they name, and of no others. Returns whether that succeeded.
+    /// Sets identities as owners of the Secrets they name, and of no others. Returns whether that succeeded.
     ///
     /// Kubernetes deletes a Secret with its last owner, so a Secret without keys is left alone: its name may
     /// be a mistake.
@@ -253,14 +253,14 @@ impl IdentityCache {
                     && !identity.labels().contains_key(KEEP_KEYS_LABEL)
             });
             let naming: Vec<Naming> = naming.filter_map(|identity| Naming::of(identity)).collect();
-            let holds_keys = self.read.get(&name).is_some_and(|read| read.keys.is_ok());
+            let has_keys = self.read.get(&name).is_some_and(|read| read.keys.is_ok());
             let is_alive = |uid: &str| identities.iter().any(|it| it.metadata.uid.as_deref() == Some(uid));
-            let Some(owners) = owners(secret.owner_references(), &naming, holds_keys, is_alive) else {
+            let Some(owners) = owners(secret.owner_references(), &naming, has_keys, is_alive) else {
                 continue;
             };
             let secrets: Api<Secret> =
                 Api::namespaced(self.context.client.clone(), &self.context.settings.identity_namespace);
-            // Not by server-side apply: whoever moved or restored the Secret also owns these entries.
+            // Not by server-side apply: the tool that moved or restored the Secret also owns these entries.
             let fields = json!({ "metadata": {
                 "uid": secret.uid(), "resourceVersion": secret.resource_version(), "ownerReferences": owners,
             } });
@@ -300,7 +300,7 @@ impl IdentityCache {
     }
 
     /// Adds the finalizer to an identity in use and removes it from others; all managers see the same
-    /// FooClusters. Returns whether that succeeded, and whether the identity is gone now.
+    /// FooClusters. Returns whether that succeeded, and whether the identity is deleted now.
     async fn write_finalizer(&self, identity: &FooClusterIdentity, use_of_it: Use<'_>) -> (bool, bool) {
         let is_held = identity.finalizers().iter().any(|finalizer| finalizer == IDENTITY_FINALIZER);
         let is_deleting = identity.metadata.deletion_timestamp.is_some();
@@ -333,7 +333,7 @@ impl IdentityCache {
         use_of_it: Use<'_>,
     ) -> bool {
         let (status, reason, message) = match &outcome.credentials {
-            Ok(_) if outcome.allowed == Allowed::Nobody => (
+            Ok(_) if outcome.allowed == Allowed::Denied => (
                 "True",
                 Reason::Complete,
                 "no namespace may use it: spec.allowedNamespaces is not set".to_owned(),
@@ -354,8 +354,8 @@ impl IdentityCache {
             Use::By(users) => Some(in_use(users::in_words(users))),
             Use::None => None,
             Use::Unknown => {
-                let said = conditions::find(old, DELETING);
-                said.map(|condition| in_use(condition.message.clone()))
+                let before = conditions::find(old, DELETING);
+                before.map(|condition| in_use(condition.message.clone()))
             }
         };
         let wanted: Vec<NewCondition> = [Some(ready), deleting].into_iter().flatten().collect();
@@ -367,7 +367,7 @@ impl IdentityCache {
         let written = self.status.apply_if_changed(&api, identity, identity.status.as_ref(), &status).await;
         match written {
             Ok(_) => true,
-            // It is gone or was recreated; the watch reports either.
+            // It was deleted or recreated; the watch reports either.
             Err(apply::Error::Kube(error)) if apply::is_not_found(&error) || apply::is_conflict(&error) => {
                 true
             }
@@ -401,7 +401,7 @@ fn outcome(
 #[derive(Clone)]
 struct Naming {
     owner: OwnerReference,
-    /// It does not become an owner any more: a user who deletes it with `--cascade=orphan` wants to keep the
+    /// It does not become an owner any more: a user who deletes it with `--cascade=orphan` keeps the
     /// Secret.
     is_deleting: bool,
 }
@@ -413,19 +413,19 @@ impl Naming {
     }
 }
 
-/// The owners that a Secret needs, if they differ from the present ones. Identities that are gone are left to
+/// The owners that a Secret needs, if they differ from the present ones. Deleted identities are left to
 /// the garbage collector, which would race with a removal here.
 fn owners(
     there: &[OwnerReference],
     naming: &[Naming],
-    holds_keys: bool,
+    has_keys: bool,
     is_alive: impl Fn(&str) -> bool,
 ) -> Option<Vec<OwnerReference>> {
     let named = |owner: &OwnerReference| naming.iter().any(|it| it.owner.uid == owner.uid);
     let stays = |owner: &&OwnerReference| {
         let group = owner.api_version.split('/').next().unwrap_or_default();
-        let ours = owner.kind == FooClusterIdentity::kind(&()) && group == INFRASTRUCTURE_GROUP;
-        !ours || named(owner) || !is_alive(&owner.uid)
+        let is_identity = owner.kind == FooClusterIdentity::kind(&()) && group == INFRASTRUCTURE_GROUP;
+        !is_identity || named(owner) || !is_alive(&owner.uid)
     };
     let mut wanted: Vec<OwnerReference> = there.iter().filter(stays).cloned().collect();
     for reference in &mut wanted {
@@ -438,7 +438,7 @@ fn owners(
             reference.api_version.clone_from(&it.owner.api_version);
         }
     }
-    if holds_keys {
+    if has_keys {
         let new = naming.iter().filter(|new| !there.iter().any(|it| it.uid == new.owner.uid));
         wanted.extend(new.filter(|new| !new.is_deleting).map(|new| new.owner.clone()));
     }
@@ -496,21 +496,21 @@ mod tests {
         let identity = |uid: &str| owner("FooClusterIdentity", uid);
         let alive = |uid: &str| uid != "gone";
         let (a, b, gone) = (&identity("a"), &identity("b"), &identity("gone"));
-        let theirs = &owner("ConfigMap", "x");
+        let foreign = &owner("ConfigMap", "x");
         let all =
             |owners: &[&OwnerReference]| owners.iter().map(|owner| (*owner).clone()).collect::<Vec<_>>();
         let naming = |owners: &[&OwnerReference], is_deleting| {
             all(owners).into_iter().map(|owner| Naming { owner, is_deleting }).collect::<Vec<_>>()
         };
-        let from = |there: &[&OwnerReference], by: &[&OwnerReference], holds| {
-            owners(&all(there), &naming(by, false), holds, alive)
+        let from = |there: &[&OwnerReference], by: &[&OwnerReference], with_keys| {
+            owners(&all(there), &naming(by, false), with_keys, alive)
         };
         assert_eq!(from(&[], &[a], true), Some(all(&[a])));
         assert_eq!(from(&[a], &[a], true), None, "nothing to write");
-        assert_eq!(from(&[a, theirs], &[b], true), Some(all(&[theirs, b])));
+        assert_eq!(from(&[a, foreign], &[b], true), Some(all(&[foreign, b])));
         let old = &OwnerReference { api_version: "infrastructure.foo.com/v1alpha0".to_owned(), ..a.clone() };
         assert_eq!(from(&[old], &[a], true), Some(all(&[a])), "another version is not served");
-        assert_eq!(from(&[theirs], &[a], false), None, "it holds no keys of ours");
+        assert_eq!(from(&[foreign], &[a], false), None, "it has no keys of the identity");
         assert_eq!(from(&[a], &[a], false), None, "keys that are spoilt for a moment");
         assert_eq!(from(&[gone], &[], true), None, "the garbage collector's");
         assert_eq!(from(&[gone], &[a], true), Some(all(&[gone, a])));

@@ -284,7 +284,7 @@ impl Election {
                         let changes = i32::from(holder != self.me);
                         let expires = seen.first.saturating_add(record.duration);
                         if now < expires {
-                            return self.look_again(expires, now);
+                            return self.read_again(expires, now);
                         }
                         self.acquire(version, record.transitions.saturating_add(changes))
                     }
@@ -298,7 +298,7 @@ impl Election {
 
     /// Reads the Lease again before `free`, the moment at which it expires, to notice both a release and a
     /// renewal.
-    fn look_again(&mut self, free: Moment, now: Moment) -> Step {
+    fn read_again(&mut self, free: Moment, now: Moment) -> Step {
         self.phase = Phase::Unsure;
         self.not_before = free.min(now.saturating_add(self.timing.retry_period));
         self.sleep(self.not_before, now)

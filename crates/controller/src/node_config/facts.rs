@@ -68,7 +68,7 @@ fn of_eks(config: &FooNodeConfig, control_plane: &FooControlPlane) -> Result<Clu
     }
 }
 
-/// The kubeconfig has endpoint and certificate authority; all else is the user's to say.
+/// The kubeconfig has endpoint and certificate authority; the user sets all else.
 fn of_kubeconfig(
     config: &FooNodeConfig,
     cluster: &Cluster,

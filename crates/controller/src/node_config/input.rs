@@ -8,7 +8,7 @@ use foo_bootstrap::input::{FileInput, KubeletInput, MirrorInput, TaintInput};
 use foo_bootstrap::{Compression, Family, NodeInput, Refusal, RefusalKind};
 use foo_model::{Blocked, Reason};
 
-/// What nodes are told, except what is known of their cluster (`spec.cluster`).
+/// Settings of nodes, except those known from their cluster (`spec.cluster`).
 pub(super) fn node(spec: &FooNodeConfigSpec) -> Result<NodeInput, Blocked> {
     // Every field by name: the compiler finds one that would be ignored.
     let FooNodeConfigSpec {
@@ -67,7 +67,7 @@ fn file((index, file): (usize, &api::NodeFile)) -> Result<FileInput, Blocked> {
         api::FileEncoding::Base64 => {
             let text: String = content.split_whitespace().collect();
             STANDARD.decode(text).map_err(|_| {
-                let message = format!("files[{index}].content: is not base64, which encoding says it is");
+                let message = format!("files[{index}].content: is not base64, although encoding is Base64");
                 Blocked::new(Reason::NodeConfigInvalid, message)
             })?
         }
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!((text.owner.as_deref(), text.permissions.as_deref()), (Some("o:o"), Some("0600")));
         assert_eq!(file("/wD\n+\n", "Base64").unwrap().content, [0xff, 0x00, 0xfe]);
         let refused = file("%", "Base64").unwrap_err();
-        assert_eq!(refused.message, "files[0].content: is not base64, which encoding says it is");
+        assert_eq!(refused.message, "files[0].content: is not base64, although encoding is Base64");
     }
 
     #[test]

@@ -165,7 +165,7 @@ impl NodeConfigs {
             return Ok(Outcome::wrote(written, Action::await_change()));
         }
         let made = match belonging {
-            Ok(belonging) => self.make(config, belonging).await?,
+            Ok(belonging) => self.write(config, belonging).await?,
             Err(blocked) => Err(blocked.clone()),
         };
         let period = if made.is_ok() { self.context.settings.sync_period } else { TRY_AGAIN };
@@ -177,7 +177,7 @@ impl NodeConfigs {
     }
 
     /// Renders the user data and keeps its Secret.
-    async fn make(
+    async fn write(
         &self,
         config: &FooNodeConfig,
         belonging: &Belonging,

@@ -53,7 +53,7 @@ impl ScaleFromZero {
             match apply::apply_unless_owned(&api, &pool.name_any(), manager, fields).await {
                 Ok(_) => {}
                 Err(error) if apply::is_conflict(&error) || apply::is_not_found(&error) => {
-                    tracing::debug!(%error, pool = pool.name_any(), annotation, "the annotation is not ours");
+                    tracing::debug!(%error, pool = pool.name_any(), annotation, "the annotation has another owner");
                 }
                 Err(error) => {
                     self.forget(&key);

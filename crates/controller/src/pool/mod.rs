@@ -13,7 +13,7 @@
 //! action provides what the next plan needs; [`pass`] is its result. [`pools`] is what a pass works with,
 //! [`state`] (with [`reads`]) what is remembered of a pool between passes. [`watched_group`] keeps a pool's
 //! group under observation, [`tenure`] decides which of several pools a group belongs to, [`watches`] maps
-//! changes to pools, [`idle_check`] notices a pool that never comes to rest, [`unmanaged_groups`] finds groups whose pool does not exist. This folder makes no decision
+//! changes to pools, [`idle_check`] notices a pool that is never idle, [`unmanaged_groups`] finds groups whose pool does not exist. This folder makes no decision
 //! about instances or Machines.
 //!
 //! # Each phase hands the next one a value of its own type
@@ -106,7 +106,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let observers = context.metrics.observers();
     context
         .readiness
-        .wait_for("looks at Auto Scaling groups: none for two periods, and no error", move || {
+        .wait_for("observations of Auto Scaling groups: none for two periods, and no error", move || {
             observers.unseen().unexplained == 0
         });
     let watches = Watches::of(&context);
@@ -121,7 +121,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let identified =
         identities.flat_map(move |names| stream::iter(pools_with_identity(&of_identity, &names)));
     let (suspects, suspected) = unbounded();
-    let strangers = unowned_foo_machines::run(context.clone(), caches.clone(), suspected);
+    let unowned = unowned_foo_machines::run(context.clone(), caches.clone(), suspected);
     let unmanaged = unmanaged_groups::run(context.clone(), caches.clone());
     let passes = watches
         .harness(&context, &caches, suspects)
@@ -131,6 +131,6 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         .reconciles_on(identified)
         .run(pools, shutdown);
     // They run as long as there are passes.
-    let beside = join(strangers, unmanaged).then(|_ended| pending::<()>());
+    let beside = join(unowned, unmanaged).then(|_ended| pending::<()>());
     select(pin!(passes), pin!(beside)).await;
 }

@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(begun(None, None), "a-b-c-p", "begun by a version that wrote no annotation");
         assert_eq!(begun(Some("a-b_c_p"), None), "a-b_c_p");
         assert_eq!(begun(Some("a-b-c-p"), None), "a-b-c-p");
-        assert_eq!(begun(Some("somebody-elses"), None), "a-b-c-p");
+        assert_eq!(begun(Some("another-owners"), None), "a-b-c-p");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! One pass over one pool: gather, observe, plan, act, publish.
 //!
 //! Everything that can be wrong before `publish` is a value in the report, so the status always shows why a
-//! pool makes no progress.
+//! pool has no progress.
 
 use super::inputs::gather::Gathered;
 use super::inputs::{Inputs, bootstrap_secret, observe, version_skew};
@@ -135,9 +135,9 @@ impl Pools {
 
     /// Forgets pools that vanished without a pass.
     async fn forget_vanished(&self) {
-        for gone in self.states.vanished(&self.caches.pools) {
-            self.forget_group(&gone, &mut *self.states.of(&gone).lock().await);
-            self.states.forget(&gone);
+        for vanished in self.states.vanished(&self.caches.pools) {
+            self.forget_group(&vanished, &mut *self.states.of(&vanished).lock().await);
+            self.states.forget(&vanished);
         }
     }
 

@@ -40,7 +40,7 @@ pub(super) struct PoolState {
     pub(super) calls: Calls,
     /// What was reported.
     pub(super) reported: Reported,
-    /// Whether it is at rest while nothing changes.
+    /// Whether it is idle while nothing changes.
     pub(super) idle: IdleCheck,
 }
 
@@ -233,7 +233,11 @@ mod tests {
         let mut unconfirmed = Unconfirmed { finalizer: Some(Finalizer::Present), ..Unconfirmed::default() };
         assert_eq!(unconfirmed.finalizer(Finalizer::Absent), Finalizer::Present);
         assert_eq!(unconfirmed.finalizer(Finalizer::Present), Finalizer::Present);
-        assert_eq!(unconfirmed.finalizer(Finalizer::Absent), Finalizer::Absent, "somebody took it off since");
+        assert_eq!(
+            unconfirmed.finalizer(Finalizer::Absent),
+            Finalizer::Absent,
+            "another user removed it since"
+        );
         assert_eq!(unconfirmed.moves(MoveBlock::Free), MoveBlock::Free);
     }
 

@@ -84,7 +84,7 @@ impl Search {
         Ok(unmanaged)
     }
 
-    /// Managers of other namespaces report what is theirs.
+    /// Managers of other namespaces report their own.
     fn is_watched(&self, namespace: &str) -> bool {
         self.context.settings.namespace.as_ref().is_none_or(|watched| watched == namespace)
     }

@@ -38,7 +38,7 @@ impl Pools {
         }
     }
 
-    /// The pool is gone, or has another group from now on.
+    /// The pool is deleted, or has another group from now on.
     pub(super) fn forget_group(&self, key: &ObjectRef<FooMachinePool>, state: &mut PoolState) {
         let watched = self.stop_watching(key, state);
         if let Some(place) = watched.filter(|_| state.tenure == Tenure::Own) {

@@ -101,7 +101,7 @@ impl Watches {
         Harness::new(context, Controller::Pool, self.pools)
             .watches(self.foo_machines, move |machine: FooMachine| {
                 if !unowned_foo_machines::is_known(&known, &machine) {
-                    // The receiver is gone when the manager ends.
+                    // The receiver is dropped when the manager ends.
                     let _ended = suspects.unbounded_send(ObjectRef::from_obj(&machine));
                 }
                 of_foo_machine(machine)
@@ -122,7 +122,7 @@ fn is_of_our_pool(caches: &Caches, machine: &Machine) -> bool {
     };
     machine.spec.infrastructure_ref.kind == "FooMachine"
         && (pool_of_machine(caches, machine).is_some_and(|pool| caches.pools.get(&pool).is_some())
-            // Its FooMachine is gone.
+            // Its FooMachine is deleted.
             || !caches.pools.state_filter(has_it).is_empty())
 }
 
@@ -182,7 +182,7 @@ fn pool_of_foo_machine(caches: &Caches, machine: &FooMachine) -> Option<ObjectRe
     caches.pools.state().iter().find(|pool| named_after(pool)).map(|pool| ObjectRef::from_obj(pool.as_ref()))
 }
 
-/// The pool of a Machine, through its FooMachine of the same name. A Machine whose FooMachine is gone causes
+/// The pool of a Machine, through its FooMachine of the same name. A Machine whose FooMachine is deleted causes
 /// no pass; the next pass sees it.
 fn pool_of_machine(caches: &Caches, machine: &Machine) -> Option<ObjectRef<FooMachinePool>> {
     let namespace = machine.namespace().unwrap_or_default();

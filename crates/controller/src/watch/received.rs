@@ -1,5 +1,5 @@
-//! An object as the API server sent it, whatever it contains: one unreadable object does not make the rest of
-//! its list unusable.
+//! An object as the API server sent it, whatever it contains: the rest of a list stays usable with one
+//! unreadable object in it.
 //!
 //! The API server accepts times in `managedFields` and in conditions that our `Timestamp` cannot represent,
 //! from any user who may write the object. So managedFields, which nothing here reads and which are half of
@@ -44,7 +44,7 @@ impl<'de, K: DeserializeOwned> Deserialize<'de> for Received<K> {
 }
 
 /// The response to a request for a single object, without times that our types cannot represent. Nearly every
-/// answer stays unchanged.
+/// response stays unchanged.
 pub(crate) fn mended(json: Bytes) -> Bytes {
     let late = LATE.as_bytes();
     if !json.windows(late.len()).any(|part| part == late) {
@@ -186,8 +186,8 @@ mod tests {
 
     #[test]
     fn a_response_with_a_single_object_is_repaired_too() {
-        let answer = mended(secret("a").to_string().into());
-        let secret: Secret = serde_json::from_slice(&answer).unwrap();
+        let response = mended(secret("a").to_string().into());
+        let secret: Secret = serde_json::from_slice(&response).unwrap();
         assert_eq!(secret.metadata.name.as_deref(), Some("a"));
         let plain = Bytes::from_static(b"{ \"a\": 1 }");
         assert_eq!(mended(plain.clone()), plain);

@@ -1,4 +1,4 @@
-//! What AWS tells through a queue: it shortens waiting and nothing depends on it.
+//! Events that AWS sends through a queue: they shorten waits and nothing depends on them.
 
 use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_api::pool::{RebalancePolicy, Spot};
@@ -76,7 +76,7 @@ impl World {
         let began = Instant::now();
         self.until(what, is_so).await;
         let took = began.elapsed();
-        assert!(took <= most, "{what}: {took:?}, at most {most:?}\n{}", self.in_words());
+        assert!(took <= most, "{what}: {took:?}, at most {most:?}\n{}", self.summary());
     }
 
     fn asked(&self, action: &str) -> u64 {
@@ -328,10 +328,10 @@ async fn a_manager_that_exits_returns_its_messages_to_the_queue() {
     let victim = world.pool("p").instances()[0].clone();
     world.interrupts(&victim);
     world.waits(Duration::from_secs(2)).await;
-    let (_, held) = world.messages();
-    assert!(held > 0, "the pool is paused");
+    let (_, pending) = world.messages();
+    assert!(pending > 0, "the pool is paused");
     world.stops_the_manager().await;
-    assert_eq!(world.messages(), (held, 0));
+    assert_eq!(world.messages(), (pending, 0));
     world.excuses(&victim);
 }
 
@@ -345,7 +345,7 @@ async fn a_cancelled_retirement_is_forgotten_in_any_order_of_messages() {
     });
     world.waits(Duration::from_secs(5)).await;
     let before = pool.instances();
-    let tells = |id: &InstanceId, status: &str, minute: u32| {
+    let announces = |id: &InstanceId, status: &str, minute: u32| {
         let event = json!({
             "version": "0", "id": "1", "source": "aws.health", "account": "123456789012",
             "detail-type": "AWS Health Event", "region": "eu-central-1",
@@ -358,12 +358,12 @@ async fn a_cancelled_retirement_is_forgotten_in_any_order_of_messages() {
         });
         world.sends(&event.to_string());
     };
-    tells(&before[0], "upcoming", 1);
+    announces(&before[0], "upcoming", 1);
     world.waits(Duration::from_secs(5)).await;
-    tells(&before[0], "closed", 2);
-    tells(&before[1], "closed", 4);
+    announces(&before[0], "closed", 2);
+    announces(&before[1], "closed", 4);
     world.waits(Duration::from_secs(5)).await;
-    tells(&before[1], "upcoming", 3);
+    announces(&before[1], "upcoming", 3);
     world.waits(Duration::from_secs(5)).await;
     pool.edits_object(|pool| {
         pool.metadata.annotations.get_or_insert_default().remove(&annotation);
@@ -381,7 +381,7 @@ async fn poison_is_counted_and_set_aside() {
     for poison in ["hello", "{}", r#"{"source": "aws.ec2"}"#] {
         world.sends(poison);
     }
-    // It holds nobody up.
+    // It delays no other.
     let victim = pool.instances()[0].clone();
     world.drains_take(Duration::from_secs(10));
     world.interrupts(&victim);
@@ -456,7 +456,7 @@ async fn a_killed_manager_loses_no_announcement() {
         world.waits(Duration::from_secs(5)).await;
         world.starts_the_manager();
         let pool = world.pool("p");
-        // Hidden for half a minute by the one that died.
+        // Hidden for half a minute by the killed one.
         world.takes("its Machine is deleted", Duration::from_secs(38), || pool.is_deleting(&victim)).await;
         world.settles().await;
         pool.is_of(2);
@@ -573,7 +573,7 @@ async fn a_paused_pool_is_not_reconciled_and_its_messages_wait() {
     world.interrupts(&victim);
     world.waits(Duration::from_secs(70)).await;
     assert!(!pool.is_deleting(&victim));
-    assert!(world.messages().1 >= 1, "it is held, and hidden anew");
+    assert!(world.messages().1 >= 1, "it is pending, and hidden again");
     pool.edits_object(|pool| {
         pool.metadata.annotations.get_or_insert_default().remove(&annotation);
     });

@@ -45,7 +45,7 @@ async fn a_server_error_at_any_write_changes_nothing_in_the_end() {
 
 #[tokio::test(start_paused = true)]
 async fn a_lost_response_to_any_write_changes_nothing_in_the_end() {
-    check(Fault::lost_answer).await;
+    check(Fault::lost_response).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -57,7 +57,8 @@ async fn a_lost_request_at_any_write_changes_nothing_in_the_end() {
 async fn many_faults_in_a_row_are_survived() {
     let world = World::new().await;
     let pool = world.pool("p").begins_with(3);
-    for fault in [Fault::conflict(), Fault::unavailable(), Fault::lost_answer(), Fault::too_many_requests(1)]
+    for fault in
+        [Fault::conflict(), Fault::unavailable(), Fault::lost_response(), Fault::too_many_requests(1)]
     {
         world.server.inject(fault.on_writes().client(MANAGER).skip(1).times(4));
     }
@@ -71,8 +72,8 @@ async fn many_faults_in_a_row_are_survived() {
     pool.left_nothing();
 }
 
-/// While watches of a kind are held, our manager acts on an old world; then it sees the new one.
-async fn check_held(kind: &str) {
+/// While watches of a kind are suspended, the manager acts on a stale cache; then it sees the new state.
+async fn check_suspended(kind: &str) {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     world.drains_take(Duration::from_secs(20));
@@ -89,7 +90,7 @@ async fn check_held(kind: &str) {
 #[tokio::test(start_paused = true)]
 async fn a_stale_cache_misleads_no_controller() {
     for kind in ["FooMachine", "Machine", "MachinePool", "FooMachinePool", "Secret", "*"] {
-        check_held(kind).await;
+        check_suspended(kind).await;
     }
 }
 
@@ -115,7 +116,7 @@ async fn expired_watches_are_restarted() {
     let version = world.server.resource_version();
     world.server.watches().client(MANAGER).expire();
     world.waits(Duration::from_mins(2)).await;
-    assert_eq!(world.server.resource_version(), version, "a list anew is no news");
+    assert_eq!(world.server.resource_version(), version, "another list is no news");
     for target in [4, 1] {
         pool.scales_to(target);
         world.waits(Duration::from_secs(1)).await;
@@ -147,7 +148,7 @@ async fn the_successor_of_a_manager_killed_at_any_moment_completes_its_work() {
     }
 }
 
-/// The API server refuses what the manager wants to do to one kind of object.
+/// The API server refuses the manager's writes of one kind.
 fn refuses(world: &World, verb: Verb, kind: &str) {
     world.server.inject(Fault::status(403).on(verb).kind(kind).client(MANAGER).always());
 }
@@ -163,7 +164,7 @@ async fn a_machine_that_may_not_be_deleted_is_reported_and_delays_no_other() {
     world.server.delete::<Machine>(NS, &drained).unwrap();
     pool.scales_to(2);
     world.waits(Duration::from_mins(10)).await;
-    assert_eq!(pool.instances().len(), 3, "the drained one has ended\n{}", world.in_words());
+    assert_eq!(pool.instances().len(), 3, "the drained one has ended\n{}", world.summary());
     let ready = pool.condition("Ready");
     assert_eq!(
         (ready.status.as_str(), ready.reason.as_str()),
@@ -183,7 +184,7 @@ async fn a_quota_for_foo_machines_delays_no_deletion_of_others() {
     let name = pool.machines()[0].metadata.name.clone().unwrap();
     world.server.delete::<Machine>(NS, &name).unwrap();
     world.waits(Duration::from_mins(10)).await;
-    assert!(world.server.get::<Machine>(NS, &name).is_none(), "{}", world.in_words());
+    assert!(world.server.get::<Machine>(NS, &name).is_none(), "{}", world.summary());
     assert_eq!(pool.condition("Ready").reason, "KubernetesRequestFailed");
 }
 

@@ -13,13 +13,13 @@ use std::time::Duration;
 async fn check(
     spoil: impl FnOnce(&mut foo_api::FooMachinePoolSpec),
     condition: &str,
-    said: &str,
+    reported: &str,
     named: &str,
 ) {
     let world = World::new().await;
     let pool = world.pool("p").with(spoil).of(2).await;
-    assert_eq!(pool.says(condition), format!("False {said}"), "{}", world.in_words());
-    assert_eq!(pool.says("Ready"), format!("False {said}"));
+    assert_eq!(pool.state_of(condition), format!("False {reported}"), "{}", world.summary());
+    assert_eq!(pool.state_of("Ready"), format!("False {reported}"));
     assert!(pool.condition("Ready").message.contains(named), "{}", pool.condition("Ready").message);
     assert!(pool.group().is_none());
     let version = world.server.resource_version();
@@ -79,10 +79,10 @@ async fn an_unknown_security_group_is_named() {
 
 #[tokio::test(start_paused = true)]
 async fn tags_that_no_security_group_has_are_named() {
-    let tags = BTreeMap::from([("team".to_owned(), "nobody".to_owned())]);
+    let tags = BTreeMap::from([("team".to_owned(), "none".to_owned())]);
     let reference = NetworkReference { tags: Some(tags), ..NetworkReference::default() };
     let spoil = |spec: &mut foo_api::FooMachinePoolSpec| spec.security_groups = vec![reference];
-    check(spoil, "LaunchTemplateReady", "SecurityGroupNotFound", "team=nobody").await;
+    check(spoil, "LaunchTemplateReady", "SecurityGroupNotFound", "team=none").await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -107,7 +107,7 @@ async fn a_security_group_of_another_vpc_is_named() {
         spec.security_groups = vec![objects::by_id(SECURITY_GROUP), objects::by_id("sg-x")];
     };
     let pool = world.pool("p").with(spoil).of(1).await;
-    assert_eq!(pool.says("LaunchTemplateReady"), "False SecurityGroupOutsideCluster");
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False SecurityGroupOutsideCluster");
 }
 
 #[tokio::test(start_paused = true)]
@@ -116,7 +116,7 @@ async fn user_data_over_the_limit_are_reported_and_shorter_data_recover() {
     world.has(&objects::secret(&objects::secret_name("p"), &vec![b'x'; 16_385]));
     let pool = world.pool("p").without_secret(1);
     world.settles().await;
-    assert_eq!(pool.says("LaunchTemplateReady"), "False UserDataTooLarge");
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False UserDataTooLarge");
     assert!(pool.condition("Ready").message.contains("16385 bytes"));
     assert_eq!(world.aws_writes(), 0);
     pool.bootstraps_with(&vec![b'x'; 16_384]);
@@ -129,11 +129,11 @@ async fn a_pool_waits_for_a_secret_that_is_created_later() {
     let world = World::new().await;
     let pool = world.pool("p").without_secret(1);
     world.settles().await;
-    assert_eq!(pool.says("Ready"), "False BootstrapDataSecretNotFound");
+    assert_eq!(pool.state_of("Ready"), "False BootstrapDataSecretNotFound");
     assert!(pool.condition("Ready").message.contains("p-boot"));
     assert_eq!(world.aws_writes(), 0);
     world.has(&objects::secret("p-boot", b"#cloud-config"));
-    world.until("the group is made at once", || pool.group().is_some()).await;
+    world.until("the group is created at once", || pool.group().is_some()).await;
     world.settles().await;
     pool.is_of(1);
 }
@@ -147,7 +147,7 @@ async fn a_secret_without_the_clusters_label_is_found_within_half_a_minute() {
     secret.metadata.labels = None;
     world.has(&secret);
     world.waits(Duration::from_secs(40)).await;
-    assert!(pool.group().is_some(), "{}", world.in_words());
+    assert!(pool.group().is_some(), "{}", world.summary());
     world.settles().await;
     pool.is_of(1);
 }
@@ -160,7 +160,7 @@ async fn a_secret_without_value_is_reported() {
     world.has(&secret);
     let pool = world.pool("p").without_secret(1);
     world.settles().await;
-    assert_eq!(pool.says("Ready"), "False BootstrapDataInvalid");
+    assert_eq!(pool.state_of("Ready"), "False BootstrapDataInvalid");
     assert!(pool.condition("Ready").message.contains("under the key \"value\""));
     pool.bootstraps_with(b"#cloud-config");
     world.settles().await;
@@ -175,7 +175,7 @@ async fn deleting_the_secret_later_terminates_no_instance() {
     world.server.delete::<Secret>(NS, "p-boot").unwrap();
     world.waits(Duration::from_mins(15)).await;
     assert_eq!(pool.instances(), before);
-    assert_eq!(pool.says("LaunchTemplateReady"), "False BootstrapDataSecretNotFound");
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False BootstrapDataSecretNotFound");
     assert_eq!(pool.status().ready, Some(true));
 }
 
@@ -199,7 +199,7 @@ async fn replicas_above_max_size_are_capped_and_reported() {
     pool.edits(|spec| spec.max_size = None);
     world.settles().await;
     pool.is_of(5);
-    assert_eq!(pool.says("ScalingUp"), "False NotScalingUp");
+    assert_eq!(pool.state_of("ScalingUp"), "False NotScalingUp");
 }
 
 #[tokio::test(start_paused = true)]
@@ -207,9 +207,9 @@ async fn a_missing_upper_bound_is_reported_when_another_controller_scales() {
     let world = World::new().await;
     world.has(&objects::secret("p-boot", b"#cloud-config"));
     let pool = world.pool("p").without_secret(1);
-    pool.annotates_machine_pool(foo_api::names::REPLICAS_MANAGED_BY_ANNOTATION, "somebody");
+    pool.annotates_machine_pool(foo_api::names::REPLICAS_MANAGED_BY_ANNOTATION, "another-controller");
     world.settles().await;
-    assert_eq!(pool.says("Ready"), "False AutoscalingBoundsMissing");
+    assert_eq!(pool.state_of("Ready"), "False AutoscalingBoundsMissing");
     assert!(pool.group().is_none());
 }
 
@@ -238,6 +238,6 @@ async fn a_pool_without_a_machine_pool_reports_the_same_reason_everywhere() {
     world.settles().await;
     let pool = world.pool("p");
     for kind in ["Ready", "LaunchTemplateReady"] {
-        assert_eq!(pool.says(kind), "False WaitingForMachinePool", "{kind}");
+        assert_eq!(pool.state_of(kind), "False WaitingForMachinePool", "{kind}");
     }
 }

@@ -146,7 +146,7 @@ async fn a_pool_while_awss_clock_is_ahead_by(minutes: i64) -> World {
     world
 }
 
-/// The clocks agree again: it is not said any more that they differ, and what waited is done.
+/// The clocks agree again: their difference is no longer reported, and what waited is done.
 async fn the_clocks_agree_again(world: &World) {
     let pool = world.pool("p");
     world.waits(Duration::from_mins(20)).await;

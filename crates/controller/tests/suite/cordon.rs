@@ -18,7 +18,7 @@ async fn a_node_that_cannot_be_cordoned_is_reported_and_delays_nothing() {
         world.region.recommend_rebalance(id).unwrap();
     }
     let secret = format!("{CLUSTER}-kubeconfig");
-    world.until("it is told", || world.events_on("p").contains(&"CordonFailed".to_owned())).await;
+    world.until("it is reported", || world.events_on("p").contains(&"CordonFailed".to_owned())).await;
     assert!(
         world
             .notes("CordonFailed")
@@ -33,7 +33,7 @@ async fn a_node_that_cannot_be_cordoned_is_reported_and_delays_nothing() {
     assert!((9..=12).contains(&reads), "once a minute: {reads}");
     world.has(&objects::secret(&secret, b"no kubeconfig"));
     world
-        .until("what is wrong now is told", || {
+        .until("the present problem is reported", || {
             world.notes("CordonFailed").iter().any(|it| it.contains("kubeconfig"))
         })
         .await;

@@ -93,7 +93,7 @@ async fn interrupted_instances_are_drained_while_ec2_omits_their_zone() {
     world.settles().await;
     let has_left = pool.group().is_some_and(|group| !group.members.contains_key(&victim));
     assert!(has_left, "it was drained");
-    assert_eq!(pool.foo_machines().len(), 4, "nobody has said yet that it has ended");
+    assert_eq!(pool.foo_machines().len(), 4, "its end has not been reported yet");
     world.waits(Duration::from_mins(6)).await;
     world.settles().await;
     pool.is_of(3);
@@ -145,16 +145,16 @@ async fn launches_that_aws_suspended_are_resumed_when_the_spec_changes() {
     }
     pool.scales_to(2);
     let suspended = || pool.group().is_some_and(|it| it.suspended.contains_key(&Process::Launch));
-    world.until("AWS gives up", suspended).await;
+    world.until("AWS suspends launches", suspended).await;
     world.waits(Duration::from_mins(2)).await;
-    assert_eq!(pool.says("CapacityAvailable"), "False LaunchSuspended");
+    assert_eq!(pool.state_of("CapacityAvailable"), "False LaunchSuspended");
     let message = pool.condition("CapacityAvailable").message;
     assert!(message.contains("Administratively suspended"), "{message}");
     for zone in ZONES {
         world.region.set_zone_state(zone, ZoneState::Available).unwrap();
     }
     world.waits(Duration::from_mins(5)).await;
-    assert!(suspended(), "nothing else is wanted yet");
+    assert!(suspended(), "nothing else is requested yet");
     pool.scales_to(3);
     world.settles().await;
     pool.is_of(3);

@@ -13,9 +13,9 @@ fn bounded(spec: &mut foo_api::FooMachinePoolSpec) {
     spec.autoscaling = Some(Autoscaling { min_size: 1, max_size: 6 });
 }
 
-/// Somebody sets the desired capacity in AWS.
-async fn somebody_sets(world: &World, pool: &Pool<'_>, desired: u32) {
-    let cloud = world.aws.cloud(DEFAULT_REGION, "somebody");
+/// Another user sets the desired capacity in AWS.
+async fn sets_desired_capacity(world: &World, pool: &Pool<'_>, desired: u32) {
+    let cloud = world.aws.cloud(DEFAULT_REGION, "another-user");
     let change = GroupChange { desired: Some(desired), ..GroupChange::default() };
     cloud.update_group(&pool.group_name().as_str().into(), &change).await.unwrap();
 }
@@ -24,11 +24,11 @@ async fn somebody_sets(world: &World, pool: &Pool<'_>, desired: u32) {
 async fn the_group_decides_and_the_machine_pool_follows() {
     let world = World::new().await;
     let pool = world.pool("p").with(bounded).of(2).await;
-    pool.annotates_machine_pool(REPLICAS_MANAGED_BY_ANNOTATION, "somebody");
+    pool.annotates_machine_pool(REPLICAS_MANAGED_BY_ANNOTATION, "another-controller");
     world.settles().await;
     let sizes = pool.group().unwrap().sizes;
     assert_eq!((sizes.min, sizes.max, sizes.desired), (1, 6, 2));
-    somebody_sets(&world, &pool, 5).await;
+    sets_desired_capacity(&world, &pool, 5).await;
     world.settles().await;
     pool.is_of(5);
     assert_eq!(pool.machine_pool().spec.replicas, Some(5));
@@ -43,9 +43,9 @@ async fn the_group_decides_and_the_machine_pool_follows() {
 async fn removing_the_annotation_gives_the_size_back() {
     let world = World::new().await;
     let pool = world.pool("p").with(bounded).of(2).await;
-    pool.annotates_machine_pool(REPLICAS_MANAGED_BY_ANNOTATION, "somebody");
+    pool.annotates_machine_pool(REPLICAS_MANAGED_BY_ANNOTATION, "another-controller");
     world.settles().await;
-    somebody_sets(&world, &pool, 4).await;
+    sets_desired_capacity(&world, &pool, 4).await;
     world.settles().await;
     pool.is_of(4);
     pool.edits_machine_pool(|pool| drop(pool.annotations_mut().remove(REPLICAS_MANAGED_BY_ANNOTATION)));
@@ -80,7 +80,7 @@ async fn a_size_set_in_aws_is_reverted_when_the_machine_pool_decides() {
     let world = World::new().await;
     let pool = world.pool("p").with(bounded).of(3).await;
     let before = pool.instances();
-    somebody_sets(&world, &pool, 1).await;
+    sets_desired_capacity(&world, &pool, 1).await;
     world.settles().await;
     pool.is_of(3);
     assert_eq!(pool.instances(), before, "protected from scale-in");
@@ -96,8 +96,8 @@ async fn annotations_that_the_autoscaler_cannot_read_are_reported() {
         pool.annotates_machine_pool(AUTOSCALER_MIN_ANNOTATION, min);
         pool.annotates_machine_pool(AUTOSCALER_MAX_ANNOTATION, max);
         world.settles().await;
-        assert_eq!(pool.says("AutoscalerReady"), "False AutoscalerAnnotationsInvalid", "{min} {max}");
-        assert_eq!(pool.says("Ready"), "True");
+        assert_eq!(pool.state_of("AutoscalerReady"), "False AutoscalerAnnotationsInvalid", "{min} {max}");
+        assert_eq!(pool.state_of("Ready"), "True");
     }
     pool.annotates_machine_pool(AUTOSCALER_MIN_ANNOTATION, "1");
     pool.annotates_machine_pool(AUTOSCALER_MAX_ANNOTATION, "5");
@@ -105,10 +105,10 @@ async fn annotations_that_the_autoscaler_cannot_read_are_reported() {
     assert!(pool.find_condition("AutoscalerReady").is_none_or(|one| one.status == "True"));
     pool.edits_machine_pool(|pool| drop(pool.annotations_mut().remove(AUTOSCALER_MIN_ANNOTATION)));
     world.settles().await;
-    assert_eq!(pool.says("AutoscalerReady"), "False AutoscalerAnnotationsInvalid");
+    assert_eq!(pool.state_of("AutoscalerReady"), "False AutoscalerAnnotationsInvalid");
 }
 
-/// AWS has no room for an increase, and cluster-autoscaler takes back more than it asked for: 4 → 8 → 0, unmarked.
+/// AWS has no room for an increase, and cluster-autoscaler lowers the size further than it raised it: 4 → 8 → 0, unmarked.
 #[tokio::test(start_paused = true)]
 async fn serving_instances_survive_an_autoscaler_that_lowers_the_size_too_far_in_a_shortage() {
     let world = World::new().await;
@@ -125,14 +125,15 @@ async fn serving_instances_survive_an_autoscaler_that_lowers_the_size_too_far_in
     for _ in 0..2 {
         pool.scales_to(8);
         world.waits(Duration::from_mins(15)).await;
-        assert_eq!(pool.says("CapacityAvailable"), "False InstancesNotLaunched");
+        assert_eq!(pool.state_of("CapacityAvailable"), "False InstancesNotLaunched");
         pool.scales_to(0);
         world.waits(Duration::from_mins(1)).await;
         assert_eq!(pool.group().unwrap().sizes.desired, 4, "what never launched is cancelled at once");
-        let held = pool.condition("ScalingDown");
-        assert_eq!(held.reason, "ScaleInDelayed");
-        let said = "replicas lowered from 8 to 0 without marking Machines; 4 serving nodes are kept until ";
-        assert!(held.message.starts_with(said), "{}", held.message);
+        let pending = pool.condition("ScalingDown");
+        assert_eq!(pending.reason, "ScaleInDelayed");
+        let reported =
+            "replicas lowered from 8 to 0 without marking Machines; 4 serving nodes are kept until ";
+        assert!(pending.message.starts_with(reported), "{}", pending.message);
         world.waits(Duration::from_mins(30)).await;
         assert_eq!(pool.instances(), before, "its longest back-off");
     }

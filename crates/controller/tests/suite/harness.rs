@@ -42,7 +42,7 @@ impl Scripts {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("as the script says")]
+#[error("as in the script")]
 struct Failure;
 
 impl Reconciler for Scripts {
@@ -60,8 +60,8 @@ impl Reconciler for Scripts {
     }
 
     fn cloud(&self, script: &Self::Gathered) -> Option<(CloudKey, Urgency)> {
-        let urgency = if says(script, "urgent").is_some() { Urgency::Urgent } else { Urgency::Usual };
-        Some((CloudKey::of(&keys(&says(script, "account")?), DEFAULT_REGION), urgency))
+        let urgency = if state_of(script, "urgent").is_some() { Urgency::Urgent } else { Urgency::Usual };
+        Some((CloudKey::of(&keys(&state_of(script, "account")?), DEFAULT_REGION), urgency))
     }
 
     fn conditions(_script: &ConfigMap) -> Option<&[Condition]> {
@@ -70,11 +70,11 @@ impl Reconciler for Scripts {
 
     async fn pass(&self, script: Self::Gathered) -> Result<Outcome, Self::Error> {
         self.passes.lock().unwrap().push((script.name_any(), Instant::now()));
-        match says(&script, "does").as_deref() {
-            Some("cannot always tell") if self.of(&script.name_any()).len().is_multiple_of(2) => {
+        match state_of(&script, "does").as_deref() {
+            Some("sometimes unknown") if self.of(&script.name_any()).len().is_multiple_of(2) => {
                 Ok(Outcome::settled(Action::requeue(SECOND)).without_news_of_failures())
             }
-            Some("fails" | "cannot always tell") => Err(Failure),
+            Some("fails" | "sometimes unknown") => Err(Failure),
             Some("reports a failure") => Ok(Outcome::failed()),
             Some("hangs") => std::future::pending().await,
             Some("takes 5 s") => {
@@ -105,7 +105,7 @@ async fn run(
         .await;
 }
 
-fn says(script: &ConfigMap, key: &str) -> Option<String> {
+fn state_of(script: &ConfigMap, key: &str) -> Option<String> {
     script.data.as_ref()?.get(key).cloned()
 }
 
@@ -182,7 +182,7 @@ impl Bench {
         self.context.metrics.underway().longest().remove(&Controller::Cluster)
     }
 
-    /// Somebody is connected to AWS with the keys of this account.
+    /// A cloud is connected with the keys of this account.
     async fn is_connected_to(&self, account: &str) -> Arc<CloudRegion> {
         self.context.clouds.get(&keys(account), DEFAULT_REGION).await.unwrap()
     }
@@ -252,7 +252,7 @@ async fn new_inputs_of_a_failed_object_start_a_pass_at_once_and_reset_its_backof
 #[tokio::test(start_paused = true)]
 async fn a_pass_that_does_not_know_the_outcome_keeps_the_failure() {
     let bench = Bench::new().await;
-    bench.has("s", &[("does", "cannot always tell")]);
+    bench.has("s", &[("does", "sometimes unknown")]);
     bench.waits(5 * MINUTE).await;
     let pauses = pauses(&bench.passes("s"));
     for (at, two) in pauses.chunks_exact(2).enumerate() {
@@ -287,7 +287,7 @@ async fn a_pass_over_its_deadline_is_cancelled_and_retried() {
     assert_eq!(
         (bench.passes("other").len(), bench.ended(PassResult::Settled)),
         (1, 1),
-        "nobody waits for it"
+        "no task waits for it"
     );
     assert_eq!(bench.ended(PassResult::GivenUp), 0);
     bench.waits(5 * SECOND).await;
@@ -323,7 +323,7 @@ async fn an_object_has_its_next_pass_when_requested_or_when_something_names_it()
     assert_eq!(bench.passes("quiet").len(), 4, "by itself");
 }
 
-/// What a controller holds would live on with it: connections to AWS, and the observers behind them.
+/// What a controller owns would live on with it: connections to AWS, and the observers behind them.
 #[tokio::test(start_paused = true)]
 async fn metrics_keep_no_controller_alive() {
     let bench = Bench::new().await;
@@ -398,7 +398,10 @@ async fn no_pass_begins_before_the_caches_of_all_kinds_are_filled() {
     assert!(bench.passes("s").is_empty());
     assert!(bench.ended(PassResult::GivenUp) >= 2, "nor does it wait for ever");
     assert!(bench.under_way().is_none_or(|longest| longest <= bench.context.settings.last_deadline()));
-    assert!(bench.context.readiness.missing().contains(&"secrets/Secret".to_owned()), "and /readyz says so");
+    assert!(
+        bench.context.readiness.missing().contains(&"secrets/Secret".to_owned()),
+        "and /readyz reports it"
+    );
     bench.world.server.heal();
     bench.waits(2 * MINUTE).await;
     assert_eq!(bench.passes("s").len(), 1);
@@ -415,10 +418,10 @@ impl ReconcileAll for Inventory {
     async fn reconcile_all(&mut self) -> Option<Duration> {
         self.seen.lock().unwrap().push((self.config_maps.len(), Instant::now()));
         let all = self.config_maps.state();
-        if all.iter().any(|script| says(script, "does").as_deref() == Some("hangs")) {
+        if all.iter().any(|script| state_of(script, "does").as_deref() == Some("hangs")) {
             std::future::pending::<()>().await;
         }
-        all.iter().any(|script| says(script, "does").as_deref() == Some("comes back")).then_some(MINUTE)
+        all.iter().any(|script| state_of(script, "does").as_deref() == Some("comes back")).then_some(MINUTE)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What clients that judge objects by kstatus (Flux, `kubectl wait` alike) make of a pool: routine work is no failure (decision 0021).
+//! What clients that evaluate objects by kstatus (Flux, `kubectl wait` alike) show for a pool: routine work is no failure (decision 0021).
 
 use crate::support::{Pool, World};
 use foo_api::pool::Ami;
@@ -45,7 +45,7 @@ async fn seen_until(world: &World, pool: &Pool<'_>, done: impl Fn() -> bool) -> 
             return seen;
         }
     }
-    panic!("it never was\n{}", world.in_words());
+    panic!("it never was\n{}", world.summary());
 }
 
 #[tokio::test(start_paused = true)]
@@ -65,9 +65,9 @@ async fn a_scale_in_that_drains_for_long_leaves_a_pool_current() {
     world.drains_take(Duration::from_mins(15));
     pool.scales_to(2);
     let seen = seen_until(&world, &pool, || pool.instances().len() == 2).await;
-    assert_eq!(seen, BTreeSet::from(["Current"]), "{}", world.in_words());
+    assert_eq!(seen, BTreeSet::from(["Current"]), "{}", world.summary());
     world.settles().await;
-    assert_eq!(pool.says("Ready"), "True");
+    assert_eq!(pool.state_of("Ready"), "True");
 }
 
 #[tokio::test(start_paused = true)]
@@ -80,7 +80,7 @@ async fn a_roll_out_leaves_a_pool_current_once_its_spec_is_observed() {
     let finished = || pool.status().rollout.is_some_and(|rollout| rollout.phase == "Finished");
     world.until("the roll-out begins", || !finished()).await;
     let seen = seen_until(&world, &pool, || finished() && pool.instances().len() == 3).await;
-    assert_eq!(seen, BTreeSet::from(["Current"]), "{}", world.in_words());
+    assert_eq!(seen, BTreeSet::from(["Current"]), "{}", world.summary());
 }
 
 #[tokio::test(start_paused = true)]
@@ -89,5 +89,5 @@ async fn a_pool_that_cannot_follow_its_spec_is_not_current() {
     let pool = world.pool("p").of(2).await;
     pool.edits(|spec| spec.ami = Ami::of_id("ami-0000000000000dead"));
     world.settles().await;
-    assert_eq!(pool.kstatus(), "InProgress", "{}", world.in_words());
+    assert_eq!(pool.kstatus(), "InProgress", "{}", world.summary());
 }

@@ -31,7 +31,7 @@ async fn a_hundred_machines_cost_few_calls_and_few_writes() {
     let pool = world.pool("p").of(0).await;
     world.forgets();
     pool.scales_to(100);
-    world.until("all are ready", || pool.says("Ready") == "True" && pool.machines().len() == 100).await;
+    world.until("all are ready", || pool.state_of("Ready") == "True" && pool.machines().len() == 100).await;
     let (calls, writes) = (world.aws.total_calls(), world.requests().writes().changing().count());
     assert!(calls <= 15, "{calls} {:?}", world.aws.call_counts());
     assert!(writes <= 350, "{writes}");
@@ -45,11 +45,11 @@ async fn a_change_in_aws_is_seen_within_half_a_minute() {
     let pool = world.pool("p").of(2).await;
     for wait in [1, 11, 23] {
         world.waits(Duration::from_secs(wait)).await;
-        let gone = pool.instances()[0].clone();
-        world.kills_instance(&gone);
-        world.until("the group notices", || !pool.instances().contains(&gone)).await;
+        let victim = pool.instances()[0].clone();
+        world.kills_instance(&victim);
+        world.until("the group notices", || !pool.instances().contains(&victim)).await;
         let noticed = tokio::time::Instant::now();
-        let name = format!("p-{}", gone.as_str().trim_start_matches("i-"));
+        let name = format!("p-{}", victim.as_str().trim_start_matches("i-"));
         world.until("the FooMachine shows it", || shows_it(&world, &name)).await;
         let took = noticed.elapsed();
         assert!(took <= Duration::from_secs(32), "{took:?}");
@@ -58,7 +58,7 @@ async fn a_change_in_aws_is_seen_within_half_a_minute() {
     }
 }
 
-/// Whether the FooMachine of an instance that ended reports it, or is gone.
+/// Whether the FooMachine of a terminated instance reports it, or is deleted.
 fn shows_it(world: &World, name: &str) -> bool {
     let machine = world.server.get::<foo_api::FooMachine>(crate::support::NS, name);
     let state = |machine: foo_api::FooMachine| machine.status.and_then(|status| status.lifecycle_state);
@@ -71,10 +71,10 @@ fn shows_it(world: &World, name: &str) -> bool {
 #[tokio::test(start_paused = true)]
 async fn a_pool_that_vanishes_without_a_pass_is_no_longer_observed() {
     let world = World::new().await;
-    let gone = world.pool("gone").of(1).await;
+    let victim = world.pool("vanished").of(1).await;
     let last = world.pool("last").of(1).await;
-    world.server.delete::<FooMachinePool>(NS, "gone").unwrap();
-    gone.edits_object(|pool| pool.metadata.finalizers = None);
+    world.server.delete::<FooMachinePool>(NS, "vanished").unwrap();
+    victim.edits_object(|pool| pool.metadata.finalizers = None);
     last.is_deleted();
     world.settles().await;
     last.left_nothing();
@@ -83,7 +83,7 @@ async fn a_pool_that_vanishes_without_a_pass_is_no_longer_observed() {
     assert_eq!(world.aws.total_calls(), 0, "{:?}", world.aws.call_counts());
 }
 
-/// I10 is counted where it is broken: somebody writes over the status again and again, so that it never rests.
+/// I10 is counted where it is broken: a user overwrites the status again and again, so that the pool is never idle.
 #[tokio::test(start_paused = true)]
 async fn a_pool_that_is_never_idle_is_reported() {
     let mut world = World::new().await;
@@ -115,9 +115,9 @@ async fn a_group_protected_from_deletion_is_emptied_and_reported() {
     protect("prevent-all-deletion");
     pool.is_deleted();
     world.settles().await;
-    assert!(pool.instances().is_empty() && pool.machines().is_empty(), "{}", world.in_words());
+    assert!(pool.instances().is_empty() && pool.machines().is_empty(), "{}", world.summary());
     let condition = pool.condition("Deleting");
-    assert_eq!(condition.reason, "DeletionProtected", "{}", world.in_words());
+    assert_eq!(condition.reason, "DeletionProtected", "{}", world.summary());
     assert!(condition.message.contains("set its deletion protection to none"), "{}", condition.message);
     assert_eq!(world.aws.calls("DeleteAutoScalingGroup"), 0, "it is not tried");
     protect("none");

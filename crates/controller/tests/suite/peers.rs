@@ -1,4 +1,4 @@
-//! Bugs of the field's other tools, played on ours. Each test names the tool and the issue.
+//! Bugs of the field's other tools, reproduced on this provider. Each test names the tool and the issue.
 //!
 //! Elsewhere are CAPA #2574 (`taken.rs`: a scale-in by hand drains) and Cluster API #11392 (`remediation.rs`).
 
@@ -28,7 +28,7 @@ impl Pool<'_> {
     }
 }
 
-/// Placeholders were taken back by an absolute write while instances came: AWS ended healthy Nodes.
+/// Placeholders were removed by an absolute write while instances joined: AWS terminated healthy Nodes.
 #[tokio::test(start_paused = true)]
 async fn cluster_autoscaler_10147_cancelled_launches_delete_no_node_that_joined_meanwhile() {
     for wait in [1, 5, 12, 20, 28] {
@@ -44,7 +44,7 @@ async fn cluster_autoscaler_10147_cancelled_launches_delete_no_node_that_joined_
     }
 }
 
-/// The roll-out continued before the old VM had gone; it removed old Nodes although the new one was not Ready.
+/// The roll-out continued before the old VM was terminated; it removed old Nodes although the new one was not Ready.
 #[tokio::test(start_paused = true)]
 async fn capz_1484_and_1570_old_nodes_stay_until_the_new_one_serves() {
     let world = World::new().await;
@@ -58,7 +58,7 @@ async fn capz_1484_and_1570_old_nodes_stay_until_the_new_one_serves() {
     world.region.set_image_boot(IMAGE_X86_64_NEWER, Boot::Succeeds).unwrap();
     for _ in 0..600 {
         world.waits(Duration::from_secs(1)).await;
-        assert!(pool.good() >= 3, "{}", world.in_words());
+        assert!(pool.good() >= 3, "{}", world.summary());
         assert!(pool.group().unwrap().sizes.desired <= 4);
     }
     world.settles().await;
@@ -95,7 +95,7 @@ async fn capz_4941_the_marked_machine_is_deleted_and_no_other() {
     assert_eq!(left, [names[0].clone(), names[2].clone(), names[4].clone()]);
 }
 
-/// The size went 1, 2, 1, … for ever.
+/// The size flapped 1, 2, 1, … for ever.
 #[tokio::test(start_paused = true)]
 async fn capz_5240_the_size_does_not_flap() {
     let world = World::new().await;
@@ -131,7 +131,7 @@ async fn capz_5546_an_upgrade_with_every_accident_is_neither_partial_nor_an_outa
         world.starts_the_manager();
         for _ in 0..60 {
             world.waits(Duration::from_secs(1)).await;
-            assert!(world.pool("p").good() >= 6, "round {at}\n{}", world.in_words());
+            assert!(world.pool("p").good() >= 6, "round {at}\n{}", world.summary());
         }
     }
     world.settles().await;
@@ -209,12 +209,12 @@ async fn nth_575_an_instance_that_never_joined_is_released_at_once() {
     world.region.find_unhealthy(&never).unwrap();
     world.waits(Duration::from_secs(75)).await;
     let member = pool.group().unwrap().members.get(&never).map(|member| member.lifecycle.clone());
-    assert!(member.is_none_or(|it| it != LifecycleState::TerminatingWait), "{}", world.in_words());
+    assert!(member.is_none_or(|it| it != LifecycleState::TerminatingWait), "{}", world.summary());
     world.settles().await;
     pool.is_of(2);
 }
 
-/// The hook was completed before the pods were gone.
+/// The hook was completed before the pods were evicted.
 #[tokio::test(start_paused = true)]
 async fn nth_355_the_hook_waits_for_the_whole_drain() {
     let world = World::new().await;

@@ -11,7 +11,7 @@ fn calls(world: &World) -> BTreeMap<String, u64> {
     counts.map(|((_, action), count)| (action, count.calls)).collect()
 }
 
-/// Pools of that size, called `p0`, `p1`, …, at rest.
+/// Idle pools of that size, called `p0`, `p1`, ….
 async fn many(pools: usize, replicas: i32) -> World {
     let world = World::new().await;
     for number in 0..pools {
@@ -80,7 +80,7 @@ async fn a_hook_deleted_while_no_manager_ran_is_restored_before_an_instance_need
     }
 }
 
-/// Of a pool that is not at rest the latest version is not enough.
+/// Of a pool that is not idle the latest version is not enough.
 #[tokio::test(start_paused = true)]
 async fn what_changed_while_no_manager_ran_is_read_by_its_pool_alone() {
     let mut world = many(3, 1).await;
@@ -95,7 +95,7 @@ async fn what_changed_while_no_manager_ran_is_read_by_its_pool_alone() {
         assert_eq!(pool.status().up_to_date_replicas, Some(1));
         pool.is_of(1);
     }
-    // The spec of another one changes while no manager runs: a version is made for it, once.
+    // The spec of another one changes while no manager runs: a version is created for it, once.
     world.kills_the_manager();
     world.pool("p1").edits(|spec| spec.instance_type = Some("m7i.xlarge".to_owned()));
     world.starts_the_manager();
@@ -108,7 +108,7 @@ async fn what_changed_while_no_manager_ran_is_read_by_its_pool_alone() {
     pool.is_of(1);
 }
 
-/// A version of content that is wanted again exists: it is used, and not made a second time, although it is not the latest.
+/// A version of content that is requested again exists: it is used, and not created a second time, although it is not the latest.
 #[tokio::test(start_paused = true)]
 async fn content_of_a_former_version_is_found_after_a_restart() {
     let mut world = many(1, 1).await;

@@ -1,4 +1,4 @@
-//! Several pools that name one Auto Scaling group: the first has it, the others are told so, and none takes the eyes of another.
+//! Several pools that name one Auto Scaling group: the first has it, the others report that, and none disturbs the observation of another.
 
 use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_api::FooMachinePool;
@@ -13,7 +13,7 @@ impl World {
 }
 
 impl Pool<'_> {
-    /// Somebody kills one of its instances; it is replaced. Then it grows by one.
+    /// A user terminates one of its instances; it is replaced. Then it grows by one.
     async fn is_awake(&self, world: &World) {
         let before = self.instances();
         world.kills_instance(&before[0]);
@@ -32,10 +32,10 @@ async fn a_second_pool_of_the_same_group_is_refused_and_its_deletion_changes_not
     let first = world.pool_called("a", "shared").of(2).await;
     let second = world.pool_called("b", "shared").of(1).await;
     for kind in ["Ready", "AutoScalingGroupReady"] {
-        assert_eq!(second.says(kind), "False GroupNameTaken", "{}", world.in_words());
+        assert_eq!(second.state_of(kind), "False GroupNameTaken", "{}", world.summary());
     }
-    let said = second.condition("AutoScalingGroupReady").message;
-    assert!(said.contains("belongs to FooMachinePool a of Cluster c; delete this pool"), "{said}");
+    let reported = second.condition("AutoScalingGroupReady").message;
+    assert!(reported.contains("belongs to FooMachinePool a of Cluster c; delete this pool"), "{reported}");
     first.is_awake(&world).await;
     second.is_deleted();
     world.settles().await;
@@ -82,7 +82,7 @@ async fn a_restart_leaves_the_group_with_its_owner_in_any_order() {
         world.starts_the_manager();
         world.settles().await;
         world.pool("z").with(|spec| spec.group_name = Some("shared".to_owned())).is_of(2);
-        assert_eq!(world.pool("a").says("Ready"), "False GroupNameTaken");
+        assert_eq!(world.pool("a").state_of("Ready"), "False GroupNameTaken");
     }
     world.pool_called("z", "shared").is_awake(&world).await;
 }
@@ -100,7 +100,7 @@ async fn many_pools_of_one_group_are_deleted_without_hanging() {
     }
     world.settles().await;
     for name in names {
-        assert!(world.server.get::<FooMachinePool>(NS, name).is_none(), "{name}\n{}", world.in_words());
+        assert!(world.server.get::<FooMachinePool>(NS, name).is_none(), "{name}\n{}", world.summary());
         world.pool_called(name, "shared").left_nothing();
     }
 }
@@ -131,19 +131,19 @@ async fn a_group_that_cannot_be_described_is_reported_within_two_periods_with_it
     let before = world.server.resource_version();
     let broken = world.aws.add_fault(FaultRule::on("DescribeAutoScalingGroups", Fault::DroppedBefore));
     world.waits(Duration::from_secs(45)).await;
-    assert_eq!(world.server.resource_version(), before, "one failed look turns nothing over");
+    assert_eq!(world.server.resource_version(), before, "one failed read flips no condition");
     world.waits(Duration::from_mins(1)).await;
-    let said = pool.condition("AutoScalingGroupReady");
+    let reported = pool.condition("AutoScalingGroupReady");
     assert_eq!(
-        (said.status.as_str(), said.reason.as_str()),
+        (reported.status.as_str(), reported.reason.as_str()),
         ("Unknown", "AwsUnreachable"),
         "{}",
-        said.message
+        reported.message
     );
-    assert!(said.message.contains("last read at 20"), "{}", said.message);
-    let told = world.server.resource_version();
+    assert!(reported.message.contains("last read at 20"), "{}", reported.message);
+    let events = world.server.resource_version();
     world.waits(Duration::from_mins(30)).await;
-    assert_eq!(world.server.resource_version(), told, "it is said once");
+    assert_eq!(world.server.resource_version(), events, "it is reported once");
     world.aws.remove_fault(broken);
     world.settles().await;
     pool.is_of(2);

@@ -1,5 +1,5 @@
 //! What a large scale-in costs, that its ends are not late, and that one instance that AWS refuses to end together with others
-//! holds none of them up.
+//! delays none of them.
 
 use crate::support::{Pool, World};
 use foo_apiserver_fake::DrainTime;
@@ -123,7 +123,7 @@ async fn a_refused_termination_in_a_batch_delays_no_other() {
         world.until("all drain", || world.core.draining().len() == 6).await;
         world.waits(Duration::from_mins(1)).await;
         world.forgets();
-        // A person ends one at the same moment: the manager has not seen it when it ends all six.
+        // A user terminates one at the same moment: the manager has not seen it when it terminates all six.
         let third = pool.instances()[2].clone();
         world.region.with(|region| region.terminate_member(&third, Decrement::Shrink)).unwrap().unwrap();
         world.core.release_drains();

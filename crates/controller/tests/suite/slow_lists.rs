@@ -1,4 +1,4 @@
-//! A manager starts and the lists that fill its caches do not arrive together: whoever waits for the last of them continues when
+//! A manager starts and the lists that fill its caches do not arrive together: a pass that waits for the last of them continues when
 //! it is there, and a pass that waits too long is cancelled rather than forgotten.
 
 use crate::support::{CLUSTER, MANAGER, World, objects};
@@ -78,7 +78,7 @@ async fn a_pass_that_waits_too_long_for_a_list_is_cancelled_and_retried() {
         assert!(world.metrics().passes(controller, PassResult::GivenUp) > 0, "{controller:?}");
     }
     assert!(longest(&world) <= Duration::from_mins(4), "{:?}", longest(&world));
-    assert!(!world.missing().is_empty(), "and /readyz says so");
+    assert!(!world.missing().is_empty(), "and /readyz reports it");
     world.server.heal();
     world.waits(Duration::from_mins(10)).await;
     assert!(world.missing().is_empty(), "{:?}", world.missing());

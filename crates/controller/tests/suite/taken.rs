@@ -1,4 +1,4 @@
-//! Instances that AWS ends by itself: the group's hook holds them until Cluster API has drained their Nodes.
+//! Instances that AWS terminates by itself: the group's hook keeps them until Cluster API has drained their Nodes.
 
 use crate::support::{NS, Pool, World};
 use foo_api::FooMachine;
@@ -10,7 +10,7 @@ use foo_simulator::{Fault, FaultRule, Probability};
 use std::time::Duration;
 
 impl World {
-    /// The group's health check, or a person, finds an instance unhealthy: AWS replaces it.
+    /// The group's health check, or a user, finds an instance unhealthy: AWS replaces it.
     fn finds_unhealthy(&self, id: &InstanceId) {
         self.region.find_unhealthy(id).unwrap();
     }
@@ -66,8 +66,11 @@ async fn instances_that_aws_terminates_are_drained_and_the_hook_is_completed_onc
     let status = world.server.get::<FooMachine>(NS, &machine).unwrap().status.unwrap();
     let hook = status.drain_hook.expect("the hook is in the status");
     assert!(hook.deadline.0 > hook.since.0);
-    let told = world.notes("InstanceTerminatedByAws");
-    assert!(matches!(told.as_slice(), [one] if one.contains("health")), "with AWS's reason, once: {told:?}");
+    let events = world.notes("InstanceTerminatedByAws");
+    assert!(
+        matches!(events.as_slice(), [one] if one.contains("health")),
+        "with AWS's reason, once: {events:?}"
+    );
     assert_eq!(world.calls_of("DescribeScalingActivities"), 1, "asked once");
     world.settles().await;
     pool.is_of(3);
@@ -124,13 +127,13 @@ async fn a_long_drain_is_kept_alive_by_heartbeats_across_restarts() {
 async fn hooks_of_others_are_never_changed_and_the_providers_is_restored() {
     let mut world = World::new().await;
     let group = world.pool("p").of(2).await.group_name();
-    let theirs = HookChange {
-        name: "theirs".to_owned(),
+    let foreign = HookChange {
+        name: "foreign".to_owned(),
         transition: Some(Transition::Terminating),
         heartbeat: Some(7_200),
         ..HookChange::default()
     };
-    world.region.with(|region| region.put_hook(&group.clone().into(), theirs)).unwrap().unwrap();
+    world.region.with(|region| region.put_hook(&group.clone().into(), foreign)).unwrap().unwrap();
     let victim = world.pool("p").instances()[0].clone();
     world.finds_unhealthy(&victim);
     world.waits(Duration::from_mins(10)).await;
@@ -138,9 +141,9 @@ async fn hooks_of_others_are_never_changed_and_the_providers_is_restored() {
     assert_eq!(world.calls_of("DeleteLifecycleHook"), 0);
     let key = ActionKey::Instance(victim.clone());
     let complete = |region: &mut foo_simulator::core::Region| {
-        region.complete_action(&group.clone().into(), "theirs", &key, ActionResult::Continue)
+        region.complete_action(&group.clone().into(), "foreign", &key, ActionResult::Continue)
     };
-    world.region.with(complete).unwrap().expect("theirs still waits");
+    world.region.with(complete).unwrap().expect("the foreign hook still waits");
     world.settles().await;
     world.region.with(|region| region.delete_hook(&group.clone().into(), "foo-drain")).unwrap().unwrap();
     world.kills_the_manager();
@@ -148,7 +151,7 @@ async fn hooks_of_others_are_never_changed_and_the_providers_is_restored() {
     world.settles().await;
     let pool = world.pool("p");
     let hooks: Vec<String> = pool.group().unwrap().hooks.into_keys().collect();
-    assert_eq!(hooks, ["foo-drain", "theirs"]);
+    assert_eq!(hooks, ["foo-drain", "foreign"]);
     pool.is_of(2);
 }
 
@@ -207,9 +210,9 @@ async fn an_instance_refresh_by_another_user_is_drained_and_never_cancelled() {
     assert_eq!(refreshes.iter().map(|it| it.status).collect::<Vec<_>>(), [RefreshStatus::Successful]);
     assert_eq!(world.calls_of("CancelInstanceRefresh"), 0);
     assert_eq!(world.core.drains().len(), 4);
-    let told = world.notes("InstanceTerminatedByAws");
-    assert_eq!(told.len(), 4);
-    assert!(told.iter().all(|note| note.contains("(an instance refresh)")), "{told:?}");
+    let events = world.notes("InstanceTerminatedByAws");
+    assert_eq!(events.len(), 4);
+    assert!(events.iter().all(|note| note.contains("(an instance refresh)")), "{events:?}");
 }
 
 #[tokio::test(start_paused = true)]

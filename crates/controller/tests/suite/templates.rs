@@ -126,8 +126,8 @@ async fn a_warning_of_ec2_about_a_template_is_reported_once() {
     };
     world.pool("p").with(greedy).begins_with(1);
     world.waits(Duration::from_mins(20)).await;
-    let told = world.notes("LaunchTemplateWarning");
-    let [one] = told.as_slice() else { panic!("{told:?}\n{}", world.in_words()) };
+    let events = world.notes("LaunchTemplateWarning");
+    let [one] = events.as_slice() else { panic!("{events:?}\n{}", world.summary()) };
     assert!(one.starts_with("EC2 created the launch template and warns: "), "{one}");
     assert!(one.to_lowercase().contains("iops"), "{one}");
     assert_eq!(world.pool("q").of(1).await.instances().len(), 1);

@@ -120,13 +120,13 @@ async fn a_pool_deletes_nothing_of_a_pool_whose_group_name_continues_its_own() {
 async fn objects_of_others_in_the_folder_of_a_pool_stay() {
     let world = world().await;
     let pool = running(&world).await;
-    let theirs = format!("{}notes.txt", folder(&pool));
+    let foreign = format!("{}notes.txt", folder(&pool));
     let copied = objects(&world).into_values().next().unwrap();
-    world.region.with(|region| region.create_bucket(BUCKET).objects.insert(theirs.clone(), copied)).unwrap();
+    world.region.with(|region| region.create_bucket(BUCKET).objects.insert(foreign.clone(), copied)).unwrap();
     pool.is_deleted();
     world.settles().await;
     pool.left_nothing();
-    assert_eq!(objects(&world).into_keys().collect::<Vec<_>>(), [theirs]);
+    assert_eq!(objects(&world).into_keys().collect::<Vec<_>>(), [foreign]);
 }
 
 fn empties_the_bucket(world: &World) {
@@ -141,9 +141,9 @@ async fn a_deleted_object_is_restored_while_idle() {
     empties_the_bucket(&world);
     world.waits(Duration::from_mins(25)).await;
     assert_eq!(objects(&world).into_keys().collect::<Vec<_>>(), before);
-    assert!(fetched(&world, ROLE).contains(&large(1)), "with the tag that says who reads it");
+    assert!(fetched(&world, ROLE).contains(&large(1)), "with the tag that controls who reads it");
     assert_eq!(world.notes("UserDataRestored").len(), 1);
-    assert_eq!(pool.says("LaunchTemplateReady"), "True");
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "True");
 }
 
 #[tokio::test(start_paused = true)]
@@ -168,7 +168,7 @@ async fn while_an_object_is_missing_nothing_is_launched_and_a_condition_reports_
     pool.scales_to(3);
     world.waits(Duration::from_mins(5)).await;
     let condition = pool.condition("LaunchTemplateReady");
-    assert!(condition.message.contains("s3:PutObject"), "{}", world.in_words());
+    assert!(condition.message.contains("s3:PutObject"), "{}", world.summary());
     assert_eq!(pool.instances().len(), 2);
     world.aws.remove_fault(denied);
     world.waits(Duration::from_mins(7)).await;
@@ -183,7 +183,7 @@ async fn a_bucket_that_may_not_be_listed_is_named_and_delays_nothing() {
     world.aws.add_fault(FaultRule::on("ListObjectsV2", Fault::Denied));
     let pool = running(&world).await;
     pool.is_of(2);
-    assert!(pool.condition("Ready").message.contains("the IAM action s3:List"), "{}", world.in_words());
+    assert!(pool.condition("Ready").message.contains("the IAM action s3:List"), "{}", world.summary());
 }
 
 #[tokio::test(start_paused = true)]
@@ -219,7 +219,7 @@ async fn a_missing_bucket_is_reported_and_the_pool_continues_when_it_exists() {
     let world = World::new().await;
     let pool = world.pool("p").with(in_s3).begins_with(1);
     world.waits(Duration::from_mins(5)).await;
-    assert_eq!(pool.says("LaunchTemplateReady"), "False NotFound");
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False NotFound");
     assert!(pool.condition("LaunchTemplateReady").message.contains("NoSuchBucket"));
     world.region.with(|region| region.create_bucket(BUCKET).objects.len()).unwrap();
     world.waits(Duration::from_mins(7)).await;
@@ -249,7 +249,7 @@ async fn a_deletion_waits_until_the_objects_can_be_deleted() {
     let denied = world.aws.add_fault(FaultRule::on("DeleteObject", Fault::Denied));
     pool.is_deleted();
     world.waits(Duration::from_mins(10)).await;
-    assert!(pool.condition("Ready").message.contains("s3:DeleteObject"), "{}", world.in_words());
+    assert!(pool.condition("Ready").message.contains("s3:DeleteObject"), "{}", world.summary());
     assert!(!objects(&world).is_empty());
     world.aws.remove_fault(denied);
     world.waits(Duration::from_mins(7)).await;
@@ -279,8 +279,8 @@ async fn user_data_that_cannot_be_fetched_are_reported() {
     let pool = world.pool("p").with(in_s3).begins_with(1);
     pool.bootstraps_with(b"[settings.kubernetes]\n");
     world.settles().await;
-    assert_eq!(pool.says("LaunchTemplateReady"), "False UserDataNotStorable");
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False UserDataNotStorable");
     pool.edits(|spec| spec.iam_instance_profile = None);
     world.settles().await;
-    assert_eq!(pool.says("LaunchTemplateReady"), "False NodeRoleUnusable");
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False NodeRoleUnusable");
 }

@@ -12,10 +12,10 @@ fn golden(name: &str, facts: &Facts) {
 }
 
 /// A pool of three with these conditions beside those that show that all is well.
-fn pool(said: &[Value]) -> FooMachinePool {
+fn pool(reported: &[Value]) -> FooMachinePool {
     let well = ["CredentialsReady", "LaunchTemplateReady", "AutoScalingGroupReady", "CapacityAvailable"];
     let quiet = ["Paused", "ScalingUp", "ScalingDown", "RollingOut", "Remediating", "Deleting"];
-    let all = conditions(said, &well, &quiet);
+    let all = conditions(reported, &well, &quiet);
     serde_json::from_value(json!({
         "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooMachinePool",
         "metadata": {
@@ -85,8 +85,8 @@ fn work_in_progress_is_explained_with_what_it_waits_for() {
     let draining = "Drain not completed yet (started at 2026-11-21T11:58:02Z):\n* Pod default/web: cannot evict pod as it would \
                     violate the pod's disruption budget.";
     let drain = json!({"nodeRef": {"name": "node-a"}, "conditions": [condition("Deleting", "True", "DrainingNode", draining)]});
-    let gone = json!({"nodeRef": {"name": "node-d"}, "conditions": [condition("NodeReady", "Unknown", "NodeInternalError", "kubelet silent")]});
-    let sick = json!({
+    let unknown = json!({"nodeRef": {"name": "node-d"}, "conditions": [condition("NodeReady", "Unknown", "NodeInternalError", "kubelet stopped")]});
+    let unhealthy = json!({
         "nodeRef": {"name": "node-e"},
         "conditions": [
             condition("NodeReady", "True", "NodeReady", ""),
@@ -111,7 +111,7 @@ fn work_in_progress_is_explained_with_what_it_waits_for() {
                     "CapacityAvailable",
                     "False",
                     "InstancesNotLaunched",
-                    "1 instance short for 5 minutes; AWS says: We currently do not have sufficient capacity.",
+                    "1 instance short for 5 minutes; AWS reported: We currently do not have sufficient capacity.",
                 ),
             ]),
             foo_machines: vec![
@@ -128,8 +128,8 @@ fn work_in_progress_is_explained_with_what_it_waits_for() {
                 machine("a", true, &drain),
                 machine("b", false, &Value::Null),
                 machine("c", false, &json!({})),
-                machine("d", false, &gone),
-                machine("e", false, &sick),
+                machine("d", false, &unknown),
+                machine("e", false, &unhealthy),
                 machine("g", false, &Value::Null),
                 machine("h", false, &json!({})),
             ],
@@ -171,7 +171,7 @@ fn a_pool_that_was_never_reconciled() {
     );
 }
 
-/// A manager that cannot write a status, or does not look any more, leaves the old one standing.
+/// A manager that cannot write a status, or no longer reconciles, leaves the old one.
 #[test]
 fn a_stale_status_of_a_pool_that_is_not_ready_is_called_stale() {
     let mut old = pool(&[condition(

@@ -1,6 +1,6 @@
 //! A network that the provider creates: its ranges, its endpoints, and the quotas that it needs before it is begun.
 //!
-//! Quotas and zones concern new networks only: one that has been begun holds its share already, and the manager reports what else it
+//! Quotas and zones concern new networks only: one that has been begun has its share already, and the manager reports what else it
 //! lacks.
 
 use super::eks::too_few;
@@ -107,15 +107,15 @@ fn sizes(network: &ManagedNetwork, first: Ipv4Net) -> BTreeMap<Tier, u8> {
 }
 
 /// What AWS has no room for, if the network has not been begun.
-pub(super) async fn look(aws: &Connected, topology: &Topology, report: &mut Report) {
+pub(super) async fn check(aws: &Connected, topology: &Topology, report: &mut Report) {
     let Some(network) = &topology.managed else { return };
     let kind = if network.vpc_id.is_some() { Kind::Subnet } else { Kind::Vpc };
-    if report.answer("the network", aws.has_begun(&topology.cluster, kind).await) != Some(false) {
+    if report.result("the network", aws.has_begun(&topology.cluster, kind).await) != Some(false) {
         return;
     }
     let (zones, quotas) = tokio::join!(aws.zones(), aws.quotas());
-    let zones = report.answer("Availability Zones", zones);
-    let quotas = report.answer("quotas", quotas).unwrap_or_default();
+    let zones = report.result("Availability Zones", zones);
+    let quotas = report.result("quotas", quotas).unwrap_or_default();
     let Some(zones) = zones else { return };
     match nat_zones(network, &topology.region, &zones) {
         Ok(with_nat) => lacks(network, &topology.region, &with_nat, &quotas, report),
@@ -190,7 +190,7 @@ fn tiers(network: &ManagedNetwork, region: &str, known: &BTreeMap<Zone, ZoneInfo
     }
 }
 
-/// A finding for each quota that leaves no room. How much is used is not said: it changes.
+/// A finding for each quota that leaves no room. The amount in use is left out: it changes.
 fn lacks(
     network: &ManagedNetwork,
     region: &str,

@@ -28,19 +28,19 @@ pub(super) struct Passed<'a> {
 }
 
 /// The quotas that the pools together pass.
-pub(super) async fn look<'a>(
+pub(super) async fn check<'a>(
     aws: &Connected,
     topology: &'a Topology,
     types: &BTreeMap<&str, InstanceTypeInfo>,
     report: &mut Report,
 ) -> Vec<Passed<'a>> {
     let wanted = wanted(topology, types);
-    let answers = join_all(wanted.keys().map(async |quota| aws.vcpu_quota(*quota).await)).await;
+    let results = join_all(wanted.keys().map(async |quota| aws.vcpu_quota(*quota).await)).await;
     let mut passed = Vec::new();
-    for ((quota, wanted), answer) in wanted.into_iter().zip(answers) {
+    for ((quota, wanted), result) in wanted.into_iter().zip(results) {
         let what = format!("the quota {}", quota.code());
-        let told = report.answer(&what, answer).flatten();
-        let finding = told.and_then(|most| passes(quota, &wanted, most));
+        let quota_value = report.result(&what, result).flatten();
+        let finding = quota_value.and_then(|most| passes(quota, &wanted, most));
         passed.extend(finding.map(|finding| Passed { finding, pools: wanted.pools }));
     }
     passed
@@ -49,7 +49,7 @@ pub(super) async fn look<'a>(
 fn passes(quota: VcpuQuota, wanted: &Wanted<'_>, most: u32) -> Option<String> {
     (wanted.vcpus > u64::from(most)).then(|| {
         format!(
-            "{}: {} vCPUs are wanted, and the account's quota {} ({}) is {most}",
+            "{}: {} vCPUs are requested, and the account's quota {} ({}) is {most}",
             pools(&wanted.pools),
             wanted.vcpus,
             quota.code(),

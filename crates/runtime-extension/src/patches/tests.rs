@@ -1,4 +1,4 @@
-//! Our templates get the values of variables, and nobody else's get anything.
+//! Templates of the provider get the values of variables, and others get none.
 
 use super::*;
 use foo_runtime_sdk::hooks::{GeneratePatches, PatchType};

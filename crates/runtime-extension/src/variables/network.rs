@@ -28,7 +28,7 @@ pub(crate) enum Network<'a> {
     Managed(Option<&'a Value>),
 }
 
-/// Schema of [`MODE`]; no field has its values. A class that makes the control plane makes the network as well.
+/// Schema of [`MODE`]; no field has its values. A class that creates the control plane creates the network as well.
 pub(super) fn mode_schema(class: Class) -> Value {
     let default = match class {
         Class::External => "Existing",

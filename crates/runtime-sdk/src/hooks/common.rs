@@ -30,7 +30,7 @@ pub enum FailurePolicy {
     /// Stop and try again: the safe choice, and core's default.
     #[default]
     Fail,
-    /// Go on as if the handler had succeeded.
+    /// Continue as if the handler had succeeded.
     Ignore,
 }
 
@@ -190,10 +190,10 @@ macro_rules! blocking_hook {
             const BLOCKING: bool = true;
             type Request = $request;
             type Response = $response;
-            type Answer = crate::Decision;
+            type Output = crate::Decision;
 
-            fn respond(answer: crate::Decision) -> $response {
-                let (retry_after_seconds, message) = answer.into_wire();
+            fn respond(output: crate::Decision) -> $response {
+                let (retry_after_seconds, message) = output.into_wire();
                 $response { retry_after_seconds, message, ..$response::default() }
             }
         }

@@ -1,4 +1,4 @@
-//! Discovery: which handlers there are. Answered by [`crate::Extension`]; nobody writes a handler for it.
+//! Discovery: which handlers there are. Served by [`crate::Extension`]; it needs no handler.
 
 use super::common::{request, response};
 use super::{FailurePolicy, Hook};
@@ -53,7 +53,7 @@ impl Hook for Discovery {
     const BLOCKING: bool = false;
     type Request = DiscoveryRequest;
     type Response = DiscoveryResponse;
-    type Answer = Vec<ExtensionHandler>;
+    type Output = Vec<ExtensionHandler>;
 
     fn respond(handlers: Vec<ExtensionHandler>) -> DiscoveryResponse {
         DiscoveryResponse { handlers, ..DiscoveryResponse::default() }

@@ -62,7 +62,7 @@ request! {
     }
 }
 
-/// Which changes an extension can make in place; all absent: none.
+/// Which changes an extension can apply in place; all absent: none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MachinePatches {
     /// Of the Machine.
@@ -98,7 +98,7 @@ impl Hook for CanUpdateMachine {
     const BLOCKING: bool = false;
     type Request = CanUpdateMachineRequest;
     type Response = CanUpdateMachineResponse;
-    type Answer = MachinePatches;
+    type Output = MachinePatches;
 
     fn respond(patches: MachinePatches) -> CanUpdateMachineResponse {
         CanUpdateMachineResponse {
@@ -122,7 +122,7 @@ request! {
     }
 }
 
-/// Which changes of a MachineSet an extension can make in place; all absent: none.
+/// Which changes of a MachineSet an extension can apply in place; all absent: none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MachineSetPatches {
     /// Of the MachineSet.
@@ -157,7 +157,7 @@ impl Hook for CanUpdateMachineSet {
     const BLOCKING: bool = false;
     type Request = CanUpdateMachineSetRequest;
     type Response = CanUpdateMachineSetResponse;
-    type Answer = MachineSetPatches;
+    type Output = MachineSetPatches;
 
     fn respond(patches: MachineSetPatches) -> CanUpdateMachineSetResponse {
         CanUpdateMachineSetResponse {
@@ -179,7 +179,7 @@ request! {
 }
 
 blocking_hook! {
-    /// Called to change a Machine in place, again and again until the handler answers
+    /// Called to change a Machine in place, repeatedly until the handler returns
     /// [`Proceed`](crate::Decision::Proceed): it is done. Has to be idempotent.
     UpdateMachine, UpdateMachineRequest, UpdateMachineResponse
 }

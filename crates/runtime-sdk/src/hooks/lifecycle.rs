@@ -50,7 +50,7 @@ impl Hook for AfterControlPlaneInitialized {
     const BLOCKING: bool = false;
     type Request = AfterControlPlaneInitializedRequest;
     type Response = AfterControlPlaneInitializedResponse;
-    type Answer = ();
+    type Output = ();
 
     fn respond((): ()) -> AfterControlPlaneInitializedResponse {
         AfterControlPlaneInitializedResponse::default()
@@ -107,7 +107,7 @@ upgrade_request! {
 }
 
 blocking_hook! {
-    /// Called after somebody changed the Cluster's version and before the change reaches any object.
+    /// Called after a user changed the Cluster's version and before the change reaches any object.
     BeforeClusterUpgrade, BeforeClusterUpgradeRequest, BeforeClusterUpgradeResponse
 }
 

@@ -6,7 +6,7 @@
 //!
 //! | Hook | When core calls it | May block |
 //! |---|---|---|
-//! | [`Discovery`] | when the ExtensionConfig is reconciled; answered by this crate | no |
+//! | [`Discovery`] | when the ExtensionConfig is reconciled; served by this crate | no |
 //! | [`BeforeClusterCreate`] | before the topology of a Cluster is created | yes |
 //! | [`AfterControlPlaneInitialized`] | when the control plane is reachable for the first time | no |
 //! | [`BeforeClusterUpgrade`] | before an upgrade begins | yes |
@@ -53,22 +53,22 @@ pub trait Hook: Copy + Send + Sync + 'static {
     type Request: Request;
     /// What core reads.
     type Response: Response;
-    /// What a handler answers when it succeeds.
-    type Answer: Send + 'static;
+    /// What a handler returns when it succeeds.
+    type Output: Send + 'static;
 
-    /// The response to a response.
-    fn respond(answer: Self::Answer) -> Self::Response;
+    /// The response with this output.
+    fn respond(output: Self::Output) -> Self::Response;
 }
 
 /// What all requests have.
 pub trait Request: Serialize + DeserializeOwned + std::fmt::Debug + Send + Sync + 'static {
-    /// The kind and the version that core says the request is of.
+    /// The kind and the version of the request.
     fn type_meta(&self) -> &TypeMeta;
 }
 
 /// What all responses have.
 pub trait Response: Serialize + DeserializeOwned + std::fmt::Debug + Default + Send + 'static {
-    /// Says success or failure, and why.
+    /// Sets success or failure, and why.
     fn set_status(&mut self, status: Status, message: String);
     /// What was reported.
     fn status(&self) -> (Status, &str);

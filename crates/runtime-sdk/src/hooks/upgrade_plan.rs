@@ -35,7 +35,7 @@ response! {
     }
 }
 
-/// What a handler of [`GenerateUpgradePlan`] answers.
+/// What a handler of [`GenerateUpgradePlan`] returns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UpgradePlan {
     /// Versions of the control plane, in order, the last one the version that shall run.
@@ -54,7 +54,7 @@ impl Hook for GenerateUpgradePlan {
     const BLOCKING: bool = false;
     type Request = GenerateUpgradePlanRequest;
     type Response = GenerateUpgradePlanResponse;
-    type Answer = UpgradePlan;
+    type Output = UpgradePlan;
 
     fn respond(plan: UpgradePlan) -> GenerateUpgradePlanResponse {
         let steps =

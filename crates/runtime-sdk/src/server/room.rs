@@ -1,8 +1,8 @@
-//! How much of requests is in memory at the same time. Whoever calls when there is no room waits, before its body is read.
+//! How much of requests is in memory at the same time. A call without room waits, before its body is read.
 //!
 //! Core computes as many topologies at the same time as it has workers, and each sends all templates of a Cluster in one body. A
-//! handler answers a call in milliseconds, so calls that wait for each other lose little; calls that are all read at the same
-//! time cost memory that nobody planned for.
+//! handler completes a call in milliseconds, so calls that wait for each other lose little; calls that are all read at the same
+//! time cost unplanned memory.
 
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};

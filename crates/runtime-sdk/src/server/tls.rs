@@ -1,6 +1,6 @@
 //! Certificates that are read again when their files change.
 //!
-//! cert-manager renews a certificate by swapping a link in the mounted folder; nobody tells the process. So the files are
+//! cert-manager renews a certificate by swapping a link in the mounted folder; the process is not notified. So the files are
 //! read every [`PERIOD`] and used if they changed and fit together. If they do not, the ones before stay in use.
 
 use crate::metrics::Metrics;
@@ -62,7 +62,7 @@ impl Current {
         Ok(Self { files, bytes: RwLock::new(bytes), key })
     }
 
-    /// Looks at the files; whether they changed and are in use now.
+    /// Reads the files; whether they changed and are in use now.
     pub(super) fn renew(&self) -> Result<bool, TlsError> {
         let bytes = read(&self.files)?;
         if *self.bytes.read().unwrap_or_else(PoisonError::into_inner) == bytes {

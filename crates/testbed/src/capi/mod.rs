@@ -72,7 +72,7 @@ impl Capi {
         all.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
         let home = self.folder.join("xdg").display().to_string();
         let env = [
-            // clusterctl would look for newer versions of itself and of the providers on the internet.
+            // clusterctl would check for newer versions of itself and of the providers on the internet.
             ("CLUSTERCTL_DISABLE_VERSIONCHECK", "true"),
             ("GOPROXY", "off"),
             ("XDG_CONFIG_HOME", home.as_str()),

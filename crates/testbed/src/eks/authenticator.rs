@@ -41,7 +41,7 @@ impl Authenticator {
     pub(super) async fn start(shared: &Arc<Shared>, cluster: &str, id: &str, folder: &Path) -> Result<Self> {
         let folder = folder.join("authenticator");
         std::fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
-        // It looks for a file that is not there only once in a second.
+        // It checks for a missing file only once in a second.
         let file = folder.join("access-entries.json");
         let written = mappings(shared, cluster, id);
         write(&file, &written)?;
@@ -94,7 +94,7 @@ async fn run(shared: &Shared, cluster: &str, folder: &Path, file: &Path) -> Resu
     env.extend([
         ("AWS_REGION", shared.region.name().to_owned()),
         ("AWS_EC2_METADATA_DISABLED", "true".to_owned()),
-        // EKS's own, which the simulated AWS takes from nobody else.
+        // EKS's own, which the simulated AWS accepts from no other client.
         ("AWS_ACCESS_KEY_ID", "EKS".to_owned()),
         ("AWS_SECRET_ACCESS_KEY", "EKS".to_owned()),
         ("AWS_SESSION_TOKEN", String::new()),
@@ -125,7 +125,7 @@ fn partition_of(region: &str) -> &'static str {
     }
 }
 
-/// Keeps the file as the access entries say, until the task is aborted.
+/// Keeps the file in line with the access entries, until the task is aborted.
 async fn keep(shared: Arc<Shared>, cluster: String, id: String, file: PathBuf, mut written: String) {
     loop {
         tokio::time::sleep(TICK).await;

@@ -98,7 +98,7 @@ async fn connection(mut stream: TcpStream, shared: &Shared) -> Result<()> {
     Ok(())
 }
 
-/// The head of the request to the proxy: the client waits for the response before it says more.
+/// The head of the request to the proxy: the client waits for the response before it sends more.
 async fn head(stream: &mut TcpStream) -> Result<String> {
     let mut head = Vec::new();
     while !head.ends_with(END) {

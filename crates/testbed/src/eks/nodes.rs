@@ -38,7 +38,7 @@ const CONCURRENCY: usize = 4;
 pub(super) struct ClusterNodes {
     shared: Arc<Shared>,
     cluster: String,
-    /// Those that got in: a Node that somebody deletes stays away, as after a real kubelet registered once.
+    /// Those that joined: a Node that a user deletes stays away, as after a real kubelet registered once.
     joined: Mutex<BTreeSet<InstanceId>>,
     tried: Mutex<BTreeMap<InstanceId, Instant>>,
 }
@@ -86,7 +86,7 @@ impl ClusterNodes {
         let refusal = match asked {
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some(format!("{error:#}")),
-            Err(_) => Some(format!("{} does not answer", seen.endpoint)),
+            Err(_) => Some(format!("{} does not respond", seen.endpoint)),
         };
         let mut refused = lock(&self.shared.refused_nodes);
         match refusal {
@@ -151,7 +151,7 @@ fn version_in(image: &str) -> Option<String> {
     }
 }
 
-/// Notes why instances are no nodes that no cluster could let in.
+/// Records why instances that no cluster could admit are no nodes.
 pub(super) fn note_hopeless(shared: &Shared) {
     let instances = shared.region.in_service_instances();
     let clusters: BTreeSet<String> =

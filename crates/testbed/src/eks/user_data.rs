@@ -1,4 +1,4 @@
-//! What the user data of instances says of clusters.
+//! Which cluster the user data of instances names.
 //!
 //! The family is guessed from the user data, because the simulated images have none: a NodeConfig is read by nodeadm, settings
 //! in TOML by Bottlerocket.
@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// What an instance's user data says of a cluster.
+/// Which cluster an instance's user data names.
 #[derive(Debug)]
 pub(crate) enum UserData {
     /// Nothing: it is not for nodes of EKS, or there is none.
@@ -77,7 +77,7 @@ impl UserData {
 pub(crate) struct UserDataCache(Mutex<BTreeMap<InstanceId, Arc<UserData>>>);
 
 impl UserDataCache {
-    /// What the user data of an instance of this region says.
+    /// The content of the user data of an instance of this region.
     pub(crate) fn of(&self, instance: &NodeInstance, region: &RegionHandle) -> Arc<UserData> {
         if let Some(known) = lock(&self.0).get(&instance.id) {
             return Arc::clone(known);

@@ -14,7 +14,7 @@ struct World {
     running: Vec<NodeSpec>,
     nodes: BTreeMap<String, Value>,
     pods: BTreeMap<String, Value>,
-    silenced: BTreeSet<String>,
+    stopped: BTreeSet<String>,
     deaths: Vec<PodDeath>,
     elapsed: Duration,
     start: Option<Instant>,
@@ -63,7 +63,7 @@ impl World {
         let parse = |values: &BTreeMap<String, Value>| values.values().cloned().collect::<Vec<_>>();
         let nodes: Vec<Arc<Node>> = serde_json::from_value(json!(parse(&self.nodes))).map(arcs).unwrap();
         let pods: Vec<Arc<Pod>> = serde_json::from_value(json!(parse(&self.pods))).map(arcs).unwrap();
-        let view = View { running: &self.running, nodes: &nodes, pods: &pods, silenced: &self.silenced };
+        let view = View { running: &self.running, nodes: &nodes, pods: &pods, stopped: &self.stopped };
         let start = *self.start.get_or_insert_with(Instant::now);
         let now = Now { steady: start + self.elapsed, wall: Timestamp::UNIX_EPOCH };
         let decided = decide(&mut self.memory, &view, &self.options, now);
@@ -247,12 +247,12 @@ fn a_stopped_kubelet_neither_reports_nor_finishes_anything_until_restored() {
     let mut world = World::with_nodes(&["a"]);
     world.pod("p");
     world.settle();
-    world.silenced.insert("a".to_owned());
+    world.stopped.insert("a".to_owned());
     world.settle();
     world.evict("p");
     world.later(3600);
     assert_eq!((world.ready("a"), world.pods.len(), world.deaths.len()), ("Unknown", 1, 0));
-    world.silenced.clear();
+    world.stopped.clear();
     world.settle();
     assert_eq!(world.ready("a"), "True");
     assert_eq!(world.nodes["a"]["spec"]["taints"], json!([]));

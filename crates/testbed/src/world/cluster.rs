@@ -41,7 +41,7 @@ impl World {
         Ok(self.existing_cluster(name, name))
     }
 
-    /// A Cluster that another user or controller made.
+    /// A Cluster that exists already.
     pub fn existing_cluster(&self, namespace: &str, name: &str) -> Cluster<'_> {
         Cluster { world: self, namespace: namespace.to_owned(), name: name.to_owned() }
     }
@@ -104,7 +104,7 @@ impl<'w> Cluster<'w> {
         Ok(self.existing_pool(name))
     }
 
-    /// A pool that another user or controller made, or will make.
+    /// A pool that exists already, or that a test creates by other means.
     pub fn existing_pool(&self, name: &str) -> Pool<'w> {
         Pool::new(self.world, self.pool_name(name))
     }
@@ -169,7 +169,7 @@ impl<'w> Cluster<'w> {
     pub async fn is_gone(&self, timeout: Duration) -> Result<()> {
         let kinds =
             [Kind::Cluster, Kind::FooCluster, Kind::FooControlPlane, Kind::MachinePool, Kind::FooMachinePool];
-        wait_until(&format!("Cluster {} to be gone", self.name), timeout, async || {
+        wait_until(&format!("Cluster {} to be deleted", self.name), timeout, async || {
             let mut left = Vec::new();
             for kind in kinds.into_iter().chain([Kind::Machine, Kind::FooMachine]) {
                 for object in kinds::list(self.world.client(), kind, &self.namespace, "").await? {

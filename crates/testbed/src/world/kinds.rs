@@ -164,9 +164,9 @@ pub fn number(object: &Value, pointer: &str) -> Option<i64> {
 }
 
 /// A condition of an object: status, reason and message. One that was observed for an earlier generation of the object does not count: it
-/// says nothing about what the object asks for now.
+/// does not concern the present spec.
 ///
-/// Controllers of Cluster API write conditions before the rest of the status, in a request of its own. Whoever reads another field of
+/// Controllers of Cluster API write conditions before the rest of the status, in a request of its own. A test that reads another field of
 /// the status waits for that field, not for a condition.
 pub fn condition<'a>(object: &'a Value, kind: &str) -> Option<(&'a str, &'a str, &'a str)> {
     let conditions = object.pointer("/status/conditions")?.as_array()?;

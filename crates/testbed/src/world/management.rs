@@ -8,7 +8,7 @@ use anyhow::Result;
 use std::sync::Arc;
 
 /// A management cluster with Cluster API, our provider and our managers, before the same AWS. It has no Nodes of its own:
-/// those of the Clusters that come here stay where their kubeconfigs say. Dropping it ends everything.
+/// those of the Clusters that come here stay where their kubeconfigs say. Dropping it stops everything.
 #[derive(Debug)]
 pub struct ManagementCluster {
     // Dropped in this order: a component ends before what it talks to.
@@ -90,7 +90,7 @@ impl World {
         .await
     }
 
-    /// What kubelets do after `clusterctl upgrade apply`: ends the managers and starts them as the Deployments say now, with
+    /// What kubelets do after `clusterctl upgrade apply`: stops the managers and starts them with the arguments of the Deployments, with
     /// Cluster API core. The managers' program stays the same.
     pub async fn roll_out_deployments(&mut self) -> Result<()> {
         tokio::try_join!(

@@ -1,4 +1,4 @@
-//! Managed networks, as somebody sees them who looks into AWS.
+//! Managed networks, as they are in AWS.
 
 use super::aws::{Aws, REGION};
 use anyhow::{Context as _, Result};

@@ -34,12 +34,12 @@ impl<'w> Pool<'w> {
     }
 
     /// One read of all of it.
-    pub async fn look(&self) -> Result<PoolView> {
+    pub async fn view(&self) -> Result<PoolView> {
         // Five requests at once are a large future.
         Box::pin(PoolView::take(self.world, &self.name)).await
     }
 
-    /// Looks until it is as wanted, and returns that read.
+    /// Reads until the condition is met, and returns that read.
     pub async fn wait(
         &self,
         what: &str,
@@ -48,7 +48,7 @@ impl<'w> Pool<'w> {
     ) -> Result<PoolView> {
         let what = format!("pool {}: {what}", self.name.pool);
         wait_until(&what, timeout, async || {
-            let view = self.look().await?;
+            let view = self.view().await?;
             if wanted(&view) {
                 return Ok(Probe::Done(view));
             }
@@ -68,16 +68,16 @@ impl<'w> Pool<'w> {
         self.wait(&format!("to settle at {replicas}"), timeout, |view| view.is_settled_at(replicas)).await
     }
 
-    /// Watches that it stays as it is while whoever looks once in every `period` could act; see [`nothing_happens`].
+    /// Watches that it stays as it is while a component that acts once in every `period` could act; see [`nothing_happens`].
     pub async fn stays(
         &self,
         what: &str,
         period: Duration,
-        as_wanted: impl Fn(&PoolView) -> bool,
+        as_requested: impl Fn(&PoolView) -> bool,
     ) -> Result<()> {
         nothing_happens(&format!("pool {} did not stay {what}", self.name.pool), period, async || {
-            let view = self.look().await?;
-            Ok(Probe::when(as_wanted(&view), || view.to_string()))
+            let view = self.view().await?;
+            Ok(Probe::when(as_requested(&view), || view.to_string()))
         })
         .await
     }
@@ -137,7 +137,7 @@ impl<'w> Pool<'w> {
     /// Waits until nothing is left of it in Kubernetes nor in AWS.
     pub async fn is_gone(&self, timeout: Duration) -> Result<()> {
         let group = self.group();
-        self.wait("to be gone", timeout, |view| {
+        self.wait("to be deleted", timeout, |view| {
             view.machine_pool.is_none()
                 && view.foo_pool.is_none()
                 && view.machines.is_empty()

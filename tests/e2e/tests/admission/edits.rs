@@ -91,7 +91,7 @@ fn ranges_that_a_vpc_has_stay() {
         let removed = "ranges that the VPC has cannot be removed from network.managed.secondaryCIDRs";
         must_not_become_with(server, &both, more(&["10.1.0.0/16"]), json!({}), removed).await?;
         must_not_become_with(server, &both, more(&["10.1.0.0/16"]), more(&["10.3.0.0/16"]), removed).await?;
-        // One that overlaps another, say, which the VPC never got.
+        // One that overlaps another, for example, which the VPC never got.
         may_become_with(server, &both, more(&["10.1.0.0/16", "10.1.8.0/24"]), more(&["10.1.0.0/16"])).await?;
         may_become(server, more(&["10.0.8.0/24"]), json!({})).await
     });

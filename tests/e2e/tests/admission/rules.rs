@@ -87,7 +87,7 @@ fn an_identity_is_exactly_one_thing() {
     });
 }
 
-/// In Kubernetes an empty selector selects all, in other providers none: nobody should have to know.
+/// In Kubernetes an empty selector selects all, in other providers none: users should not have to know.
 #[test]
 fn an_identity_names_the_namespaces_that_it_allows() {
     on_server(async |server| {
@@ -312,8 +312,8 @@ fn shares_are_numbers_or_percentages() {
                     .await?;
             }
         }
-        let hasty = with(pool(), json!({"rollout": {"readyTimeoutSeconds": 59}}));
-        server.refuses(Kind::MachinePool, hasty, "greater than or equal to 60").await
+        let too_short = with(pool(), json!({"rollout": {"readyTimeoutSeconds": 59}}));
+        server.refuses(Kind::MachinePool, too_short, "greater than or equal to 60").await
     });
 }
 
@@ -442,7 +442,7 @@ fn enums_and_prices_are_those_of_aws() {
 #[test]
 fn capacities_are_strings() {
     on_server(async |server| {
-        server.make(Kind::MachinePool, "capacities", pool()).await?;
+        server.create(Kind::MachinePool, "capacities", pool()).await?;
         let status =
             |status: Value| async move { server.set_status(Kind::MachinePool, "capacities", status).await };
         let refused: Result<()> = status(json!({"capacity": {"cpu": 4}})).await;

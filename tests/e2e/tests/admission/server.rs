@@ -32,7 +32,7 @@ pub(crate) fn root() -> PathBuf {
 
 static RIG: OnceCell<Result<Rig, String>> = OnceCell::const_new();
 
-/// A kind of ours.
+/// A kind of the provider.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Cluster,
@@ -238,7 +238,7 @@ impl Server {
         Ok(self.rig.api().run("kubectl", args, &[], stdin).await?.stdout)
     }
 
-    /// Makes users administrators: what they may not do all the same is refused by a rule or a policy.
+    /// Makes users administrators: what they still may not do is refused by a rule or a policy.
     pub(crate) async fn may_everything(self, users: &[&str]) -> Result<()> {
         self.apply(&bound("cluster-admin", users).to_string()).await
     }
@@ -250,12 +250,12 @@ impl Server {
 
     /// Waits until such an object would be refused with this message.
     pub(crate) async fn until_refused(self, user: &str, object: &Value, message: &str) -> Result<()> {
-        self.until(user, object, |answer| answer.is_err_and(|error| error.contains(message))).await
+        self.until(user, object, |response| response.is_err_and(|error| error.contains(message))).await
     }
 
     /// Waits until such an object would be accepted.
     pub(crate) async fn until_accepted(self, user: &str, object: &Value) -> Result<()> {
-        self.until(user, object, |answer| answer.is_ok()).await
+        self.until(user, object, |response| response.is_ok()).await
     }
 
     async fn until(
@@ -266,9 +266,9 @@ impl Server {
     ) -> Result<()> {
         let args = ["create", "-f", "-", "--dry-run=server", &format!("--as={user}")];
         wait_until("the policy and its parameters to be known", SOON, async || {
-            let answer = self.kubectl_with(&args, &object.to_string()).await;
-            let answer = answer.map(drop).map_err(|error| format!("{error:#}"));
-            Ok(Probe::when(fits(answer.clone()), || format!("{answer:?}")))
+            let response = self.kubectl_with(&args, &object.to_string()).await;
+            let response = response.map(drop).map_err(|error| format!("{error:#}"));
+            Ok(Probe::when(fits(response.clone()), || format!("{response:?}")))
         })
         .await
     }
@@ -279,7 +279,7 @@ impl Server {
     }
 
     /// Creates an object for good.
-    pub(crate) async fn make(self, kind: Kind, name: &str, spec: Value) -> Result<Value> {
+    pub(crate) async fn create(self, kind: Kind, name: &str, spec: Value) -> Result<Value> {
         self.create(kind, name, spec, PostParams::default()).await
     }
 
@@ -346,7 +346,7 @@ impl Server {
         let mut object = kind.object("changed");
         object.metadata.name = None;
         object.metadata.generate_name = Some("changed-".to_owned());
-        // A FooMachine is deleted by Cluster API alone, unless somebody shows that they mean it.
+        // A FooMachine is deleted by Cluster API alone, unless a user confirms it.
         let allowed = ("infrastructure.foo.com/deletion-allowed".to_owned(), String::new());
         object.metadata.annotations = Some([allowed].into());
         object.data = json!({"spec": from});

@@ -6,8 +6,8 @@ use foo_testbed::world::{Cluster, Pool, SOON, manifests};
 
 /// Waits until the pool's condition `Ready` gives this reason.
 async fn waits_for(pool: &Pool<'_>, reason: &str) -> Result<()> {
-    let what = format!("to say {reason}");
-    pool.wait(&what, SOON, |view| view.condition("Ready").is_some_and(|(_, said, _)| said == reason))
+    let what = format!("to report {reason}");
+    pool.wait(&what, SOON, |view| view.condition("Ready").is_some_and(|(_, reported, _)| reported == reason))
         .await
         .map(drop)
 }

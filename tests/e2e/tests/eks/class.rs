@@ -1,7 +1,10 @@
 //! One file of the released ClusterClass `foo-eks`: from nothing to Nodes that are Ready in two pools, through two minor versions,
-//! and back to nothing. Versions are spelled as kubelets of EKS's images spell theirs, which is what Cluster API compares.
+//! and back to nothing. Versions are spelled as by kubelets of EKS's images, which is what Cluster API compares.
 
-use crate::parts::{MADE, NODE_ROLE, goes, has_its_server, play, prepare_iam, runs, says, simulated};
+use crate::parts::{
+    NODE_ROLE, SOON_ON_EKS, has_condition, has_its_server, is_deleted, prepare_iam, run_alone, runs,
+    simulated,
+};
 use anyhow::{Context as _, Result, ensure};
 use foo_testbed::world::kinds::{self, Kind, number, text};
 use foo_testbed::world::{Cluster, Pool, QUIET_PERIOD, RELEASE, World};
@@ -11,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const NAME: &str = "one-file";
 
-/// What kubelets of the recommended images say.
+/// What kubelets of the recommended images report.
 pub(crate) const VERSIONS: [&str; 3] = ["v1.34.2-eks-113cf36", "v1.35.1-eks-5d4a308", "v1.36.0-eks-802817d"];
 
 /// The pools, each with its number of replicas.
@@ -22,7 +25,7 @@ pub(crate) fn publish_images(world: &World) -> Result<()> {
     foo_testbed::publish_images(world.aws().region(), &VERSIONS)
 }
 
-/// What clusterctl makes of the flavour `eks`, with a network of two zones, a second pool, and what each pool sets for itself.
+/// What clusterctl generates from the flavour `eks`, with a network of two zones, a second pool, and what each pool sets for itself.
 async fn file(world: &World) -> Result<Vec<Value>> {
     let (provider, version) =
         (format!("--infrastructure=foo:{RELEASE}"), format!("--kubernetes-version={}", VERSIONS[0]));
@@ -36,15 +39,15 @@ async fn file(world: &World) -> Result<Vec<Value>> {
     let concurrency = "topology.cluster.x-k8s.io/upgrade-concurrency";
     foo_e2e::set(cluster, &["metadata", "annotations", concurrency], json!("2"));
     let topology = cluster.pointer_mut("/spec/topology").context("no topology")?;
-    let ours = [
+    let own = [
         ("managedNetwork", json!({"zones": {"count": 2}, "egress": "None"})),
         ("instanceProfile", json!(NODE_ROLE)),
         ("nodeLabels", json!({"team": "a"})),
         ("logging", json!(["audit"])),
     ];
     let variables = topology["variables"].as_array_mut().context("no variables")?;
-    variables.retain(|variable| ours.iter().all(|(name, _)| text(variable, "/name") != *name));
-    variables.extend(ours.map(|(name, value)| json!({"name": name, "value": value})));
+    variables.retain(|variable| own.iter().all(|(name, _)| text(variable, "/name") != *name));
+    variables.extend(own.map(|(name, value)| json!({"name": name, "value": value})));
     let pools = topology.pointer_mut("/workers/machinePools").and_then(Value::as_array_mut);
     pools.context("no pools")?.push(json!({
         "class": "mixed", "name": "batch", "replicas": 1,
@@ -60,10 +63,10 @@ async fn file(world: &World) -> Result<Vec<Value>> {
 async fn pool<'w>(cluster: &Cluster<'w>, name: &str) -> Result<Pool<'w>> {
     let label = format!("topology.cluster.x-k8s.io/pool-name={name}");
     let client = || cluster.world().client();
-    wait_until(&format!("pool {name}"), MADE, async || {
-        let ours = kinds::list(client(), Kind::FooMachinePool, NAME, &label).await?;
+    wait_until(&format!("pool {name}"), SOON_ON_EKS, async || {
+        let own = kinds::list(client(), Kind::FooMachinePool, NAME, &label).await?;
         let cores = kinds::list(client(), Kind::MachinePool, NAME, &label).await?;
-        Ok(match (cores.first(), ours.first()) {
+        Ok(match (cores.first(), own.first()) {
             (Some(core), Some(our)) => {
                 Probe::Done(cluster.topology_pool(text(core, "/metadata/name"), text(our, "/metadata/name")))
             }
@@ -79,7 +82,7 @@ async fn have_nodes(cluster: &Cluster<'_>, version: &str) -> Result<BTreeMap<&'s
     for (name, replicas) in POOLS {
         let what = format!("to have {replicas} Nodes of {version}");
         let pool = pool(cluster, name).await?;
-        let view = pool.wait(&what, 2 * MADE, |view| {
+        let view = pool.wait(&what, 2 * SOON_ON_EKS, |view| {
             let runs = |node: &Value| text(node, "/status/nodeInfo/kubeletVersion") == version;
             view.is_settled_at(replicas)
                 && view.machines.iter().all(|machine| machine.node.as_ref().is_some_and(runs))
@@ -98,13 +101,13 @@ fn ids(nodes: &BTreeMap<&'static str, Vec<Value>>) -> BTreeSet<String> {
 
 /// Waits until Cluster API shows that the topology is as requested.
 async fn is_reconciled(cluster: &Cluster<'_>) -> Result<()> {
-    wait_until("the topology to be as requested", MADE, async || {
+    wait_until("the topology to be as requested", SOON_ON_EKS, async || {
         let object = cluster.read(Kind::Cluster).await?.context("no Cluster")?;
         let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
         let is_it = |condition: &&Value| text(condition, "/type") == "TopologyReconciled";
-        let said = conditions.into_iter().flatten().find(is_it).cloned().unwrap_or_default();
-        let of_now = number(&said, "/observedGeneration") == number(&object, "/metadata/generation");
-        Ok(Probe::when(text(&said, "/status") == "True" && of_now, || format!("{said:#}")))
+        let reported = conditions.into_iter().flatten().find(is_it).cloned().unwrap_or_default();
+        let of_now = number(&reported, "/observedGeneration") == number(&object, "/metadata/generation");
+        Ok(Probe::when(text(&reported, "/status") == "True" && of_now, || format!("{reported:#}")))
     })
     .await
 }
@@ -131,7 +134,7 @@ async fn versions(cluster: &Cluster<'_>) -> Result<BTreeMap<String, String>> {
 /// not belong to it.
 async fn is_still(cluster: &Cluster<'_>, touch: &str) -> Result<()> {
     let written = async || versions(cluster).await;
-    let last = until_quiet("all writes to have ended", 2 * QUIET_PERIOD, MADE, written).await?;
+    let last = until_quiet("all writes to have ended", 2 * QUIET_PERIOD, SOON_ON_EKS, written).await?;
     ensure!(last.keys().any(|name| name.starts_with("FooControlPlane")), "{last:#?}");
     cluster.patch(Kind::Cluster, &json!({"metadata": {"annotations": {"foo.test/touch": touch}}})).await?;
     nothing_happens("written although nothing changed", QUIET_PERIOD, async || {
@@ -141,8 +144,8 @@ async fn is_still(cluster: &Cluster<'_>, touch: &str) -> Result<()> {
     .await
 }
 
-/// What the variables say is in the objects, and in the Nodes.
-async fn is_as_the_variables_say(
+/// The values of the variables are in the objects, and in the Nodes.
+async fn matches_the_variables(
     cluster: &Cluster<'_>,
     nodes: &BTreeMap<&'static str, Vec<Value>>,
 ) -> Result<()> {
@@ -153,7 +156,8 @@ async fn is_as_the_variables_say(
     };
     ensure!(nodes["batch"].iter().all(tainted) && !nodes["workers"].iter().any(tainted), "{nodes:#?}");
     let control_plane =
-        says(cluster, "AddonsReady", "the add-ons to be ready", |(status, ..)| status == "True").await?;
+        has_condition(cluster, "AddonsReady", "the add-ons to be ready", |(status, ..)| status == "True")
+            .await?;
     ensure!(control_plane.pointer("/spec/eks/logging") == Some(&json!(["audit"])), "{control_plane:#}");
     let addons: Vec<&str> = control_plane
         .pointer("/status/eks/addons")
@@ -163,7 +167,9 @@ async fn is_as_the_variables_say(
         .map(|addon| text(addon, "/name"))
         .collect();
     ensure!(addons.len() == 3, "{addons:?}");
-    says(cluster, "AccessReady", "access to be ready", |(status, ..)| status == "True").await.map(drop)
+    has_condition(cluster, "AccessReady", "access to be ready", |(status, ..)| status == "True")
+        .await
+        .map(drop)
 }
 
 /// A change of `spec.topology.version` and of nothing else: first the control plane, then the pools, every Node another one.
@@ -182,7 +188,7 @@ async fn is_upgraded(
 
 #[test]
 fn one_file_creates_a_whole_cluster_that_is_upgraded_by_its_version_and_leaves_nothing() {
-    play(async |world| {
+    run_alone(async |world| {
         prepare_iam(world);
         publish_images(world)?;
         let cluster = world.no_cluster(NAME).await?;
@@ -192,7 +198,7 @@ fn one_file_creates_a_whole_cluster_that_is_upgraded_by_its_version_and_leaves_n
         has_its_server(&cluster).await?;
         let nodes = have_nodes(&cluster, VERSIONS[0]).await?;
         cluster.is_provisioned().await?;
-        is_as_the_variables_say(&cluster, &nodes).await?;
+        matches_the_variables(&cluster, &nodes).await?;
         is_reconciled(&cluster).await?;
         is_still(&cluster, "made").await?;
 
@@ -203,6 +209,6 @@ fn one_file_creates_a_whole_cluster_that_is_upgraded_by_its_version_and_leaves_n
         is_still(&cluster, "upgraded").await?;
         let minor = simulated(&cluster).context("no cluster")?.version;
         ensure!(minor.to_string() == "1.36", "{minor}");
-        goes(&cluster).await
+        is_deleted(&cluster).await
     });
 }

@@ -1,4 +1,4 @@
-//! What `clusterctl generate cluster` makes of each flavour, as Cluster API and our CRDs take it.
+//! What `clusterctl generate cluster` generates from each flavour, as accepted by Cluster API and the provider's CRDs.
 
 use anyhow::{Context as _, Result, ensure};
 use foo_testbed::world::kinds::{Kind, list};
@@ -90,7 +90,7 @@ fn what_each_flavour_creates_is_accepted() {
     });
 }
 
-/// From the release to what Cluster API's topology controller makes of it.
+/// From the release to what Cluster API's topology controller creates from it.
 #[test]
 fn the_class_creates_pools_of_both_classes_from_its_variables() {
     on_rig(async |rig| {
@@ -202,7 +202,7 @@ fn the_class_creates_a_managed_network_if_a_variable_requests_it() {
     });
 }
 
-/// Of the objects that people delete, those that carry the annotation; the policy is the released one.
+/// Of the objects that users delete, those that have the annotation; the policy is the released one.
 #[test]
 fn protected_objects_are_not_deleted_until_the_annotation_is_removed() {
     on_rig(async |rig| {

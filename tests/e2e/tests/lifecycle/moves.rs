@@ -103,8 +103,8 @@ fn the_page_on_moving_works_there_and_back_and_nothing_is_recreated() {
             }
             let machines = kinds::list(target.clone(), Kind::Machine, "mover", "").await?.len();
             let in_aws = world.aws().leftovers(&extra.group());
-            let gone = left.is_empty() && machines == before.len() - 1 && in_aws.is_empty();
-            Ok(Probe::when(gone, || format!("{in_aws:?} {machines} Machines {left:?}")))
+            let deleted = left.is_empty() && machines == before.len() - 1 && in_aws.is_empty();
+            Ok(Probe::when(deleted, || format!("{in_aws:?} {machines} Machines {left:?}")))
         })
         .await?;
 
@@ -152,7 +152,7 @@ fn a_pool_that_cannot_be_created_delays_a_move_only_until_that_is_certain() {
         assert!(world.aws().group(&pool.group()).is_none());
         world.aws().simulator().remove_fault(rule);
         let target = other.api().client();
-        wait_until("the pool to be made by its new manager", SOON, async || {
+        wait_until("the pool to be created by its new manager", SOON, async || {
             let object = kinds::read(target.clone(), Kind::FooMachinePool, "stuck", "workers").await?;
             let object = object.context("no FooMachinePool")?;
             let ready = condition(&object, "Ready");
@@ -181,15 +181,15 @@ fn a_copy_in_another_management_cluster_changes_nothing_and_reports_the_owner_of
         let uid = ["get", "namespace", "kube-system", "--output=jsonpath={.metadata.uid}"];
         let (source, target) = tokio::try_join!(world.api().kubectl(uid), other.api().kubectl(uid))?;
         let client = other.api().client();
-        wait_until("the copy to be told", SOON, async || {
+        wait_until("the copy to be refused", SOON, async || {
             let object = kinds::read(client.clone(), Kind::FooMachinePool, "copied", "workers").await?;
             let object = object.context("no FooMachinePool")?;
             let ready = condition(&object, "Ready");
-            let told = ready.is_some_and(|(status, reason, message)| {
+            let reported = ready.is_some_and(|(status, reason, message)| {
                 let both = message.contains(&source) && message.contains(&target);
                 (status, reason, both) == ("False", "GroupOfAnotherInstallation", true)
             });
-            Ok(Probe::when(told, || format!("{ready:?}")))
+            Ok(Probe::when(reported, || format!("{ready:?}")))
         })
         .await?;
         let none = serde_json::json!({"spec": {"replicas": 0}});

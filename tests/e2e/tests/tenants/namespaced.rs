@@ -30,16 +30,16 @@ fn a_manager_of_one_namespace_creates_its_pools_and_ignores_those_of_others() {
         world.starts_the_one_manager().await?;
 
         let elsewhere = world.no_cluster("elsewhere").await?;
-        let ours = world.existing_cluster(NAMESPACE, "ours");
-        for (namespace, name) in [("elsewhere", "elsewhere"), (NAMESPACE, "ours")] {
+        let own = world.existing_cluster(NAMESPACE, "own");
+        for (namespace, name) in [("elsewhere", "elsewhere"), (NAMESPACE, "own")] {
             world.apply(&manifests::kubeconfig_secret(namespace, name, world.api().kubeconfig())).await?;
             world.apply(&manifests::foo_cluster(namespace, name)).await?;
             world.apply(&manifests::foo_control_plane(namespace, name)).await?;
             world.apply(&manifests::cluster(namespace, name)).await?;
         }
-        let theirs = elsewhere.pool("workers", 1).await?;
-        ours.is_provisioned().await?;
-        let pool = ours.pool("workers", 1).await?;
+        let foreign = elsewhere.pool("workers", 1).await?;
+        own.is_provisioned().await?;
+        let pool = own.pool("workers", 1).await?;
         pool.settles_at(1).await?;
         pool.scale(0).await?;
         pool.settles_at(0).await?;
@@ -48,9 +48,9 @@ fn a_manager_of_one_namespace_creates_its_pools_and_ignores_those_of_others() {
             let object = elsewhere.read(kind).await?.unwrap_or_default();
             ensure!(object.get("status").is_none(), "{kind:?}: {object}");
         }
-        let object = theirs.read(Kind::FooMachinePool).await?.unwrap_or_default();
+        let object = foreign.read(Kind::FooMachinePool).await?.unwrap_or_default();
         ensure!(object.pointer("/status/conditions").is_none(), "{object}");
-        ensure!(world.aws().leftovers(&theirs.group()).is_empty());
+        ensure!(world.aws().leftovers(&foreign.group()).is_empty());
         world.check_nothing_undrained()?;
         world.check_nothing_forbidden()
     });

@@ -15,10 +15,10 @@ async fn ten_quiet_minutes_cost_a_constant_handful_of_calls() {
         let calls = bench.group_calls();
         assert!(calls <= most && calls * 2 >= most, "{groups} groups: {calls} calls in 10 minutes");
         assert_eq!(bench.woken(), BTreeSet::new(), "nothing changed");
-        let looked = bench
+        let described = bench
             .cloud
             .edit(|world| world.group_calls.iter().flat_map(|call| &call.1).collect::<BTreeSet<_>>().len());
-        assert_eq!(looked, groups);
+        assert_eq!(described, groups);
         bench.driver.abort();
     }
 }
@@ -51,10 +51,10 @@ async fn the_order_of_members_is_no_change_and_an_unchanged_view_gets_younger() 
 #[tokio::test(start_paused = true)]
 async fn groups_that_vanish_and_groups_that_never_existed_are_absent() {
     let mut bench = Bench::of(1).await;
-    bench.observer.watch(&g("nobody"));
+    bench.observer.watch(&g("absent"));
     seconds(1).await;
-    assert_eq!(bench.woken(), only("nobody"));
-    assert_eq!(bench.observer.view(&g("nobody")).unwrap().seen, Seen::Absent);
+    assert_eq!(bench.woken(), only("absent"));
+    assert_eq!(bench.observer.view(&g("absent")).unwrap().seen, Seen::Absent);
     bench.cloud.edit(|world| world.groups.clear());
     seconds(31).await;
     assert_eq!(bench.woken(), only("g0"));
@@ -69,12 +69,12 @@ async fn an_active_group_is_described_after_2_4_8_then_every_10_seconds() {
     let start = Instant::now();
     bench.observer.pace(&g("g5"), Pace::Active);
     seconds(60).await;
-    let looks: Vec<u64> = bench.cloud.edit(|world| {
+    let reads: Vec<u64> = bench.cloud.edit(|world| {
         let calls = world.group_calls.iter().filter(|call| call.1.contains(&g("g5")));
         calls.map(|call| (call.0 - start).as_secs()).collect()
     });
-    assert!(looks.starts_with(&[2, 4, 8, 16]), "{looks:?}");
-    assert!(looks.len() <= 9, "{looks:?}");
+    assert!(reads.starts_with(&[2, 4, 8, 16]), "{reads:?}");
+    assert!(reads.len() <= 9, "{reads:?}");
     assert!(bench.group_calls() <= 15, "the quiet groups travel along: {} calls", bench.group_calls());
     bench.observer.pace(&g("g5"), Pace::Quiet);
     bench.cloud.edit(|world| world.group_calls.clear());
@@ -104,7 +104,7 @@ async fn reads_requested_by_many_pools_share_their_calls() {
         sleep(Duration::from_millis(20)).await;
     }
     seconds(2).await;
-    assert!(bench.group_calls() <= 13, "{} calls for 100 looks asked for within 2 s", bench.group_calls());
+    assert!(bench.group_calls() <= 13, "{} calls for 100 reads requested within 2 s", bench.group_calls());
 }
 
 #[tokio::test(start_paused = true)]
@@ -145,7 +145,7 @@ async fn a_wall_clock_that_is_set_back_hides_nothing() {
         assert!(bench.woken().contains(&g("g1")), "after a step of {step} s");
         assert!(bench.group_calls() > before);
         let view = bench.observer.view(&g("g1")).unwrap();
-        assert!(view.at <= bench.clock.now(), "the view tells its time by the clock as it is");
+        assert!(view.at <= bench.clock.now(), "the view's time is of the clock as it is");
         assert_eq!(bench.observer.unseen_since(&g("g1")), None);
     }
     bench.observer.invalidate(&g("g1"), bench.clock.now());

@@ -1,4 +1,4 @@
-//! The observer against a scripted cloud, in paused time: what it costs, what it sees, whom it wakes.
+//! The observer against a scripted cloud, in paused time: what it costs, what it sees, which groups it wakes.
 
 mod anything;
 mod details;
@@ -67,7 +67,7 @@ impl Bench {
         }
         let mut bench = Self { cloud, observer, wakes, clock, wall, driver };
         seconds(1).await;
-        assert_eq!(bench.woken().len(), groups, "the first look at a group is news");
+        assert_eq!(bench.woken().len(), groups, "the first read of a group is news");
         bench.cloud.edit(|world| {
             world.group_calls.clear();
             world.template_calls.clear();

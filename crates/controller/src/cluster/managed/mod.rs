@@ -4,15 +4,15 @@
 mod act;
 mod desired;
 mod identity;
-mod looks;
 mod pass;
+mod reads;
 mod record;
 pub(super) mod shown;
 pub(super) mod state;
 mod workload;
 
-use super::clusters::{Clusters, LOOK_AGAIN};
-use super::status::{Found, Said};
+use super::clusters::{Clusters, READ_AGAIN};
+use super::status::{Found, Published};
 use crate::apply::{self, Written};
 use crate::calls::{self, Ended, Goal, Progress};
 use crate::clouds::CloudRegion;
@@ -60,7 +60,7 @@ impl Clusters {
             progress: Progress::begin(&self.context),
         };
         self.keep_id(api, cluster, goal, &mut state).await?;
-        match looks::zones(&pass.region.networks).await {
+        match reads::zones(&pass.region.networks).await {
             Ok(zones) => state.zones = zones,
             Err(error) if state.zones.is_empty() => {
                 let blocked = Blocked::new(error.kind.into(), error.to_string());
@@ -72,10 +72,10 @@ impl Clusters {
             return self.is_blocked(api, cluster, goal, blocked).await;
         }
         pass.account = pass.region.account().await.ok().map(str::to_owned);
-        // Those of an earlier pass tell nothing about the account of now.
+        // Those of an earlier pass may be of another account.
         state.quotas = None;
         let period = self.context.settings.network_period;
-        pass.progress.trouble = looks::renew(&state.kinds, &pass.region.networks, period).await;
+        pass.progress.failure = reads::renew(&state.kinds, &pass.region.networks, period).await;
         calls::run(pass, &mut state).await
     }
 
@@ -100,7 +100,7 @@ impl Clusters {
         Ok(region)
     }
 
-    /// Says why nothing can be done.
+    /// Reports why nothing can be done.
     async fn is_blocked(
         &self,
         api: &Api<FooCluster>,
@@ -110,9 +110,9 @@ impl Clusters {
     ) -> Result<Ended, apply::Error> {
         let found = Found::Blocked(blocked.clone());
         let deleting = (goal == Goal::Delete).then_some(blocked);
-        let said = Said { deleting, ..Said::of(super::status::credentials(&found, None)) };
-        let written = self.publish(api, cluster, &found, said).await?;
-        Ok(Ended { worked: written == Written::Yes, after: LOOK_AGAIN, gone: false })
+        let published = Published { deleting, ..Published::of(super::status::credentials(&found, None)) };
+        let written = self.publish(api, cluster, &found, published).await?;
+        Ok(Ended { worked: written == Written::Yes, after: READ_AGAIN, gone: false })
     }
 
     /// `<namespace>/<name>` of the Cluster, as tags have it.

@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What the API server takes in one message.
 const LONGEST_MESSAGE: usize = 1024;
-/// The state of a part whose deletion is about to be sent or was sent: after a crash it is expected to be gone.
+/// The state of a part whose deletion is about to be sent or was sent: after a crash it is expected to be deleted.
 const DELETING: &str = "Deleting";
 /// The state of a role that is no longer requested and has no part any more: only how often there was one is known.
 const DELETED: &str = "Deleted";
 
-/// The record that a status holds. What another version of the provider wrote into it and this one cannot read is left out:
-/// tags and looks say the same.
+/// The record in a status. What another version of the provider wrote into it and this one cannot read is left out:
+/// tags and reads show the same.
 pub(super) fn read(status: &NetworkStatus, clock: Clock) -> Recorded {
     let mut record = Recorded { tag_keys: status.tag_keys.iter().cloned().collect(), ..Recorded::default() };
     for resource in &status.resources {

@@ -25,7 +25,7 @@ pub(in crate::cluster) struct Shown {
     /// The conditions under it.
     pub(in crate::cluster) areas: Vec<NewCondition>,
     /// Why AWS could not be read, if it could not.
-    pub(in crate::cluster) trouble: Option<CloudError>,
+    pub(in crate::cluster) failure: Option<CloudError>,
 }
 
 /// What there is to be shown.
@@ -34,14 +34,14 @@ pub(super) struct View<'a> {
     pub(super) observed: &'a Observed,
     pub(super) plan: &'a Plan,
     pub(super) zones: &'a BTreeMap<Zone, ZoneInfo>,
-    /// What the status said before the plan.
+    /// The status before the plan.
     pub(super) before: Option<NetworkStatus>,
     /// How far the manager's clock is from the API server's.
     pub(super) clock: Difference<Kubernetes>,
 }
 
 /// What a plan shows.
-pub(super) fn shown(view: &View<'_>, trouble: Option<CloudError>) -> Shown {
+pub(super) fn shown(view: &View<'_>, failure: Option<CloudError>) -> Shown {
     let View { desired, plan, .. } = *view;
     let subnets = subnets(view);
     let failure_domains = failure_domains(&subnets, view.zones);
@@ -58,8 +58,8 @@ pub(super) fn shown(view: &View<'_>, trouble: Option<CloudError>) -> Shown {
     };
     let of = |kind: ConditionKind| plan.report.conditions.iter().find(move |it| it.kind == kind);
     let mut ready = of(ConditionKind::NetworkReady).map_or_else(not_yet, condition);
-    if let Some(error) = trouble.as_ref().filter(|_| ready.status != "True") {
-        // What was planned rests on looks that could not be taken.
+    if let Some(error) = failure.as_ref().filter(|_| ready.status != "True") {
+        // What was planned depends on reads that failed.
         ready = NewCondition {
             kind: ready.kind,
             status: "False",
@@ -68,18 +68,18 @@ pub(super) fn shown(view: &View<'_>, trouble: Option<CloudError>) -> Shown {
         };
     }
     let areas = plan.report.conditions.iter().filter(|it| is_area(it.kind)).map(condition).collect();
-    Shown { network, failure_domains, ready, areas, trouble }
+    Shown { network, failure_domains, ready, areas, failure }
 }
 
 /// What the deletion waits for.
-pub(super) fn deleting(plan: &Plan, trouble: Option<&CloudError>) -> Blocked {
-    if let Some(error) = trouble {
+pub(super) fn deleting(plan: &Plan, failure: Option<&CloudError>) -> Blocked {
+    if let Some(error) = failure {
         return Blocked::new(error.kind.into(), error.to_string());
     }
-    let said = plan.report.conditions.iter().find(|it| it.kind == ConditionKind::Deleting);
-    said.map_or_else(
+    let published = plan.report.conditions.iter().find(|it| it.kind == ConditionKind::Deleting);
+    published.map_or_else(
         || Blocked::new(Reason::Deleting, "the network is being deleted"),
-        |said| Blocked::new(said.reason, said.message.as_str()),
+        |published| Blocked::new(published.reason, published.message.as_str()),
     )
 }
 
@@ -105,9 +105,9 @@ fn is_area(kind: ConditionKind) -> bool {
     }
 }
 
-fn condition(said: &foo_network::report::Condition) -> NewCondition {
-    let kind: &'static str = said.kind.into();
-    let status = match said.status {
+fn condition(published: &foo_network::report::Condition) -> NewCondition {
+    let kind: &'static str = published.kind.into();
+    let status = match published.status {
         Status::True => "True",
         Status::False => "False",
         Status::Unknown => "Unknown",
@@ -115,8 +115,8 @@ fn condition(said: &foo_network::report::Condition) -> NewCondition {
     NewCondition {
         kind: kind.to_owned(),
         status,
-        reason: said.reason.as_str().to_owned(),
-        message: said.message.clone(),
+        reason: published.reason.as_str().to_owned(),
+        message: published.message.clone(),
     }
 }
 
@@ -126,7 +126,7 @@ struct Usable<'a> {
     status: SubnetStatus,
 }
 
-/// The subnets that instances can be launched into, by id. One that they could once stays, whatever somebody did to its
+/// The subnets that instances can be launched into, by id. One that they could once stays, whatever a user did to its
 /// routes since: pools would move otherwise.
 fn subnets<'a>(view: &View<'a>) -> Vec<Usable<'a>> {
     let View { desired, observed, plan, ref before, .. } = *view;

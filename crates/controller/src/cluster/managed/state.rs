@@ -1,6 +1,6 @@
 //! What is remembered of each managed network between passes. All of it can be lost at any time: status and tags suffice.
 
-use super::looks::InView;
+use super::reads::InView;
 use super::record;
 use crate::calls::Warned;
 use crate::calls::identity::Identity;
@@ -8,7 +8,7 @@ use crate::calls::state::{States, lock};
 use foo_api::FooCluster;
 use foo_api::cluster::NetworkStatus;
 use foo_calls::Process;
-use foo_cloud::NetworkLooks;
+use foo_cloud::NetworkReads;
 use foo_model::names::NETWORK_ID_ANNOTATION;
 use foo_model::network::{Kind, Quotas, ZoneInfo};
 use foo_model::{Difference, Kubernetes, Timestamp, Zone};
@@ -52,19 +52,19 @@ impl NetworkState {
         }
     }
 
-    /// What the next plan goes by.
-    pub(super) fn observed(&self, looks: &NetworkLooks, cluster: &str, now: Timestamp) -> Observed {
-        let mut observed = self.in_view.observed(looks, (&self.identity.id, cluster), now);
+    /// The input of the next plan.
+    pub(super) fn observed(&self, reads: &NetworkReads, cluster: &str, now: Timestamp) -> Observed {
+        let mut observed = self.in_view.observed(reads, (&self.identity.id, cluster), now);
         observed.zones = Some(self.zones.clone());
         observed.quotas.clone_from(&self.quotas);
         observed
     }
 
-    /// What is read from now on, by what a plan says.
+    /// What is read from now on, according to a plan.
     pub(super) fn sees(&mut self, plan: &Plan, now: Timestamp) {
         self.in_view.add(&plan.report.looks, now);
-        let ours = plan.report.resources.iter().filter(|it| it.owner == Owner::Network);
-        self.kinds = ours.map(|it| it.role.kind()).collect();
+        let own = plan.report.resources.iter().filter(|it| it.owner == Owner::Network);
+        self.kinds = own.map(|it| it.role.kind()).collect();
         self.in_view.keep(&self.kinds, now);
     }
 
@@ -121,7 +121,7 @@ impl Networks {
         lock(&self.written).insert(ObjectRef::from_obj(cluster), newest);
     }
 
-    /// Nothing is remembered of FooClusters that are gone.
+    /// Nothing is remembered of deleted FooClusters.
     pub(super) fn forget_vanished(&self, there: &Store<FooCluster>) {
         self.states.forget_vanished(there);
         lock(&self.written).retain(|key, _| there.get(key).is_some());

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 /// The role of a session hardly ever changes.
 const ROLE: Freshness = Freshness::Within(Duration::from_hours(1));
-/// How long AWS has to say who calls for another FooControlPlane.
+/// How long AWS has to return the caller for another FooControlPlane.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl EksControlPlanes {
@@ -60,12 +60,12 @@ impl EksControlPlanes {
         limits.control_plane_name(&name)
     }
 
-    /// The same for other credentials of the same user or role: a token says for which name it is, and not for which region or account,
+    /// The same for other credentials of the same user or role: a token contains the name of its cluster, but neither region nor account,
     /// so that one for either cluster would be good for both. As long as it is not known whose credentials they are, they count as the
     /// same.
     ///
     /// Of two that already have clusters (an identity got another role, or they were created before this rule) the younger one stops. In
-    /// different namespaces both do: whoever reads either Secret is administrator of both clusters, whichever is older.
+    /// different namespaces both do: a user who reads either Secret is administrator of both clusters, whichever is older.
     pub(super) async fn is_alone_with(
         &self,
         control_plane: &FooControlPlane,
@@ -175,7 +175,7 @@ impl EksControlPlanes {
     }
 }
 
-/// Those that say whose the EKS cluster is.
+/// Those that show the owner of the EKS cluster.
 pub(super) fn annotations<'a>(
     api: &'a Api<FooControlPlane>,
     control_plane: &'a FooControlPlane,
@@ -242,7 +242,7 @@ impl OwnPrincipal {
     }
 }
 
-/// The user or role that these credentials belong to; `None` if it cannot be known yet, or is nobody whom EKS lets in.
+/// The user or role that these credentials belong to; `None` if it cannot be known yet, or is no principal that EKS gives access to.
 pub(super) async fn own_principal(region: &CloudRegion, credentials: &Credentials) -> Option<OwnPrincipal> {
     let arn = match region.caller().await {
         Ok(arn) => arn,
@@ -261,10 +261,10 @@ pub(super) async fn own_principal(region: &CloudRegion, credentials: &Credential
         return Some(OwnPrincipal::known(assumed));
     }
     let known = region.clusters.ask(&Question::Role(role.to_owned()), ROLE).await;
-    if let Some(error) = &known.trouble {
+    if let Some(error) = &known.failure {
         tracing::debug!(%error, role, "could not read the manager's own role; it is taken for one without a path");
     }
-    if let Some(Answer::Role(Some(found))) = known.look.as_ref().map(|look| &*look.shows) {
+    if let Some(Answer::Role(Some(found))) = known.last_read.as_ref().map(|read| &*read.value) {
         return Some(OwnPrincipal::known(&found.arn));
     }
     let arn = format!("arn:{partition}:iam::{account}:role/{role}");

@@ -3,7 +3,7 @@
 //! * `<cluster>-kubeconfig` is Cluster API's: it refuses exec plugins, so a token is embedded, which lives for 15 minutes at most. It is
 //!   renewed while more than five minutes are left, so that it outlives a manager that is restarted; and not more often, because
 //!   Cluster API connects again with each.
-//! * `<cluster>-user-kubeconfig` is for people: `aws eks get-token` gets them a token of their own identity.
+//! * `<cluster>-user-kubeconfig` is for users: `aws eks get-token` gets them a token of their own identity.
 //!
 //! Both are repaired whenever type, label, owner or content are not as they must be. What another owner has is not touched.
 
@@ -59,7 +59,7 @@ impl Server {
     }
 
     /// That which the status and the Secret of an earlier manager show, for as long as EKS is not asked or does not respond. If the
-    /// Secret was deleted, or holds what nobody can read, the endpoint is the one that was copied into the spec. The token is for
+    /// Secret was deleted, or is unreadable, the endpoint is the one that was copied into the spec. The token is for
     /// `name`, which was checked; a status that shows another name is of another cluster.
     fn as_before(
         control_plane: &FooControlPlane,
@@ -133,8 +133,8 @@ impl EksControlPlanes {
         }
         let clock = region.clock().difference;
         let written = state.token_hash.as_deref();
-        let (token, trouble) = self.token(clock, there.as_ref(), written, &server, region).await;
-        let mut kept = Kept { wrong: trouble, ..Kept::default() };
+        let (token, failure) = self.token(clock, there.as_ref(), written, &server, region).await;
+        let mut kept = Kept { wrong: failure, ..Kept::default() };
         state.token_ends = token.as_ref().map(|token| token.expires);
         if let Some(Token { token, expires }) = token {
             let text = with_token(&server, &cluster, &token);
@@ -195,7 +195,7 @@ impl EksControlPlanes {
                 (Some(Token { token: made.token, expires }), None)
             }
             Err(error) => {
-                let message = format!("no token for the API server could be made: {error}");
+                let message = format!("no token for the API server could be created: {error}");
                 let blocked = Blocked::new(error.kind.into(), message);
                 (there.filter(|it| it.expires > now), Some(blocked))
             }
@@ -208,7 +208,7 @@ pub(super) fn renewal(token_ends: Option<Timestamp>, now: Timestamp) -> Option<D
     token_ends.map(|ends| now.until(ends.minus(RENEWED_WITH)))
 }
 
-/// Name of the Secret with the kubeconfig for people.
+/// Name of the Secret with the kubeconfig for users.
 pub(in crate::control_plane) fn user_secret_name(cluster: &str) -> String {
     format!("{cluster}-user-kubeconfig")
 }
@@ -216,7 +216,7 @@ pub(in crate::control_plane) fn user_secret_name(cluster: &str) -> String {
 /// Why the provider cannot take over a Secret of that name.
 fn unusable(there: &Secret, control_plane: &FooControlPlane, server: &Server) -> Option<Blocked> {
     if !is_owned_by(there, control_plane) {
-        // One without any owner, as after a restore from a backup, is ours if it is for our API server.
+        // One without any owner, as after a restore from a backup, is the provider's if it is for this API server.
         let is_ours = !is_somebodys(there) && is_for(there, server);
         if !is_ours {
             let message = format!(
@@ -229,7 +229,7 @@ fn unusable(there: &Secret, control_plane: &FooControlPlane, server: &Server) ->
     wrong_type(there)
 }
 
-/// Whether a Secret holds a kubeconfig for this API server.
+/// Whether a Secret contains a kubeconfig for this API server.
 fn is_for(secret: &Secret, server: &Server) -> bool {
     let bytes = secret.data.as_ref().and_then(|data| data.get(names::SECRET_VALUE_KEY));
     let text = bytes.and_then(|bytes| std::str::from_utf8(&bytes.0).ok()).unwrap_or_default();
@@ -249,7 +249,7 @@ async fn keep(
         .into_iter()
         .collect();
     let is_right = there.is_some_and(|there| {
-        kubeconfig::says(there, &wanted.text)
+        kubeconfig::contains(there, &wanted.text)
             && is_labelled(there, wanted.cluster)
             && has_current_owner(there, control_plane)
             && annotations
@@ -295,7 +295,7 @@ fn with_token(server: &Server, cluster: &str, token: &str) -> String {
     kubeconfig_of(server, cluster, &format!("    {TOKEN}{}\n", quoted(token)))
 }
 
-/// The kubeconfig for people.
+/// The kubeconfig for users.
 fn with_plugin(server: &Server, cluster: &str) -> String {
     let user = format!(
         "    exec:\n      \

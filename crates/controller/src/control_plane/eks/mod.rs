@@ -1,11 +1,11 @@
-//! FooControlPlane, mode `eks`: creates an EKS cluster, keeps it as the spec says, upgrades and deletes it, and makes its API server known
+//! FooControlPlane, mode `eks`: creates an EKS cluster, keeps it in line with the spec, upgrades and deletes it, and publishes its API server
 //! to Cluster API.
 //!
-//! * [`pass`]: look, plan, check, publish, act; [`desired`], [`looks`], [`act`], [`record`] and [`shown`] are its parts.
+//! * [`pass`]: read, plan, check, publish, act; [`desired`], [`reads`], [`act`], [`record`] and [`shown`] are its parts.
 //! * [`api_server`] and [`kubeconfig`]: what the planner does not know about: Secrets, tokens, and whether the API server responds.
 //! * [`removal`]: in which order things go.
 //!
-//! No decision about the cluster is made here: `foo_eks::plan` does that.
+//! Nothing about the cluster is decided here: `foo_eks::plan` does that.
 
 mod act;
 mod api_server;
@@ -13,9 +13,9 @@ mod control_planes;
 mod desired;
 mod identity;
 mod kubeconfig;
-mod looks;
 mod nodes;
 mod pass;
+mod reads;
 mod record;
 mod removal;
 mod shown;
@@ -52,7 +52,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How often it is looked whether there are FooControlPlanes: the other provider, to which they belong, can be installed later.
+/// How often to check whether FooControlPlanes are served: the other provider, to which they belong, can be installed later.
 const INSTALLED: Duration = Duration::from_mins(1);
 /// Deadline of that question.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -115,7 +115,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         .await;
 }
 
-/// Waits until the API server serves FooControlPlanes: they come with the control-plane provider, which not everybody installs.
+/// Waits until the API server serves FooControlPlanes: they come with the control-plane provider, which is optional.
 async fn until_installed(context: &Context) {
     let version = format!("{}/v1alpha1", names::CONTROL_PLANE_GROUP);
     loop {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// Whether every instance of the cluster's pools has the profile that the spec of its pool names.
 ///
-/// Not so while a roll-out continues, is paused, waits for people or was rolled back, nor while it is not known; and as long as a
+/// Not so while a roll-out continues, is paused, waits for users or was rolled back, nor while it is not known; and as long as a
 /// MachinePool's FooMachinePool is not there, or cannot be read by this version of the provider.
 pub(super) fn are_settled(machine_pools: &[Arc<MachinePool>], pools: &[Arc<FooMachinePool>]) -> bool {
     let is_there = |machine_pool: &Arc<MachinePool>| {
@@ -22,16 +22,16 @@ pub(super) fn are_settled(machine_pools: &[Arc<MachinePool>], pools: &[Arc<FooMa
 fn is_settled(pool: &FooMachinePool) -> bool {
     let generation = pool.metadata.generation;
     let Some(status) = pool.status.as_ref() else { return false };
-    let says = |kind: &str, expected: &str, reason: Option<Reason>| {
-        conditions::find(&status.conditions, kind).is_some_and(|said| {
-            said.observed_generation == generation
-                && said.status == expected
-                && reason.is_none_or(|reason| Reason::parse(&said.reason) == Some(reason))
+    let has = |kind: &str, expected: &str, reason: Option<Reason>| {
+        conditions::find(&status.conditions, kind).is_some_and(|condition| {
+            condition.observed_generation == generation
+                && condition.status == expected
+                && reason.is_none_or(|reason| Reason::parse(&condition.reason) == Some(reason))
         })
     };
-    says("LaunchTemplateReady", "True", None)
-        && says("AutoScalingGroupReady", "True", None)
-        && says("RollingOut", "False", Some(Reason::NotRollingOut))
+    has("LaunchTemplateReady", "True", None)
+        && has("AutoScalingGroupReady", "True", None)
+        && has("RollingOut", "False", Some(Reason::NotRollingOut))
         && status.replicas == status.up_to_date_replicas
 }
 
@@ -41,7 +41,7 @@ mod tests {
     use foo_api::capi::MachinePoolSpec;
     use serde_json::{Value, json};
 
-    /// A pool of generation 2 that is as its spec says, but for these conditions.
+    /// A pool of generation 2 that matches its spec, except for these conditions.
     fn pool(changed: &[(&str, &str, &str, i64)]) -> Arc<FooMachinePool> {
         let usual = [
             ("LaunchTemplateReady", "True", "VersionReady", 2),

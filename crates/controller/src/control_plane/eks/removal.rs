@@ -71,7 +71,7 @@ impl EksControlPlanes {
     /// Whether the deletion would take the EKS cluster from a Cluster that stays: Cluster API deletes a control plane only with its
     /// Cluster.
     fn needs_confirmation(&self, control_plane: &FooControlPlane, eks: &Eks, state: &EksState) -> bool {
-        // Without a record (after a move, or because nothing was ever created) a read of AWS shows whether there is one of ours.
+        // Without a record (after a move, or because nothing was ever created) a read of AWS shows whether there is a managed one.
         let is_known = state.process.record.arn.is_some() || state.process.record.creating_since.is_some();
         self.is_unconfirmed(control_plane, eks) && is_known && !self.is_copy(control_plane)
     }
@@ -120,7 +120,7 @@ impl EksControlPlanes {
         Ok(Outcome::wrote(written, Action::await_change()))
     }
 
-    /// Keeps the kubeconfig alive while pools are drained. That fails in a namespace that is being deleted if the Secret is gone, and
+    /// Keeps the kubeconfig alive while pools are drained. That fails in a namespace that is being deleted if the Secret does not exist, and
     /// must not keep anything else from going.
     pub(super) async fn keep_for_drains(
         &self,

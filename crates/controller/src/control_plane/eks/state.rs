@@ -1,6 +1,6 @@
 //! What is remembered of each control plane between passes. All of it can be lost at any time: status, annotation and tags suffice.
 
-use super::looks::Looks;
+use super::reads::Reads;
 use super::record;
 use crate::calls::Warned;
 use crate::calls::identity::Identity;
@@ -17,7 +17,7 @@ pub(super) struct EksState {
     /// The control plane's id.
     pub(super) identity: Identity,
     pub(super) process: Process<Eks>,
-    pub(super) looks: Looks,
+    pub(super) reads: Reads,
     /// The status as it was written last.
     pub(super) written: Option<FooControlPlaneStatus>,
     /// When the token in the kubeconfig Secret ends, if there is one.
@@ -38,7 +38,7 @@ pub(super) struct AskedApiServer {
     /// With which kubeconfig; another one is tried at once.
     pub(super) kubeconfig: String,
     /// The version that it reports, or why it did not respond.
-    pub(super) answer: Result<String, Blocked>,
+    pub(super) version: Result<String, Blocked>,
 }
 
 impl EksState {

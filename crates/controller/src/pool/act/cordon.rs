@@ -37,7 +37,7 @@ pub(in crate::pool) async fn cordon(
     cordons: Vec<Cordon>,
 ) -> Vec<(Cordon, Outcome)> {
     let until = Instant::now() + PATIENCE;
-    let late = || format!("cluster {cluster}: no answer in time");
+    let late = || format!("cluster {cluster}: no response in time");
     let connected = timeout_at(until, connect(client, workloads, namespace, cluster)).await;
     let workload = match connected.unwrap_or_else(|_elapsed| Err(late())) {
         Ok(workload) => Api::<Node>::all(workload),
@@ -92,7 +92,7 @@ async fn patch(nodes: &Api<Node>, cluster: &str, node: &str) -> Outcome {
 }
 
 /// One event for all cordoned Nodes, and one per cause for the others.
-pub(in crate::pool) fn told(outcomes: &[(Cordon, Outcome)]) -> Vec<Event> {
+pub(in crate::pool) fn events_of(outcomes: &[(Cordon, Outcome)]) -> Vec<Event> {
     let mut reasons: BTreeMap<Option<&str>, Vec<&str>> = BTreeMap::new();
     for (cordon, outcome) in outcomes {
         let why = outcome.as_ref().err().map(String::as_str);
@@ -129,12 +129,14 @@ mod tests {
         let mut outcomes: Vec<_> = (1..=5).map(|number| of(number, Ok(()))).collect();
         outcomes.push(of(6, Err("no".to_owned())));
         outcomes.push(of(7, Err("no".to_owned())));
-        let told: Vec<String> =
-            told(&outcomes).into_iter().map(|event| format!("{} {}", event.reason, event.message)).collect();
+        let events_of: Vec<String> = events_of(&outcomes)
+            .into_iter()
+            .map(|event| format!("{} {}", event.reason, event.message))
+            .collect();
         let expected = [
             "NodeCordoned Cordoned the Nodes of m-1, m-2, m-3 and 2 more: AWS recommends replacing their spot instances",
             "CordonFailed Cannot cordon the Nodes of m-6, m-7: no",
         ];
-        assert_eq!(told, expected);
+        assert_eq!(events_of, expected);
     }
 }

@@ -1,8 +1,8 @@
 //! Carries actions out, one by one, and returns the result of each.
 //!
-//! No decision is made here: an action is complete. If an action requires something of the live objects (a
-//! Machine is still marked, the replicas were not raised meanwhile), it is read again just before; if it no
-//! longer holds, the action is refused and the next pass plans again.
+//! Nothing is decided here: an action is complete. If an action requires something of the live objects (a
+//! Machine is still marked, the replicas were not raised meanwhile), it is read again just before; if that
+//! is no longer true, the action is refused and the next pass plans again.
 
 use super::cordon::{self, Cordon};
 use super::objects;
@@ -47,7 +47,7 @@ pub(in crate::pool) struct Executor<'a> {
     pub(in crate::pool) observer: &'a Observer,
     /// The account of the calls, if this plan creates the first resource and the account is known.
     pub(in crate::pool) account: Option<&'a str>,
-    /// The pool that the plan was made for.
+    /// The pool of the plan.
     pub(in crate::pool) pool: &'a FooMachinePool,
     /// Its names.
     pub(in crate::pool) identity: &'a Identity,
@@ -78,7 +78,7 @@ pub(in crate::pool) enum Done {
     Template(Option<LaunchTemplate>),
     /// The lifecycle hook was read or created.
     Hook(Option<HookConfig>),
-    /// A precondition no longer holds; nothing was done.
+    /// A precondition is no longer met; nothing was done.
     PreconditionFailed(&'static str),
     /// Some Nodes were cordoned, others perhaps not.
     Cordoned(Vec<(Cordon, cordon::Outcome)>),
@@ -129,7 +129,7 @@ impl Failure {
         }
     }
 
-    /// Another writer was first, or the object is gone: the caches will show it soon.
+    /// Another writer was first, or the object was deleted: the caches will show it soon.
     pub(in crate::pool) fn is_race(&self) -> bool {
         matches!(self, Self::Kubernetes(error) if matches!(error.as_ref(), kube::Error::Api(status) if status.code == 409 || status.code == 404))
     }
@@ -371,7 +371,7 @@ impl Executor<'_> {
         machine.metadata.finalizers = Some(vec![names::MACHINE_FINALIZER.to_owned()]);
         machine.metadata.owner_references = Some(foo_machine_metadata::owners(self.pool, self.cluster));
         match machines.create(&PostParams::default(), &machine).await {
-            // The name contains the instance id, so the FooMachine is ours; the cache is outdated.
+            // The name contains the instance id, so the FooMachine is this pool's; the cache is outdated.
             Err(kube::Error::Api(status)) if status.code == 409 => Ok(()),
             other => Ok(other.map(drop)?),
         }
@@ -397,7 +397,7 @@ impl Executor<'_> {
             return Ok(Done::PreconditionFailed("it has a Machine after all"));
         }
         let foo_machines: Api<FooMachine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
-        gone_is_fine(foo_machines.delete(name.as_str(), &with_uid(uid, None)).await.map(drop))?;
+        ignore_not_found(foo_machines.delete(name.as_str(), &with_uid(uid, None)).await.map(drop))?;
         Ok(Done::Carried)
     }
 
@@ -414,7 +414,7 @@ impl Executor<'_> {
         }});
         let patched =
             machines.patch_metadata(name.as_str(), &PatchParams::default(), &Patch::Merge(patch)).await;
-        gone_is_fine(patched.map(drop))
+        ignore_not_found(patched.map(drop))
     }
 
     /// Deletes a Machine after reading it again: the autoscaler marks a Machine and lowers the desired
@@ -449,7 +449,7 @@ impl Executor<'_> {
                 None
             }
         };
-        gone_is_fine(machines.delete(name.as_str(), &with_uid(uid, bound)).await.map(drop))?;
+        ignore_not_found(machines.delete(name.as_str(), &with_uid(uid, bound)).await.map(drop))?;
         Ok(Done::Carried)
     }
 
@@ -486,7 +486,7 @@ impl Executor<'_> {
             "apiVersion": Machine::api_version(&()), "kind": Machine::kind(&()),
             "metadata": {
                 "name": name.as_str(), "uid": uid.as_str(),
-                "annotations": {names::EXCLUDE_DRAINING_ANNOTATION: "the instance is gone"}
+                "annotations": {names::EXCLUDE_DRAINING_ANNOTATION: "the instance is terminated"}
             }
         });
         self.apply_to_machine(name, names::managers::MACHINE_DRAIN, apply).await
@@ -522,7 +522,7 @@ impl Executor<'_> {
         let machines: Api<Machine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let applied =
             machines.patch(name.as_str(), &PatchParams::apply(manager).force(), &Patch::Apply(apply)).await;
-        gone_is_fine(applied.map(drop))
+        ignore_not_found(applied.map(drop))
     }
 
     async fn publish_replicas(&self, replicas: u32) -> Result<(), Failure> {
@@ -567,7 +567,7 @@ fn is_not_found(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 404)
 }
 
-fn gone_is_fine(result: Result<(), kube::Error>) -> Result<(), Failure> {
+fn ignore_not_found(result: Result<(), kube::Error>) -> Result<(), Failure> {
     match result {
         Err(error) if is_not_found(&error) => Ok(()),
         other => Ok(other?),

@@ -63,7 +63,7 @@ impl Skips {
         }
     }
 
-    /// An action lost a race with another writer, or its precondition no longer holds: actions on the same
+    /// An action lost a race with another writer, or its precondition is no longer met: actions on the same
     /// object, and those that depend on it, wait for the next observation.
     pub(in crate::pool) fn raced(&mut self, action: &Action) {
         self.depends_on(action, false);
@@ -156,7 +156,7 @@ impl Skips {
                 | PoolAction::RecordArn { .. },
             )
             | Action::Read(ReadAction::DescribeLaunchTemplate)
-            // A version never precedes what it fetches, and shows where it is until that is gone.
+            // A version never precedes what it fetches, and shows where it is until that is deleted.
             | Action::Object(_)
             | Action::Template(
                 TemplateAction::CreateTemplate { .. }
@@ -202,7 +202,7 @@ impl Skips {
     }
 }
 
-/// Whether an action calls AWS. A read of instances does not: the observer makes that call when it is due.
+/// Whether an action calls AWS. A read of instances does not: the observer sends that call when it is due.
 fn calls_aws(action: &Action) -> bool {
     match action {
         Action::Group(_)
@@ -242,7 +242,7 @@ mod tests {
         assert!(!skips.includes(&termination("i-2", Decrement::Shrink)));
         assert!(
             skips.includes(&termination("i-3", Decrement::Replace)),
-            "one more would be launched than is wanted"
+            "one more would be launched than is requested"
         );
     }
 

@@ -63,7 +63,7 @@ struct Sent {
 }
 
 impl Pools {
-    /// Carries out a plan, except for actions that a failure makes pointless.
+    /// Carries out a plan, except for actions that are pointless after a failure.
     pub(super) async fn act(&self, inputs: &Inputs<'_>, plan: CheckedPlan, state: &mut PoolState) -> Pass {
         let plan = plan.into_plan();
         state.memory = plan.memory.clone();
@@ -205,8 +205,8 @@ impl Pools {
         };
         // A slow response mayreport itmething that happened at its very end.
         let now = self.context.clock.now();
-        let answers = batch.iter().zip(&done).flat_map(|(action, done)| answers(action, done));
-        state.memory.answered(unanswered, answers, now);
+        let outcomes_of = batch.iter().zip(&done).flat_map(|(action, done)| outcomes_of(action, done));
+        state.memory.answered(unanswered, outcomes_of, now);
         (Sent { at, known: known.and_then(|known| known.value) }, done, now)
     }
 
@@ -283,7 +283,7 @@ impl Pools {
                 skips.raced(action);
             }
             Done::Cordoned(outcomes) => {
-                pass.plan.report.events.extend(cordon::told(&outcomes));
+                pass.plan.report.events.extend(cordon::events_of(&outcomes));
             }
         }
     }
@@ -386,7 +386,7 @@ impl Pools {
 }
 
 /// The results of an action for the planner's memory: one for each Node that was to be cordoned.
-fn answers<'a>(action: &'a Action, done: &Result<Done, Failure>) -> Vec<(Cow<'a, Action>, Outcome)> {
+fn outcomes_of<'a>(action: &'a Action, done: &Result<Done, Failure>) -> Vec<(Cow<'a, Action>, Outcome)> {
     let Ok(Done::Cordoned(nodes)) = done else {
         return vec![(Cow::Borrowed(action), judged(done).0)];
     };

@@ -30,7 +30,7 @@ pub(super) async fn change(
             let (namespace, group) = (&identity.namespace, &identity.group);
             let (bucket, folder) = (bucket_of(&storage.bucket), storage.folder(namespace, group));
             let found = match cloud.list_objects(bucket, &folder).await {
-                // With the bucket its objects are gone.
+                // With the bucket its objects are deleted.
                 Err(error) if error.kind == ErrorKind::NotFound => return Ok(()),
                 found => found?,
             };

@@ -1,6 +1,6 @@
 //! Actions without effect are repeated less and less often: an action that is planned again for the very same
 //! observation has changed nothing visible, and costs a call each time. [`crate::pool::idle_check::digest`]
-//! tells observations apart.
+//! distinguishes observations.
 
 use foo_model::Timestamp;
 use foo_planner::Action;

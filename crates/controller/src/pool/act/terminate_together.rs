@@ -66,8 +66,8 @@ impl Executor<'_> {
     pub(in crate::pool) async fn end_together(&self, actions: &[&Action]) -> Vec<Result<Done, Failure>> {
         let mut results = Vec::with_capacity(actions.len());
         for some in actions.chunks(READS) {
-            let looks_away = results.iter().any(Result::is_err);
-            results.extend(if looks_away {
+            let any_failed = results.iter().any(Result::is_err);
+            results.extend(if any_failed {
                 some.iter()
                     .map(|_| Ok(Some(Done::PreconditionFailed("its Machine could not be read"))))
                     .collect()
@@ -76,13 +76,13 @@ impl Executor<'_> {
             });
         }
         let free = actions.iter().zip(&results).filter(|(_, result)| matches!(result, Ok(None)));
-        let answer = match call_of(free.map(|(action, _)| *action)) {
+        let response = match call_of(free.map(|(action, _)| *action)) {
             Some(call) => self.end(&call).await,
             None => Ok(Ended::All),
         };
         let done = |before: Result<Option<Done>, Failure>| match before? {
             Some(overtaken) => Ok(overtaken),
-            None => came_of(&answer),
+            None => outcome_of(&response),
         };
         results.into_iter().map(done).collect()
     }
@@ -120,8 +120,8 @@ fn call_of<'a>(actions: impl Iterator<Item = &'a Action>) -> Option<Call<'a>> {
 }
 
 /// What the response means for one of several instances.
-fn came_of(answer: &Result<Ended, CloudError>) -> Result<Done, Failure> {
-    match answer {
+fn outcome_of(response: &Result<Ended, CloudError>) -> Result<Done, Failure> {
+    match response {
         Ok(Ended::All) => Ok(Done::Carried),
         Ok(Ended::NotAll) => Ok(Done::NotTogether),
         Err(error) => Err(error.clone().into()),

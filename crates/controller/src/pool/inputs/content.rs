@@ -130,7 +130,7 @@ fn within_limit(user_data: Vec<u8>, secret: &str) -> Result<UserData, Blocked> {
     }
     let message = format!(
         "the bootstrap data in Secret {secret} has {} bytes, EC2 takes at most {USER_DATA_LIMIT}: keep it in S3 \
-         (spec.userDataStorage), set compression of its FooNodeConfig to Gzip, or make it shorter",
+         (spec.userDataStorage), set compression of its FooNodeConfig to Gzip, or shorten it",
         user_data.len()
     );
     Err(Blocked::new(Reason::UserDataTooLarge, message))

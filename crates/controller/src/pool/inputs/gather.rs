@@ -305,13 +305,13 @@ mod tests {
         for number in 0..own {
             by_name.insert(machine("ns", "workers", number));
         }
-        let looked_at = std::cell::Cell::new(0);
+        let visited = std::cell::Cell::new(0);
         let began = std::time::Instant::now();
         let found = by_name.beginning_with("ns", name_head("workers"), |machine| {
-            looked_at.set(looked_at.get() + 1);
+            visited.set(visited.get() + 1);
             belongs_to(machine, "workers")
         });
         println!("{own} of {} FooMachines in {:?}", 2 * others + own, began.elapsed());
-        assert_eq!((found.len(), looked_at.get()), (3, 3));
+        assert_eq!((found.len(), visited.get()), (3, 3));
     }
 }

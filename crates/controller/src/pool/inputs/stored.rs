@@ -72,7 +72,7 @@ async fn reader(spec: &FooMachinePoolSpec, lookups: &Lookups, asking: Asking) ->
         return Ok(role.arn);
     }
     Err(blocked(format!(
-        "{} cannot be the value of a tag in S3, which says who may read the user data: at most 256 letters, digits and +-=._:/@",
+        "{} cannot be the value of a tag in S3, which controls who may read the user data: at most 256 letters, digits and +-=._:/@",
         role.arn
     )))
 }
@@ -98,7 +98,7 @@ pub(in crate::pool) fn launches_soon(
 }
 
 /// The names of the pool's objects, from a list that all pools of its namespace share.
-pub(in crate::pool) async fn look(
+pub(in crate::pool) async fn read(
     region: &CloudRegion,
     storage: &Storage,
     identity: &Identity,
@@ -112,7 +112,7 @@ pub(in crate::pool) async fn look(
     };
     let Some(list) = region.objects.keys(&folder, freshness).await.fresh()? else { return Ok(Look::Unknown) };
     let own = storage.folder(namespace, group);
-    let keys = list.shows.range(own.clone()..).take_while(|key| key.starts_with(&own));
+    let keys = list.value.range(own.clone()..).take_while(|key| key.starts_with(&own));
     let names = keys.filter_map(|key| storage.name_in(namespace, group, key)).map(str::to_owned);
     Ok(Look::At { at: list.began, seen: names.collect() })
 }
@@ -235,13 +235,13 @@ mod tests {
 
     #[test]
     fn what_cloud_init_cannot_read_is_refused_with_a_reason() {
-        for (text, reason, says) in [
+        for (text, reason, text) in [
             ("[settings.kubernetes]\n", Reason::UserDataNotStorable, "as that of Bottlerocket"),
             ("{\"ignition\": {}}", Reason::UserDataNotStorable, "it is for Ignition"),
         ] {
             let blocked = kept(&keeping(ROLE), text.as_bytes().to_vec(), "boot").unwrap_err();
             assert_eq!(blocked.reason, reason);
-            assert!(blocked.message.contains(says), "{}", blocked.message);
+            assert!(blocked.message.contains(text), "{}", blocked.message);
         }
         let long = vec![b'#'; STORED_LIMIT + 1];
         assert_eq!(kept(&keeping(ROLE), long, "boot").unwrap_err().reason, Reason::UserDataTooLarge);

@@ -2,7 +2,7 @@
 //! template version for a newer Kubernetes version is created before the control plane runs it.
 //!
 //! The control plane is read live, and only if no launch template version has the desired content: never by a
-//! pool at rest, nor after a restart of the manager.
+//! idle pool, nor after a restart of the manager.
 
 use super::gather::Gathered;
 use crate::pool::reads::Read;

@@ -1,7 +1,7 @@
 //! Adds a failed or refused action to the report of its plan.
 //!
 //! The planner reports what is true; it cannot know that AWS refuses its requests. Here a refusal becomes
-//! part of the conditions, in words that stay the same while the cause does.
+//! part of the conditions, as texts that stay the same while the cause does.
 
 use crate::labels::Invariant;
 use crate::metrics::Metrics;

@@ -1,6 +1,6 @@
 //! The alerts on what managers of this suite serve on /metrics.
 
-use super::{Played, Series, play, rules};
+use super::{RuleTest, Series, rules, run_promtool};
 use crate::support::{NS, World, objects};
 use foo_api::capi::{Machine, MachineSpec};
 use foo_cloud::Watchdog;
@@ -66,7 +66,7 @@ impl Scrapes {
 
     /// Plays the alerts; those that fired at any time are these.
     fn fired(&self, name: &str, alerts: &[&str]) {
-        play(&[Played {
+        run_promtool(&[RuleTest {
             name: name.to_owned(),
             step: STEP,
             series: self.series(),
@@ -122,7 +122,7 @@ fn every_value_that_an_alert_counts_exists_from_the_start() {
 }
 
 /// Scrapes for so long.
-async fn goes_on(world: &World, scrapes: &mut Scrapes, minutes: u32) {
+async fn continues(world: &World, scrapes: &mut Scrapes, minutes: u32) {
     for _ in 0..(minutes * 60 / STEP) {
         world.waits_long(Duration::from_secs(STEP.into())).await;
         world.metrics().leads(Some("foo"), true);
@@ -135,33 +135,33 @@ async fn goes_on(world: &World, scrapes: &mut Scrapes, minutes: u32) {
 async fn nothing_fires_while_a_healthy_pool_grows_shrinks_rolls_and_is_upgraded() {
     let mut scrapes = Scrapes::new();
     let mut world = World::empty();
-    goes_on(&world, &mut scrapes, 2).await;
+    continues(&world, &mut scrapes, 2).await;
     world.has(&objects::cluster());
     world.has(&objects::foo_cluster());
     {
         let pool = world.pool("p").begins_with(3);
-        goes_on(&world, &mut scrapes, 20).await;
+        continues(&world, &mut scrapes, 20).await;
         pool.is_of(3);
         world.drains_take(Duration::from_mins(4));
         pool.scales_to(6);
-        goes_on(&world, &mut scrapes, 20).await;
+        continues(&world, &mut scrapes, 20).await;
         pool.scales_to(2);
-        goes_on(&world, &mut scrapes, 40).await;
+        continues(&world, &mut scrapes, 40).await;
         pool.is_of(2);
         pool.scales_to(8);
-        goes_on(&world, &mut scrapes, 20).await;
+        continues(&world, &mut scrapes, 20).await;
         pool.edits(|spec| spec.ami = foo_api::pool::Ami::of_id(IMAGE_X86_64_NEWER));
-        goes_on(&world, &mut scrapes, 90).await;
+        continues(&world, &mut scrapes, 90).await;
         assert_eq!(pool.status().up_to_date_replicas, Some(8));
     }
     world.kills_the_manager();
     world.starts_the_manager();
     let pool = world.pool("p");
-    goes_on(&world, &mut scrapes, 10).await;
+    continues(&world, &mut scrapes, 10).await;
     pool.edits_machine_pool(|pool| pool.spec.template.spec.version = Some("v1.37.0".to_owned()));
-    goes_on(&world, &mut scrapes, 90).await;
+    continues(&world, &mut scrapes, 90).await;
     pool.is_deleted();
-    goes_on(&world, &mut scrapes, 40).await;
+    continues(&world, &mut scrapes, 40).await;
     pool.left_nothing();
     scrapes.fired("a healthy pool", &[]);
 }
@@ -172,14 +172,14 @@ async fn a_roll_out_that_halts_fires() {
     let mut scrapes = Scrapes::new();
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
-    goes_on(&world, &mut scrapes, 5).await;
+    continues(&world, &mut scrapes, 5).await;
     world.region.set_image_boot(IMAGE_X86_64_NEWER, foo_simulator::core::catalogue::Boot::Fails).unwrap();
     pool.edits(|spec| spec.ami = foo_api::pool::Ami::of_id(IMAGE_X86_64_NEWER));
-    goes_on(&world, &mut scrapes, 150).await;
+    continues(&world, &mut scrapes, 150).await;
     scrapes.fired("a roll-out that halts", &["FooPoolNotReady", "FooRolloutStuck"]);
 }
 
-/// A drain that a PodDisruptionBudget blocks leaves the pool ready and its FooMachine as it is: the Machine alone tells.
+/// A drain that a PodDisruptionBudget blocks leaves the pool ready and its FooMachine as it is: only the Machine shows it.
 #[tokio::test(start_paused = true)]
 async fn a_drain_that_is_blocked_for_hours_fires_and_a_long_one_does_not() {
     let mut scrapes = Scrapes::new();
@@ -188,12 +188,12 @@ async fn a_drain_that_is_blocked_for_hours_fires_and_a_long_one_does_not() {
     // Six hours after its deletion the Machine would be worth an alert.
     world.drains_take(Duration::from_mins(5 * 60 + 45));
     pool.scales_to(2);
-    goes_on(&world, &mut scrapes, 6 * 60 + 30).await;
+    continues(&world, &mut scrapes, 6 * 60 + 30).await;
     pool.is_of(2);
     scrapes.fired("a drain of almost six hours", &[]);
     world.drains_take(Duration::from_hours(24));
     pool.scales_to(1);
-    goes_on(&world, &mut scrapes, 6 * 60 + 15).await;
+    continues(&world, &mut scrapes, 6 * 60 + 15).await;
     assert_eq!(pool.condition("Ready").status, "True", "routine work");
     scrapes.fired("a drain that is blocked", &["FooDeletionStuck"]);
 }
@@ -203,13 +203,13 @@ async fn a_drain_that_is_blocked_for_hours_fires_and_a_long_one_does_not() {
 async fn a_machine_of_another_provider_that_is_not_deleted_fires_nothing() {
     let mut scrapes = Scrapes::new();
     let world = World::new().await;
-    let mut machine = objects::placed(Machine::new("theirs", MachineSpec::default()));
-    machine.spec.infrastructure_ref = objects::reference("OtherMachine", "theirs");
+    let mut machine = objects::placed(Machine::new("foreign", MachineSpec::default()));
+    machine.spec.infrastructure_ref = objects::reference("OtherMachine", "foreign");
     machine.metadata.finalizers = Some(vec!["other.example.com/machine".to_owned()]);
     world.has(&machine);
-    world.server.delete::<Machine>(NS, "theirs").unwrap();
-    goes_on(&world, &mut scrapes, 7 * 60).await;
-    let left: Option<Machine> = world.server.get(NS, "theirs");
+    world.server.delete::<Machine>(NS, "foreign").unwrap();
+    continues(&world, &mut scrapes, 7 * 60).await;
+    let left: Option<Machine> = world.server.get(NS, "foreign");
     assert!(left.is_some_and(|machine| machine.metadata.deletion_timestamp.is_some()));
     scrapes.fired("a Machine of another provider", &[]);
 }

@@ -1,4 +1,4 @@
-//! An EKS cluster that exists: whose consent its adoption needs, what becomes of it, and how it is taken back after a restore.
+//! An EKS cluster that exists: which confirmations its adoption needs, what becomes of it, and how it is adopted after a restore.
 
 use super::{NAME, control_plane, refers};
 use crate::support::{CLUSTER, NS, World, objects};
@@ -18,7 +18,7 @@ use std::time::Duration;
 async fn with_a_cluster_of_nobody() -> World {
     let world = World::of_eks(json!({ "deletionPolicy": "Retain" })).await;
     world.deletes_eks();
-    world.eks_goes().await;
+    world.eks_is_removed().await;
     garbage_is_collected(&world);
     let tags = world.eks_cluster().tags;
     assert!(!tags.keys().any(|key| key.starts_with("infrastructure.foo.com/")), "{tags:?}");
@@ -53,12 +53,12 @@ fn adopts(world: &World, fields: &Value) {
 }
 
 async fn is_refused(world: &World, text: &str) {
-    let says = || world.eks_condition(CLUSTER, "ClusterReady");
-    let refused = || says().0 == "False AdoptionNotAllowed" && says().1.contains(text);
+    let state_of = || world.eks_condition(CLUSTER, "ClusterReady");
+    let refused = || state_of().0 == "False AdoptionNotAllowed" && state_of().1.contains(text);
     world.until("the adoption is refused", refused).await;
     let before = world.eks_cluster().tags;
     world.waits(Duration::from_mins(10)).await;
-    assert!(refused(), "{:?}", says());
+    assert!(refused(), "{:?}", state_of());
     assert_eq!(world.eks_cluster().tags, before);
 }
 
@@ -109,10 +109,10 @@ async fn the_deletion_of_an_adopted_cluster_retains_it_unless_the_spec_says_dele
     world.edits_eks(|eks| eks.adopt = false);
     world.waits(Duration::from_mins(2)).await;
     world.deletes_eks();
-    world.eks_goes().await;
+    world.eks_is_removed().await;
     let left = world.eks_cluster().tags;
-    for ours in [TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION, TAG_ADOPTED] {
-        assert!(!left.contains_key(ours), "{left:?}");
+    for own in [TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION, TAG_ADOPTED] {
+        assert!(!left.contains_key(own), "{left:?}");
     }
     garbage_is_collected(&world);
 
@@ -121,7 +121,7 @@ async fn the_deletion_of_an_adopted_cluster_retains_it_unless_the_spec_says_dele
     world.edits_eks(|eks| eks.deletion_policy = Some(DeletionPolicy::Delete));
     world.waits(Duration::from_mins(2)).await;
     world.deletes_eks();
-    world.eks_goes().await;
+    world.eks_is_removed().await;
     assert!(world.region.cluster(NAME).is_none());
 }
 
@@ -130,10 +130,10 @@ async fn the_deletion_of_an_adopted_cluster_retains_it_unless_the_spec_says_dele
 async fn a_control_plane_whose_name_another_ones_cluster_has_is_deleted_without_a_confirmation() {
     let world = with_a_cluster_of_nobody().await;
     world.has(&control_plane(CLUSTER, "v1.34.0", json!({})));
-    let says = || world.eks_condition(CLUSTER, "ClusterReady");
-    world.until("it is refused", || says().0 == "False ClusterNotOurs").await;
+    let state_of = || world.eks_condition(CLUSTER, "ClusterReady");
+    world.until("it is refused", || state_of().0 == "False ClusterNotOurs").await;
     world.deletes_eks_by_mistake();
-    world.eks_goes().await;
+    world.eks_is_removed().await;
     assert!(world.region.cluster(NAME).is_some());
 }
 
@@ -147,12 +147,15 @@ async fn a_cluster_from_before_a_restore_is_adopted_with_the_annotation_that_its
         (world.eks_cluster(), object.annotations()[CONTROL_PLANE_ID_ANNOTATION].clone())
     };
     let restored = restored(&world);
-    let says = || restored.eks_condition(CLUSTER, "ClusterReady");
-    restored.until("it is refused", || says().0 == "False ClusterNotOurs").await;
+    let state_of = || restored.eks_condition(CLUSTER, "ClusterReady");
+    restored.until("it is refused", || state_of().0 == "False ClusterNotOurs").await;
     restored.waits(Duration::from_mins(10)).await;
-    let said = says().1;
-    assert!(said.contains("does not exist any more") && said.contains(CONTROL_PLANE_ID_ANNOTATION), "{said}");
-    assert!(!said.contains(&id), "{said}");
+    let reported = state_of().1;
+    assert!(
+        reported.contains("does not exist any more") && reported.contains(CONTROL_PLANE_ID_ANNOTATION),
+        "{reported}"
+    );
+    assert!(!reported.contains(&id), "{reported}");
     assert_eq!(restored.eks_cluster().tags, before.tags);
 
     let annotate = |object: &mut FooControlPlane| {

@@ -52,7 +52,7 @@ fn refers(cluster: &mut Cluster) {
 
 impl World {
     /// A world in which EKS does not take its time.
-    fn hasty_eks() -> Self {
+    fn fast_eks() -> Self {
         let world = Self::empty();
         let shorten = |settings: &mut foo_simulator::core::Settings| {
             settings.eks.create = Duration::from_secs(40);
@@ -77,7 +77,7 @@ impl World {
 
     /// The same, and everything is as requested.
     async fn of_eks(fields: Value) -> Self {
-        let world = Self::hasty_eks();
+        let world = Self::fast_eks();
         world.begins_eks("v1.34.0", fields);
         world.eks_is_ready().await;
         world
@@ -85,11 +85,11 @@ impl World {
 
     async fn eks_is_ready(&self) {
         let all = ["Available", "ClusterReady", "AddonsReady", "AccessReady", "KubeconfigReady", "Ready"];
-        let is_ready = || all.iter().all(|kind| self.eks_says(kind).starts_with("True"));
+        let is_ready = || all.iter().all(|kind| self.eks_state(kind).starts_with("True"));
         self.until("the control plane is ready", || {
             let ready = is_ready();
             if !ready && std::env::var("EKS_TRACE").is_ok() {
-                println!("{}", self.eks_in_words());
+                println!("{}", self.eks_summary());
             }
             ready
         })
@@ -101,7 +101,7 @@ impl World {
     }
 
     /// `status reason` of a condition; empty if there is none.
-    fn eks_says(&self, kind: &str) -> String {
+    fn eks_state(&self, kind: &str) -> String {
         self.eks_condition(CLUSTER, kind).0
     }
 
@@ -113,7 +113,7 @@ impl World {
         condition.map_or_else(Default::default, |it| (format!("{} {}", it.status, it.reason), it.message))
     }
 
-    fn eks_in_words(&self) -> String {
+    fn eks_summary(&self) -> String {
         let conditions = self.eks_object().status.unwrap_or_default().conditions;
         let words =
             conditions.iter().map(|it| format!("{}={} {} {}", it.type_, it.status, it.reason, it.message));
@@ -125,7 +125,7 @@ impl World {
         self.server.edit(NS, CLUSTER, set).unwrap();
     }
 
-    fn wants_version(&self, version: &str) {
+    fn requests_version(&self, version: &str) {
         let set = |object: &mut FooControlPlane| version.clone_into(&mut object.spec.version);
         self.server.edit(NS, CLUSTER, set).unwrap();
     }
@@ -148,12 +148,12 @@ impl World {
         self.server.delete::<FooControlPlane>(NS, CLUSTER).unwrap();
     }
 
-    fn eks_object_is_gone(&self) -> bool {
+    fn eks_object_is_deleted(&self) -> bool {
         self.server.get::<FooControlPlane>(NS, CLUSTER).is_none()
     }
 
-    async fn eks_goes(&self) {
-        self.until("the FooControlPlane is gone", || self.eks_object_is_gone()).await;
+    async fn eks_is_removed(&self) {
+        self.until("the FooControlPlane is deleted", || self.eks_object_is_deleted()).await;
     }
 
     fn eks_cluster(&self) -> EksCluster {

@@ -14,10 +14,10 @@ async fn a_cluster_and_its_pools_use_the_identity() {
     let world = World::with_keys().await;
     let pool = world.pool("p").of(2).await;
     pool.is_of(2);
-    assert_eq!(pool.says("CredentialsReady"), "True");
-    let said = world.says_of_cluster("CredentialsReady");
-    assert_eq!((said.status.as_str(), said.reason.as_str()), ("True", "Accepted"));
-    assert_eq!(world.callers(), only(KEY), "nobody else called");
+    assert_eq!(pool.state_of("CredentialsReady"), "True");
+    let reported = world.cluster_condition("CredentialsReady");
+    assert_eq!((reported.status.as_str(), reported.reason.as_str()), ("True", "Accepted"));
+    assert_eq!(world.callers(), only(KEY), "no other credentials were used");
     let clouds = world.clouds();
     assert_eq!(clouds.len(), 1, "the cluster and the pool share one: {clouds:?}");
     assert!(!clouds[0].contains("hush"));
@@ -71,8 +71,8 @@ async fn a_circle_of_sources_is_named() {
     let pool = world.pool("p").begins_with(1);
     let words = "its source identities form a circle: prod > jump > prod";
     world.is_without_credentials(&pool, "IdentityInvalid", words).await;
-    let said = &world.identity("jump").status.unwrap().conditions[0];
-    assert_eq!((said.status.as_str(), said.reason.as_str()), ("False", "IdentityInvalid"));
+    let reported = &world.identity("jump").status.unwrap().conditions[0];
+    assert_eq!((reported.status.as_str(), reported.reason.as_str()), ("False", "IdentityInvalid"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -103,8 +103,8 @@ async fn without_allowed_namespaces_an_identity_allows_none() {
     world
         .is_without_credentials(&pool, "IdentityNotAllowed", "does not allow use from namespace default")
         .await;
-    let said = &world.identity("prod").status.unwrap().conditions[0];
-    assert!(said.message.contains("no namespace may use it"), "{said:?}");
+    let reported = &world.identity("prod").status.unwrap().conditions[0];
+    assert!(reported.message.contains("no namespace may use it"), "{reported:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -182,8 +182,8 @@ async fn without_credentials_aws_is_not_called_and_instances_keep_running() {
     assert_eq!(pool.object().spec.provider_id_list.unwrap().len(), 2);
     pool.is_deleted();
     world.waits(Duration::from_mins(10)).await;
-    assert_eq!(pool.says("Deleting"), "True");
-    assert_eq!(pool.condition("Deleting").reason, "IdentityNotAllowed", "it says what it waits for");
+    assert_eq!(pool.state_of("Deleting"), "True");
+    assert_eq!(pool.condition("Deleting").reason, "IdentityNotAllowed", "it reports what it waits for");
     assert_eq!(pool.instances().len(), 2);
     world.edits_identity("prod", |identity| {
         identity.spec.allowed_namespaces = Some(AllowedNamespaces::default());

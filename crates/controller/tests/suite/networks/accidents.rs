@@ -1,4 +1,4 @@
-//! What people do to a network by hand, and what stands in the way of its deletion.
+//! What users do to a network by hand, and what blocks its deletion.
 
 use super::{census, small, tagged};
 use crate::support::World;
@@ -42,7 +42,7 @@ async fn a_deleted_nat_gateway_is_replaced_and_routes_lead_to_the_new_one() {
     world.until("there is another NAT gateway", leads_to_another).await;
     world.rests().await;
     assert_eq!(census(&tagged(&world.region)), whole);
-    assert_eq!(world.network_says("NATReady").0.split(' ').next(), Some("True"));
+    assert_eq!(world.network_state("NATReady").0.split(' ').next(), Some("True"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -73,7 +73,7 @@ async fn a_deleted_route_is_restored() {
     world.until("the route is there", || private_default(&world).1.is_some()).await;
     world.rests().await;
     assert!(world.events_on("c").contains(&"NetworkChanged".to_owned()));
-    assert!(world.network_says("RoutesReady").0.starts_with("True"));
+    assert!(world.network_state("RoutesReady").0.starts_with("True"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -87,28 +87,28 @@ async fn with_the_policy_warn_it_is_reported_and_not_repaired() {
     world.rests().await;
     assert_eq!(private_default(&world).1, None);
     assert_eq!(world.aws_writes(), 0);
-    let said = world.network_says("RoutesReady");
-    assert!(said.1.contains("0.0.0.0/0"), "{said:?}");
+    let reported = world.network_state("RoutesReady");
+    assert!(reported.1.contains("0.0.0.0/0"), "{reported:?}");
     assert_eq!(world.network_status().subnets, subnets, "pools stay where they are");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_foreign_interface_is_named_and_waited_for_without_writes() {
     let world = World::of_network(small()).await;
-    let interface = world.puts_stranger();
+    let interface = world.puts_foreign_interface();
     world.deletes_network();
     world.waits(Duration::from_mins(10)).await;
-    assert!(!world.network_cluster_is_gone());
-    let (_, message) = world.network_says("Deleting");
-    assert!(message.contains(&interface) && message.contains("somebody's database"), "{message}");
+    assert!(!world.network_cluster_is_deleted());
+    let (_, message) = world.network_state("Deleting");
+    assert!(message.contains(&interface) && message.contains("a user's database"), "{message}");
     let parts = tagged(&world.region);
-    assert_eq!(parts.vpcs.len(), 1, "never with strangers in it");
+    assert_eq!(parts.vpcs.len(), 1, "never with foreign resources in it");
     world.forgets();
     world.waits(Duration::from_mins(10)).await;
     let changes = world.aws_writes();
     assert!(changes <= 20, "{changes} changes tried in ten minutes: {:?}", world.ec2_calls());
     world.deletes_by_hand(&interface);
-    world.network_goes().await;
+    world.network_is_removed().await;
     assert!(census(&tagged(&world.region)).is_empty());
 }
 
@@ -127,7 +127,7 @@ async fn lagging_reads_of_aws_duplicate_nothing() {
         let counts = census(&tagged(&world.region));
         assert_eq!((counts["vpcs"], counts["subnets"], counts["NAT gateways"]), (1, 4, 1), "{counts:?}");
         world.deletes_network();
-        world.network_goes().await;
+        world.network_is_removed().await;
         world.waits(Duration::from_secs(10)).await;
         assert_eq!(census(&tagged(&world.region)), [].into());
     }

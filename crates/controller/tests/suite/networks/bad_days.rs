@@ -18,8 +18,8 @@ async fn too_small_a_quota_is_reported_in_numbers_and_nothing_is_created_until_i
     world.region.change_settings(|settings| settings.network_quotas.addresses = 2).unwrap();
     world.begins_network(ManagedNetwork::default());
     world.waits(Duration::from_mins(5)).await;
-    let (said, message) = world.network_says("NetworkReady");
-    assert_eq!(said, "False LimitExceeded", "{message}");
+    let (reported, message) = world.network_state("NetworkReady");
+    assert_eq!(reported, "False LimitExceeded", "{message}");
     assert!(message.contains('3') && message.contains('2') && message.contains("Elastic IP"), "{message}");
     assert_eq!(world.aws_writes(), 0);
     world.region.change_settings(|settings| settings.network_quotas.addresses = 5).unwrap();
@@ -33,8 +33,8 @@ async fn a_missing_permission_is_named_and_used_once_granted() {
         let rule = world.aws.add_fault(FaultRule::on(action, Fault::Denied));
         world.begins_network(small());
         world.waits(Duration::from_mins(3)).await;
-        let (said, message) = world.network_says("NetworkReady");
-        assert_eq!(said, "False AccessDenied", "{action}: {message}");
+        let (reported, message) = world.network_state("NetworkReady");
+        assert_eq!(reported, "False AccessDenied", "{action}: {message}");
         assert!(message.contains(&format!("ec2:{action}")), "{message}");
         assert!(!world.events_on(CLUSTER).is_empty());
         world.aws.remove_fault(rule);
@@ -55,10 +55,10 @@ async fn one_refusal_does_not_stop_the_others() {
     ));
     world.begins_network(small());
     world.waits(Duration::from_mins(3)).await;
-    let said = world.network_says("NATReady");
-    assert_eq!(said.0, "False LimitExceeded", "{said:?}");
-    assert!(world.network_says("SubnetsReady").0.starts_with("True"));
-    assert!(world.network_says("SecurityGroupsReady").0.starts_with("True"));
+    let reported = world.network_state("NATReady");
+    assert_eq!(reported.0, "False LimitExceeded", "{reported:?}");
+    assert!(world.network_state("SubnetsReady").0.starts_with("True"));
+    assert!(world.network_state("SecurityGroupsReady").0.starts_with("True"));
     world.forgets();
     world.waits(Duration::from_mins(20)).await;
     let tries = world.aws.calls("AllocateAddress");
@@ -75,11 +75,11 @@ async fn while_aws_cannot_be_reached_an_idle_network_stays_ready() {
     let before = passes(PassResult::Settled) + passes(PassResult::Worked);
     world.waits(Duration::from_mins(15)).await;
     let passes = passes(PassResult::Settled) + passes(PassResult::Worked) - before;
-    assert!(passes < 200, "{passes} passes in a quarter of an hour in which nobody answers");
-    assert!(world.network_says("NetworkReady").0.starts_with("True"));
+    assert!(passes < 200, "{passes} passes in a quarter of an hour without a response");
+    assert!(world.network_state("NetworkReady").0.starts_with("True"));
     world.aws.remove_fault(rule);
     world.rests().await;
-    assert!(world.network_says("Ready").0.starts_with("True"));
+    assert!(world.network_state("Ready").0.starts_with("True"));
 }
 
 /// Passes give way to others while many calls wait. What they were about to read is read in the next one.
@@ -103,8 +103,8 @@ async fn a_region_without_enough_zones_is_reported_before_anything_is_created() 
     let network = serde_json::from_value(json!({ "zones": { "names": ["eu-central-1x"] } })).unwrap();
     world.begins_network(network);
     world.waits(Duration::from_mins(1)).await;
-    let (said, message) = world.network_says("NetworkReady");
-    assert_eq!(said, "False ZoneNotFound", "{message}");
+    let (reported, message) = world.network_state("NetworkReady");
+    assert_eq!(reported, "False ZoneNotFound", "{message}");
     assert!(message.contains("eu-central-1x"), "{message}");
     assert_eq!(world.aws_writes(), 0);
 }
@@ -128,7 +128,7 @@ async fn a_copy_of_a_cluster_with_its_annotations_does_not_take_over_its_network
     world.server.delete::<FooCluster>(NS, "copy").unwrap();
     world.rests().await;
     assert_eq!(world.aws_writes(), 0);
-    assert!(world.network_says("NetworkReady").0.starts_with("True"));
+    assert!(world.network_state("NetworkReady").0.starts_with("True"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -141,8 +141,8 @@ async fn an_identity_that_allows_certain_subnets_only_allows_no_new_ones() {
     world.has(&objects::cluster());
     world.has(&cluster);
     world.waits(Duration::from_mins(1)).await;
-    let (said, message) = world.network_says("NetworkReady");
-    assert_eq!(said, "False SubnetNotAllowed", "{message}");
+    let (reported, message) = world.network_state("NetworkReady");
+    assert_eq!(reported, "False SubnetNotAllowed", "{message}");
     assert!(census(&tagged(&world.region)).is_empty());
 }
 
@@ -155,8 +155,8 @@ async fn a_range_that_the_users_vpc_gets_later_is_noticed() {
     world.has(&objects::cluster());
     world.has(&managed(serde_json::from_value(spec).unwrap()));
     world.waits(Duration::from_mins(5)).await;
-    let (said, message) = world.network_says("NetworkReady");
-    assert_eq!(said, "False RangeUnfit", "{message}");
+    let (reported, message) = world.network_state("NetworkReady");
+    assert_eq!(reported, "False RangeUnfit", "{message}");
     assert!(message.contains("10.1.0.0/16 is not in VPC"), "{message}");
     assert_eq!(world.aws_writes(), 0);
 

@@ -40,7 +40,7 @@ async fn an_empty_region_becomes_a_network_in_three_zones_in_little_more_time_th
         "EndpointsReady",
         "Ready",
     ] {
-        assert!(world.network_says(kind).0.starts_with("True"), "{kind}: {:?}", world.network_says(kind));
+        assert!(world.network_state(kind).0.starts_with("True"), "{kind}: {:?}", world.network_state(kind));
     }
     let reasons: BTreeSet<String> = world.events_on("c").into_iter().collect();
     assert!(reasons.contains("NetworkResourcesCreated"), "{reasons:?}");
@@ -83,7 +83,7 @@ async fn pools_launch_into_its_private_subnets_once_it_is_ready_and_not_before()
     let pool = world.pool("p").begins_with(3);
     world.until("subnets are shown", || !world.network_status().resources.is_empty()).await;
     world.waits(Duration::from_secs(30)).await;
-    assert!(pool.group().is_none(), "{:?}", world.network_says("NetworkReady"));
+    assert!(pool.group().is_none(), "{:?}", world.network_state("NetworkReady"));
     world.network_gets_ready().await;
     world.settles().await;
     pool.is_of(3);
@@ -104,10 +104,10 @@ async fn it_is_deleted_after_its_pools_without_leftovers() {
     let pool = world.pool("p").of(2).await;
     world.deletes_network();
     world.waits(Duration::from_mins(3)).await;
-    assert_eq!(world.network_says("Deleting").0, "True WaitingForPools");
+    assert_eq!(world.network_state("Deleting").0, "True WaitingForPools");
     assert_eq!(census(&tagged(&world.region))["subnets"], 6);
     pool.is_deleted();
-    world.network_goes().await;
+    world.network_is_removed().await;
     assert!(census(&tagged(&world.region)).is_empty(), "{:?}", census(&tagged(&world.region)));
 }
 
@@ -118,7 +118,7 @@ async fn a_retained_network_stays_when_its_object_is_deleted() {
     let before = tagged(&world.region);
     world.forgets();
     world.deletes_network();
-    world.network_goes().await;
+    world.network_is_removed().await;
     assert_eq!(tagged(&world.region), before);
     assert_eq!(world.aws_writes(), 0);
 }
@@ -129,7 +129,7 @@ async fn an_object_without_a_network_is_deleted_without_a_call() {
     world.has(&super::managed(ManagedNetwork::default()));
     world.waits(Duration::from_mins(1)).await;
     world.deletes_network();
-    world.network_goes().await;
+    world.network_is_removed().await;
     assert_eq!(world.aws.total_calls(), 0);
 }
 

@@ -1,4 +1,4 @@
-//! Many networks in one region, and what they cost at rest.
+//! Many networks in one region, and what they cost when idle.
 
 use super::{managed, small, tagged};
 use crate::support::{CLUSTER, NS, World, objects};
@@ -52,11 +52,11 @@ async fn calls_at_rest(count: usize) -> BTreeMap<String, u64> {
     let by_action: Vec<String> = calls.iter().map(|(action, count)| format!("{count} {action}")).collect();
     // `make bench` shows it.
     let total: u64 = calls.values().sum();
-    println!("{count} networks at rest, in an hour: {total} calls of AWS: {}", by_action.join(", "));
+    println!("{count} idle networks, in an hour: {total} calls of AWS: {}", by_action.join(", "));
     calls
 }
 
-/// How many networks are compared with one: `make bench` asks for a hundred (FOO_FIGURES=whole).
+/// How many networks are compared with one: `make bench` requests a hundred (FOO_FIGURES=whole).
 fn several() -> u64 {
     if std::env::var("FOO_FIGURES").is_ok_and(|it| it == "whole") { 100 } else { 8 }
 }
@@ -105,7 +105,7 @@ async fn clusters_of_the_same_name_in_two_namespaces_and_regions_have_nothing_in
     assert_eq!(names(&tagged(&elsewhere)), [format!("other/{CLUSTER}")].into());
     let before = tagged(&elsewhere);
     world.deletes_network();
-    world.network_goes().await;
+    world.network_is_removed().await;
     assert_eq!(tagged(&elsewhere), before);
     assert!(tagged(&world.region).vpcs.is_empty());
     assert!(other().unwrap().finalizers().len() == 1);

@@ -17,15 +17,15 @@ async fn a_restored_cluster_gets_no_second_network_and_adopts_the_first_by_its_i
     let mut restored = world.restored();
     restored.has(&objects::cluster());
     restored.has(&managed(small()));
-    let held = |restored: &World| restored.network_says("NetworkReady").0 == "False EarlierNetworkExists";
-    restored.until("it is held", || held(&restored)).await;
+    let pending = |restored: &World| restored.network_state("NetworkReady").0 == "False EarlierNetworkExists";
+    restored.until("it is blocked", || pending(&restored)).await;
     restored.waits(Duration::from_mins(10)).await;
     // The next process finds an id in the annotation.
     restored.kills_the_manager();
     restored.starts_the_manager();
     restored.waits(Duration::from_mins(10)).await;
-    let (said, message) = restored.network_says("NetworkReady");
-    assert!(held(&restored), "{said} {message}");
+    let (reported, message) = restored.network_state("NetworkReady");
+    assert!(pending(&restored), "{reported} {message}");
     assert!(message.contains(NETWORK_ID_ANNOTATION) && message.contains(&vpc), "{message}");
     assert!(!message.contains(&id), "{message}");
     assert_eq!(census(&tagged(&restored.region)), before);
@@ -39,6 +39,6 @@ async fn a_restored_cluster_gets_no_second_network_and_adopts_the_first_by_its_i
     assert_eq!(restored.annotation(NETWORK_ID_ANNOTATION), Some(id));
     assert_eq!(census(&tagged(&restored.region)), before);
     restored.deletes_network();
-    restored.network_goes().await;
+    restored.network_is_removed().await;
     assert!(census(&tagged(&restored.region)).is_empty());
 }

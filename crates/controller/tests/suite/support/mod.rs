@@ -129,7 +129,7 @@ impl World {
         self.starts_the_manager_with(&Accounts { of_callers, ..Accounts::from(&self.aws) });
     }
 
-    /// The test makes managers count so many violations of invariants.
+    /// The test causes managers to count this many violations of invariants.
     pub(crate) fn provokes(&mut self, violations: u64) {
         self.audit.provoked = violations;
     }
@@ -210,14 +210,14 @@ impl World {
         manager::context(&self.server, &Accounts::from(&self.aws), self.time.clone(), &self.flags)
     }
 
-    /// Our manager dies in the middle of whatever it does.
+    /// The manager is killed in the middle of whatever it does.
     pub(crate) fn kills_the_manager(&mut self) {
         if let Some(manager) = self.manager.take() {
             self.audit.violations += manager.metrics().invariant_violations();
         }
     }
 
-    /// Our manager is told to end, and does.
+    /// The manager is asked to shut down, and does.
     pub(crate) async fn stops_the_manager(&mut self) {
         if let Some(manager) = self.manager.take() {
             self.audit.violations += manager.metrics().invariant_violations();
@@ -225,7 +225,7 @@ impl World {
         }
     }
 
-    /// Somebody writes this object.
+    /// A user writes this object.
     pub(crate) fn has<K: Object>(&self, object: &K) {
         self.server.create(object).unwrap();
     }
@@ -241,7 +241,7 @@ impl World {
         while Instant::now() < end {
             sleep(Duration::from_millis(100).min(end - Instant::now())).await;
             self.time.catch_up();
-            self.audit.look(&self.region, &self.core);
+            self.audit.check(&self.region, &self.core);
         }
     }
 
@@ -258,17 +258,17 @@ impl World {
     pub(crate) async fn until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
         let began = Instant::now();
         while !is_so() {
-            assert!(began.elapsed() < PATIENCE, "not in {PATIENCE:?}: {what}\n{}", self.in_words());
+            assert!(began.elapsed() < PATIENCE, "not in {PATIENCE:?}: {what}\n{}", self.summary());
             self.waits(Duration::from_millis(100)).await;
         }
     }
 
-    /// Waits until nothing is being drained and nobody has written anything, in Kubernetes or in AWS, for a while.
+    /// Waits until nothing is being drained and nothing has been written, in Kubernetes or in AWS, for a while.
     pub(crate) async fn settles(&self) {
         let began = Instant::now();
         let (mut seen, mut since) = (self.everything_written(), began);
         while since.elapsed() < QUIET {
-            assert!(began.elapsed() < PATIENCE, "nothing comes to rest\n{}", self.in_words());
+            assert!(began.elapsed() < PATIENCE, "nothing comes to rest\n{}", self.summary());
             self.waits(Duration::from_secs(1)).await;
             let now = self.everything_written();
             if now != seen || !self.core.draining().is_empty() {
@@ -347,13 +347,13 @@ impl World {
         self.aws.call_counts_by_caller().into_keys().map(|(caller, _, _)| caller).collect()
     }
 
-    /// Somebody terminates an instance in EC2, behind everybody's back.
+    /// A user terminates an instance in EC2.
     pub(crate) fn kills_instance(&self, id: &InstanceId) {
         self.audit.excuse(id);
         self.region.kill_instance(id).unwrap();
     }
 
-    /// This instance ends with pods on it, and nobody can help it.
+    /// This instance is terminated with pods on it, which cannot be prevented.
     pub(crate) fn excuses(&self, id: &InstanceId) {
         self.audit.excuse(id);
     }
@@ -363,8 +363,8 @@ impl World {
         self.core.set_drain_time(DrainTime::Takes(time));
     }
 
-    /// Everything, for people who read why a test failed.
-    pub(crate) fn in_words(&self) -> String {
+    /// Everything, for developers who read why a test failed.
+    pub(crate) fn summary(&self) -> String {
         let pools = self.server.objects::<foo_api::FooMachinePool>();
         let conditions: Vec<String> = pools
             .iter()

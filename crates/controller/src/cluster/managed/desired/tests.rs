@@ -67,7 +67,7 @@ impl Region {
         desired.subnets.iter().map(shown).collect()
     }
 
-    fn says(&self, spec: Value) -> (Reason, String) {
+    fn problem(&self, spec: Value) -> (Reason, String) {
         let blocked = self.desired(spec).unwrap_err();
         (blocked.reason, blocked.message)
     }
@@ -181,9 +181,9 @@ fn bad_ranges_are_reported_before_anything_is_created() {
             "subnet a with 10.1.0.0/24 is in none of the network's ranges",
         ),
     ] {
-        let said = region.says(spec.clone());
-        assert_eq!(said.0, reason, "{spec}: {said:?}");
-        assert!(said.1.starts_with(words), "{spec}: {said:?}");
+        let published = region.problem(spec.clone());
+        assert_eq!(published.0, reason, "{spec}: {published:?}");
+        assert!(published.1.starts_with(words), "{spec}: {published:?}");
         // What exists can be deleted all the same.
         let deleted = Region { being_deleted: true, ..Region::with("abc") }.desired(spec).unwrap();
         assert!(deleted.being_deleted && deleted.subnets.is_empty());
@@ -194,7 +194,7 @@ fn bad_ranges_are_reported_before_anything_is_created() {
 fn a_secondary_range_takes_what_does_not_fit() {
     let region = Region::with("abc");
     let spec = |more: Value| json!({"cidr": "10.2.0.0/24", "secondaryCIDRs": more, "subnets": {"types": ["Private"], "sizes": {"private": 25}}});
-    assert_eq!(region.says(spec(json!([]))).0, Reason::RangeTooSmall);
+    assert_eq!(region.problem(spec(json!([]))).0, Reason::RangeTooSmall);
     assert_eq!(
         region.subnets(spec(json!(["100.64.0.0/24"]))),
         [
@@ -342,12 +342,12 @@ fn rules_of_the_user_are_added() {
     );
     assert_eq!(shown(&group(&desired, "bastion").ingress), ["Icmp node ping"]);
     let bad =
-        json!({"node": [rule("odd", json!({"ports": {"first": 1}, "from": {"securityGroup": "nobody"}}))]});
+        json!({"node": [rule("odd", json!({"ports": {"first": 1}, "from": {"securityGroup": "none"}}))]});
     assert_eq!(
-        Region::with("abc").says(json!({"securityGroups": bad})),
+        Region::with("abc").problem(json!({"securityGroups": bad})),
         (
             Reason::RuleInvalid,
-            "the security group rule odd names the security group nobody, which is none of the network"
+            "the security group rule odd names the security group none, which is none of the network"
                 .to_owned()
         )
     );

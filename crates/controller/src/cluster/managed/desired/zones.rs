@@ -31,7 +31,7 @@ pub(super) fn chosen(
     counted(count.unwrap_or(USUAL_ZONES), known, begun)
 }
 
-/// Whether the region has all of these zones. If nobody looked yet, AWS says it when they are used.
+/// Whether the region has all of these zones. If they have not been read yet, AWS refuses missing ones when they are used.
 pub(super) fn exist<'a>(names: impl Iterator<Item = &'a Zone>, known: &Known<'_>) -> Result<(), Blocked> {
     for zone in names.filter(|_| !known.zones.is_empty()) {
         let what = match known.zones.get(zone) {

@@ -7,7 +7,7 @@ use foo_model::network::{CidrAssociation, Parts, Tags, Vpc};
 use foo_model::{AssociationId, Timestamp, VpcId};
 use foo_network::{Memory, Recorded};
 
-/// A network without a part in AWS, and without the right to create one: nobody read anything.
+/// A network without a part in AWS, and without the permission to create one: nothing was read.
 fn begun(being_deleted: bool) -> (Desired, Observed, Plan) {
     let (zones, seen) = (zones(), Parts::default());
     let known = Known {
@@ -69,10 +69,10 @@ fn vpc(ranges: &[(&str, CidrState)]) -> Vpc {
 }
 
 /// The ranges that the status has of a network with this VPC, if it had these of that VPC before.
-fn ranges_shown(looked: Option<Vpc>, before: (&str, &[&str])) -> Vec<String> {
+fn ranges_shown(read: Option<Vpc>, before: (&str, &[&str])) -> Vec<String> {
     let (desired, mut observed, mut plan) = begun(false);
     plan.report.vpc = Some(VpcId::new("vpc-1"));
-    observed.tagged.parts.vpcs.extend(looked.map(|vpc| (vpc.id.clone(), vpc)));
+    observed.tagged.parts.vpcs.extend(read.map(|vpc| (vpc.id.clone(), vpc)));
     let before = NetworkStatus {
         vpc_id: before.0.to_owned(),
         cidrs: before.1.iter().map(ToString::to_string).collect(),
@@ -124,18 +124,18 @@ fn a_refused_plan_is_in_every_condition_and_deletes_no_object() {
         }
         let violation = Violation("a rule".to_owned());
         let refused = plan.refused(&[violation], &Recorded::default(), &Memory::default());
-        let says = |kind| refused.report.conditions.iter().find(|it| it.kind == kind).unwrap();
-        let ready = says(ConditionKind::NetworkReady);
+        let condition = |kind| refused.report.conditions.iter().find(|it| it.kind == kind).unwrap();
+        let ready = condition(ConditionKind::NetworkReady);
         assert_eq!((ready.status, ready.reason), (Status::False, Reason::InvalidPlan));
         assert!(ready.message.contains("a rule"), "{}", ready.message);
         let expected = if being_deleted {
-            let said = deleting(&refused, None);
-            assert_eq!((said.reason, &said.message), (Reason::InvalidPlan, &ready.message));
+            let published = deleting(&refused, None);
+            assert_eq!((published.reason, &published.message), (Reason::InvalidPlan, &ready.message));
             (Status::True, Reason::InvalidPlan, Deletion::Pending)
         } else {
             (Status::False, Reason::NotDeleting, Deletion::NotAsked)
         };
-        let said = says(ConditionKind::Deleting);
-        assert_eq!((said.status, said.reason, refused.report.deletion), expected);
+        let published = condition(ConditionKind::Deleting);
+        assert_eq!((published.status, published.reason, refused.report.deletion), expected);
     }
 }

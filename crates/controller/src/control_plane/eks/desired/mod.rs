@@ -59,7 +59,7 @@ pub(super) struct Known<'a> {
     pub(super) oldest_kubelet: Option<Minor>,
     /// Whether the cluster may be deleted.
     pub(super) being_deleted: bool,
-    /// Whether its Cluster goes as well, or a user confirmed the deletion.
+    /// Whether its Cluster is deleted as well, or a user confirmed the deletion.
     pub(super) deletion_confirmed: bool,
 }
 
@@ -137,7 +137,7 @@ pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Des
     })
 }
 
-/// What the spec says nothing about of a cluster that may be taken over: its defaults are for new clusters.
+/// Fields that the spec omits, of a cluster that may be adopted: the defaults are for new clusters.
 fn left_open(eks: &Eks) -> BTreeSet<Setting> {
     let all = [
         (Setting::Access, eks.endpoint_access.is_none()),

@@ -2,7 +2,7 @@
 //! recorded, and only then used: a manager that is killed after it created a launch template must find the same
 //! image again, although AWS may name a newer one by then.
 //!
-//! The record is an annotation, which goes along when the object is moved; `status.image` shows it, and replaces an
+//! The record is an annotation, which is moved with the object; `status.image` shows it, and replaces an
 //! annotation that was lost. A look-up that fails does not affect a pool that has a record.
 
 use super::account;
@@ -191,7 +191,7 @@ impl Pools {
             }
             (Ok(found), valid) => match self.record(gathered, Some(&found), state).await {
                 Ok(()) => {
-                    self.tell_image(gathered, &found, record.as_ref()).await;
+                    self.report_image(gathered, &found, record.as_ref()).await;
                     Image::recorded(found)
                 }
                 Err(because) => match valid {
@@ -253,7 +253,7 @@ impl Pools {
         }
     }
 
-    async fn tell_image(&self, gathered: &Gathered, found: &ImageStatus, before: Option<&ImageStatus>) {
+    async fn report_image(&self, gathered: &Gathered, found: &ImageStatus, before: Option<&ImageStatus>) {
         let before = before.filter(|before| before.id != found.id);
         let before = before.map(|before| format!("; before: {}", before.id)).unwrap_or_default();
         let message = format!("image {} from {}{before}", found.id, found.source);

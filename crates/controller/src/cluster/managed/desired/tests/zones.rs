@@ -24,7 +24,7 @@ fn zones_stay_whatever_zones_the_region_gets() {
     // A read that fails does not stop a network that has all its zones.
     let blind = Region { zones: BTreeMap::new(), ..region };
     assert_eq!(blind.subnets(json!({"subnets": {"types": ["Private"]}})), three);
-    assert_eq!(blind.says(json!({"zones": {"count": 4}})).0, Reason::ZonesUnknown);
+    assert_eq!(blind.problem(json!({"zones": {"count": 4}})).0, Reason::ZonesUnknown);
 }
 
 #[test]
@@ -113,10 +113,10 @@ fn zones_that_are_chosen_are_available_availability_zones_that_eks_can_use() {
         zones.into_iter().map(|zone| zone.as_str().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(of(json!({})), ["us-east-1b", "us-east-1c", "us-east-1d"]);
-    // Whoever names one gets it.
+    // A zone that is named is used.
     assert_eq!(of(json!({"zones": {"names": ["us-east-1f", "us-east-1a"]}})), ["us-east-1a", "us-east-1f"]);
     assert_eq!(
-        region.says(json!({"zones": {"count": 4}})),
+        region.problem(json!({"zones": {"count": 4}})),
         (
             Reason::ZonesTooFew,
             "region us-east-1 has 3 Availability Zones that can be used (us-east-1b, us-east-1c, us-east-1d), and 4 are \
@@ -125,7 +125,7 @@ fn zones_that_are_chosen_are_available_availability_zones_that_eks_can_use() {
         )
     );
     assert_eq!(
-        region.says(json!({"zones": {"names": ["us-east-1e"]}})).1,
+        region.problem(json!({"zones": {"names": ["us-east-1e"]}})).1,
         "us-east-1e is a Local Zone or a Wavelength Zone, not an Availability Zone; there are us-east-1b, us-east-1c, \
          us-east-1d"
     );
@@ -134,20 +134,20 @@ fn zones_that_are_chosen_are_available_availability_zones_that_eks_can_use() {
 #[test]
 fn zones_that_the_region_does_not_have_are_named() {
     let region = Region::with("abc");
-    let said = (
+    let published = (
         Reason::ZoneNotFound,
         "region eu-central-1 has no Availability Zone eu-central-1x; there are eu-central-1a, eu-central-1b, eu-central-1c"
             .to_owned(),
     );
-    assert_eq!(region.says(json!({"zones": {"names": ["eu-central-1x"]}})), said);
+    assert_eq!(region.problem(json!({"zones": {"names": ["eu-central-1x"]}})), published);
     let listed = json!([{"name": "a", "type": "Private", "zone": "eu-central-1x", "cidr": "10.0.0.0/24"}]);
-    assert_eq!(region.says(json!({"egress": "None", "subnets": {"list": listed}})), said);
+    assert_eq!(region.problem(json!({"egress": "None", "subnets": {"list": listed}})), published);
 }
 
 #[test]
 fn a_zone_with_subnets_cannot_be_left_out() {
     let region = Region::with("abc").has_subnet("subnet-1", ID, "private/eu-central-1c", "10.0.0.0/19", None);
-    let (reason, message) = region.says(json!({"zones": {"names": ["eu-central-1a"]}}));
+    let (reason, message) = region.problem(json!({"zones": {"names": ["eu-central-1a"]}}));
     assert_eq!(reason, Reason::ZoneInUse);
     assert!(message.starts_with("the network has subnets in eu-central-1c, which"), "{message}");
 }
@@ -173,7 +173,7 @@ fn a_zone_without_subnets_can_be_left_out() {
     };
     let region = Region { status: Some(status(std::slice::from_ref(&b))), ..Region::with("abc") };
     assert_eq!(region.subnets(names("a")), ["private/eu-central-1a 10.0.0.0/19"]);
-    // While it is being created nobody knows.
+    // While it is being created this is unknown.
     let mut creating = status(&[]);
     let intent = json!({"role": b.role, "since": "2026-01-01T00:00:00Z", "attempt": 0});
     creating.intents.push(serde_json::from_value(intent).unwrap());
@@ -181,7 +181,7 @@ fn a_zone_without_subnets_can_be_left_out() {
     assert_eq!(region.subnets(names("a")).len(), 2);
     let exists = resource("subnet/private/eu-central-1b", Some("subnet-1"));
     let region = Region { status: Some(status(&[exists])), ..Region::with("abc") };
-    assert_eq!(region.says(names("a")).0, Reason::ZoneInUse);
+    assert_eq!(region.problem(names("a")).0, Reason::ZoneInUse);
 }
 
 #[test]

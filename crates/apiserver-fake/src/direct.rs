@@ -1,4 +1,4 @@
-//! The user's hand: typed reads and writes for tests, past the wire, the log and all faults.
+//! Direct access for tests: typed reads and writes, past the wire, the log and all faults.
 //!
 //! They follow the same rules as requests (generation, finalizers, ownership under the manager `user`), and watches
 //! see them. A type that shows only part of an object, as [`foo_api::capi`] has them, does not lose the rest:
@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Types the hand can hold: what kube's derive and k8s-openapi make.
+/// Types that can be read and written directly: those of kube's derive and k8s-openapi.
 pub trait Object: Resource<DynamicType = ()> + Serialize + DeserializeOwned + Clone + Debug {}
 
 impl<K: Resource<DynamicType = ()> + Serialize + DeserializeOwned + Clone + Debug> Object for K {}
@@ -129,7 +129,7 @@ impl FakeApiServer {
         from_json(&written)
     }
 
-    /// Changes what is stored of an object, and judges nothing: a real server holds such objects too, from older versions of
+    /// Changes what is stored of an object, without validation: a real server has such objects too, from older versions of
     /// their kind or through rules that it does not check.
     pub fn spoil<K: Object>(
         &self,
@@ -141,7 +141,7 @@ impl FakeApiServer {
         self.touch(|store, kind: &Kind, _| store.spoil(kind, &key, change), kind_of::<K>)
     }
 
-    /// Deletes an object in the background; true if it is gone at once, false if finalizers hold it.
+    /// Deletes an object in the background; true if it is removed at once, false if it has finalizers.
     pub fn delete<K: Object>(&self, namespace: &str, name: &str) -> Result<bool, Refusal> {
         let key = (namespace.to_owned(), name.to_owned());
         let delete = |store: &mut Store, kind: &Kind, writer: &Writer| {
@@ -187,7 +187,7 @@ fn from_json<K: Object>(object: &Value) -> Result<K, Refusal> {
     serde_json::from_value(object.clone()).map_err(|error| failure::bad_request(error.to_string()))
 }
 
-/// The merge patch that makes `before` into `after`; nothing if they are equal.
+/// The merge patch that turns `before` into `after`; nothing if they are equal.
 fn difference(before: &Value, after: &Value) -> Option<Value> {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) => {

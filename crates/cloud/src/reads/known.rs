@@ -6,7 +6,7 @@ use foo_model::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How old a response may be.
+/// How old a result may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
     /// Its read began at this moment or later.
@@ -25,18 +25,18 @@ impl Freshness {
     }
 }
 
-/// What one read showed.
+/// The result of one read.
 #[derive(Debug)]
-pub struct Look<T> {
+pub struct ReadResult<T> {
     /// When it began.
     pub began: Timestamp,
-    /// What it showed.
-    pub shows: Arc<T>,
+    /// What it returned.
+    pub value: Arc<T>,
 }
 
-impl<T> Clone for Look<T> {
+impl<T> Clone for ReadResult<T> {
     fn clone(&self) -> Self {
-        Self { began: self.began, shows: Arc::clone(&self.shows) }
+        Self { began: self.began, value: Arc::clone(&self.value) }
     }
 }
 
@@ -44,20 +44,20 @@ impl<T> Clone for Look<T> {
 #[derive(Clone, Debug)]
 pub struct Known<T> {
     /// The newest read that succeeded, however old.
-    pub look: Option<Look<T>>,
+    pub last_read: Option<ReadResult<T>>,
     /// Why there is no newer one, if the read is older than it was asked for, or there is none.
-    pub trouble: Option<CloudError>,
+    pub failure: Option<CloudError>,
 }
 
 impl<T> Known<T> {
     /// What was seen if it is as new as it was asked for, or why not.
     ///
     /// # Errors
-    /// What kept AWS from being asked.
-    pub fn fresh(self) -> Result<Option<Look<T>>> {
-        match self.trouble {
+    /// Why AWS could not be read.
+    pub fn fresh(self) -> Result<Option<ReadResult<T>>> {
+        match self.failure {
             Some(error) => Err(error),
-            None => Ok(self.look),
+            None => Ok(self.last_read),
         }
     }
 }

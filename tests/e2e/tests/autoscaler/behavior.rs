@@ -98,7 +98,7 @@ fn an_excessive_scale_in_in_a_shortage_spares_serving_machines_unless_marked() {
         autoscaler.set_size(&pool, 0).await?;
         pool.wait("what never launched to be cancelled", SOON, |view| desired(view) == Some(4)).await?;
         let foo_machine_pool = autoscaler.api(Kind::FooMachinePool);
-        wait_until("the pool to say what it keeps", SOON, async || {
+        wait_until("the pool to report what it keeps", SOON, async || {
             let seen = serde_json::to_value(foo_machine_pool.get(&pool.name().pool).await?)?;
             let ready = format!("{:#}", seen["status"]["conditions"]);
             Ok(Probe::when(ready.contains("4 serving nodes are kept until"), || ready.clone()))
@@ -124,7 +124,7 @@ fn an_excessive_scale_in_in_a_shortage_spares_serving_machines_unless_marked() {
 }
 
 /// Habit 2: what it marked and counted down, and what has no deletionTimestamp when its patience ends, it counts down
-/// again. So neither a drain that waits nor our own limit of drains holds a marked Machine's deletion back.
+/// again. So neither a drain that waits nor the provider's limit of drains delays a marked Machine's deletion.
 #[test]
 fn marked_machines_are_deleted_at_once_so_that_none_is_counted_down_twice() {
     in_world(async |world| {
@@ -185,8 +185,8 @@ fn let_join(world: &World, pool: &Pool<'_>, joins: &Arc<AtomicBool>) {
     world.kubelets().adjust(|options| {
         let others = Arc::clone(&options.join);
         options.join = Arc::new(move |node: &NodeSpec| {
-            let ours = node.labels.get(GROUP_LABEL) == Some(&group);
-            if ours && !joins.load(Ordering::Relaxed) { Join::Never } else { others(node) }
+            let own = node.labels.get(GROUP_LABEL) == Some(&group);
+            if own && !joins.load(Ordering::Relaxed) { Join::Never } else { others(node) }
         });
     });
 }
@@ -196,7 +196,7 @@ fn launches(world: &World, pool: &Pool<'_>) -> usize {
     activities.iter().filter(|activity| activity.description.starts_with("Launching")).count()
 }
 
-/// Habit 5: instances that never become Nodes are taken back, first unmarked and then marked, and with a provider that
+/// Habit 5: instances that never become Nodes are removed, first unmarked and then marked, and with a provider that
 /// does not react it changes its mind twice a second.
 #[test]
 fn instances_that_never_join_are_deleted_at_once_and_flapping_launches_few() {
@@ -235,7 +235,7 @@ fn instances_that_never_join_are_deleted_at_once_and_flapping_launches_few() {
         }
         pool.settles_at(0).await?;
         let launched = launches(world, &pool) - before;
-        // A successor may come before what it succeeds has gone (rollout.maxSurge), so it is not one at a time.
+        // A successor may join before its predecessor is deleted (rollout.maxSurge), so it is not one at a time.
         assert!(launched <= 5, "{launched} launches for 10 changes of mind");
 
         joins.store(true, Ordering::Relaxed);
@@ -301,7 +301,7 @@ fn where_another_controller_scales_writes_of_the_autoscaler_have_no_effect() {
             })
             .await?;
         }
-        assert_eq!(instances(&pool.look().await?), instances(&two));
+        assert_eq!(instances(&pool.view().await?), instances(&two));
         assert_eq!(deaths(world, "ca-ignores"), []);
         Ok(())
     });
