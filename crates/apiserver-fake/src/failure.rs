@@ -27,7 +27,7 @@ pub(crate) fn failure(code: u16, reason: &str, message: String, about: Option<(&
     })
 }
 
-/// A path that is not served: the real server answers in plain text, without a reason.
+/// A path that is not served: the real server responds in plain text, without a reason.
 pub(crate) fn unknown_path() -> Refusal {
     failure(404, "", "404 page not found".to_owned(), None)
 }

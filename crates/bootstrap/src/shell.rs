@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// Where Cluster API finds the end of bootstrapping (its contract for bootstrap providers, "Sentinel File").
 pub(crate) const SENTINEL: &str = "/run/cluster-api/bootstrap-success.complete";
 
-/// Says what is wrong with files and commands. `own` are the paths that the provider writes itself.
+/// Reports mistakes in files and commands. `own` are the paths that the provider writes itself.
 pub(crate) fn check(node: &NodeInput, own: &[String], refusals: &mut Refusals) {
     let mut seen = BTreeSet::new();
     for (index, file) in node.files.iter().enumerate() {

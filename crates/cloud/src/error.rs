@@ -82,7 +82,7 @@ impl CloudError {
 
     /// The call had no response within that time.
     pub fn no_answer(operation: Operation, within: Duration) -> Self {
-        Self::new(operation, ErrorKind::Unreachable, None, &format!("no answer in {} s", within.as_secs()))
+        Self::new(operation, ErrorKind::Unreachable, None, &format!("no response in {} s", within.as_secs()))
     }
 
     /// The action that AWS's text names. Creations need more than their own: tags and private names of endpoints are actions

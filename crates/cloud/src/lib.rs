@@ -9,7 +9,7 @@
 //! * [`compared`]: how far another clock is from the manager's.
 //! * [`observer`]: one sweep for all groups of one set of credentials and region, shared by all pools.
 //! * [`lookups`]: facts that rarely change, looked up once.
-//! * [`reads`]: answers that are shared by all clusters; [`networks`], [`clusters`] and [`stored`] ask for them.
+//! * [`reads`]: results that are shared by all clusters; [`networks`], [`clusters`] and [`stored`] request them.
 //! * [`retry`]: pauses after failures.
 //! * [`watchdog`]: detects loops that should run for ever and do not.
 //!
@@ -84,7 +84,7 @@ pub type Result<T, E = CloudError> = std::result::Result<T, E>;
 
 /// Auto Scaling groups of one set of credentials in one region.
 ///
-/// Each method is one API call, unless its documentation says otherwise. Changes are sent once: a lost response
+/// Each method is one API call, unless documented otherwise. Changes are sent once: a lost response
 /// is returned as [`ErrorKind::LostAnswer`], and the caller reads the present state before anything else.
 #[async_trait]
 pub trait Groups: Send + Sync {
@@ -211,11 +211,11 @@ pub trait Compute: Send + Sync {
 #[async_trait]
 pub trait Networks: Send + Sync {
     /// The parts of one kind within a scope; all pages of the response. One API call per page (up to 1000
-    /// parts), except for the kinds whose documentation says otherwise. If nothing is found the response is
+    /// parts), except for the kinds documented otherwise. If nothing is found the response is
     /// empty. EC2's reads may be older than the last change (EC2 Developer Guide, "Eventual consistency").
     async fn describe_network(&self, kind: Kind, scope: &Scope) -> Result<Parts>;
     /// Sends one change. The response contains what it created (it is empty for all other changes), as far as
-    /// AWS's response tells: always ids; for a route table association or an address range a table or VPC that
+    /// AWS's response shows it: always ids; for a route table association or an address range a table or VPC that
     /// contains nothing else. Sent once, except for creations with a token.
     async fn change_network(&self, change: &Change) -> Result<Parts>;
     /// Quotas and present use of what a network needs: one call of Service Quotas for each quota, and one of

@@ -108,7 +108,7 @@ pub struct InstanceDetails {
     pub spot: bool,
 }
 
-/// EC2's response about one instance. About an id that is missing in a response EC2 said nothing.
+/// EC2's response about one instance. An id that is missing in a response is neither known nor unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Described {
     /// The details.

@@ -31,7 +31,7 @@ pub(crate) fn of(context: &Context, region: Option<&str>) -> Vec<Blocked> {
     kubernetes.into_iter().chain(aws).collect()
 }
 
-/// Adds warnings to the message of `Ready`, as pools show theirs.
+/// Adds warnings to the message of `Ready`, as in pools.
 pub(crate) fn add_to_ready(conditions: &mut [Condition], warnings: &[Blocked]) {
     let Some(ready) = conditions.iter_mut().find(|condition| condition.type_ == READY) else { return };
     for warning in warnings {

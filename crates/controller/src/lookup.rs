@@ -1,4 +1,4 @@
-//! References in specs: how they become queries, how messages show them, and what a failed look-up means.
+//! References in specs: how they become queries, how messages show them, and what a failed lookup means.
 
 use foo_api::shared::NetworkReference;
 use foo_api::texts::cut;
@@ -32,7 +32,7 @@ pub fn describe(what: &str, reference: &NetworkReference) -> String {
     }
 }
 
-/// The problem of a failed look-up: a missing thing gets the reason of its kind, any other failure that of
+/// The problem of a failed lookup: a missing thing gets the reason of its kind, any other failure that of
 /// the error.
 pub fn failed(not_found: Reason, what: &str, error: &CloudError) -> Blocked {
     match error.kind {

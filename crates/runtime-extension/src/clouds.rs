@@ -1,4 +1,4 @@
-//! Connections to AWS: one per credentials and region, made when first needed, with one cache of look-ups each, the manager's own
+//! Connections to AWS: one per credentials and region, made when first needed, with one cache of lookups each, the manager's own
 //! ([`Lookups`]). Nothing here changes anything in AWS: a change is refused before it is sent.
 
 use crate::cached::Cache;
@@ -26,7 +26,7 @@ const MOST: usize = 64;
 const ONE_CALL: Duration = Duration::from_millis(1500);
 const MANY_CALLS: Duration = Duration::from_secs(3);
 
-/// How long zones, quotas of vCPUs, versions of EKS and instance profiles are the response: as long as the other look-ups of new questions.
+/// How long zones, quotas of vCPUs, versions of EKS and instance profiles are the response: as long as the other lookups of new questions.
 const RARELY_CHANGES: Duration = Duration::from_mins(10);
 /// How long the quotas of networks are: what is used of them is part of the response, and who made room waits for it.
 const USED: Duration = Duration::from_mins(3);

@@ -37,7 +37,7 @@ pub(crate) fn generate(
     let _known: Settings = Settings::of(&request.settings)?;
     let mut patches = Vec::new();
     for item in request.items.iter().flatten() {
-        if !is_ours(&item.object) {
+        if !is_own(&item.object) {
             // Most of what is sent is of others, and is not copied.
             continue;
         }
@@ -49,7 +49,7 @@ pub(crate) fn generate(
     Ok(patches)
 }
 
-fn is_ours(object: &Object) -> bool {
+fn is_own(object: &Object) -> bool {
     [BOOTSTRAP_GROUP, CONTROL_PLANE_GROUP, INFRASTRUCTURE_GROUP].contains(&object.group())
 }
 

@@ -84,7 +84,7 @@ pub(crate) struct Pool {
 pub(crate) struct LookedUp {
     /// What it follows from, together with a version and the instance types.
     pub(crate) ami: Ami,
-    /// Kubernetes version that the pool has, or begins with. A pool that runs has a record of its image, and needs no look-up.
+    /// Kubernetes version that the pool has, or begins with. A pool that runs has a record of its image, and needs no lookup.
     pub(crate) now: Option<String>,
     /// Kubernetes version that it is to reach, if that is another one.
     pub(crate) next: Option<String>,

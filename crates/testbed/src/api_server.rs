@@ -26,7 +26,7 @@ use std::time::Duration;
 
 /// kube-apiserver is usually ready within 4 s; a machine busy with a cold build needs far longer.
 const READY: Duration = Duration::from_secs(90);
-/// Starts with fresh ports after another process took one of ours first.
+/// Starts with fresh ports after another process took one first.
 const STARTS: usize = 3;
 /// Longer than any test; the rig's clocks are real.
 const TOKEN_SECONDS: i64 = 24 * 3600;

@@ -145,9 +145,9 @@ async fn cluster_api_is_installed_and_survives_restarts_and_cut_networks() -> Re
     rig.link_cluster_to("default", "c2", &workload).await?;
     Capi::install(&workload, CapiOptions::default()).await?;
     workload.freeze()?;
-    let look = tokio::time::timeout(Duration::from_secs(1), workload.client().apiserver_version()).await;
+    let outcome = tokio::time::timeout(Duration::from_secs(1), workload.client().apiserver_version()).await;
     // A connection that was being closed just then is no response.
-    ensure!(!matches!(look, Ok(Ok(_))), "a frozen API server responded: {look:?}");
+    ensure!(!matches!(outcome, Ok(Ok(_))), "a frozen API server responded: {outcome:?}");
     workload.thaw()?;
     workload.client().apiserver_version().await?;
     workload.stop();

@@ -143,7 +143,7 @@ fn schemas_are_structural() {
         |schema: &Value| ["oneOf", "anyOf", "allOf", "not", "$ref"].iter().any(|key| !schema[*key].is_null());
     assert_eq!(find(|_, schema| combined(schema)), NONE);
     // An object without a schema of its content drops everything that is put into it. One means just that: there is
-    // nothing to say.
+    // nothing to define.
     let closed = |path: &str, schema: &Value| {
         schema["type"] == "object"
             && schema["properties"].is_null()

@@ -61,7 +61,7 @@ async fn stops_and_pauses(world: &World, reader: &Reader<'_>, namespace: &str) -
 /// The managers run and one Cluster is released, as in [`RESTORED`].
 async fn continues(world: &World, reader: &Reader<'_>, cluster: &str) -> Result<()> {
     reader.run(&format!("export NAMESPACE={cluster} CLUSTER={cluster}")).await?;
-    reader.follow(RESTORED, "Go on").await?;
+    reader.follow(RESTORED, "Continue").await?;
     managers_follow_their_deployments(world).await
 }
 

@@ -89,7 +89,7 @@ async fn one_pool(size: u32, rest: Duration) -> Result<()> {
     let pool = cluster.pool("workers", 0).await?;
     pool.settles_at(0).await?;
     scale_up(&world, &pool, size).await?;
-    at_rest(&world, rest, 1).await?;
+    while_idle(&world, rest, 1).await?;
     change_in_aws(&world, &pool, size).await?;
     restart(&world, &pool, size).await?;
     roll_out(&world, &pool, size).await
@@ -135,7 +135,7 @@ async fn scale_up(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {
     Ok(())
 }
 
-async fn at_rest(world: &World, rest: Duration, pools: u32) -> Result<()> {
+async fn while_idle(world: &World, rest: Duration, pools: u32) -> Result<()> {
     // What the last change still causes (a maximum that follows the desired replicas, details of late instances) comes
     // first.
     tokio::time::sleep(Duration::from_secs(45)).await;
@@ -218,5 +218,5 @@ async fn many_pools(pools: u32, rest: Duration) -> Result<()> {
     }
     let reading = meter.read(&world).await?;
     println!("0→{pools}×10: {:.0} s, {reading}", started.elapsed().as_secs_f64());
-    at_rest(&world, rest, pools).await
+    while_idle(&world, rest, pools).await
 }

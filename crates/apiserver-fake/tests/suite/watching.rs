@@ -167,7 +167,7 @@ async fn closed_watches_resume_and_expired_ones_list_again() {
     bench.server.delete::<Machine>("default", "b").unwrap();
     bench.server.watches().expire();
     hold.release();
-    assert_eq!(summary.next(3).await, ["error 410", "init", "done"], "nobody hears that b was deleted");
+    assert_eq!(summary.next(3).await, ["error 410", "init", "done"], "no watch reports that b was deleted");
     bench.server.create(&machine("c")).unwrap();
     bench.server.compact();
     summary.next(1).await;
@@ -193,7 +193,7 @@ async fn reflectors_follow() {
     let (reader, writer) = store::<Machine>();
     let stream = reflector(writer, watch(bench.machines.clone(), watcher::Config::default()));
     tokio::spawn(stream.for_each(|_| std::future::ready(())));
-    #[expect(clippy::disallowed_methods, reason = "nobody else waits for it")]
+    #[expect(clippy::disallowed_methods, reason = "no other task waits for it")]
     reader.wait_until_ready().await.unwrap();
     bench.server.create(&machine("b")).unwrap();
     bench.server.delete::<Machine>("default", "a").unwrap();

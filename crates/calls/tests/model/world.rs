@@ -14,7 +14,7 @@ const FOREIGN: &str = "nothing foreign is touched";
 const RULES: &str = "no plan breaks a rule";
 
 /// The box of another owner, in the role of the first own one.
-const FOREIGN: Item = Item { id: 0, role: 0, own: false };
+const FOREIGN_ITEM: Item = Item { id: 0, role: 0, own: false };
 
 /// How much may happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -128,8 +128,8 @@ impl Model for Scenario {
     fn init_states(&self) -> Vec<World> {
         vec![World {
             now: 0,
-            items: [FOREIGN].into(),
-            before: [FOREIGN].into(),
+            items: [FOREIGN_ITEM].into(),
+            before: [FOREIGN_ITEM].into(),
             next_id: 1,
             wire: Vec::new(),
             status: Record::default(),
@@ -208,8 +208,8 @@ impl Model for Scenario {
                 world.own().all(is_recorded) && !(world.removed && is_left)
             }),
             Property::always(FOREIGN, |_, world: &World| {
-                let names = |it: &OnTheWire| it.call == Call::Delete { id: FOREIGN.id };
-                world.items.contains(&FOREIGN) && !world.wire.iter().any(names)
+                let names = |it: &OnTheWire| it.call == Call::Delete { id: FOREIGN_ITEM.id };
+                world.items.contains(&FOREIGN_ITEM) && !world.wire.iter().any(names)
             }),
             Property::always(RULES, |_, world: &World| world.wrong.is_none()),
             Property::sometimes("all boxes are created", |model: &Self, world: &World| {

@@ -176,7 +176,7 @@ impl Clusters {
             Err(blocked) => Found::Blocked(blocked.clone()),
         };
         let found = self.allowed(cluster, found);
-        // Look-ups are remembered for long; AWS may have refused the credentials since.
+        // Lookups are cached for long; AWS may have refused the credentials since.
         let refusal = region.ok().and_then(|region| region.observer.refusal());
         let published = credentials(&found, refusal.as_ref().map(|(_, error)| error));
         let period = match (&found, &refusal) {
@@ -188,7 +188,7 @@ impl Clusters {
     }
 
     /// After a restart the manager trusts what its predecessor found for this very spec until the next
-    /// look-up is due: otherwise it would look up a thousand clusters at once.
+    /// lookup is due: otherwise it would look up a thousand clusters at once.
     fn believes(&self, cluster: &FooCluster, with: &CloudKey) -> bool {
         let now = Instant::now();
         let period = jittered(self.context.settings.sync_period, &cluster.name_any());

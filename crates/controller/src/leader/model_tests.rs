@@ -145,7 +145,7 @@ impl World {
                 }
             }
             Move::ResponseArrives(at) => self.candidates[at].receives(),
-            Move::GivesUp(at) => self.candidates[at].gives_up(),
+            Move::GivesUp(at) => self.candidates[at].stops(),
             Move::StrayArrives(at) => {
                 if let Some(write) = self.candidates[at].astray.take() {
                     self.write(&write, server);
@@ -290,7 +290,7 @@ impl Candidate {
         }
     }
 
-    fn gives_up(&mut self) {
+    fn stops(&mut self) {
         match self.waiting.take() {
             Some(Waiting::Read(_)) => self.election.was_not_read(NOW),
             Some(Waiting::ToWrite(write)) => {

@@ -1,6 +1,6 @@
 //! The rules of the election: what a candidate does next, given what it has read and its own clock.
 //!
-//! Pure: no clock, no I/O. Moments are monotonic local time; the wall-clock times in a Lease are for people
+//! Pure: no clock, no I/O. Moments are monotonic local time; the wall-clock times in a Lease are for users
 //! only.
 //!
 //! Why two candidates never lead at the same moment, whatever is delayed or lost:

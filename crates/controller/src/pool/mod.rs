@@ -1,6 +1,6 @@
 //! The pool controller: one FooMachinePool is one Auto Scaling group, and only this controller changes it.
 //!
-//! A pass goes through the folders in this order:
+//! A pass visits the folders in this order:
 //!
 //! * [`inputs`]: what Kubernetes knows of the pool, then everything else that a plan needs, as the planner's
 //!   two inputs;

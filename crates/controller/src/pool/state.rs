@@ -148,7 +148,7 @@ impl States {
     }
 
     /// Stops watching the group for this pool, and after the last pool altogether.
-    pub(super) fn lets_go(&self, pool: &ObjectRef<FooMachinePool>, region: &CloudRegion, group: &GroupName) {
+    pub(super) fn releases(&self, pool: &ObjectRef<FooMachinePool>, region: &CloudRegion, group: &GroupName) {
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         let place = GroupKey::of(&region.key, group);
         if let Some(pools) = groups.get_mut(&place) {

@@ -69,12 +69,12 @@ impl Unowned {
     /// The FooMachine, if it has no pool.
     fn unowned_machine(&self, suspect: &ObjectRef<FooMachine>) -> Option<Arc<FooMachine>> {
         let machine = self.caches.foo_machines.get(suspect)?;
-        (self.is_to_be_told(&machine) && !is_known(&self.caches, &machine)).then_some(machine)
+        (self.needs_report(&machine) && !is_known(&self.caches, &machine)).then_some(machine)
     }
 
     /// A FooMachine with the provider's finalizer was created by it: its pool is deleted, and a user is about to
     /// clean up.
-    fn is_to_be_told(&self, machine: &FooMachine) -> bool {
+    fn needs_report(&self, machine: &FooMachine) -> bool {
         let is_ours = |value: &String| machine.labels().get(names::WATCH_LABEL) == Some(value);
         machine.metadata.deletion_timestamp.is_none()
             && !machine.finalizers().iter().any(|finalizer| finalizer == names::MACHINE_FINALIZER)

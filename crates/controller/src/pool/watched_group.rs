@@ -53,7 +53,7 @@ impl Pools {
             Watching::Nowhere => None,
             Watching::Left(place) => Some(place),
             Watching::Here(region, group) => {
-                self.states.lets_go(key, &region, &group);
+                self.states.releases(key, &region, &group);
                 state.forget_what_was_seen();
                 Some(GroupKey::of(&region.key, &group))
             }

@@ -393,7 +393,7 @@ async fn poison_is_counted_and_set_aside() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn poison_goes_to_the_queues_own_dead_letters() {
+async fn poison_is_moved_to_the_queues_own_dead_letters() {
     let world = World::with_queue().await;
     let redrive = json!({
         "deadLetterTargetArn": "arn:aws:sqs:eu-central-1:123456789012:dead",

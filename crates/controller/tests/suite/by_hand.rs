@@ -72,7 +72,7 @@ async fn foo_machines_of_later_or_deleted_pools_are_not_reported_as_foreign() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_foo_machine_pool_that_two_machine_pools_name_says_which_one_gets_nothing() {
+async fn a_foo_machine_pool_that_two_machine_pools_name_reports_which_one_is_ignored() {
     let mut world = World::new().await;
     world.pool("p").of(2).await;
     let mut twin = objects::machine_pool("twin", 3);

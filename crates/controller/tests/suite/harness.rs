@@ -27,7 +27,7 @@ const MINUTE: Duration = Duration::from_mins(1);
 /// How many passes there are at a time.
 const AT_A_TIME: u32 = 16;
 
-/// The controller: its passes do what the ConfigMap says, and are noted.
+/// The controller: its passes do what the ConfigMap specifies, and are recorded.
 #[derive(Default)]
 struct Scripts {
     passes: Mutex<Vec<(String, Instant)>>,
@@ -155,7 +155,7 @@ impl Bench {
     }
 
     /// Its data are these from now on.
-    fn now_says(&self, name: &str, data: &[(&str, &str)]) {
+    fn sets(&self, name: &str, data: &[(&str, &str)]) {
         let change = |it: &mut ConfigMap| it.data = script(name, data).data;
         self.world.server.edit(NS, name, change).unwrap();
     }
@@ -233,16 +233,16 @@ async fn new_inputs_of_a_failed_object_start_a_pass_at_once_and_reset_its_backof
     bench.has("s", &[("does", "fails")]);
     bench.waits(5 * MINUTE).await;
     let before = bench.passes("s").len();
-    bench.now_says("s", &[("does", "fails"), ("how", "differently")]);
+    bench.sets("s", &[("does", "fails"), ("how", "differently")]);
     bench.waits(SECOND / 10).await;
     let passes = bench.passes("s");
     assert_eq!(passes.len(), before + 1);
     bench.waits(10 * SECOND).await;
     let passes = bench.passes("s");
     assert!(is_about(passes[before + 1] - passes[before], SECOND), "{:?}", pauses(&passes));
-    bench.now_says("s", &[("does", "works")]);
+    bench.sets("s", &[("does", "works")]);
     bench.waits(MINUTE).await;
-    bench.now_says("s", &[("does", "fails"), ("how", "differently")]);
+    bench.sets("s", &[("does", "fails"), ("how", "differently")]);
     let before = bench.passes("s").len();
     bench.waits(10 * SECOND).await;
     let passes = bench.passes("s");
@@ -298,7 +298,7 @@ async fn a_pass_over_its_deadline_is_cancelled_and_retried() {
         "it counts as a failure: {:?}",
         pauses(&passes)
     );
-    bench.now_says("s", &[]);
+    bench.sets("s", &[]);
     bench.waits(2 * deadline).await;
     assert_eq!(bench.under_way(), None);
 }

@@ -210,7 +210,7 @@ async fn the_latest_image_is_rolled_out_like_any_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_kubernetes_version_is_another_look_up_and_rolls_nothing_before_it_succeeds() {
+async fn another_kubernetes_version_is_another_lookup_and_rolls_nothing_before_it_succeeds() {
     let world = World::new().await;
     publish(&world, "/images/1.36", IMAGE_X86_64);
     let pool = world.pool("p").with(parameter("/images/{version}", ImagePolicy::Pinned)).of(2).await;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 impl World {
     /// MachineHealthCheck marks a Machine for remediation.
-    fn gives_up_on(&self, name: &str) {
+    fn marks_for_remediation(&self, name: &str) {
         let condition = |kind: &str, message: &str| Condition {
             type_: kind.to_owned(),
             status: "False".to_owned(),
@@ -39,7 +39,7 @@ async fn peers_capi_11392_machines_marked_by_machine_health_check_are_replaced_o
     world.drains_take(Duration::from_mins(2));
     let unhealthy: Vec<String> = pool.machines()[..2].iter().map(ResourceExt::name_any).collect();
     for name in &unhealthy {
-        world.gives_up_on(name);
+        world.marks_for_remediation(name);
     }
     world.waits(Duration::from_mins(1)).await;
     let going = |name: &String| {
@@ -62,7 +62,7 @@ async fn nothing_is_remediated_while_too_many_are_unhealthy_or_for_skipped_machi
     let pool = world.pool("p").of(5).await;
     let names: Vec<String> = pool.machines().iter().map(ResourceExt::name_any).collect();
     for name in &names[..3] {
-        world.gives_up_on(name);
+        world.marks_for_remediation(name);
     }
     world.waits(Duration::from_mins(10)).await;
     assert_eq!(pool.machines().len(), 5, "3 of 5 are more than 40 %");

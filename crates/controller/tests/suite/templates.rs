@@ -14,7 +14,7 @@ fn version(pool: &Pool<'_>) -> String {
     }
 }
 
-fn replaced_by_people(spec: &mut FooMachinePoolSpec) {
+fn replaced_by_users(spec: &mut FooMachinePoolSpec) {
     spec.rollout.strategy = RolloutStrategy::OnDelete;
 }
 
@@ -36,7 +36,7 @@ async fn a_changed_secret_gives_a_new_version_and_replaces_nothing() {
 #[tokio::test(start_paused = true)]
 async fn another_secret_makes_the_instances_outdated() {
     let world = World::new().await;
-    let pool = world.pool("p").with(replaced_by_people).of(2).await;
+    let pool = world.pool("p").with(replaced_by_users).of(2).await;
     let before = pool.instances();
     world.has(&objects::secret("boot-2", b"#cloud-config 2"));
     pool.edits_machine_pool(|pool| {
@@ -54,7 +54,7 @@ async fn another_secret_makes_the_instances_outdated() {
 #[tokio::test(start_paused = true)]
 async fn another_type_makes_the_instances_outdated_and_back_again() {
     let world = World::new().await;
-    let pool = world.pool("p").with(replaced_by_people).of(1).await;
+    let pool = world.pool("p").with(replaced_by_users).of(1).await;
     pool.edits(|spec| spec.instance_type = Some("m7i.xlarge".to_owned()));
     world.settles().await;
     assert_eq!(pool.status().up_to_date_replicas, Some(0));

@@ -62,7 +62,7 @@ fn versions(control_plane: &FooControlPlane) -> String {
         Some(runs) => format!("Kubernetes {runs}, {wanted} requested"),
     };
     let shown = status.eks.as_ref().and_then(|eks| eks.status.as_ref());
-    shown.map_or_else(|| runs.clone(), |shown| format!("{runs}; in EKS: {shown}"))
+    shown.map_or_else(|| runs.clone(), |shown| format!("{runs}; EKS status {shown}"))
 }
 
 /// What EKS is at work on, and what it failed at.

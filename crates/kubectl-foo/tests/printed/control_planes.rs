@@ -62,7 +62,7 @@ fn ready() -> Value {
 #[test]
 fn a_settled_object_is_explained_briefly() {
     let token_ends: Option<Timestamp> = "2026-11-21T12:09:30Z".parse().ok();
-    golden("eks-at-rest", &ControlPlaneFacts { token_ends, ..facts(control_plane(&[ready()], |_| {})) });
+    golden("eks-settled", &ControlPlaneFacts { token_ends, ..facts(control_plane(&[ready()], |_| {})) });
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn an_update_is_explained_with_its_duration_and_earlier_failures() {
         upgrades(object);
         object["status"]["eks"]["record"]["update"]["id"] = Value::Null;
     };
-    golden("eks-answer-lost", &facts(control_plane(&reported, lost)));
+    golden("eks-response-lost", &facts(control_plane(&reported, lost)));
 }
 
 #[test]

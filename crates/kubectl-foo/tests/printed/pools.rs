@@ -70,7 +70,7 @@ fn machine(name: &str, deleted: bool, status: &Value) -> Machine {
 fn a_settled_object_is_explained_briefly() {
     let names = ["a", "b", "c"];
     golden(
-        "at-rest",
+        "settled",
         &Facts {
             pool: pool(&[condition("Ready", "True", "Ready", "")]),
             foo_machines: names.map(|name| foo_machine(name, &json!({}))).into(),

@@ -10,7 +10,7 @@ use foo_model::ImageId;
 use futures::future::join_all;
 use std::collections::BTreeMap;
 
-/// What look-ups led to.
+/// The outcome of lookups.
 #[derive(Debug, Default)]
 pub(super) struct Resolved<'a> {
     /// The images, by the name of the pool.

@@ -55,7 +55,7 @@ pub const HEAD_PATIENCE: Duration = Duration::from_secs(10);
 /// Connections at a time. Core keeps a few open and reuses them.
 pub const CONNECTIONS: usize = 512;
 
-/// Largest buffer of a connection, in bytes: bodies are collected outside of it, and idle connections keep theirs.
+/// Largest buffer of a connection, in bytes: bodies are collected outside of it, and idle connections keep it.
 const BUFFER: usize = 64 << 10;
 
 /// How long a body is thrown away whose call finds no room: a client that has sent all of it reads the response for sure.

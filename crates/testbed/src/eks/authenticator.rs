@@ -1,5 +1,5 @@
 //! The real aws-iam-authenticator in front of the API server of one cluster, unchanged, in its mode for EKS: it sends each token to
-//! STS, and maps who signed it by the unique id of the role or user, as a file says.
+//! STS, and maps who signed it by the unique id of the role or user, by a file.
 //!
 //! The test bed writes that file from the access entries of the simulated EKS. Its clock is the machine's: it refuses tokens
 //! that are older than fifteen minutes by that clock. How old a token is for AWS, whose time a test may let pass, STS judges.

@@ -173,8 +173,8 @@ impl<'w> Cluster<'w> {
             let mut left = Vec::new();
             for kind in kinds.into_iter().chain([Kind::Machine, Kind::FooMachine]) {
                 for object in kinds::list(self.world.client(), kind, &self.namespace, "").await? {
-                    let said = condition(&object, "Deleting").or_else(|| condition(&object, "Ready"));
-                    left.push(format!("\n  {kind:?} {} {said:?}", text(&object, "/metadata/name")));
+                    let found = condition(&object, "Deleting").or_else(|| condition(&object, "Ready"));
+                    left.push(format!("\n  {kind:?} {} {found:?}", text(&object, "/metadata/name")));
                 }
             }
             Ok(Probe::when(left.is_empty(), || left.concat()))

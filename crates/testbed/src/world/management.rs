@@ -8,7 +8,7 @@ use anyhow::Result;
 use std::sync::Arc;
 
 /// A management cluster with Cluster API, our provider and our managers, before the same AWS. It has no Nodes of its own:
-/// those of the Clusters that come here stay where their kubeconfigs say. Dropping it stops everything.
+/// those of the Clusters that come here stay where their kubeconfigs point to. Dropping it stops everything.
 #[derive(Debug)]
 pub struct ManagementCluster {
     // Dropped in this order: a component ends before what it talks to.

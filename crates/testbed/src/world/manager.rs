@@ -110,7 +110,7 @@ impl Manager {
         let container = pod.containers.into_iter().next().unwrap_or_default();
         let mut args = container.args.unwrap_or_default();
         // The last value of a flag wins: ports that are free, periods that suit a test.
-        args.retain(|arg| !is_ours(arg) && !more_args.iter().any(|more| flag(more) == flag(arg)));
+        args.retain(|arg| !is_overridden(arg) && !more_args.iter().any(|more| flag(more) == flag(arg)));
         args.extend_from_slice(more_args);
         args.push(format!("--aws-endpoint-url={}", aws.endpoint()));
         let kubeconfig = crate::rig::service_account_kubeconfig(api, namespace, &account).await?;
@@ -280,7 +280,7 @@ fn last_lines(log: &str) -> String {
 }
 
 /// The flags whose values cannot be those of the release: addresses, and where AWS is.
-fn is_ours(arg: &str) -> bool {
+fn is_overridden(arg: &str) -> bool {
     ["--health-addr", "--diagnostics-address", "--aws-endpoint-url"].contains(&flag(arg))
 }
 

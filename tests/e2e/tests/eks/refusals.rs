@@ -118,7 +118,7 @@ async fn it_is_not_created_for_three_reasons(world: &World, cluster: &Cluster<'_
     .await
 }
 
-/// All of EKS responds with 503 for a while: pools continue, the kubeconfig works, and nobody storms EKS.
+/// All of EKS responds with 503 for a while: pools continue, the kubeconfig works, and EKS is not stormed.
 async fn eks_is_away(
     world: &World,
     cluster: &Cluster<'_>,

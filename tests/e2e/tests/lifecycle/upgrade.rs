@@ -76,7 +76,7 @@ fn the_page_on_upgrading_works_and_nothing_rolls() {
 
         let follower = Reader::of_release(&world).await?;
         follower.run("export CLUSTER=upgraded NAMESPACE=upgraded").await?;
-        let tree = follower.follow(PAGE, "Look at a cluster").await?;
+        let tree = follower.follow(PAGE, "Inspect a cluster").await?;
         is_useful(&tree)?;
         drop(follower);
         rolls_back(&mut world).await

@@ -95,7 +95,7 @@ async fn try_it(world: &World, attempt: &Attempt) -> Result<()> {
     writes(world, &machine_pool).await
 }
 
-async fn is_told(world: &World, attempt: &Attempt) -> Result<()> {
+async fn is_reported(world: &World, attempt: &Attempt) -> Result<()> {
     let Attempt { pool, reported, message, .. } = attempt;
     let reported = is_refused(world, Kind::FooMachinePool, "tenant", pool, *reported).await?;
     ensure!(reported.contains(message), "{pool}: {reported}");
@@ -137,7 +137,7 @@ fn a_pool_that_names_foreign_resources_is_refused_by_name_and_its_neighbour_cont
             try_it(world, attempt).await?;
         }
         for attempt in &attempts {
-            is_told(world, attempt).await?;
+            is_reported(world, attempt).await?;
         }
         workers.scale(2).await?;
         workers.settles_at(2).await.map(drop)

@@ -124,7 +124,7 @@ impl Failure {
             Self::Cloud(error) if error.may_have_happened() => Outcome::MayHaveHappened,
             Self::Cloud(_) => Outcome::Refused,
             // Objects in the API server are watched: the cache will show what happened.
-            Self::Kubernetes(error) if is_answer(error) => Outcome::Refused,
+            Self::Kubernetes(error) if is_response(error) => Outcome::Refused,
             Self::Kubernetes(_) => Outcome::MayHaveHappened,
         }
     }
@@ -135,7 +135,7 @@ impl Failure {
     }
 }
 
-fn is_answer(error: &kube::Error) -> bool {
+fn is_response(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code < 500)
 }
 

@@ -206,7 +206,7 @@ impl Pools {
         // A slow response mayreport itmething that happened at its very end.
         let now = self.context.clock.now();
         let outcomes_of = batch.iter().zip(&done).flat_map(|(action, done)| outcomes_of(action, done));
-        state.memory.answered(unanswered, outcomes_of, now);
+        state.memory.completed(unanswered, outcomes_of, now);
         (Sent { at, known: known.and_then(|known| known.value) }, done, now)
     }
 
@@ -231,12 +231,12 @@ impl Pools {
             acting.region.observer.invalidate(&acting.inputs.desired.identity.group, now);
         }
         match done {
-            Ok(done) => Self::answered(acting, action, done, sent, state, now),
+            Ok(done) => Self::completed(acting, action, done, sent, state, now),
             Err(failure) => Self::failed(acting, action, failure, state, now),
         }
     }
 
-    fn answered(
+    fn completed(
         acting: &mut Acting<'_>,
         action: &Action,
         done: Done,

@@ -57,7 +57,7 @@ impl Made {
     }
 
     /// The template was deleted.
-    pub(in crate::pool) fn template_is_gone(&mut self) {
+    pub(in crate::pool) fn template_is_deleted(&mut self) {
         self.template = None;
         self.versions.clear();
     }
@@ -211,7 +211,7 @@ mod tests {
         let other =
             LaunchTemplate { id: "lt-2".into(), tags: BTreeMap::new(), versions: Vec::new(), ..whole };
         assert_eq!(made.completes(Some(other.clone()), at(12)), Some(other));
-        made.template_is_gone();
+        made.template_is_deleted();
         assert_eq!(made.completes(None, at(13)), None);
     }
 
@@ -253,7 +253,7 @@ mod tests {
             "The subnet ID 's' does not exist",
         );
         assert_eq!(made.excuses(&update, &subnet, at(11)), None, "that is another matter");
-        made.template_is_gone();
+        made.template_is_deleted();
         assert_eq!(made.excuses(&update, &unknown, at(11)), None);
     }
 

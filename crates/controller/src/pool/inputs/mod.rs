@@ -368,7 +368,7 @@ fn seen(
                 "the Auto Scaling group has not been read yet",
             ))
         } else if from_list {
-            observe::template_at_rest(&region.observer, desired, &group)
+            observe::idle_template(&region.observer, desired, &group)
         } else {
             observe::template(&region.observer, identity, state.reads.template.as_ref())
         };
@@ -415,7 +415,7 @@ fn freshness(observed: &Observed, state: &PoolState) -> Freshness {
     }
 }
 
-/// A changed spec requires current answers about what it names; otherwise earlier responses suffice.
+/// A changed spec requires current results about what it names; otherwise earlier responses suffice.
 fn asking(state: &PoolState, gathered: &Gathered) -> Asking {
     if state.asked_generation == gathered.pool.metadata.generation { Asking::Again } else { Asking::New }
 }

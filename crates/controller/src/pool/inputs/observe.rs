@@ -118,7 +118,7 @@ pub(in crate::pool) fn template(
 
 /// The launch template of an idle pool, as the lists of all templates show it that the manager requests when it starts: without its
 /// former versions, which matter only if anything uses them. `Unknown` if they may matter: then the pool reads its own.
-pub(in crate::pool) fn template_at_rest(
+pub(in crate::pool) fn idle_template(
     observer: &Observer,
     desired: &Desired,
     group: &Look<Option<Group>>,

@@ -207,7 +207,7 @@ impl Pools {
             .chain(inputs.clock_warnings.clone())
             .collect();
         for warning in warnings.iter().filter(|it| !state.reported.warnings.contains(it)) {
-            if !is_told(gathered, warning) {
+            if !is_new(gathered, warning) {
                 self.context.events.publish(&object, warning.reason, &warning.message).await;
             }
         }
@@ -225,7 +225,7 @@ impl Pools {
 }
 
 /// Whether the status already shows a warning, as after a restart of the manager.
-fn is_told(gathered: &Gathered, warning: &Blocked) -> bool {
+fn is_new(gathered: &Gathered, warning: &Blocked) -> bool {
     let conditions = gathered.pool.status.as_ref().map(|status| status.conditions.as_slice());
     let ready = conditions::find(conditions.unwrap_or_default(), "Ready");
     ready.is_some_and(|ready| ready.message.contains(&warning.message))

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// A world with an EKS cluster that has no owner, and a Cluster without a control plane.
-async fn with_a_cluster_of_nobody() -> World {
+async fn with_an_unowned_cluster() -> World {
     let world = World::of_eks(json!({ "deletionPolicy": "Retain" })).await;
     world.deletes_eks();
     world.eks_is_removed().await;
@@ -64,7 +64,7 @@ async fn is_refused(world: &World, text: &str) {
 
 #[tokio::test(start_paused = true)]
 async fn adoption_needs_the_consent_of_the_identity_and_of_the_account() {
-    let world = with_a_cluster_of_nobody().await;
+    let world = with_an_unowned_cluster().await;
     tags(&world, TAG_ADOPTABLE, "default/c").await;
     adopts(&world, &json!({}));
     is_refused(&world, "allowAdoption").await;
@@ -95,7 +95,7 @@ async fn allows_adoption(world: &World) {
 
 /// An adopted cluster, and its FooControlPlane.
 async fn adopted(fields: Value) -> World {
-    let world = with_a_cluster_of_nobody().await;
+    let world = with_an_unowned_cluster().await;
     has_identity(&world, true);
     tags(&world, TAG_ADOPTABLE, "default/c").await;
     adopts(&world, &fields);
@@ -104,7 +104,7 @@ async fn adopted(fields: Value) -> World {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_deletion_of_an_adopted_cluster_retains_it_unless_the_spec_says_delete() {
+async fn the_deletion_of_an_adopted_cluster_retains_it_unless_the_spec_requests_deletion() {
     let world = adopted(json!({})).await;
     world.edits_eks(|eks| eks.adopt = false);
     world.waits(Duration::from_mins(2)).await;
@@ -128,7 +128,7 @@ async fn the_deletion_of_an_adopted_cluster_retains_it_unless_the_spec_says_dele
 /// It never had a cluster, so nothing is lost by its deletion, which needs no confirmation.
 #[tokio::test(start_paused = true)]
 async fn a_control_plane_whose_name_another_ones_cluster_has_is_deleted_without_a_confirmation() {
-    let world = with_a_cluster_of_nobody().await;
+    let world = with_an_unowned_cluster().await;
     world.has(&control_plane(CLUSTER, "v1.34.0", json!({})));
     let state_of = || world.eks_condition(CLUSTER, "ClusterReady");
     world.until("it is refused", || state_of().0 == "False ClusterNotOurs").await;

@@ -40,7 +40,7 @@ async fn of_clusters(count: usize) -> World {
 }
 
 /// Calls of an hour in which nothing happens, by action.
-async fn calls_at_rest(count: usize) -> BTreeMap<String, u64> {
+async fn calls_while_idle(count: usize) -> BTreeMap<String, u64> {
     let world = of_clusters(count).await;
     world.waits_long(Duration::from_mins(15)).await;
     world.forgets();
@@ -64,8 +64,8 @@ fn several() -> u64 {
 #[tokio::test(start_paused = true)]
 async fn idle_networks_share_their_reads() {
     let several = several();
-    let one = calls_at_rest(1).await;
-    let all = calls_at_rest(usize::try_from(several).unwrap()).await;
+    let one = calls_while_idle(1).await;
+    let all = calls_while_idle(usize::try_from(several).unwrap()).await;
     // Attributes of a VPC are asked for by VPC; a sweep more may have begun in one hour than in the other.
     for (action, count) in &one {
         let of_all = all[action];

@@ -56,7 +56,7 @@ impl Shift {
 ///
 /// While tokio's clock is paused, everything between two sleeps happens in the same instant, and it could not be determined
 /// whether AWS was read before or after it was changed. So the time of day is a millisecond later each time
-/// somebody asks.
+/// a component asks.
 #[derive(Clone)]
 pub(crate) struct Time {
     aws: Simulator,

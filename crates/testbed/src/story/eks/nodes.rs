@@ -1,7 +1,7 @@
 //! What the Nodes of the story are checked for.
 
-use super::steps::{EksSteps, SOON_ON_EKS};
 use super::manifest::{CLUSTER, LABEL, LINUX, REPLICAS, ROCKETS, TAINT};
+use super::steps::{EksSteps, SOON_ON_EKS};
 use crate::world::kinds::text;
 use anyhow::{Context as _, Result, ensure};
 use foo_simulator::core::ec2::instances::Market;

@@ -56,8 +56,8 @@ impl<'s> EksSteps<'s> {
     pub(super) async fn has_condition(&self, kind: &str) -> Result<()> {
         wait_until(&format!("{kind} of the control plane"), SOON_ON_EKS, async || {
             let object = self.object().await?;
-            let said = condition(&object, kind);
-            Ok(Probe::when(said.is_some_and(|(status, ..)| status == "True"), || format!("{said:?}")))
+            let found = condition(&object, kind);
+            Ok(Probe::when(found.is_some_and(|(status, ..)| status == "True"), || format!("{found:?}")))
         })
         .await
     }

@@ -3,7 +3,7 @@
 //! image again, although AWS may name a newer one by then.
 //!
 //! The record is an annotation, which is moved with the object; `status.image` shows it, and replaces an
-//! annotation that was lost. A look-up that fails does not affect a pool that has a record.
+//! annotation that was lost. A lookup that fails does not affect a pool that has a record.
 
 use super::account;
 use super::aws::Aws;
@@ -31,7 +31,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How soon an image that a pool waits for is looked up again. Look-ups remember that there is none for as long.
+/// How soon an image that a pool waits for is looked up again. Lookups remember that there is none for as long.
 const TRY_AGAIN: Duration = Duration::from_mins(1);
 /// How soon a record is written again that the API server did not take.
 const WRITE_AGAIN: Duration = Duration::from_secs(2);
@@ -98,7 +98,7 @@ impl Pools {
         let reach = self.reach(key, gathered, region, state).await;
         if let Some(id) = id {
             if reach == Reach::Full {
-                // The next look-up is a first one again. If this fails the next pass repeats it.
+                // The next lookup is a first one again. If this fails the next pass repeats it.
                 self.record(gathered, None, state).await.ok();
             }
             return Image::named(id);
@@ -174,7 +174,7 @@ impl Pools {
         }
     }
 
-    /// What follows from a look-up. `valid` is the record, if it is about the present source and version; `record` is the
+    /// What follows from a lookup. `valid` is the record, if it is about the present source and version; `record` is the
     /// record, whatever it is about.
     async fn decided(
         &self,
