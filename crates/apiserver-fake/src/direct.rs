@@ -99,7 +99,8 @@ impl FakeApiServer {
         from_json(&written)
     }
 
-    /// Changes an object, and its status, in place. Only what `change` changed is written; nothing if it changed nothing.
+    /// Changes an object, and its status, in place. Only what `change` changed is written; nothing if it changed
+    /// nothing.
     pub fn edit<K: Object>(
         &self,
         namespace: &str,
@@ -129,8 +130,8 @@ impl FakeApiServer {
         from_json(&written)
     }
 
-    /// Changes what is stored of an object, without validation: a real server has such objects too, from older versions of
-    /// their kind or through rules that it does not check.
+    /// Changes what is stored of an object, without validation: a real server has such objects too, from older versions
+    /// of their kind or through rules that it does not check.
     pub fn spoil<K: Object>(
         &self,
         namespace: &str,

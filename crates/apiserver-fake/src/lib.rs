@@ -5,7 +5,8 @@
 //! (resourceVersions, server-side apply with owners of fields, status as a subresource, generations, finalizers,
 //! watches with bookmarks and 410, pruning and defaults of CRD schemas) follows the real server, and is compared with
 //! one by `tests/suite/differential.rs` (last with kube-apiserver 1.36.3). Not there: admission, CEL, RBAC, quotas,
-//! conversion between versions, namespaces' life, YAML and protobuf bodies (but what YAML refuses in an applied object is refused).
+//! conversion between versions, namespaces' life, YAML and protobuf bodies (but what YAML refuses in an applied object
+//! is refused).
 
 mod cluster_api;
 mod direct;

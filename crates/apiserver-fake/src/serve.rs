@@ -97,8 +97,8 @@ fn body(request: &Request) -> Result<Value, Refusal> {
     })
 }
 
-/// The body of a server-side apply, which a real server reads as YAML: go-yaml refuses control characters as they are, and turns
-/// blanks of the line breaks of other alphabets.
+/// The body of a server-side apply, which a real server reads as YAML: go-yaml refuses control characters as they are,
+/// and turns blanks of the line breaks of other alphabets.
 fn applied(request: &Request) -> Result<Value, Refusal> {
     let text = std::str::from_utf8(&request.body).unwrap_or_default();
     let refused = |c: char| matches!(c, '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}');

@@ -120,7 +120,8 @@ impl FakeApiServer {
         self.client_as("unnamed")
     }
 
-    /// A client whose requests carry this name in the log and for faults, and as field manager of writes that name none.
+    /// A client whose requests carry this name in the log and for faults, and as field manager of writes that name
+    /// none.
     pub fn client_as(&self, name: &str) -> kube::Client {
         kube::Client::new(self.service_as(name), "default")
     }
@@ -250,7 +251,8 @@ impl Watches {
         self.server.interfere(self, |_| What::Close);
     }
 
-    /// Ends those that are open with 410, so that clients list again: they get no event for what was deleted in between.
+    /// Ends those that are open with 410, so that clients list again: they get no event for what was deleted in
+    /// between.
     pub fn expire(&self) {
         self.server.interfere(self, |_| What::Expire);
     }

@@ -1,8 +1,9 @@
 //! JSON in one way of printing, which readers of YAML read alike.
 //!
-//! Only ASCII leaves here: readers of MIME disagree about other characters, and YAML takes some of them (U+0085, U+2028) for
-//! ends of lines. No line of the output begins with a character that the user chose, so nothing in it can be taken for a boundary
-//! between parts. Keys are sorted whatever the features of serde_json: the same value is the same bytes.
+//! Only ASCII leaves here: readers of MIME disagree about other characters, and YAML takes some of them (U+0085,
+//! U+2028) for ends of lines. No line of the output begins with a character that the user chose, so nothing in it can
+//! be taken for a boundary between parts. Keys are sorted whatever the features of serde_json: the same value is the
+//! same bytes.
 
 use serde_json::{Map, Value};
 use std::fmt::Write as _;

@@ -1,9 +1,9 @@
-//! User data of nodes: [`render`] writes it from the facts of a cluster and a node's configuration, [`read`] reads it as the
-//! node's operating system does.
+//! User data of nodes: [`render`] writes it from the facts of a cluster and a node's configuration, [`read`] reads it
+//! as the node's operating system does.
 //!
-//! No clock, no I/O, no Kubernetes, no token: the same input is the same bytes, at any time and in any process, since a change
-//! of user data replaces every node of a pool. What is wrong with the input is reported before anything is launched, everything
-//! at once, with the path of the field.
+//! No clock, no I/O, no Kubernetes, no token: the same input is the same bytes, at any time and in any process, since a
+//! change of user data replaces every node of a pool. What is wrong with the input is reported before anything is
+//! launched, everything at once, with the path of the field.
 //!
 //! The layers, in reading order; each uses only those before it:
 //!
@@ -47,8 +47,9 @@ pub use stored::{NotStorable, Stored, fetched, store, stored};
 use common::Common;
 use refusal::Refusals;
 
-/// The user data for nodes of this cluster, not in base64: at most [`LIMIT`] bytes for a family that fetches nothing, as EC2 hands
-/// it out, otherwise at most [`STORED_LIMIT`]. Whether a pool keeps it where it may have so many is for the pool to judge.
+/// The user data for nodes of this cluster, not in base64: at most [`LIMIT`] bytes for a family that fetches nothing,
+/// as EC2 hands it out, otherwise at most [`STORED_LIMIT`]. Whether a pool keeps it where it may have so many is for
+/// the pool to judge.
 ///
 /// # Errors
 /// Everything that is wrong with the input.

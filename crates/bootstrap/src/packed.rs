@@ -6,11 +6,12 @@ use flate2::bufread::GzDecoder;
 use flate2::{Compression as Level, GzBuilder};
 use std::io::{Read as _, Write as _};
 
-/// Most bytes of user data before EC2 puts it into base64 (Amazon EC2 User Guide, "Run commands when you launch an EC2 instance").
+/// Most bytes of user data before EC2 puts it into base64 (Amazon EC2 User Guide, "Run commands when you launch an EC2
+/// instance").
 pub const LIMIT: usize = 16 * 1024;
 
-/// Most bytes of user data that is an object in S3: half of what the Secret of it may have in base64, so that its metadata fit
-/// (Kubernetes, "Secrets").
+/// Most bytes of user data that is an object in S3: half of what the Secret of it may have in base64, so that its
+/// metadata fit (Kubernetes, "Secrets").
 pub const STORED_LIMIT: usize = 512 * 1024;
 
 /// Most bytes that packed user data may unpack to when it is read: more is not user data of the provider.

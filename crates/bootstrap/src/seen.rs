@@ -25,8 +25,8 @@ pub struct Seen {
     pub labels: BTreeMap<String, String>,
     /// Taints with which the Node registers.
     pub taints: Vec<Taint>,
-    /// What is configured of the kubelet besides, under the names of KubeletConfiguration. Bottlerocket's and flags' settings
-    /// that [`crate::input::KubeletInput`] does not have are not here.
+    /// What is configured of the kubelet besides, under the names of KubeletConfiguration. Bottlerocket's and flags'
+    /// settings that [`crate::input::KubeletInput`] does not have are not here.
     pub kubelet: Map<String, Value>,
     /// Files that cloud-init writes.
     pub files: Vec<FileInput>,

@@ -57,8 +57,9 @@ pub(crate) fn file(file: &FileInput) -> Value {
     }
 }
 
-/// An entry of `runcmd` (cloud-init, "Runcmd") for a command of the user. It is a list, whose items cloud-init quotes: a command
-/// that is a text would become lines of one script, in which an `exit` or a quote without its pair takes the rest along.
+/// An entry of `runcmd` (cloud-init, "Runcmd") for a command of the user. It is a list, whose items cloud-init quotes:
+/// a command that is a text would become lines of one script, in which an `exit` or a quote without its pair takes the
+/// rest along.
 pub(crate) fn command(command: &str) -> Value {
     json!(["/bin/sh", "-c", command])
 }

@@ -1,8 +1,8 @@
 //! Reads of EKS clusters and what they need of IAM, shared by all clusters of one set of credentials and region
 //! ([`crate::reads`]).
 //!
-//! Most questions name a cluster; those that do not (versions, releases of add-ons, roles and so on) are the same for all clusters, so
-//! all of them share the result.
+//! Most questions name a cluster; those that do not (versions, releases of add-ons, roles and so on) are the same for
+//! all clusters, so all of them share the result.
 
 use crate::reads::{Freshness, Known, ReadResult, SharedReads};
 use crate::{Clock, Cloud};

@@ -1,7 +1,7 @@
 //! How far another clock is from the manager's, by the `Date` of that server's HTTP responses.
 //!
-//! A difference is measured against the monotonic clock and applied to the manager's clock as it is now: while that one is corrected, no
-//! measurement is out of date.
+//! A difference is measured against the monotonic clock and applied to the manager's clock as it is now: while that one
+//! is corrected, no measurement is out of date.
 
 use crate::Clock;
 use foo_model::{Agreement, Aws, Comparison, Difference, TimeOf, Timestamp};
@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Beyond this difference one of two clocks is so wrong that nothing it dates is believed: AWS refuses signatures beyond it. A smaller
-/// one is corrected; clocks that NTP disciplines differ by less than a second.
+/// Beyond this difference one of two clocks is so wrong that nothing it dates is believed: AWS refuses signatures
+/// beyond it. A smaller one is corrected; clocks that NTP disciplines differ by less than a second.
 pub const TOLERATED: Duration = Duration::from_mins(5);
 
 /// A response that took longer is too imprecise about the time it was dated at.

@@ -85,8 +85,8 @@ impl CloudError {
         Self::new(operation, ErrorKind::Unreachable, None, &format!("no response in {} s", within.as_secs()))
     }
 
-    /// The action that AWS's text names. Creations need more than their own: tags and private names of endpoints are actions
-    /// too. Used only for messages.
+    /// The action that AWS's text names. Creations need more than their own: tags and private names of endpoints are
+    /// actions too. Used only for messages.
     fn missing_action(&self) -> Option<&str> {
         let (_, after) = self.message.split_once("is not authorized to perform: ")?;
         after.split_whitespace().next().filter(|action| action.contains(':'))

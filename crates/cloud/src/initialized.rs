@@ -1,8 +1,8 @@
 //! Families of metrics whose members exist from the start.
 //!
-//! `increase()` of Prometheus compares samples of one series. A series that begins with its first event begins at 1, and that
-//! event is not seen. So every series that an alert counts has to be there, as 0, before anything happens (Prometheus,
-//! "Instrumentation", section "Avoid missing metrics").
+//! `increase()` of Prometheus compares samples of one series. A series that begins with its first event begins at 1,
+//! and that event is not seen. So every series that an alert counts has to be there, as 0, before anything happens
+//! (Prometheus, "Instrumentation", section "Avoid missing metrics").
 
 #![expect(clippy::disallowed_types, reason = "this is what is used instead")]
 

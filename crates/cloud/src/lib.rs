@@ -90,8 +90,8 @@ pub type Result<T, E = CloudError> = std::result::Result<T, E>;
 pub trait Groups: Send + Sync {
     /// The AWS account that all calls go to (12 digits; GetCallerIdentity, which needs no right).
     async fn account(&self) -> Result<String>;
-    /// ARN of the user, or of the session of a role, that all calls are made as (GetCallerIdentity, which needs no right). That of a
-    /// session has the name of its role without the role's path.
+    /// ARN of the user, or of the session of a role, that all calls are made as (GetCallerIdentity, which needs no
+    /// right). That of a session has the name of its role without the role's path.
     async fn caller(&self) -> Result<String>;
     /// The groups with these names that exist, in one call. At most 100 names (DescribeAutoScalingGroups,
     /// MaxRecords).
@@ -169,9 +169,10 @@ pub trait Compute: Send + Sync {
     /// All templates that have a tag with this key, without versions, except those that cannot be read; one
     /// call per 200 templates.
     async fn describe_templates_tagged(&self, tag_key: &str) -> Result<Vec<TemplateSummary>>;
-    /// The latest versions of these templates, from a list of the latest versions of all templates of the account and region, one call per
-    /// 200 (DescribeLaunchTemplateVersions with `$Latest` and no template). Ends when all are found, or after as many calls as there are
-    /// ids: an account may have many templates of others. One that is left out, or cannot be read, is no error.
+    /// The latest versions of these templates, from a list of the latest versions of all templates of the account and
+    /// region, one call per 200 (DescribeLaunchTemplateVersions with `$Latest` and no template). Ends when all are
+    /// found, or after as many calls as there are ids: an account may have many templates of others. One that is left
+    /// out, or cannot be read, is no error.
     async fn describe_latest_versions(
         &self,
         ids: &BTreeSet<LaunchTemplateId>,
@@ -192,8 +193,8 @@ pub trait Compute: Send + Sync {
     async fn describe_instance_types(&self, types: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>>;
     /// How many vCPUs of this quota can run. `None` if AWS does not return it, or denies the read.
     async fn vcpu_quota(&self, quota: VcpuQuota) -> Result<Option<u32>>;
-    /// All volumes of the region that have a tag with this key, whatever its value, and that are not being deleted; one call per
-    /// 1000.
+    /// All volumes of the region that have a tag with this key, whatever its value, and that are not being deleted; one
+    /// call per 1000.
     async fn describe_volumes_tagged(&self, tag_key: &str) -> Result<Vec<VolumeInfo>>;
     /// Facts about images. `NotFound` names the unknown one.
     async fn describe_images(&self, ids: &[ImageId]) -> Result<Vec<ImageInfo>>;
@@ -230,8 +231,8 @@ pub trait Clusters: Send + Sync {
     async fn describe_eks(&self, question: &Question) -> Result<Answer>;
     /// Sends one change. Sent once, except for those with a token.
     async fn change_eks(&self, change: &eks::Change) -> Result<Changed>;
-    /// A token that the API server of this EKS cluster accepts from these credentials, as `aws eks get-token` creates it: a presigned
-    /// GetCallerIdentity. No call is sent.
+    /// A token that the API server of this EKS cluster accepts from these credentials, as `aws eks get-token` creates
+    /// it: a presigned GetCallerIdentity. No call is sent.
     async fn cluster_token(&self, cluster: &str) -> Result<ClusterToken>;
 }
 

@@ -97,7 +97,8 @@ impl Lookups {
         self.parameters.get(&name, asking, async || self.cloud.parameter(&name).await).await
     }
 
-    /// The instance profile of this name, with its role. That there is none, or that it has no role, is valid for a minute.
+    /// The instance profile of this name, with its role. That there is none, or that it has no role, is valid for a
+    /// minute.
     pub async fn instance_profile(&self, name: &str, asking: Asking) -> Result<Option<InstanceProfile>> {
         let name = name.to_owned();
         self.profiles.get(&name, asking, async || self.cloud.instance_profile(&name).await).await

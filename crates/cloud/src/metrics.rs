@@ -144,7 +144,8 @@ struct SweepOutcome {
     code: Code,
 }
 
-/// With the codes that alerts count: with all of them these would be fifteen hundred series, nearly all of which stay 0.
+/// With the codes that alerts count: with all of them these would be fifteen hundred series, nearly all of which stay
+/// 0.
 impl InitialLabels for CallOutcome {
     fn initial() -> Vec<Self> {
         let counted = [ErrorKind::Throttled, ErrorKind::Denied, ErrorKind::Credentials].map(Code::Failed);

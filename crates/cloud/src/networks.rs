@@ -1,5 +1,5 @@
-//! Reads of networks, shared by all clusters of one set of credentials and region ([`crate::reads`]): a question is the parts of
-//! one kind within one scope, or the quotas.
+//! Reads of networks, shared by all clusters of one set of credentials and region ([`crate::reads`]): a question is the
+//! parts of one kind within one scope, or the quotas.
 
 pub use crate::reads::{Freshness, Known, ReadResult};
 

@@ -231,8 +231,9 @@ pub type Processes = BTreeSet<Process>;
 pub struct ClusterToken {
     /// `k8s-aws-v1.…`.
     pub token: String,
-    /// How long it is valid from now on: 15 minutes (aws-iam-authenticator, "API Authorization from Outside a Cluster"), or as long as the
-    /// credentials that signed it, whatever is shorter. No moment: the caller's clock may not be the signer's.
+    /// How long it is valid from now on: 15 minutes (aws-iam-authenticator, "API Authorization from Outside a
+    /// Cluster"), or as long as the credentials that signed it, whatever is shorter. No moment: the caller's clock may
+    /// not be the signer's.
     pub lives: Duration,
 }
 

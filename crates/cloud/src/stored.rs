@@ -1,5 +1,6 @@
-//! Lists of objects, shared by all pools of one set of credentials and region that keep user data in one folder ([`crate::reads`]):
-//! however many pools there are, an object that a user deleted is noticed for a call per thousand objects.
+//! Lists of objects, shared by all pools of one set of credentials and region that keep user data in one folder
+//! ([`crate::reads`]): however many pools there are, an object that a user deleted is noticed for a call per thousand
+//! objects.
 
 use crate::operation::Operation;
 use crate::reads::{Freshness, Known, SharedReads};

@@ -3,10 +3,9 @@
 //! kube's own retries are off: they repeat any request up to 15 times over minutes, POSTs included, within
 //! what seems to be one call. Here each call is sent once; the controllers have their own back-off.
 //!
-//! The client sends no request whose path is not made of valid names ([`path`]), reads no response beyond a
-//! sensible length ([`longest_response`]), sends as many writes of the controllers at a time as the API server responds in time ([`pace`]),
-//! and sends applied objects in a form that the API server can read
-//! ([`yaml`]).
+//! The client sends no request whose path is not made of valid names ([`path`]), reads no response beyond a sensible
+//! length ([`longest_response`]), sends as many writes of the controllers at a time as the API server responds in time
+//! ([`pace`]), and sends applied objects in a form that the API server can read ([`yaml`]).
 
 mod pace;
 mod path;
@@ -64,8 +63,8 @@ pub fn client(config: Config, purpose: KubeClient, metrics: Metrics) -> kube::Re
     )
 }
 
-/// The client of the election: without limit, since a Lease must not wait, and with a connection of its own, which no response to the
-/// controllers occupies.
+/// The client of the election: without limit, since a Lease must not wait, and with a connection of its own, which no
+/// response to the controllers occupies.
 pub fn of_the_lease(config: Config, clock: KubernetesClock, metrics: Metrics) -> kube::Result<Client> {
     let (purpose, clock) = (KubeClient::Lease, Some(clock));
     build(config, &Meter { purpose, limiter: None, leadership: None, clock, pace: Pace::default(), metrics })
@@ -122,7 +121,8 @@ where
 pub struct Workloads(Arc<dyn Fn(Config) -> kube::Result<Client> + Send + Sync>);
 
 impl Workloads {
-    /// Over the network; requests are measured, and never go through the proxy in the manager's environment, which is for AWS.
+    /// Over the network; requests are measured, and never go through the proxy in the manager's environment, which is
+    /// for AWS.
     pub fn over_the_network(metrics: Metrics) -> Self {
         Self::by(move |mut config| {
             config.proxy_url = None;

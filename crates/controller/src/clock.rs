@@ -1,6 +1,8 @@
-//! The clocks: the manager's own, as a parameter, the API server's, which dates what Kubernetes objects contain, and AWS's.
+//! The clocks: the manager's own, as a parameter, the API server's, which dates what Kubernetes objects contain, and
+//! AWS's.
 //!
-//! Times of each are of a type of their own. [`KubernetesClock`] and `CloudRegion::clock` convert them by the measured difference.
+//! Times of each are of a type of their own. [`KubernetesClock`] and `CloudRegion::clock` convert them by the measured
+//! difference.
 //!
 //! A plan without agreement of the clocks deletes nothing because of an age (`Observed::clocks`,
 //! `Observed::aws_clock`).

@@ -1,4 +1,5 @@
-//! Warnings about the manager's clock: in the message of `Ready` of every object for which AWS is called, and once as an event.
+//! Warnings about the manager's clock: in the message of `Ready` of every object for which AWS is called, and once as
+//! an event.
 //!
 //! Pools have texts of their own (`pool/inputs/clock.rs`): for them it matters which decisions wait.
 

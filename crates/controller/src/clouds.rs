@@ -200,8 +200,8 @@ impl CloudRegion {
         self.allowance.backlog()
     }
 
-    /// AWS's clock, compared with the manager's by the responses to all calls with these credentials. Logs when the clocks begin or cease to
-    /// agree.
+    /// AWS's clock, compared with the manager's by the responses to all calls with these credentials. Logs when the
+    /// clocks begin or cease to agree.
     pub fn clock(&self) -> Comparison<Aws> {
         if let Some(news) = self.clock.news() {
             log_difference(&news, &self.key);

@@ -1,4 +1,5 @@
-//! What `/debug/pools`, `/debug/clusters` and the like show: of each object its last pass, and its last plan with its report.
+//! What `/debug/pools`, `/debug/clusters` and the like show: of each object its last pass, and its last plan with its
+//! report.
 //!
 //! Secrets never leave this module: bootstrap data in a plan is replaced by its length.
 

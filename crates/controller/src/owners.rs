@@ -42,8 +42,8 @@ where
     object.owner_references().iter().any(|reference| names(reference, owner))
 }
 
-/// Whether a reference to its owner has the version that the owner is served in. Kubernetes does not collect an object whose owner it
-/// cannot find by the reference: one of another version has to be written again.
+/// Whether a reference to its owner has the version that the owner is served in. Kubernetes does not collect an object
+/// whose owner it cannot find by the reference: one of another version has to be written again.
 pub(crate) fn has_current_owner<K>(object: &impl ResourceExt, owner: &K) -> bool
 where
     K: Resource<DynamicType = ()>,
@@ -107,7 +107,8 @@ mod tests {
         of_kind(&owned, "Cluster", &there(cluster)).is_some()
     }
 
-    /// Whether a Secret with such an owner is the FooCluster's with the uid `7`, and whether it has to be written again.
+    /// Whether a Secret with such an owner is the FooCluster's with the uid `7`, and whether it has to be written
+    /// again.
     fn owned(api_version: &str, kind: &str, uid: &str) -> (bool, bool) {
         let spec = serde_json::json!({"region": "eu-central-1", "network": {"existing": {"subnets": []}}});
         let mut owner = FooCluster::new("f", serde_json::from_value(spec).unwrap());

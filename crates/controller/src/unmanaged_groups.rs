@@ -51,8 +51,8 @@ impl UnmanagedGroup {
 }
 
 impl UnmanagedGroups {
-    /// Replaces what was found in all clouds but these, in which nothing could be found out. Returns whether some were found
-    /// for the first time.
+    /// Replaces what was found in all clouds but these, in which nothing could be found out. Returns whether some were
+    /// found for the first time.
     pub fn replace(&self, found: BTreeMap<String, UnmanagedGroup>, unknown: &[String]) -> bool {
         let mut known = self.lock();
         let mut earlier = std::mem::take(&mut *known);

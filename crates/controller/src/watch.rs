@@ -8,8 +8,9 @@
 //! * **Unreadable objects** ([`Received`]): managedFields are dropped before anything is decoded, and only
 //!   the object that cannot be decoded is left out: the others of its list are used, and a log line names it.
 //!   * [`Watch::lenient`], for what users write: it is left out, with a Warning event on it.
-//!   * [`Watch::strict`], for what *we* must see completely (FooMachines, Machines: an instance without a visible Machine counts
-//!     as one that never had any): it is remembered ([`Watch::unreadable`]), and nothing is decided in its namespace.
+//!   * [`Watch::strict`], for what *we* must see completely (FooMachines, Machines: an instance without a visible
+//!     Machine counts as one that never had any): it is remembered ([`Watch::unreadable`]), and nothing is decided in
+//!     its namespace.
 //! * **Changes**: see [`changes`]. Failures are logged, counted and retried here and never reach the
 //!   controller, which would otherwise delay the changes of all its other watches, too.
 //! * **Pulse**: a watch that has received nothing valid from the API server for ten minutes, not even a

@@ -12,8 +12,8 @@ pub(crate) fn control_plane_of(cluster: &Cluster) -> Option<&ContractReference> 
     reference.filter(|it| it.api_group == CONTROL_PLANE_GROUP && it.kind == "FooControlPlane")
 }
 
-/// Name of the EKS cluster of a FooControlPlane; `None` in another mode. One that was seen keeps its name, even if the object no longer
-/// shows which Cluster it belongs to.
+/// Name of the EKS cluster of a FooControlPlane; `None` in another mode. One that was seen keeps its name, even if the
+/// object no longer shows which Cluster it belongs to.
 pub(crate) fn eks_name(control_plane: &FooControlPlane, cluster: &str, installation: &str) -> Option<String> {
     let eks = control_plane.spec.eks.as_ref()?;
     let status = control_plane.status.as_ref().and_then(|status| status.eks.as_ref());
@@ -25,8 +25,9 @@ pub(crate) fn eks_name(control_plane: &FooControlPlane, cluster: &str, installat
     Some(eks.name.clone().or_else(seen).or_else(given).unwrap_or_else(default))
 }
 
-/// The name of the EKS cluster, if the Cluster's control plane is a FooControlPlane in mode `eks`; otherwise that of the Cluster. `None`:
-/// the FooControlPlane does not exist. Mode and name are immutable, so that one response is enough.
+/// The name of the EKS cluster, if the Cluster's control plane is a FooControlPlane in mode `eks`; otherwise that of
+/// the Cluster. `None`: the FooControlPlane does not exist. Mode and name are immutable, so that one response is
+/// enough.
 ///
 /// # Errors
 ///

@@ -1,4 +1,5 @@
-//! Which objects the user asks about: as kubectl takes them, `TYPE`, `TYPE NAME...` or `TYPE/NAME`, or a bare name for a pool.
+//! Which objects the user asks about: as kubectl takes them, `TYPE`, `TYPE NAME...` or `TYPE/NAME`, or a bare name for
+//! a pool.
 
 /// A kind that is explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +21,8 @@ pub struct Asked {
     pub name: Option<String>,
 }
 
-/// The objects that arguments name: `workers`, `foomp/workers foocontrolplane/prod`, `foocontrolplane prod`, `foonodeconfigs`. As with
-/// kubectl, a first argument that is a type is one, also if a pool has such a name.
+/// The objects that arguments name: `workers`, `foomp/workers foocontrolplane/prod`, `foocontrolplane prod`,
+/// `foonodeconfigs`. As with kubectl, a first argument that is a type is one, also if a pool has such a name.
 ///
 /// # Errors
 /// A type is unknown, a name is missing, or both ways of naming a type are mixed.

@@ -36,8 +36,8 @@ pub struct Facts {
 pub struct ControlPlaneFacts {
     /// The control plane.
     pub control_plane: FooControlPlane,
-    /// When the token expires that Cluster API connects with, from the metadata of the Secret. `None`: there is none, or the user who
-    /// asks may not read that.
+    /// When the token expires that Cluster API connects with, from the metadata of the Secret. `None`: there is none,
+    /// or the user who asks may not read that.
     pub token_ends: Option<Timestamp>,
     /// Events about the control plane.
     pub events: Vec<Event>,
@@ -104,8 +104,8 @@ pub async fn pools(
     Ok(all)
 }
 
-/// The control planes of a namespace, or of all; of these names, if there are any. Objects that cannot be read are named in
-/// `unread`, and left out.
+/// The control planes of a namespace, or of all; of these names, if there are any. Objects that cannot be read are
+/// named in `unread`, and left out.
 pub async fn control_planes(
     client: &Client,
     namespace: Option<&str>,
@@ -120,8 +120,8 @@ pub async fn control_planes(
     Ok(all)
 }
 
-/// The FooNodeConfigs of a namespace, or of all; of these names, if there are any. Objects that cannot be read are named in
-/// `unread`, and left out.
+/// The FooNodeConfigs of a namespace, or of all; of these names, if there are any. Objects that cannot be read are
+/// named in `unread`, and left out.
 pub async fn node_configs(
     client: &Client,
     namespace: Option<&str>,
@@ -176,8 +176,8 @@ async fn events(client: &Client, namespace: &str, unread: &mut Vec<String>) -> V
     }
 }
 
-/// When the token in the kubeconfig of a control plane ends. Only the metadata of the Secret is asked for, so that the token does
-/// not come here; a user who may not read Secrets gets none.
+/// When the token in the kubeconfig of a control plane ends. Only the metadata of the Secret is asked for, so that the
+/// token does not come here; a user who may not read Secrets gets none.
 async fn token_ends(client: &Client, control_plane: &FooControlPlane) -> Option<Timestamp> {
     let cluster = control_plane.labels().get(CLUSTER_NAME_LABEL)?;
     let secrets: Api<Secret> = Api::namespaced(client.clone(), &control_plane.namespace()?);

@@ -1,4 +1,5 @@
-//! Turns text into one that is safe to print: messages of objects may contain control characters, which a terminal interprets.
+//! Turns text into one that is safe to print: messages of objects may contain control characters, which a terminal
+//! interprets.
 
 /// The same text with control characters and changes of the writing direction as kubectl shows them: `^[` for
 /// escape, and so on. New lines stay.

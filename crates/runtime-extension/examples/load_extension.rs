@@ -1,5 +1,5 @@
-//! How fast the extension responds for a topology of 100 pools, and what memory it takes: `make bench` prints it. Nothing here
-//! fails for being slow. A simulated AWS is inside of the server: the memory of that is counted, too.
+//! How fast the extension responds for a topology of 100 pools, and what memory it takes: `make bench` prints it.
+//! Nothing here fails for being slow. A simulated AWS is inside of the server: the memory of that is counted, too.
 
 #[path = "../../runtime-sdk/examples/load_sdk/generator.rs"]
 mod generator;

@@ -1,7 +1,8 @@
 //! Results of AWS that are cached for a while, one per question. Callers with the same question share one call.
 //!
-//! No caller waits long: a call has a deadline, and so has the wait for another caller's call. A failure, a missed deadline
-//! included, is cached for a while, so that an AWS that does not respond costs the deadline once and not in every check.
+//! No caller waits long: a call has a deadline, and so has the wait for another caller's call. A failure, a missed
+//! deadline included, is cached for a while, so that an AWS that does not respond costs the deadline once and not in
+//! every check.
 
 use foo_cloud::{CloudError, ErrorKind, Operation, Result};
 use std::collections::HashMap;
@@ -12,8 +13,8 @@ use tokio::time::{Instant, timeout};
 
 /// How long a failure is cached.
 const FAILED: Duration = Duration::from_mins(1);
-/// The same in front of a cache, which remembers by itself what AWS refuses: as long as [`foo_cloud::Lookups`] remember a transient
-/// failure.
+/// The same in front of a cache, which remembers by itself what AWS refuses: as long as [`foo_cloud::Lookups`] remember
+/// a transient failure.
 const FAILED_BEFORE_CACHE: Duration = Duration::from_secs(5);
 
 /// The results of all questions of one type.

@@ -1,5 +1,5 @@
-//! Connections to AWS: one per credentials and region, made when first needed, with one cache of lookups each, the manager's own
-//! ([`Lookups`]). Nothing here changes anything in AWS: a change is refused before it is sent.
+//! Connections to AWS: one per credentials and region, made when first needed, with one cache of lookups each, the
+//! manager's own ([`Lookups`]). Nothing here changes anything in AWS: a change is refused before it is sent.
 
 use crate::cached::Cache;
 use crate::seen::Seen;
@@ -26,11 +26,13 @@ const MOST: usize = 64;
 const ONE_CALL: Duration = Duration::from_millis(1500);
 const MANY_CALLS: Duration = Duration::from_secs(3);
 
-/// How long zones, quotas of vCPUs, versions of EKS and instance profiles are the response: as long as the other lookups of new questions.
+/// How long zones, quotas of vCPUs, versions of EKS and instance profiles are the response: as long as the other
+/// lookups of new questions.
 const RARELY_CHANGES: Duration = Duration::from_mins(10);
 /// How long the quotas of networks are: what is used of them is part of the response, and who made room waits for it.
 const USED: Duration = Duration::from_mins(3);
-/// How long a network is known to be begun. A Cluster that is deleted and created again under its name is new after that.
+/// How long a network is known to be begun. A Cluster that is deleted and created again under its name is new after
+/// that.
 const BEGUN: Duration = Duration::from_hours(1);
 
 /// Creates the connection to a cloud. No call is made yet.
@@ -48,7 +50,8 @@ pub trait Connect: Send + Sync {
 pub(crate) struct Connected {
     /// For questions without a cache.
     pub(crate) cloud: Arc<dyn Cloud>,
-    /// Images that are deprecated by now are not the newest. Nothing is measured here: a warning that is minutes early or late does no harm.
+    /// Images that are deprecated by now are not the newest. Nothing is measured here: a warning that is minutes early
+    /// or late does no harm.
     clock: AwsClock,
     /// Facts that hardly ever change, kept as long as the manager keeps them.
     lookups: Lookups,
@@ -168,7 +171,8 @@ impl Connected {
         self.quotas.get(&(), self.cloud.quotas()).await
     }
 
-    /// Whether there is something of a cluster's managed network: a part of this kind. That there is can be an hour old.
+    /// Whether there is something of a cluster's managed network: a part of this kind. That there is can be an hour
+    /// old.
     pub(crate) async fn has_begun(&self, cluster: &str, kind: Kind) -> foo_cloud::Result<bool> {
         let tag = Scope::Tag(TAG_CLUSTER.to_owned(), cluster.to_owned());
         let ask = async {

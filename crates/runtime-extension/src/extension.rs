@@ -15,12 +15,12 @@ use std::sync::Arc;
 
 /// The extension. Handlers whose setting is off let everything pass, so settings change without another discovery.
 ///
-/// Without a response core stops (`Fail`) where it would otherwise write what no user requested: templates without values, an
-/// upgrade without its plan, workers that are to wait. It continues (`Ignore`) without what only reports early what would be found out
-/// later; those hooks are called for every Cluster, those of other classes included.
+/// Without a response core stops (`Fail`) where it would otherwise write what no user requested: templates without
+/// values, an upgrade without its plan, workers that are to wait. It continues (`Ignore`) without what only reports
+/// early what would be found out later; those hooks are called for every Cluster, those of other classes included.
 ///
-/// The hooks of in-place updates are not served: core updates Machines of MachineDeployments only, and all of this provider's
-/// are of MachinePools (docs/decisions/0017-extension-and-aws.md).
+/// The hooks of in-place updates are not served: core updates Machines of MachineDeployments only, and all of this
+/// provider's are of MachinePools (docs/decisions/0017-extension-and-aws.md).
 ///
 /// # Errors
 ///

@@ -20,8 +20,8 @@ const AWS_CHANGES: Duration = Duration::from_mins(1);
 /// The same about an annotation.
 const ANNOTATION_CHANGES: Duration = Duration::from_secs(15);
 
-/// Before anything of a Cluster exists: AWS accepts the credentials, and has what the Cluster's variables name: network, images, instance
-/// profiles, and the role of a control plane on EKS.
+/// Before anything of a Cluster exists: AWS accepts the credentials, and has what the Cluster's variables name:
+/// network, images, instance profiles, and the role of a control plane on EKS.
 pub(crate) async fn before_cluster_create(
     clouds: &Clouds,
     request: &BeforeClusterCreateRequest,

@@ -1,5 +1,5 @@
-//! What workloads leave in AWS: load balancers and volumes that controllers in the workload cluster created. Without the Cluster no controller
-//! deletes them; they cost money, and a VPC with a load balancer in it cannot be deleted.
+//! What workloads leave in AWS: load balancers and volumes that controllers in the workload cluster created. Without
+//! the Cluster no controller deletes them; they cost money, and a VPC with a load balancer in it cannot be deleted.
 
 use crate::checks::{self, DEADLINE};
 use crate::clouds::{Clouds, Connected};
@@ -12,9 +12,9 @@ use foo_model::network::{Kind, LoadBalancer, Scope};
 use foo_runtime_sdk::Object;
 use std::collections::BTreeSet;
 
-/// Tags by which something belongs to a cluster: the cloud provider's has the name in its key (Kubernetes, "Cloud Provider AWS",
-/// cluster tagging; the EBS CSI driver's too, with `--k8s-tag-cluster-id`), that of the AWS Load Balancer Controller in its value
-/// (its documentation, "Resource tags").
+/// Tags by which something belongs to a cluster: the cloud provider's has the name in its key (Kubernetes, "Cloud
+/// Provider AWS", cluster tagging; the EBS CSI driver's too, with `--k8s-tag-cluster-id`), that of the AWS Load
+/// Balancer Controller in its value (its documentation, "Resource tags").
 const OF_CLOUD_PROVIDER: &str = "kubernetes.io/cluster/";
 const OF_CONTROLLER: &str = "elbv2.k8s.aws/cluster";
 
@@ -114,7 +114,8 @@ fn of_cluster<'a>(names: &BTreeSet<String>, all: impl Iterator<Item = &'a LoadBa
     all.filter(of_cluster).map(|one| one.name.clone()).collect()
 }
 
-/// Volumes that stay when the instances are terminated. Those of nodes have the tag, too, where users gave it to the pool.
+/// Volumes that stay when the instances are terminated. Those of nodes have the tag, too, where users gave it to the
+/// pool.
 async fn volumes(aws: &Connected, names: &BTreeSet<String>) -> Result<Vec<String>, String> {
     let stay = |volume: &VolumeInfo| !volume.goes_with_instance;
     let mut found = BTreeSet::new();

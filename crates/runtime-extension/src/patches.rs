@@ -1,5 +1,5 @@
-//! GeneratePatches: the templates with the values of the variables. Only our own templates are touched, and only fields that a
-//! variable is written to.
+//! GeneratePatches: the templates with the values of the variables. Only our own templates are touched, and only fields
+//! that a variable is written to.
 
 use crate::settings::Settings;
 use crate::variables::images;

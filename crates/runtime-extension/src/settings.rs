@@ -18,7 +18,8 @@ pub struct Settings {
     pub identities: Vec<Identity>,
     /// What ValidateTopology does with what AWS would refuse.
     pub checks: Checks,
-    /// BeforeClusterCreate: hold a Cluster until the credentials work, and its network, images and instance profiles exist.
+    /// BeforeClusterCreate: hold a Cluster until the credentials work, and its network, images and instance profiles
+    /// exist.
     pub preflight: bool,
     /// BeforeWorkersUpgrade: hold the workers until the images of the new version exist.
     pub wait_for_images: bool,

@@ -59,7 +59,8 @@ pub(crate) struct Eks {
 pub(crate) struct Pool {
     /// Its name in the topology.
     pub(crate) name: String,
-    /// Name of its FooMachinePool, if core sends it. A new pool has another one in each computation, until it is created.
+    /// Name of its FooMachinePool, if core sends it. A new pool has another one in each computation, until it is
+    /// created.
     pub(crate) object: Option<String>,
     /// Desired replicas; 0 where something else than the topology decides on them.
     pub(crate) replicas: u32,
@@ -84,7 +85,8 @@ pub(crate) struct Pool {
 pub(crate) struct LookedUp {
     /// What it follows from, together with a version and the instance types.
     pub(crate) ami: Ami,
-    /// Kubernetes version that the pool has, or begins with. A pool that runs has a record of its image, and needs no lookup.
+    /// Kubernetes version that the pool has, or begins with. A pool that runs has a record of its image, and needs no
+    /// lookup.
     pub(crate) now: Option<String>,
     /// Kubernetes version that it is to reach, if that is another one.
     pub(crate) next: Option<String>,
@@ -134,8 +136,8 @@ impl Topology {
         }))
     }
 
-    /// From the variables of a Cluster, for its version or another one; `None` if it has none of the provider. Which instance types its
-    /// pools have is not known: that depends on their templates.
+    /// From the variables of a Cluster, for its version or another one; `None` if it has none of the provider. Which
+    /// instance types its pools have is not known: that depends on their templates.
     ///
     /// # Errors
     ///
@@ -233,8 +235,8 @@ fn looked_up(ami: &Ami, now: String, target: &str) -> Option<LookedUp> {
     ami.id.is_none().then(|| LookedUp { ami: ami.clone(), now: Some(now), next })
 }
 
-/// How many instances of a pool of several types are spot instances. Those on demand are rounded up (EC2 Auto Scaling API
-/// Reference, InstancesDistribution, `OnDemandPercentageAboveBaseCapacity`).
+/// How many instances of a pool of several types are spot instances. Those on demand are rounded up (EC2 Auto Scaling
+/// API Reference, InstancesDistribution, `OnDemandPercentageAboveBaseCapacity`).
 fn spot(mixed: &MixedInstances, replicas: u32) -> u32 {
     let base = u32::try_from(mixed.on_demand_base).unwrap_or_default();
     let percent = u32::try_from(mixed.on_demand_percentage).unwrap_or(100);

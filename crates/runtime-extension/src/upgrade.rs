@@ -1,5 +1,6 @@
-//! Upgrade plans: one minor version after the other for the control plane. Steps of the workers are left to core, which takes
-//! the fewest that the skew policy allows (Cluster API v1.14, `ComputeUpgradePlan`: one for every three minor versions).
+//! Upgrade plans: one minor version after the other for the control plane. Steps of the workers are left to core, which
+//! takes the fewest that the skew policy allows (Cluster API v1.14, `ComputeUpgradePlan`: one for every three minor
+//! versions).
 
 use crate::checks;
 use crate::checks::eks::{is_offered, not_offered};
@@ -15,14 +16,15 @@ use foo_runtime_sdk::{Failure, Object};
 use serde::Deserialize as _;
 use std::ops::Range;
 
-/// A plan from the version of the control plane to the one that is to run. The versions between are the newest of their minor
-/// version that the settings or the Cluster's variable `images` name; on EKS, where none is named, the one that EKS runs. If AWS does
-/// not show which that is, it is the first of its minor: EKS takes no more than the minor from it.
+/// A plan from the version of the control plane to the one that is to run. The versions between are the newest of their
+/// minor version that the settings or the Cluster's variable `images` name; on EKS, where none is named, the one that
+/// EKS runs. If AWS does not show which that is, it is the first of its minor: EKS takes no more than the minor from
+/// it.
 ///
 /// # Errors
 ///
-/// When EKS does not offer a version on the way. Elsewhere when no version of a minor version between is known: one that is guessed
-/// would be one that the owner of the control plane does not upgrade to, or that no image exists for.
+/// When EKS does not offer a version on the way. Elsewhere when no version of a minor version between is known: one
+/// that is guessed would be one that the owner of the control plane does not upgrade to, or that no image exists for.
 pub(crate) async fn plan(
     clouds: &Clouds,
     request: &GenerateUpgradePlanRequest,

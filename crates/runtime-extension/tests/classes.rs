@@ -1,5 +1,5 @@
-//! The ClusterClasses of a pair create the same objects from the same variables: the one by inline patches, which are applied here as
-//! Cluster API applies them, the other by this extension.
+//! The ClusterClasses of a pair create the same objects from the same variables: the one by inline patches, which are
+//! applied here as Cluster API applies them, the other by this extension.
 
 #![expect(
     clippy::expect_used,

@@ -1,4 +1,5 @@
-//! Which Cluster a request is about, for the log. Requests are large, and name it near their beginning: what follows is not read.
+//! Which Cluster a request is about, for the log. Requests are large, and name it near their beginning: what follows is
+//! not read.
 
 use crate::variables::{BUILTIN, Variable};
 use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! Reading structs that keep the fields they do not know, without the copy of serde's `flatten`.
 //!
-//! `flatten` keeps a whole object in an intermediate form before it reads the first field. Requests of the topology hooks
-//! have megabytes, nearly all of them inside such objects.
+//! `flatten` keeps a whole object in an intermediate form before it reads the first field. Requests of the topology
+//! hooks have megabytes, nearly all of them inside such objects.
 
 use serde::de::{DeserializeOwned, DeserializeSeed, Error, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserializer, forward_to_deserialize_any};

@@ -256,8 +256,8 @@ impl Extension {
     ///
     /// # Errors
     ///
-    /// What core would refuse at discovery, so that it is seen at start and not in a condition. (Core accepts a time-out
-    /// of 0 as well and takes it for 10 seconds; here it is refused.)
+    /// What core would refuse at discovery, so that it is seen at start and not in a condition. (Core accepts a
+    /// time-out of 0 as well and takes it for 10 seconds; here it is refused.)
     pub fn new(handlers: impl IntoIterator<Item = Handler>) -> Result<Self, InvalidExtension> {
         let mut by_path = BTreeMap::new();
         let mut names = std::collections::BTreeSet::new();

@@ -37,8 +37,8 @@
 //! # Responses have to be the same for the same request
 //!
 //! Core shows messages in conditions of the Cluster and reconciles when those change. A message with a time, a request
-//! id or a counter causes core to call again, for ever. So handlers return data and short sentences; what changes from call
-//! to call belongs into logs, which this crate writes. [`testing::assert_deterministic`] checks a handler.
+//! id or a counter causes core to call again, for ever. So handlers return data and short sentences; what changes from
+//! call to call belongs into logs, which this crate writes. [`testing::assert_deterministic`] checks a handler.
 //!
 //! # What is not here
 //!

@@ -9,7 +9,8 @@ use serde_json::Value;
 #[serde(transparent)]
 pub struct Object(pub Value);
 
-/// An object that is not what was asked for. The text names the kind and the field, and is the same for the same object.
+/// An object that is not what was asked for. The text names the kind and the field, and is the same for the same
+/// object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} {name} cannot be read: {problem}")]
 pub struct DecodeError {

@@ -16,8 +16,8 @@ pub async fn call(handler: &Handler, request: &impl Serialize) -> Value {
     serde_json::from_slice(&called.body).expect("a response that is JSON")
 }
 
-/// Calls a handler several times with one request: every response has to be the same to the letter. Otherwise core would
-/// reconcile for ever.
+/// Calls a handler several times with one request: every response has to be the same to the letter. Otherwise core
+/// would reconcile for ever.
 ///
 /// # Panics
 ///

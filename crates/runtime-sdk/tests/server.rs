@@ -148,8 +148,8 @@ async fn two_hundred_concurrent_calls_get_responses() {
     running.stop().await;
 }
 
-/// Three bodies of 8 MiB are all there is room for. A fourth is not read, gets a response after half of its time, and core
-/// calls again.
+/// Three bodies of 8 MiB are all there is room for. A fourth is not read, gets a response after half of its time, and
+/// core calls again.
 #[tokio::test]
 async fn calls_without_room_wait_and_get_a_response() {
     let begun = Arc::new(Semaphore::new(0));

@@ -220,8 +220,8 @@ impl ApiServer {
         Ok(snapshot)
     }
 
-    /// Puts a snapshot in the place of the store, as `etcdutl snapshot restore --bump-revision` does: revisions continue
-    /// above all that were ever given out, so that clients notice and read everything again.
+    /// Puts a snapshot in the place of the store, as `etcdutl snapshot restore --bump-revision` does: revisions
+    /// continue above all that were ever given out, so that clients notice and read everything again.
     pub async fn restore(&self, snapshot: &Path) -> Result<()> {
         self.stop();
         self.store.restore(snapshot).await?;

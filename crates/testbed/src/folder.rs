@@ -18,8 +18,8 @@ const MARK: &str = ".foo-rig";
 /// Keeps temporary folders.
 const KEEP: &str = "FOO_KEEP_RIG";
 
-/// Gets a line when this process ends, or end of file if it was killed. The supervisors of its programs see that at the same moment;
-/// the pause is for them. Only the store (130 MB) is removed from a folder that is kept for its logs.
+/// Gets a line when this process ends, or end of file if it was killed. The supervisors of its programs see that at the
+/// same moment; the pause is for them. Only the store (130 MB) is removed from a folder that is kept for its logs.
 const JANITOR: &str = r#"
 what=$1
 read -r word

@@ -2,8 +2,8 @@
 //!
 //! etcd, kube-apiserver, kube-controller-manager, Cluster API core, its kubeadm bootstrap provider and clusterctl are
 //! the published programs, built by `hack/tools/build.sh`; nothing of them is simulated. Three things that a cluster
-//! has are missing, and [`Kubelets`] stands in for them as far as a drain depends on them: kubelets, a scheduler, and the
-//! controllers that clean up after a terminated instance. No container runs.
+//! has are missing, and [`Kubelets`] stands in for them as far as a drain depends on them: kubelets, a scheduler, and
+//! the controllers that clean up after a terminated instance. No container runs.
 //!
 //! Layers, each usable without the ones above:
 //! * [`Rig`]: the real components without the provider. A test sets what runs in the cloud through [`Instances`].

@@ -177,7 +177,8 @@ impl Process {
         let Ok(threads) = std::fs::read_dir(format!("/proc/{}/task", self.pid)) else { return false };
         threads.flatten().all(|thread| {
             let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
-            // The name in brackets may contain anything; the state comes after it. A thread that has ended counts as stopped.
+            // The name in brackets may contain anything; the state comes after it. A thread that has ended counts as
+            // stopped.
             stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('T'))
         })
     }

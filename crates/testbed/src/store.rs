@@ -74,8 +74,9 @@ impl Store {
         self.run()
     }
 
-    /// Restores a copy as `etcdutl snapshot restore --bump-revision --mark-compacted` does: its revisions continue above all
-    /// that were ever given out, and none below is remembered, so that no client continues from an earlier one. It must not be in use.
+    /// Restores a copy as `etcdutl snapshot restore --bump-revision --mark-compacted` does: its revisions continue
+    /// above all that were ever given out, and none below is remembered, so that no client continues from an earlier
+    /// one. It must not be in use.
     pub(crate) async fn restore(&self, copied: &Path) -> Result<()> {
         let newest = self.write().await?;
         self.end().await?;

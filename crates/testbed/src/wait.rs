@@ -1,8 +1,9 @@
-//! Waiting for something to become true, with an error that shows what was seen instead; and the proof that nothing happens.
+//! Waiting for something to become true, with an error that shows what was seen instead; and the proof that nothing
+//! happens.
 //!
-//! Deadlines are written for the machine that they were chosen on. On one that is slower, or busy, everything takes longer: how
-//! much is measured by what starting a world took, and all deadlines grow with it. No other code of the testbed or of the tests
-//! on it lets real time pass to see what comes of it.
+//! Deadlines are written for the machine that they were chosen on. On one that is slower, or busy, everything takes
+//! longer: how much is measured by what starting a world took, and all deadlines grow with it. No other code of the
+//! testbed or of the tests on it lets real time pass to see what comes of it.
 
 use anyhow::{Result, bail};
 use std::fmt::Debug;
@@ -97,7 +98,8 @@ pub async fn until_quiet<T: PartialEq + Debug>(
     Ok(last)
 }
 
-/// Probes every 100 ms until `probe` is done, and returns what it found. The timeout grows with how slow this machine is.
+/// Probes every 100 ms until `probe` is done, and returns what it found. The timeout grows with how slow this machine
+/// is.
 ///
 /// An error of the probe is one more way of "not yet" (the object may not exist, the server may be away): it ends
 /// the wait only by running out of time, and is then what the error shows.

@@ -60,8 +60,8 @@ fn find(wrong: impl Fn(&str, &Value) -> bool) -> Vec<String> {
 
 const NONE: [&str; 0] = [];
 
-/// `contract.CalculateCRDName`: `lower(plural(kind)).group`. Its plural of words that end in `r`, `l`, `e`, `g` is the word
-/// with an `s`, of those in `ty` it has `ties`; a kind with another end needs a read of flect's rules first.
+/// `contract.CalculateCRDName`: `lower(plural(kind)).group`. Its plural of words that end in `r`, `l`, `e`, `g` is the
+/// word with an `s`, of those in `ty` it has `ties`; a kind with another end needs a read of flect's rules first.
 #[test]
 fn names_are_those_that_core_calculates() {
     for (kind, crd) in all() {

@@ -241,8 +241,8 @@ impl Autoscaler {
         found.with_context(|| format!("there is no Machine of {} any more", seen.instance))
     }
 
-    /// An UPDATE of the whole Machine as it was read. When another user or controller was first it tries again (the real one in its
-    /// next round).
+    /// An UPDATE of the whole Machine as it was read. When another user or controller was first it tries again (the
+    /// real one in its next round).
     async fn mark(&self, seen: &MachineView, mark: Option<&str>) -> Result<()> {
         let name = &seen.name;
         loop {

@@ -16,8 +16,8 @@
 //! ```
 //!
 //! A test that stops a manager, adds faults to AWS or changes an image disturbs the others: it belongs into a binary of
-//! its own. After each test nothing may have been lost undrained, and no manager may have asked for what its ClusterRole
-//! does not give, by whichever test.
+//! its own. After each test nothing may have been lost undrained, and no manager may have asked for what its
+//! ClusterRole does not give, by whichever test.
 
 pub mod autoscaler;
 pub mod document;

@@ -1,4 +1,5 @@
-//! Worlds for tests that disturb others: each test has one to itself while it runs, and they are used one after the other.
+//! Worlds for tests that disturb others: each test has one to itself while it runs, and they are used one after the
+//! other.
 
 use crate::{RUNTIME, fail_on};
 use anyhow::{Error, Result};
@@ -22,8 +23,8 @@ impl<const N: usize> Worlds<N> {
         Self([const { Slot { turn: Mutex::const_new(()), world: OnceCell::const_new() } }; N])
     }
 
-    /// Runs a test in a world that no other caller uses meanwhile; what earlier ones left is still there. All tests must ask for
-    /// the same options.
+    /// Runs a test in a world that no other caller uses meanwhile; what earlier ones left is still there. All tests
+    /// must ask for the same options.
     ///
     /// # Panics
     /// The test failed; the world's logs stay.

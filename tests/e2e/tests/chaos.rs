@@ -1,5 +1,5 @@
-//! Roll-outs on real components, with everything going wrong that can: images are broken, the manager is killed, and its clock
-//! is set.
+//! Roll-outs on real components, with everything going wrong that can: images are broken, the manager is killed, and
+//! its clock is set.
 //!
 //! `make chaos` runs the storm for as long as one likes: `CHAOS_MINUTES`, `CHAOS_SIZE` and `CHAOS_SEED` show how
 //! long, how many, and which accidents.
@@ -116,8 +116,8 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
-/// AWS ends instances by itself: the health check of one fails, or it takes up to a third of them back, with two minutes'
-/// notice. How many.
+/// AWS ends instances by itself: the health check of one fails, or it takes up to a third of them back, with two
+/// minutes' notice. How many.
 fn strike(world: &World, view: &PoolView, chance: &mut Chance) -> Result<usize> {
     let mut good: Vec<&str> = view.good().map(|machine| machine.instance.as_str()).collect();
     let storm = chance.below(2) == 1;
@@ -138,11 +138,12 @@ fn strike(world: &World, view: &PoolView, chance: &mut Chance) -> Result<usize> 
     Ok(struck)
 }
 
-/// How long what AWS ended may be missing where deadlines were written: a launch, a manager that was just killed and whose Lease has
-/// to end first, and an AWS whose reads lag. On a slower machine longer ([`on_this_machine`]).
+/// How long what AWS ended may be missing where deadlines were written: a launch, a manager that was just killed and
+/// whose Lease has to end first, and an AWS whose reads lag. On a slower machine longer ([`on_this_machine`]).
 const MADE_UP_FOR: Duration = Duration::from_mins(2);
 
-/// Lets time pass, since the seed decides when an accident for all pools happens; and watches that no more is missing than the budget and AWS's own doing explain.
+/// Lets time pass, since the seed decides when an accident for all pools happens; and watches that no more is missing
+/// than the budget and AWS's own doing explain.
 async fn watch(pool: &Pool<'_>, seconds: u64, target: usize, struck: &[Instant]) -> Result<()> {
     let end = Instant::now() + Duration::from_secs(seconds);
     while Instant::now() < end {
@@ -166,8 +167,8 @@ fn check_invariants(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// The manager is killed again and again in the middle of roll-outs, while the size changes and AWS ends instances; and two of
-/// the [`Accident`]s affect all pools in each round, all of them in any case.
+/// The manager is killed again and again in the middle of roll-outs, while the size changes and AWS ends instances; and
+/// two of the [`Accident`]s affect all pools in each round, all of them in any case.
 #[test]
 fn storms_of_accidents_lose_no_pod_and_the_pool_settles() {
     STORM.play(WorldOptions { clock: ManagerClock::Movable, ..with_events() }, async |world| {

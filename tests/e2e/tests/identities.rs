@@ -1,5 +1,5 @@
-//! A cluster with an identity of its own, before an AWS that checks every signature: the released manager assumes its role,
-//! a key that is rotated while it runs is picked up, and clusterctl takes the credentials along.
+//! A cluster with an identity of its own, before an AWS that checks every signature: the released manager assumes its
+//! role, a key that is rotated while it runs is picked up, and clusterctl takes the credentials along.
 //!
 //! In a world of its own, because as soon as AWS knows one key it refuses all others.
 

@@ -1,4 +1,5 @@
-//! docs/operations/runbooks, followed step by step. Stores, API servers and managers are stopped here, so each test has a world to itself.
+//! docs/operations/runbooks, followed step by step. Stores, API servers and managers are stopped here, so each test has
+//! a world to itself.
 
 #[path = "runbooks/backup.rs"]
 mod backup;

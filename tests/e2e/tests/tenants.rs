@@ -1,11 +1,12 @@
-//! What a hostile tenant tries while the managers run: a user with the usual permissions in a namespace, before the real API server
-//! and Cluster API's real core, and a manager that requires identities. Each attempt ends in a condition that shows why, and
-//! the neighbours continue.
+//! What a hostile tenant tries while the managers run: a user with the usual permissions in a namespace, before the
+//! real API server and Cluster API's real core, and a manager that requires identities. Each attempt ends in a
+//! condition that shows why, and the neighbours continue.
 //!
-//! What is refused before a manager sees it is in `admission/tenants.rs` (policies, patterns, the manager's own token), `admission/rules.rs`
-//! (the ownership tags of others, control characters in tags) and `admission/namespaced.rs` (the rights of a manager of one namespace).
-//! What needs no real server is in the controller's suite: `tenants.rs` (every name that would become a path, made-up FooMachines), `odd_objects.rs`
-//! (objects that cannot be decoded), `same_group.rs` (what becomes of the first pool).
+//! What is refused before a manager sees it is in `admission/tenants.rs` (policies, patterns, the manager's own token),
+//! `admission/rules.rs` (the ownership tags of others, control characters in tags) and `admission/namespaced.rs` (the
+//! rights of a manager of one namespace). What needs no real server is in the controller's suite: `tenants.rs` (every
+//! name that would become a path, made-up FooMachines), `odd_objects.rs` (objects that cannot be decoded),
+//! `same_group.rs` (what becomes of the first pool).
 
 #![expect(clippy::indexing_slicing, reason = "an index into JSON creates the field, or fails the test")]
 

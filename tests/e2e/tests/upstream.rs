@@ -1,8 +1,8 @@
-//! Cluster API's own end-to-end specs, unchanged, with the provider: `hack/tools/capi-specs` runs one at a time, with what a
-//! provider brings. The management cluster's API server is the workload cluster of all.
+//! Cluster API's own end-to-end specs, unchanged, with the provider: `hack/tools/capi-specs` runs one at a time, with
+//! what a provider brings. The management cluster's API server is the workload cluster of all.
 //!
-//! A few are run with all other tests; `make conformance` runs all (`FOO_SPECS=whole`) and prints which specs of Cluster API are not
-//! among them, and why. Part of a name in `FOO_SPECS` selects those that have it.
+//! A few are run with all other tests; `make conformance` runs all (`FOO_SPECS=whole`) and prints which specs of
+//! Cluster API are not among them, and why. Part of a name in `FOO_SPECS` selects those that have it.
 
 #[path = "upstream/extension.rs"]
 mod extension;

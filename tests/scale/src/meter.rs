@@ -131,8 +131,8 @@ pub(crate) fn resident_megabytes(world: &World) -> Result<(u64, u64)> {
     Ok((field("VmRSS:")?, field("VmHWM:")?))
 }
 
-/// Time the manager had of all processors since it was started, from the kernel (proc(5): fields 14 and 15 of `stat`, in
-/// ticks of a hundredth of a second on Linux).
+/// Time the manager had of all processors since it was started, from the kernel (proc(5): fields 14 and 15 of `stat`,
+/// in ticks of a hundredth of a second on Linux).
 fn cpu_seconds(world: &World) -> Result<f64> {
     let stat = process_file(world, "stat")?;
     // The second field is the program's name in parentheses, and may contain anything.

@@ -1,5 +1,5 @@
-//! A roll-out against its limit: launches and drains take their time whatever the manager does, and only so many instances
-//! are replaced at once.
+//! A roll-out against its limit: launches and drains take their time whatever the manager does, and only so many
+//! instances are replaced at once.
 
 use crate::meter::Meter;
 use crate::{MANAGER_ARGS, patience};
@@ -21,7 +21,8 @@ pub(crate) fn surge(size: u32) -> u32 {
     size.div_ceil(10)
 }
 
-/// How many launches follow one another in the roll-out of a pool: the first instance has to work before the others follow.
+/// How many launches follow one another in the roll-out of a pool: the first instance has to work before the others
+/// follow.
 pub(crate) fn rounds(size: u32) -> u32 {
     1 + size.saturating_sub(1).div_ceil(surge(size))
 }

@@ -199,8 +199,8 @@ async fn write_status(
     apply_status(core, machine, Value::Object(status)).await
 }
 
-/// The conditions of a Machine, given status and reason of those about its Node. A condition whose status stays keeps its
-/// time.
+/// The conditions of a Machine, given status and reason of those about its Node. A condition whose status stays keeps
+/// its time.
 fn conditions(
     core: &Core,
     machine: &DynamicObject,

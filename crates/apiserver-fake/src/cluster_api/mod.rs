@@ -117,8 +117,9 @@ impl fmt::Debug for CoreBuilder {
 }
 
 impl CoreBuilder {
-    /// What the workload cluster reports of the Node with a provider id. Asked at every pass, so a change is seen within
-    /// the period, or at once after [`FakeCore::nudge`]. Without this every provisioned machine has a Ready Node.
+    /// What the workload cluster reports of the Node with a provider id. Asked at every pass, so a change is seen
+    /// within the period, or at once after [`FakeCore::nudge`]. Without this every provisioned machine has a Ready
+    /// Node.
     #[must_use]
     pub fn nodes(self, nodes: impl Fn(&str) -> NodeState + Send + 'static) -> Self {
         Self { nodes: Box::new(nodes), ..self }

@@ -57,8 +57,8 @@ impl KindName {
 /// The objects of one kind.
 pub(crate) type Objects = Arc<Vec<DynamicObject>>;
 
-/// Lists of all kinds, each kept until a watch shows a change, as core's own caches do: reading everything at each change was most of
-/// what tests with many objects did.
+/// Lists of all kinds, each kept until a watch shows a change, as core's own caches do: reading everything at each
+/// change was most of what tests with many objects did.
 #[derive(Debug, Default)]
 pub(crate) struct Lists(Mutex<BTreeMap<&'static str, List>>);
 

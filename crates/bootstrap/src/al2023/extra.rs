@@ -35,8 +35,8 @@ pub(super) fn parse(text: &str, own: &Spec, refusals: &mut Refusals) -> Option<N
     Some(config)
 }
 
-/// What was read of the document. Groups of fields are there even if nothing in them was: then it is the field that is unknown,
-/// not its group.
+/// What was read of the document. Groups of fields are there even if nothing in them was: then it is the field that is
+/// unknown, not its group.
 fn understood(config: &NodeConfig) -> Value {
     let instance = json!({"localStorage": {}, "environment": {}, "network": {}});
     let spec =

@@ -58,8 +58,8 @@ fn containerd(node: &NodeInput, refusals: &mut Refusals) -> String {
     text
 }
 
-/// The address that nodeadm takes for the cluster's DNS: it works on the text of the range (`GetClusterDns` in `internal/api/net.go`),
-/// which is right for the usual ranges only.
+/// The address that nodeadm takes for the cluster's DNS: it works on the text of the range (`GetClusterDns` in
+/// `internal/api/net.go`), which is right for the usual ranges only.
 pub(super) fn nodeadm_dns(cidr: &str) -> Option<IpAddr> {
     let derived = if cidr.contains(':') {
         format!("{}a", cidr.split('/').next()?)

@@ -1,9 +1,11 @@
-//! User data that is an object in S3: what the instance gets instead, a small document with which cloud-init fetches it.
+//! User data that is an object in S3: what the instance gets instead, a small document with which cloud-init fetches
+//! it.
 //!
 //! cloud-init resolves `#include` before any part of the user data runs, and fails if it cannot (cloud-init,
-//! `cloudinit/user_data.py`, `_do_include`): an include of a file that another part is to fetch never works in the same boot. A
-//! part handler runs while the user data is read, and what it sets as vendor data is read after that with everything that
-//! cloud-init understands: templates, several parts, gzip (cloud-init, "Part handler"; `cloudinit/stages.py`, `consume_data`).
+//! `cloudinit/user_data.py`, `_do_include`): an include of a file that another part is to fetch never works in the same
+//! boot. A part handler runs while the user data is read, and what it sets as vendor data is read after that with
+//! everything that cloud-init understands: templates, several parts, gzip (cloud-init, "Part handler";
+//! `cloudinit/stages.py`, `consume_data`).
 //!
 //! nodeadm reads its NodeConfig from the user data itself, before cloud-init runs: those parts stay.
 //!

@@ -52,8 +52,8 @@ pub struct Metered<C: ?Sized> {
 /// Client-side limits, one per bucket.
 ///
 /// The defaults stay below what AWS publishes (EC2 Developer Guide, "Request throttling for the Amazon EC2 API": 100
-/// tokens, 20/s for describe calls; 50 tokens, 5/s for changes), because other controllers share the account. The
-/// size of Auto Scaling's only bucket is unpublished; this one assumes 100 tokens, 10/s and leaves it half the burst. EKS's
+/// tokens, 20/s for describe calls; 50 tokens, 5/s for changes), because other controllers share the account. The size
+/// of Auto Scaling's only bucket is unpublished; this one assumes 100 tokens, 10/s and leaves it half the burst. EKS's
 /// and IAM's are unpublished too: these are enough for 100 idle clusters, which ask 30 times a minute together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {

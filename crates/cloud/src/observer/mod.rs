@@ -273,13 +273,15 @@ impl Observer {
         self.state().templates.get(group)
     }
 
-    /// The latest version of our launch template with the group's name, as the lists of all templates show it, and when the newest of
-    /// these was requested. A manager that just started learns from two calls about all idle pools what they need to know.
+    /// The latest version of our launch template with the group's name, as the lists of all templates show it, and when
+    /// the newest of these was requested. A manager that just started learns from two calls about all idle pools what
+    /// they need to know.
     pub fn latest_version(&self, group: &GroupName) -> Option<(Timestamp, TemplateSummary, TemplateRecord)> {
         self.state().templates.latest(group)
     }
 
-    /// Whether the first list of templates is under way: it is worth waiting for. When it ends, or fails, all groups are reported.
+    /// Whether the first list of templates is under way: it is worth waiting for. When it ends, or fails, all groups
+    /// are reported.
     pub fn lists_templates_first(&self) -> bool {
         let state = self.state();
         !state.index.is_empty() && state.templates.are_pending()
@@ -410,7 +412,8 @@ impl Observer {
         }
     }
 
-    /// The list of all our templates, and their latest versions. Pools wait for it, so it ends soon; without it each reads its own.
+    /// The list of all our templates, and their latest versions. Pools wait for it, so it ends soon; without it each
+    /// reads its own.
     async fn first_list(&self) -> (crate::Result<Vec<TemplateSummary>>, Option<LatestVersions>) {
         const LIST: Operation = Operation::DescribeLaunchTemplates;
         let lists = async {

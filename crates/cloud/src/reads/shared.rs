@@ -54,8 +54,8 @@ impl<Q: Clone + Eq + Hash, T> SharedReads<Q, T> {
         Self { slots: Mutex::default(), clock }
     }
 
-    /// A result that is new enough, of another caller's call or a new one; otherwise the last one and why there is no newer.
-    /// The operation is the one of `call`.
+    /// A result that is new enough, of another caller's call or a new one; otherwise the last one and why there is no
+    /// newer. The operation is the one of `call`.
     pub(crate) async fn ask<F: Future<Output = Result<T>>>(
         &self,
         operation: Operation,

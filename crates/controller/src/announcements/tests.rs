@@ -75,7 +75,8 @@ fn events_of_auto_scaling_name_a_group() {
     check("EC2 Auto Scaling Instance Refresh Started", &refresh, EventKind::ScalingActivity);
 }
 
-/// EC2 User Guide, "State change events", "Spot Instance interruption notices", "EC2 instance rebalance recommendations".
+/// EC2 User Guide, "State change events", "Spot Instance interruption notices", "EC2 instance rebalance
+/// recommendations".
 #[test]
 fn events_of_ec2_name_an_instance() {
     let check = |detail_type: &str, more: &Value, kind: EventKind, signal: Option<SignalKind>| {

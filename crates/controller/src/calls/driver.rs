@@ -132,8 +132,8 @@ pub(crate) trait Driver: Send + Sync + Sized {
     /// Events about calls that were carried out.
     fn events(&self, sent: &[Sent<ActionOf<Self>>]) -> Vec<(EventReason, String)>;
 
-    /// Whether a condition reports that something is not as requested, and no event about a call did. `worked`: something
-    /// was sent.
+    /// Whether a condition reports that something is not as requested, and no event about a call did. `worked`:
+    /// something was sent.
     fn is_amiss(condition: &ConditionOf<Self>, worked: bool) -> bool;
 
     /// Takes the permission to adopt away, if what it is about is this management cluster's by now.

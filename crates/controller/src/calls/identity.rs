@@ -52,8 +52,8 @@ pub(crate) struct Annotations<'a, K> {
 }
 
 impl<K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned> Annotations<'_, K> {
-    /// The id, and what else names it, is on the object before anything is created: a manager that has the object then knows
-    /// what is its.
+    /// The id, and what else names it, is on the object before anything is created: a manager that has the object then
+    /// knows what is its.
     pub(crate) async fn keep_id(
         &self,
         names: &[(&str, &str)],

@@ -1,7 +1,7 @@
 //! How many writes the controllers send at the same time: as many as the API server responds in time.
 //!
-//! A slow API server gets fewer writes instead of more, because each write that waits there takes time from all others, the renewal of
-//! the Lease among them. Reads are not limited here: caches have to fill.
+//! A slow API server gets fewer writes instead of more, because each write that waits there takes time from all others,
+//! the renewal of the Lease among them. Reads are not limited here: caches have to fill.
 
 use http::StatusCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,8 @@ use tokio::time::{Instant, sleep_until};
 
 /// Writes at the same time while the API server is fast: two for each of a controller's default concurrent passes.
 const MOST: f64 = 32.0;
-/// Writes at the same time before an API server that responds late: the manager continues, and one write that hangs stops nothing.
+/// Writes at the same time before an API server that responds late: the manager continues, and one write that hangs
+/// stops nothing.
 const FEWEST: f64 = 2.0;
 /// A healthy API server completes a write within a fraction of this; its own limit is a minute.
 const SLOW: Duration = Duration::from_secs(2);
@@ -147,8 +148,8 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// Sends `many` writes at once to a server that responds to each after this time; the most that were under way together among the
-    /// last half, and how long all took.
+    /// Sends `many` writes at once to a server that responds to each after this time; the most that were under way
+    /// together among the last half, and how long all took.
     async fn sends(pace: &Pace, many: u32, takes: Duration, status: StatusCode) -> (u32, Duration) {
         let (under_way, most, began) =
             (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)), Instant::now());

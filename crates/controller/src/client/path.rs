@@ -1,8 +1,10 @@
-//! Which requests are sent at all: those for paths that consist of names, and with a query only where there is to be one.
+//! Which requests are sent at all: those for paths that consist of names, and with a query only where there is to be
+//! one.
 //!
-//! kube puts names into paths as they are. A name that a user wrote into a spec, `?watch=true&x=` or `../../kube-system/secrets/x`,
-//! would turn a request for one Secret into one for all Secrets, or for those of others. client-go refuses such names
-//! (`IsValidPathSegmentName`); kube does not. The code that reads names validates them first; this is for the one that was forgotten.
+//! kube puts names into paths as they are. A name that a user wrote into a spec, `?watch=true&x=` or
+//! `../../kube-system/secrets/x`, would turn a request for one Secret into one for all Secrets, or for those of others.
+//! client-go refuses such names (`IsValidPathSegmentName`); kube does not. The code that reads names validates them
+//! first; this is for the one that was forgotten.
 
 use http::{Method, Uri};
 
@@ -32,8 +34,8 @@ pub(super) fn is_sound(method: &Method, uri: &Uri) -> bool {
     !has_query || may_have_query
 }
 
-/// Letters, digits and what else stands in names: `IsValidPathSegmentName` of client-go and stricter. Names of some built-in
-/// kinds have colons.
+/// Letters, digits and what else stands in names: `IsValidPathSegmentName` of client-go and stricter. Names of some
+/// built-in kinds have colons.
 fn is_name(segment: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b':');
     !segment.is_empty() && !matches!(segment, "." | "..") && segment.bytes().all(is_plain)

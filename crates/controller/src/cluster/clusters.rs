@@ -67,8 +67,8 @@ impl Clusters {
         region
     }
 
-    /// Whether the network of this object must not be changed at present: it is paused, was moved, is managed by others, or
-    /// the goal is no longer the same.
+    /// Whether the network of this object must not be changed at present: it is paused, was moved, is managed by
+    /// others, or the goal is no longer the same.
     pub(super) fn is_left_alone(&self, cluster: &FooCluster, goal: Goal) -> bool {
         let annotations = cluster.annotations();
         let is_deleted = cluster.metadata.deletion_timestamp.is_some();

@@ -84,8 +84,8 @@ impl Clusters {
         left.iter().map(|pool| pool.name_any()).collect()
     }
 
-    /// Name of a FooControlPlane of the cluster that may have an EKS cluster in the network. Read live, and only by a deletion:
-    /// FooControlPlanes belong to another provider, which may not be installed.
+    /// Name of a FooControlPlane of the cluster that may have an EKS cluster in the network. Read live, and only by a
+    /// deletion: FooControlPlanes belong to another provider, which may not be installed.
     async fn control_plane_left(&self, cluster: &FooCluster) -> Result<Option<String>, apply::Error> {
         let namespace = cluster.namespace().unwrap_or_default();
         let api: Api<FooControlPlane> = Api::namespaced(self.context.client.clone(), &namespace);

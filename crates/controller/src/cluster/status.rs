@@ -105,7 +105,8 @@ pub(super) fn status(
     }
 }
 
-/// The state of a managed network that nothing can be planned for: what was true when there was a plan may be no longer.
+/// The state of a managed network that nothing can be planned for: what was true when there was a plan may be no
+/// longer.
 fn not_verified(cluster: &FooCluster) -> Vec<NewCondition> {
     let areas = AREAS.iter().filter(|_| cluster.spec.network.managed.is_some());
     let published = || ("Unknown", Reason::NotVerified.as_str(), format!("see condition {NETWORK_READY}"));

@@ -1,5 +1,5 @@
-//! FooControlPlane, external mode: publishes an API server of another provider to Cluster API. Mode `eks` has a controller of its
-//! own, [`eks`], because it calls AWS and this one does not: they can run in two processes.
+//! FooControlPlane, external mode: publishes an API server of another provider to Cluster API. Mode `eks` has a
+//! controller of its own, [`eks`], because it calls AWS and this one does not: they can run in two processes.
 //!
 //! The controller checks the user's kubeconfig, copies it into the Secret that Cluster API reads, and tries its
 //! credentials at the API server. Cluster API drains the Nodes of pools only because of

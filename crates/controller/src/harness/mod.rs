@@ -100,8 +100,9 @@ pub trait Reconciler: Send + Sync + 'static {
         None
     }
 
-    /// The conditions of an object, which are counted in metrics. `None` for one that another controller reconciles: its
-    /// passes here do nothing. It has no `self`: the metrics outlive the controllers, and what they kept would never end.
+    /// The conditions of an object, which are counted in metrics. `None` for one that another controller reconciles:
+    /// its passes here do nothing. It has no `self`: the metrics outlive the controllers, and what they kept would
+    /// never end.
     fn conditions(object: &Self::Object) -> Option<&[Condition]>;
 
     /// One pass. It may be dropped at any `.await`, and there is one per object at a time.

@@ -1,5 +1,5 @@
-//! Limits of an identity: which regions, roles, subnets and so on objects that use it may name. What there is a limit for, and what an
-//! absent list means, is in the table of [`foo_api::in_aws`].
+//! Limits of an identity: which regions, roles, subnets and so on objects that use it may name. What there is a limit
+//! for, and what an absent list means, is in the table of [`foo_api::in_aws`].
 //!
 //! They apply when something new is used. Existing instances keep running.
 

@@ -230,11 +230,11 @@ impl Election {
         }
     }
 
-    /// The last write of a candidate whose work has ended, so that others need not wait longer than they must. `None` if the Lease is
-    /// not its own.
+    /// The last write of a candidate whose work has ended, so that others need not wait longer than they must. `None`
+    /// if the Lease is not its own.
     ///
-    /// A leader empties the Lease. A candidate that only created it leaves it for the rest of its own wait: until then one may still lead
-    /// by a Lease that was deleted.
+    /// A leader empties the Lease. A candidate that only created it leaves it for the rest of its own wait: until then
+    /// one may still lead by a Lease that was deleted.
     pub fn release(&mut self, now: Moment) -> Option<Write> {
         let leads = self.leads(now);
         let never_led = self.until.is_none() && self.phase != Phase::Over;

@@ -62,8 +62,8 @@ impl Belonging {
 }
 
 impl Caches {
-    /// The cluster, if a MachinePool of it names this FooNodeConfig and owns it, a reference that core sets. Owner references
-    /// alone prove nothing: any user who may create FooNodeConfigs can write them.
+    /// The cluster, if a MachinePool of it names this FooNodeConfig and owns it, a reference that core sets. Owner
+    /// references alone prove nothing: any user who may create FooNodeConfigs can write them.
     pub(super) fn belonging(&self, config: &FooNodeConfig) -> Result<Belonging, Blocked> {
         let pool = self.machine_pool(config)?;
         let namespace = config.namespace().unwrap_or_default();

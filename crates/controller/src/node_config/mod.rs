@@ -1,9 +1,10 @@
 //! FooNodeConfig: user data for the Nodes of a MachinePool, in a Secret that Cluster API hands on to the pool.
 //!
-//! A pass joins what the control plane reports of the cluster with what the user wrote about the Nodes, has `foo-bootstrap`
-//! render it, and keeps the Secret as it has to be. For cluster-autoscaler it writes what it knows of Nodes to the MachinePool
-//! (`scale_from_zero`). The user data has no token and no time: it changes with its inputs only,
-//! and a change replaces the Nodes of the pool. While something is wrong, the Secret stays as it was written last.
+//! A pass joins what the control plane reports of the cluster with what the user wrote about the Nodes, has
+//! `foo-bootstrap` render it, and keeps the Secret as it has to be. For cluster-autoscaler it writes what it knows of
+//! Nodes to the MachinePool (`scale_from_zero`). The user data has no token and no time: it changes with its inputs
+//! only, and a change replaces the Nodes of the pool. While something is wrong, the Secret stays as it was written
+//! last.
 
 mod belonging;
 mod facts;

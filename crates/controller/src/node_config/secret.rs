@@ -56,9 +56,9 @@ pub(super) async fn keep(
     Ok(Ok(Kept { bytes, written: Written::Yes }))
 }
 
-/// Why a Secret of that name is left alone: another owner's, or a user's. One without any owner, as after a restore from a
-/// backup, counts as written by the provider if its content is what the provider would write. The type of a Secret cannot
-/// be changed.
+/// Why a Secret of that name is left alone: another owner's, or a user's. One without any owner, as after a restore
+/// from a backup, counts as written by the provider if its content is what the provider would write. The type of a
+/// Secret cannot be changed.
 fn has_other_content(there: &Secret, config: &FooNodeConfig, same_data: bool) -> Option<Blocked> {
     let name = there.name_any();
     let restored = there.owner_references().is_empty() && same_data;

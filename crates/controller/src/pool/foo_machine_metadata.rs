@@ -1,5 +1,5 @@
-//! Keeps the owners, labels, finalizer and annotations of a FooMachine as the provider created them, whichever user or controller
-//! changes them.
+//! Keeps the owners, labels, finalizer and annotations of a FooMachine as the provider created them, whichever user or
+//! controller changes them.
 //!
 //! Cluster API finds FooMachines by their labels, the garbage collector by their owners, and without our
 //! finalizer an instance would outlive its FooMachine. One patch repairs everything.

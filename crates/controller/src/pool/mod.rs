@@ -9,12 +9,12 @@
 //! * [`act`]: carries out the plan, action by action;
 //! * [`output`]: status, provider ids, events.
 //!
-//! [`reconcile`] is a pass from end to end; [`plan_loop`] is its middle: plan, check, act, again while an
-//! action provides what the next plan needs; [`pass`] is its result. [`pools`] is what a pass works with,
-//! [`state`] (with [`reads`]) what is remembered of a pool between passes. [`watched_group`] keeps a pool's
-//! group under observation, [`tenure`] decides which of several pools a group belongs to, [`watches`] maps
-//! changes to pools, [`idle_check`] notices a pool that is never idle, [`unmanaged_groups`] finds groups whose pool does not exist. This folder makes no decision
-//! about instances or Machines.
+//! [`reconcile`] is a pass from end to end; [`plan_loop`] is its middle: plan, check, act, again while an action
+//! provides what the next plan needs; [`pass`] is its result. [`pools`] is what a pass works with, [`state`] (with
+//! [`reads`]) what is remembered of a pool between passes. [`watched_group`] keeps a pool's group under observation,
+//! [`tenure`] decides which of several pools a group belongs to, [`watches`] maps changes to pools, [`idle_check`]
+//! notices a pool that is never idle, [`unmanaged_groups`] finds groups whose pool does not exist. This folder makes no
+//! decision about instances or Machines.
 //!
 //! # Each phase hands the next one a value of its own type
 //!

@@ -75,8 +75,8 @@ impl Watches {
         }
     }
 
-    /// Has metrics count the FooMachines, and the Machines of our pools while Cluster API deletes them: a FooMachine is not
-    /// being deleted before its Node is drained.
+    /// Has metrics count the FooMachines, and the Machines of our pools while Cluster API deletes them: a FooMachine is
+    /// not being deleted before its Node is drained.
     fn count(&self, context: &Context, caches: &Caches) {
         let (census, clock) = (context.metrics.census(), &context.kubernetes_clock);
         let foo_machines = self.foo_machines.store.clone();

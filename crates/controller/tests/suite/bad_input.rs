@@ -1,4 +1,5 @@
-//! What users and AWS can get wrong: a condition reports it, nothing is lost, and the pool continues once it is repaired.
+//! What users and AWS can get wrong: a condition reports it, nothing is lost, and the pool continues once it is
+//! repaired.
 
 use crate::support::{NS, World, objects};
 use foo_api::pool::Ami;

@@ -1,5 +1,5 @@
-//! The manager's clock is wrong, or AWS's: ages of Kubernetes objects are measured by the API server's clock, those of what AWS dates by
-//! AWS's.
+//! The manager's clock is wrong, or AWS's: ages of Kubernetes objects are measured by the API server's clock, those of
+//! what AWS dates by AWS's.
 
 use crate::support::World;
 use foo_api::FooMachinePoolSpec;
@@ -126,7 +126,8 @@ async fn many_versions(world: &World) {
     }
 }
 
-/// AWS's clock is half an hour off: nothing is as old as it seems. The pool reports it, and continues with what no age decides.
+/// AWS's clock is half an hour off: nothing is as old as it seems. The pool reports it, and continues with what no age
+/// decides.
 async fn a_pool_while_awss_clock_is_ahead_by(minutes: i64) -> World {
     let mut world = World::new().await;
     world.sets_the_clock_of_aws_ahead(minutes);

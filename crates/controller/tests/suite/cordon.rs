@@ -1,5 +1,5 @@
-//! Recommendations that cordon Nodes. That a Node is cordoned is a matter of real API servers (`tests/e2e`); what becomes of a
-//! pool whose workload cluster cannot be reached is one of these.
+//! Recommendations that cordon Nodes. That a Node is cordoned is a matter of real API servers (`tests/e2e`); what
+//! becomes of a pool whose workload cluster cannot be reached is one of these.
 
 use crate::support::{CLUSTER, World, objects};
 use foo_api::pool::{RebalancePolicy, Spot};

@@ -1,5 +1,5 @@
-//! AWS shows late what it did, leaves out what it knows, and refuses for a moment what it will do: nothing of it ends a living
-//! node undrained, is created twice, or is reported as a failure.
+//! AWS shows late what it did, leaves out what it knows, and refuses for a moment what it will do: nothing of it ends a
+//! living node undrained, is created twice, or is reported as a failure.
 
 use crate::support::{NS, Pool, World};
 use foo_api::FooMachine;

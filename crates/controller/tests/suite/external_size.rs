@@ -1,4 +1,5 @@
-//! Another user or controller decides on the size: `cluster.x-k8s.io/replicas-managed-by`, and cluster-autoscaler's annotations.
+//! Another user or controller decides on the size: `cluster.x-k8s.io/replicas-managed-by`, and cluster-autoscaler's
+//! annotations.
 
 use crate::support::{Pool, World, objects};
 use foo_api::names::{AUTOSCALER_MAX_ANNOTATION, AUTOSCALER_MIN_ANNOTATION, REPLICAS_MANAGED_BY_ANNOTATION};
@@ -108,7 +109,8 @@ async fn annotations_that_the_autoscaler_cannot_read_are_reported() {
     assert_eq!(pool.state_of("AutoscalerReady"), "False AutoscalerAnnotationsInvalid");
 }
 
-/// AWS has no room for an increase, and cluster-autoscaler lowers the size further than it raised it: 4 → 8 → 0, unmarked.
+/// AWS has no room for an increase, and cluster-autoscaler lowers the size further than it raised it: 4 → 8 → 0,
+/// unmarked.
 #[tokio::test(start_paused = true)]
 async fn serving_instances_survive_an_autoscaler_that_lowers_the_size_too_far_in_a_shortage() {
     let world = World::new().await;

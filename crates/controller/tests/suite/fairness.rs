@@ -96,9 +96,9 @@ async fn an_account_that_does_not_respond_does_not_delay_clusters_of_another() {
     assert!(slow.iter().all(|name| is_ready(name)), "{}", world.summary());
 }
 
-/// More pools than passes at a time, in an account whose calls are used up: AWS refuses each, so the manager slows down to less
-/// than one in a second. A pass that waits for so long gives its place among the passes back, and no pass of another account
-/// notices anything.
+/// More pools than passes at a time, in an account whose calls are used up: AWS refuses each, so the manager slows down
+/// to less than one in a second. A pass that waits for so long gives its place among the passes back, and no pass of
+/// another account notices anything.
 #[tokio::test(start_paused = true)]
 async fn a_throttled_account_never_delays_the_pools_of_another() {
     let mut world = World::new().await;
@@ -134,7 +134,8 @@ async fn a_throttled_account_never_delays_the_pools_of_another() {
     }
     let calls = throttled.call_counts().values().map(|count| count.calls).sum::<u64>();
     assert!(calls >= 30, "there is work to do all the time: {calls}");
-    // Of two accounts each may have eight places. Four that wait are more than five seconds' worth of calls at this pace.
+    // Of two accounts each may have eight places. Four that wait are more than five seconds' worth of calls at this
+    // pace.
     println!("{under_way} passes under way in {samples} samples, {calls} calls");
     assert!(
         under_way <= 5 * samples,

@@ -1,4 +1,5 @@
-//! What clients that evaluate objects by kstatus (Flux, `kubectl wait` alike) show for a pool: routine work is no failure (decision 0021).
+//! What clients that evaluate objects by kstatus (Flux, `kubectl wait` alike) show for a pool: routine work is no
+//! failure (decision 0021).
 
 use crate::support::{Pool, World};
 use foo_api::pool::Ami;
@@ -7,8 +8,8 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// kstatus' rules for a custom resource (cli-utils, `pkg/kstatus`, "Conditions"): the generation, then `Reconciling` and `Stalled`,
-/// then `Ready`.
+/// kstatus' rules for a custom resource (cli-utils, `pkg/kstatus`, "Conditions"): the generation, then `Reconciling`
+/// and `Stalled`, then `Ready`.
 fn kstatus(object: &Value) -> &'static str {
     let observed = object.pointer("/status/observedGeneration").and_then(Value::as_i64);
     if observed.is_some_and(|observed| {

@@ -1,4 +1,5 @@
-//! What objects name in AWS: the lists of their identity limit it, and nothing of another namespace's network can be named.
+//! What objects name in AWS: the lists of their identity limit it, and nothing of another namespace's network can be
+//! named.
 
 use crate::support::{CLUSTER, NS, World, objects};
 use foo_api::capi::Cluster;

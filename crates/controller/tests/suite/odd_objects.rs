@@ -1,5 +1,5 @@
-//! Objects with something in them that cannot be decoded, written by any user: they block no other object. And watches that
-//! receive nothing any more are reported.
+//! Objects with something in them that cannot be decoded, written by any user: they block no other object. And watches
+//! that receive nothing any more are reported.
 
 use crate::support::{MANAGER, NS, World, objects};
 use foo_api::capi::Machine;
@@ -51,7 +51,8 @@ async fn times_that_cannot_be_decoded_block_no_object() {
     let pool = world.pool("p");
     pool.scales_to(3);
     world.settles().await;
-    // The test and its stand-in for core decode as strictly as kube does: the objects with odd times are not in their lists.
+    // The test and its stand-in for core decode as strictly as kube does: the objects with odd times are not in their
+    // lists.
     assert_eq!(pool.instances().len(), 3, "{}", world.summary());
     assert_eq!(pool.object().spec.provider_id_list.map(|ids| ids.len()), Some(3));
     assert_eq!(pool.condition("Ready").message, "3 of 3 instances in service");

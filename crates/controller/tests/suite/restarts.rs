@@ -1,4 +1,5 @@
-//! What a manager that starts asks AWS: as little as possible about idle pools, and all that may have changed meanwhile.
+//! What a manager that starts asks AWS: as little as possible about idle pools, and all that may have changed
+//! meanwhile.
 
 use crate::support::World;
 use foo_model::GroupName;
@@ -42,7 +43,8 @@ async fn a_start_with_many_idle_empty_pools_costs_a_handful_of_calls() {
     assert!(calls.values().sum::<u64>() <= 12, "{calls:?}");
 }
 
-/// Whether the hook of a group with instances is still there decides whether AWS ends one of them undrained: it is asked at once.
+/// Whether the hook of a group with instances is still there decides whether AWS ends one of them undrained: it is
+/// asked at once.
 #[tokio::test(start_paused = true)]
 async fn a_start_with_pools_that_have_instances_reads_only_their_hooks_one_by_one() {
     let mut world = many(10, 1).await;
@@ -108,7 +110,8 @@ async fn what_changed_while_no_manager_ran_is_read_by_its_pool_alone() {
     pool.is_of(1);
 }
 
-/// A version of content that is requested again exists: it is used, and not created a second time, although it is not the latest.
+/// A version of content that is requested again exists: it is used, and not created a second time, although it is not
+/// the latest.
 #[tokio::test(start_paused = true)]
 async fn content_of_a_former_version_is_found_after_a_restart() {
     let mut world = many(1, 1).await;

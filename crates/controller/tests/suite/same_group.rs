@@ -1,4 +1,5 @@
-//! Several pools that name one Auto Scaling group: the first has it, the others report that, and none disturbs the observation of another.
+//! Several pools that name one Auto Scaling group: the first has it, the others report that, and none disturbs the
+//! observation of another.
 
 use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_api::FooMachinePool;

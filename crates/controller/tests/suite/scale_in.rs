@@ -1,5 +1,5 @@
-//! What a large scale-in costs, that its ends are not late, and that one instance that AWS refuses to end together with others
-//! delays none of them.
+//! What a large scale-in costs, that its ends are not late, and that one instance that AWS refuses to end together with
+//! others delays none of them.
 
 use crate::support::{Pool, World};
 use foo_apiserver_fake::DrainTime;
@@ -19,7 +19,8 @@ fn calls(world: &World) -> BTreeMap<String, u64> {
 /// How long the drain of the nth Machine takes.
 type Drain = fn(u64) -> Duration;
 
-/// Lets each drain take its own time until nothing drains any more, and shows how long the latest end came after its drain.
+/// Lets each drain take its own time until nothing drains any more, and shows how long the latest end came after its
+/// drain.
 async fn drains_one_by_one(world: &World, pool: &Pool<'_>, left: usize, takes: Drain) -> Duration {
     let mut began: HashMap<String, (Instant, Duration)> = HashMap::new();
     let mut drained: HashMap<InstanceId, Instant> = HashMap::new();

@@ -1,5 +1,5 @@
-//! A manager starts and the lists that fill its caches do not arrive together: a pass that waits for the last of them continues when
-//! it is there, and a pass that waits too long is cancelled rather than forgotten.
+//! A manager starts and the lists that fill its caches do not arrive together: a pass that waits for the last of them
+//! continues when it is there, and a pass that waits too long is cancelled rather than forgotten.
 
 use crate::support::{CLUSTER, MANAGER, World, objects};
 use foo_api::FooCluster;

@@ -1,5 +1,5 @@
-//! What a tenant may try with the objects of one namespace: names that become other paths, Secrets and kubeconfigs of others,
-//! permissions in AWS that were not granted on purpose.
+//! What a tenant may try with the objects of one namespace: names that become other paths, Secrets and kubeconfigs of
+//! others, permissions in AWS that were not granted on purpose.
 
 use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_api::capi::Cluster;

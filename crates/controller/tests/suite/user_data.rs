@@ -1,4 +1,5 @@
-//! User data in S3: written before the version that fetches it, read by the pool's role alone, deleted with what fetches it.
+//! User data in S3: written before the version that fetches it, read by the pool's role alone, deleted with what
+//! fetches it.
 
 use crate::support::{NS, Pool, World};
 use foo_api::FooMachinePoolSpec;

@@ -1,5 +1,5 @@
-//! What a control plane waits for: EKS's update under way, add-ons with issues, what was tried and failed, and how long the token of
-//! its kubeconfig is valid.
+//! What a control plane waits for: EKS's update under way, add-ons with issues, what was tried and failed, and how long
+//! the token of its kubeconfig is valid.
 
 use super::lines::{duration, heading, line, others, remedies, section, table, verdict, warnings};
 use crate::gather::ControlPlaneFacts;

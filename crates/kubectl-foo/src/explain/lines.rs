@@ -75,8 +75,8 @@ fn written(meta: &ObjectMeta) -> Option<Timestamp> {
     of_status.filter_map(|write| write.time.as_ref()).map(|time| time.0).max()
 }
 
-/// Every condition beside `Ready` that differs from a healthy object's. Those of `well_when_true` are well when they are True; of
-/// all others a False for a good reason is not printed.
+/// Every condition beside `Ready` that differs from a healthy object's. Those of `well_when_true` are well when they
+/// are True; of all others a False for a good reason is not printed.
 pub(super) fn others(all: &[Condition], well_when_true: &[&str], now: Timestamp) -> Vec<String> {
     let rows = |condition: &Condition| {
         format!(

@@ -31,7 +31,8 @@ fn condition(kind: &str, status: &str, reason: &str, message: &str) -> Value {
     })
 }
 
-/// These conditions, and of the others those that show that all is well: `True`, or `False` because nothing is under way.
+/// These conditions, and of the others those that show that all is well: `True`, or `False` because nothing is under
+/// way.
 fn conditions(reported: &[Value], well: &[&str], quiet: &[&str]) -> Vec<Value> {
     let well = well.iter().map(|kind| condition(kind, "True", "Fine", ""));
     let quiet = quiet.iter().map(|kind| condition(kind, "False", &format!("Not{kind}"), ""));

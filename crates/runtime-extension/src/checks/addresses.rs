@@ -1,8 +1,8 @@
 //! Free addresses of subnets against what pools need. Values only.
 //!
-//! Several pools share subnets, so they are taken together: for the subnets of each pool, all pools that have no others. A set is
-//! short if its pools are to grow, and what they need beyond the instances that run there is more than what is free. A pool
-//! that is not to grow is never refused: a full subnet must not stop changes of something else.
+//! Several pools share subnets, so they are taken together: for the subnets of each pool, all pools that have no
+//! others. A set is short if its pools are to grow, and what they need beyond the instances that run there is more than
+//! what is free. A pool that is not to grow is never refused: a full subnet must not stop changes of something else.
 
 use super::report::pools;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,8 +27,8 @@ pub(super) struct Group {
     pub(super) instances: usize,
 }
 
-/// A sentence for each set of subnets that is short. Which subnets, which pools and how many instances follow from the topology
-/// alone, so the sentence stays the same while instances come and go.
+/// A sentence for each set of subnets that is short. Which subnets, which pools and how many instances follow from the
+/// topology alone, so the sentence stays the same while instances come and go.
 pub(super) fn shortages(demands: &[Demand], free: &BTreeMap<String, u32>, groups: &[Group]) -> Vec<String> {
     let sets: BTreeSet<&BTreeSet<String>> = demands.iter().map(|demand| &demand.subnets).collect();
     sets.into_iter().filter_map(|set| shortage(set, demands, free, groups)).collect()

@@ -1,6 +1,7 @@
 //! A control plane on EKS: EKS offers its version, its subnets are in two zones, and EKS may use its role.
 //!
-//! Only what EKS would refuse for sure. A cluster that runs may have a version that EKS does not offer any more, and has its role.
+//! Only what EKS would refuse for sure. A cluster that runs may have a version that EKS does not offer any more, and
+//! has its role.
 
 use super::network::Network;
 use super::report::Report;
@@ -54,8 +55,9 @@ pub(crate) fn not_offered(offers: &[VersionOffer], minor: Minor, region: &str) -
     format!("EKS does not offer Kubernetes {minor} in {region}; it offers {}", versions.join(", "))
 }
 
-/// Subnets of one zone (EKS User Guide, "View Amazon EKS networking requirements for VPC and subnets": at least two, in different
-/// zones). Which of the cluster's are taken by default, a control plane decides; if all are in one zone it has no choice.
+/// Subnets of one zone (EKS User Guide, "View Amazon EKS networking requirements for VPC and subnets": at least two, in
+/// different zones). Which of the cluster's are taken by default, a control plane decides; if all are in one zone it
+/// has no choice.
 async fn zones(aws: &Connected, topology: &Topology, eks: &Eks, network: &Network, report: &mut Report) {
     let zones = if eks.subnets.is_empty() {
         network.zones.clone()

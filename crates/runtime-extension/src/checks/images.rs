@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Found<'a> {
     /// The types that AWS has.
     pub(super) types: BTreeMap<&'a str, InstanceTypeInfo>,
-    /// Problems of images that pools look up for the version that they have: sentences, each with its pool. Only pools that
-    /// are new need them.
+    /// Problems of images that pools look up for the version that they have: sentences, each with its pool. Only pools
+    /// that are new need them.
     pub(super) of_new_pools: Vec<(String, &'a str)>,
 }
 

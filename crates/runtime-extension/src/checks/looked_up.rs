@@ -1,5 +1,5 @@
-//! Images that pools look up (`ami.ssmParameter`, `lookup`, `recommended`): they exist for the version that the pool has, and for the
-//! one that it is to reach.
+//! Images that pools look up (`ami.ssmParameter`, `lookup`, `recommended`): they exist for the version that the pool
+//! has, and for the one that it is to reach.
 
 use super::report::{Report, by_what, pools};
 use crate::clouds::Connected;

@@ -1,7 +1,7 @@
 //! A network that the provider creates: its ranges, its endpoints, and the quotas that it needs before it is begun.
 //!
-//! Quotas and zones concern new networks only: one that has been begun has its share already, and the manager reports what else it
-//! lacks.
+//! Quotas and zones concern new networks only: one that has been begun has its share already, and the manager reports
+//! what else it lacks.
 
 use super::eks::too_few;
 use super::report::Report;

@@ -1,7 +1,7 @@
 //! What AWS would refuse of a topology, found out before anything of it is created. Reads only.
 //!
-//! A finding is a sentence that is the same as long as the topology and what is wrong with it are: no counts of addresses, no ids of
-//! requests. A call without a response is no finding (docs/decisions/0017-extension-and-aws.md).
+//! A finding is a sentence that is the same as long as the topology and what is wrong with it are: no counts of
+//! addresses, no ids of requests. A call without a response is no finding (docs/decisions/0017-extension-and-aws.md).
 //!
 //! A new check is a file here; docs/extensions/foo.md lists them under "What is checked in AWS".
 
@@ -68,8 +68,8 @@ pub(crate) async fn check(clouds: &Clouds, settings: &Settings, topology: &Topol
     report
 }
 
-/// What is found so far stays in the reports if this is cut off. Images take up to three calls, one after the other, in which the others
-/// do not wait.
+/// What is found so far stays in the reports if this is cut off. Images take up to three calls, one after the other, in
+/// which the others do not wait.
 async fn everything(aws: &Connected, topology: &Topology, report: &mut Report, of_images: &mut Report) {
     let (Found { types, of_new_pools }, network) =
         tokio::join!(images::check(aws, topology, of_images), around(aws, topology, report));
@@ -101,8 +101,8 @@ async fn around(aws: &Connected, topology: &Topology, report: &mut Report) -> Ne
     network
 }
 
-/// Whether these pools together are to have more instances than run in their groups. Where the request does not show which
-/// FooMachinePools they are, every group of the Cluster may belong to them.
+/// Whether these pools together are to have more instances than run in their groups. Where the request does not show
+/// which FooMachinePools they are, every group of the Cluster may belong to them.
 fn grow(topology: &Topology, names: &BTreeSet<&str>, groups: &[addresses::Group]) -> bool {
     let pools: Vec<&Pool> = topology.pools.iter().filter(|pool| names.contains(pool.name.as_str())).collect();
     let objects: Option<BTreeSet<&str>> = pools.iter().map(|pool| pool.object.as_deref()).collect();
@@ -114,7 +114,8 @@ fn grow(topology: &Topology, names: &BTreeSet<&str>, groups: &[addresses::Group]
     wanted > u64::try_from(there).unwrap_or(u64::MAX)
 }
 
-/// Whether a pool has a group already. Where the request does not show which FooMachinePool it is, any group of the Cluster may be its.
+/// Whether a pool has a group already. Where the request does not show which FooMachinePool it is, any group of the
+/// Cluster may be its.
 fn runs(topology: &Topology, name: &str, groups: &[addresses::Group]) -> bool {
     let object = topology.pools.iter().find(|pool| pool.name == name).and_then(|pool| pool.object.as_deref());
     groups.iter().any(|group| object.is_none() || group.pool.as_deref() == object)

@@ -1,7 +1,7 @@
 //! vCPUs of the pools' instances against the quotas of the account, each family's and market's own.
 //!
-//! Of a pool of several types the smallest counts, and none if their quotas differ: only what cannot be is refused. Instances of
-//! other clusters are not counted.
+//! Of a pool of several types the smallest counts, and none if their quotas differ: only what cannot be is refused.
+//! Instances of other clusters are not counted.
 
 use super::report::{Report, pools};
 use crate::clouds::Connected;

@@ -1,8 +1,8 @@
-//! Variables of topologies: what each is written to, and whether it has to be given. Their schemas are cut from our CRDs
-//! (`schema`), so a variable accepts what its field accepts.
+//! Variables of topologies: what each is written to, and whether it has to be given. Their schemas are cut from our
+//! CRDs (`schema`), so a variable accepts what its field accepts.
 //!
-//! The ClusterClasses with inline patches have the same names and defaults, as far as they go (a test compares them), so a Cluster
-//! can change from one to the other.
+//! The ClusterClasses with inline patches have the same names and defaults, as far as they go (a test compares them),
+//! so a Cluster can change from one to the other.
 //!
 //! A new variable is a row in `table.rs`; for users without the extension also in
 //! `deploy/clusterctl/clusterclass-foo.yaml` or `clusterclass-foo-eks.yaml`. It is in the tables of

@@ -1,4 +1,5 @@
-//! The variables `networkMode` and `managedNetwork`: whether the network exists already, or the provider creates it, and how.
+//! The variables `networkMode` and `managedNetwork`: whether the network exists already, or the provider creates it,
+//! and how.
 
 use super::schema::{SchemaError, Schemas};
 use super::table::{Class, Object, SUBNETS};
@@ -48,7 +49,8 @@ pub(super) fn managed_schema(schemas: &Schemas) -> Result<Value, SchemaError> {
     schemas.at(Object::Cluster, &["network", "managed"])
 }
 
-/// Which network the variables ask for. A class whose network is always created (`foo-eks`) has no variable for the mode.
+/// Which network the variables ask for. A class whose network is always created (`foo-eks`) has no variable for the
+/// mode.
 ///
 /// # Errors
 ///

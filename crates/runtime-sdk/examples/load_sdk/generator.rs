@@ -1,5 +1,5 @@
-//! Calls an extension as core calls it, HTTPS on kept connections, and prints how long responses took and what memory it needed. The
-//! server is the program once more, as a process of its own: then its memory is its own.
+//! Calls an extension as core calls it, HTTPS on kept connections, and prints how long responses took and what memory
+//! it needed. The server is the program once more, as a process of its own: then its memory is its own.
 
 use foo_runtime_sdk::Extension;
 use foo_runtime_sdk::hooks::path;

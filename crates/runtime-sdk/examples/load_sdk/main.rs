@@ -1,5 +1,5 @@
-//! How fast an extension responds, and what memory it takes: `make bench` prints it. Nothing here fails for being slow. It is
-//! called with a topology of 100 pools.
+//! How fast an extension responds, and what memory it takes: `make bench` prints it. Nothing here fails for being slow.
+//! It is called with a topology of 100 pools.
 
 mod generator;
 

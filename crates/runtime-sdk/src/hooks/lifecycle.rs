@@ -40,8 +40,8 @@ response! {
     AfterControlPlaneInitializedResponse {}
 }
 
-/// Called when the control plane is reachable for the first time, again and again until it succeeds. It cannot ask core to
-/// wait; while it fails, workers that exist already continue, but changes of the topology wait.
+/// Called when the control plane is reachable for the first time, again and again until it succeeds. It cannot ask core
+/// to wait; while it fails, workers that exist already continue, but changes of the topology wait.
 #[derive(Clone, Copy, Debug)]
 pub struct AfterControlPlaneInitialized;
 

@@ -19,9 +19,9 @@
 //! | [`GenerateUpgradePlan`] | while a Cluster has not reached its version, if its ClusterClass names the handler | no |
 //! | [`CanUpdateMachine`], [`CanUpdateMachineSet`], [`UpdateMachine`] | in-place updates, behind a feature gate | `UpdateMachine` |
 //!
-//! What happens when a handler fails: with failure policy `Fail` core stops there, reports it in a condition of the object
-//! and tries again with back-off; with `Ignore` it continues if the extension did not respond. A response with status
-//! `Failure` is never ignored. Source: The Cluster API Book, "Implementing Runtime Extensions".
+//! What happens when a handler fails: with failure policy `Fail` core stops there, reports it in a condition of the
+//! object and tries again with back-off; with `Ignore` it continues if the extension did not respond. A response with
+//! status `Failure` is never ignored. Source: The Cluster API Book, "Implementing Runtime Extensions".
 
 mod common;
 mod discovery;

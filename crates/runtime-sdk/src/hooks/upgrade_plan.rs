@@ -44,8 +44,8 @@ pub struct UpgradePlan {
     pub workers: Vec<String>,
 }
 
-/// Called while a Cluster has not reached its version, if its ClusterClass names the handler: once for each pair of versions of
-/// control plane and workers on the way.
+/// Called while a Cluster has not reached its version, if its ClusterClass names the handler: once for each pair of
+/// versions of control plane and workers on the way.
 #[derive(Clone, Copy, Debug)]
 pub struct GenerateUpgradePlan;
 

@@ -58,7 +58,8 @@ pub const CONNECTIONS: usize = 512;
 /// Largest buffer of a connection, in bytes: bodies are collected outside of it, and idle connections keep it.
 const BUFFER: usize = 64 << 10;
 
-/// How long a body is thrown away whose call finds no room: a client that has sent all of it reads the response for sure.
+/// How long a body is thrown away whose call finds no room: a client that has sent all of it reads the response for
+/// sure.
 const CLEARING: Duration = Duration::from_millis(100);
 
 /// Where and how to serve.
@@ -160,8 +161,8 @@ impl Server {
         Arc::clone(&self.shared.metrics)
     }
 
-    /// Serves until `stop` is ready; then `/readyz` fails, nothing new is accepted, and what is under way gets a response,
-    /// for at most the time of grace.
+    /// Serves until `stop` is ready; then `/readyz` fails, nothing new is accepted, and what is under way gets a
+    /// response, for at most the time of grace.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Self { listener, admin, acceptor, certificate, shared, grace } = self;
         let ending = CancellationToken::new();
@@ -190,7 +191,8 @@ impl Server {
     }
 }
 
-/// Listens on this address. On Linux the unspecified IPv6 address includes IPv4; a machine without IPv6 has only the latter.
+/// Listens on this address. On Linux the unspecified IPv6 address includes IPv4; a machine without IPv6 has only the
+/// latter.
 async fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {
     let listener = TcpListener::bind(address).await;
     let listener = match listener {

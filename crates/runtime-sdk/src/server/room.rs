@@ -1,16 +1,16 @@
 //! How much of requests is in memory at the same time. A call without room waits, before its body is read.
 //!
-//! Core computes as many topologies at the same time as it has workers, and each sends all templates of a Cluster in one body. A
-//! handler completes a call in milliseconds, so calls that wait for each other lose little; calls that are all read at the same
-//! time cost unplanned memory.
+//! Core computes as many topologies at the same time as it has workers, and each sends all templates of a Cluster in
+//! one body. A handler completes a call in milliseconds, so calls that wait for each other lose little; calls that are
+//! all read at the same time cost unplanned memory.
 
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
-/// Bytes of bodies that are read or handled at the same time: one of [`BODY_LIMIT`](super::BODY_LIMIT), or 27 topologies of 100
-/// pools. A request takes two to three times its body while it is decoded and handled: with `foo-extension` 200 topologies of 100 pools at
-/// the same time are 83 MB in all.
+/// Bytes of bodies that are read or handled at the same time: one of [`BODY_LIMIT`](super::BODY_LIMIT), or 27
+/// topologies of 100 pools. A request takes two to three times its body while it is decoded and handled: with
+/// `foo-extension` 200 topologies of 100 pools at the same time are 83 MB in all.
 pub const ROOM: usize = 24 << 20;
 
 /// What a call takes at least, in bytes: its tasks and buffers are not free either.

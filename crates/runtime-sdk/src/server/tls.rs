@@ -1,7 +1,8 @@
 //! Certificates that are read again when their files change.
 //!
-//! cert-manager renews a certificate by swapping a link in the mounted folder; the process is not notified. So the files are
-//! read every [`PERIOD`] and used if they changed and fit together. If they do not, the ones before stay in use.
+//! cert-manager renews a certificate by swapping a link in the mounted folder; the process is not notified. So the
+//! files are read every [`PERIOD`] and used if they changed and fit together. If they do not, the ones before stay in
+//! use.
 
 use crate::metrics::Metrics;
 use rustls::pki_types::pem::PemObject as _;

@@ -1,8 +1,9 @@
 //! Cluster API: installed by the real clusterctl from local folders, with its real managers beside it.
 //!
-//! The Deployments that clusterctl creates are scaled to zero: no container runs here. The managers of core and, if asked
-//! for, of the kubeadm bootstrap provider run as local processes; those of other providers are the caller's to start. cert-manager is not needed: its kinds are stubbed, and webhooks are pointed
-//! at loopback with certificates of the API server's own authority.
+//! The Deployments that clusterctl creates are scaled to zero: no container runs here. The managers of core and, if
+//! asked for, of the kubeadm bootstrap provider run as local processes; those of other providers are the caller's to
+//! start. cert-manager is not needed: its kinds are stubbed, and webhooks are pointed at loopback with certificates of
+//! the API server's own authority.
 
 mod manager;
 mod repository;

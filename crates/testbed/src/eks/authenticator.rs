@@ -1,8 +1,9 @@
-//! The real aws-iam-authenticator in front of the API server of one cluster, unchanged, in its mode for EKS: it sends each token to
-//! STS, and maps who signed it by the unique id of the role or user, by a file.
+//! The real aws-iam-authenticator in front of the API server of one cluster, unchanged, in its mode for EKS: it sends
+//! each token to STS, and maps who signed it by the unique id of the role or user, by a file.
 //!
-//! The test bed writes that file from the access entries of the simulated EKS. Its clock is the machine's: it refuses tokens
-//! that are older than fifteen minutes by that clock. How old a token is for AWS, whose time a test may let pass, STS judges.
+//! The test bed writes that file from the access entries of the simulated EKS. Its clock is the machine's: it refuses
+//! tokens that are older than fifteen minutes by that clock. How old a token is for AWS, whose time a test may let
+//! pass, STS judges.
 
 use super::rights;
 use super::shared::Shared;
@@ -141,8 +142,8 @@ async fn keep(shared: Arc<Shared>, cluster: String, id: String, file: PathBuf, m
     }
 }
 
-/// The access entries of a cluster as it reads them. Groups have one more than EKS gives: the one to which the access policies
-/// of the entry are bound.
+/// The access entries of a cluster as it reads them. Groups have one more than EKS gives: the one to which the access
+/// policies of the entry are bound.
 fn mappings(shared: &Shared, cluster: &str, id: &str) -> String {
     let is_it = shared.region.cluster(cluster).is_some_and(|found| found.id == id);
     let all = shared.simulator.access_mappings(shared.region.name(), cluster);

@@ -1,7 +1,8 @@
-//! AWS as the authenticators of EKS's clusters reach it: a proxy (`HTTPS_PROXY`) behind which each host of AWS is the simulated one.
+//! AWS as the authenticators of EKS's clusters reach it: a proxy (`HTTPS_PROXY`) behind which each host of AWS is the
+//! simulated one.
 //!
-//! aws-iam-authenticator sends tokens to the hosts of STS that they name, over TLS. So the proxy shows a certificate for whatever
-//! host it is asked for, of an authority that only the authenticators trust, and passes on what is inside.
+//! aws-iam-authenticator sends tokens to the hosts of STS that they name, over TLS. So the proxy shows a certificate
+//! for whatever host it is asked for, of an authority that only the authenticators trust, and passes on what is inside.
 
 use crate::pki::{Pki, write};
 use anyhow::{Context as _, Result, bail, ensure};

@@ -1,17 +1,19 @@
 //! A real kube-apiserver behind each cluster of the simulated EKS.
 //!
 //! [`ClusterServers`] watches the clusters of a region. For one that is created it starts etcd, kube-apiserver and
-//! kube-controller-manager, with an authority of their own, and reports endpoint and authority to the simulator. Clusters stay
-//! CREATING until then (`waits_for_server`), so that no client ever sees another endpoint. When a cluster is deleted its server
-//! ends; all end with the process, whatever ends it.
+//! kube-controller-manager, with an authority of their own, and reports endpoint and authority to the simulator.
+//! Clusters stay CREATING until then (`waits_for_server`), so that no client ever sees another endpoint. When a cluster
+//! is deleted its server ends; all end with the process, whatever ends it.
 //!
 //! What is as on EKS, and what is not:
 //! * The version is that of the test bed's kube-apiserver, whatever the version of the cluster, also after its update.
-//! * Tokens are reviewed by the real aws-iam-authenticator ([`authenticator`]), which reaches the simulated STS and EC2 under the names
-//!   that AWS has ([`endpoints`]). No review is remembered but by kube-apiserver itself: for ten seconds, if the token was good.
-//! * Access policies become bindings to the roles of RBAC that they are modelled after ([`rights`]), as late as the simulated EKS
-//!   applies them (`policies_apply_after`, `policies_apply_spread`). The ConfigMap aws-auth is not read.
-//! * Instances whose user data names a cluster join it with the credentials of their own role, over its endpoint ([`nodes`]).
+//! * Tokens are reviewed by the real aws-iam-authenticator ([`authenticator`]), which reaches the simulated STS and EC2
+//!   under the names that AWS has ([`endpoints`]). No review is remembered but by kube-apiserver itself: for ten
+//!   seconds, if the token was good.
+//! * Access policies become bindings to the roles of RBAC that they are modelled after ([`rights`]), as late as the
+//!   simulated EKS applies them (`policies_apply_after`, `policies_apply_spread`). The ConfigMap aws-auth is not read.
+//! * Instances whose user data names a cluster join it with the credentials of their own role, over its endpoint
+//!   ([`nodes`]).
 //! * Endpoint access and security groups do not matter: every server is on loopback.
 
 mod authenticator;
@@ -62,8 +64,8 @@ pub struct ClusterServers {
 }
 
 impl ClusterServers {
-    /// Starts watching the clusters of a region of a simulated AWS; logs, keys and stores are below `folder`. From now on
-    /// clusters of that region wait for their servers.
+    /// Starts watching the clusters of a region of a simulated AWS; logs, keys and stores are below `folder`. From now
+    /// on clusters of that region wait for their servers.
     pub async fn start(
         aws: &foo_simulator::Simulator,
         region: &str,

@@ -1,9 +1,9 @@
 //! The nodes of a cluster: instances whose user data names it, and which get in with it.
 //!
-//! An instance reads its user data as its family does (`foo-bootstrap`), and asks the endpoint in there for its Node: over TLS
-//! with the authority in there, with a token of the role in its instance profile for the cluster's name in there, and with the
-//! rights of a node. Whatever of that is wrong keeps it out, in the words of what refuses it; it tries again, as kubelets do.
-//! Once its Node is there the stand-in keeps it with the test bed's own rights.
+//! An instance reads its user data as its family does (`foo-bootstrap`), and asks the endpoint in there for its Node:
+//! over TLS with the authority in there, with a token of the role in its instance profile for the cluster's name in
+//! there, and with the rights of a node. Whatever of that is wrong keeps it out, in the words of what refuses it; it
+//! tries again, as kubelets do. Once its Node is there the stand-in keeps it with the test bed's own rights.
 //!
 //! The kubelet's version is that in the image's name.
 
@@ -136,8 +136,8 @@ impl ClusterNodes {
     }
 }
 
-/// The version in the name of an image, with the suffix of EKS's builds if it has one: `v1.34.0` in `foo-node-v1.34.0-x86_64`,
-/// `v1.34.2-eks-113cf36` in `foo-node-v1.34.2-eks-113cf36-x86_64`.
+/// The version in the name of an image, with the suffix of EKS's builds if it has one: `v1.34.0` in
+/// `foo-node-v1.34.0-x86_64`, `v1.34.2-eks-113cf36` in `foo-node-v1.34.2-eks-113cf36-x86_64`.
 fn version_in(image: &str) -> Option<String> {
     let is_version = |part: &str| {
         let numbers: Vec<&str> = part.strip_prefix('v').unwrap_or_default().split('.').collect();

@@ -1,6 +1,6 @@
-//! Access policies as RBAC: what a policy allows is bound to a group that the authenticator assigns to users of the access
-//! entry. EKS has an authorizer of its own for that; its policies are modelled after the roles that Kubernetes brings (EKS User
-//! Guide, "Review access policy permissions").
+//! Access policies as RBAC: what a policy allows is bound to a group that the authenticator assigns to users of the
+//! access entry. EKS has an authorizer of its own for that; its policies are modelled after the roles that Kubernetes
+//! brings (EKS User Guide, "Review access policy permissions").
 
 use anyhow::{Context as _, Result};
 use foo_model::Timestamp;

@@ -1,7 +1,7 @@
 //! Which cluster the user data of instances names.
 //!
-//! The family is guessed from the user data, because the simulated images have none: a NodeConfig is read by nodeadm, settings
-//! in TOML by Bottlerocket.
+//! The family is guessed from the user data, because the simulated images have none: a NodeConfig is read by nodeadm,
+//! settings in TOML by Bottlerocket.
 
 use crate::lock;
 use base64::Engine as _;
@@ -25,8 +25,8 @@ pub(crate) enum UserData {
 }
 
 impl UserData {
-    /// What an instance with this user data, in base64, would do. What it does not have itself, it fetches; nothing as long as
-    /// that fails, since an instance tries again.
+    /// What an instance with this user data, in base64, would do. What it does not have itself, it fetches; nothing as
+    /// long as that fails, since an instance tries again.
     pub(super) fn read(
         encoded: Option<&str>,
         fetch: impl FnOnce(&Stored) -> Result<Vec<u8>, String>,

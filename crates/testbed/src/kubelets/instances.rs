@@ -39,8 +39,8 @@ impl NodeSpec {
 /// Knows which instances run.
 #[async_trait::async_trait]
 pub trait Instances: Send + Sync + 'static {
-    /// The instances whose operating system is up: from the end of booting until the instance is terminated, so
-    /// also while it waits for a lifecycle hook. Read several times a second. An error keeps the last response in force.
+    /// The instances whose operating system is up: from the end of booting until the instance is terminated, so also
+    /// while it waits for a lifecycle hook. Read several times a second. An error keeps the last response in force.
     async fn running(&self) -> Result<Vec<NodeSpec>>;
 }
 

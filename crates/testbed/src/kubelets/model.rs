@@ -30,9 +30,9 @@ pub struct KubeletOptions {
     pub pod_shutdown: Duration,
     /// Room for pods on each Node.
     pub pods_per_node: usize,
-    /// After an instance is terminated its Node is Ready=Unknown; after this time the Node and its pods are deleted, as the
-    /// cloud's node controller and the pod garbage collector would (they need about a minute). None: never.
-    /// Cluster API usually deletes the Node first.
+    /// After an instance is terminated its Node is Ready=Unknown; after this time the Node and its pods are deleted, as
+    /// the cloud's node controller and the pod garbage collector would (they need about a minute). None: never. Cluster
+    /// API usually deletes the Node first.
     pub node_lingers: Option<Duration>,
 }
 

@@ -1,6 +1,6 @@
-//! The main job, end to end: run on real components and a simulated AWS, reported step by step, and verified on real objects.
-//! There are two stories: [`Scenario::Pools`], a pool on an API server that exists, and [`Scenario::Eks`], a whole cluster on EKS. The demo
-//! runs either; an end-to-end test runs the first.
+//! The main job, end to end: run on real components and a simulated AWS, reported step by step, and verified on real
+//! objects. There are two stories: [`Scenario::Pools`], a pool on an API server that exists, and [`Scenario::Eks`], a
+//! whole cluster on EKS. The demo runs either; an end-to-end test runs the first.
 //!
 //! Every step fails with what was seen instead of what should have been. Steps build on each other.
 

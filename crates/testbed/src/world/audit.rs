@@ -91,8 +91,8 @@ pub(super) fn forbidden(folder: &Path) -> Result<Vec<Request>> {
     Ok(events(folder)?.filter(is_forbidden).map(request).collect())
 }
 
-/// Requests for which there is no right at all: the same, for an object of whatever name, was never allowed. An API server that
-/// has just started knows no roles yet, and refuses everything.
+/// Requests for which there is no right at all: the same, for an object of whatever name, was never allowed. An API
+/// server that has just started knows no roles yet, and refuses everything.
 pub(super) fn never_allowed(folder: &Path) -> Result<Vec<Request>> {
     let of = |event: &Event| {
         let object = event.object_ref.as_ref();

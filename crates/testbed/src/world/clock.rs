@@ -1,6 +1,7 @@
 //! A clock that a test sets: that of one process, by a few lines of C which are loaded into it before libc (Linux).
 //!
-//! Nothing in the product knows of it: it changes what `clock_gettime` returns in the whole process, libraries included.
+//! Nothing in the product knows of it: it changes what `clock_gettime` returns in the whole process, libraries
+//! included.
 
 use crate::commands::run;
 use crate::lock;

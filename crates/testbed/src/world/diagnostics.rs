@@ -1,5 +1,5 @@
-//! The diagnostics of our managers, seen as by a scraper: over TLS, with the token of a service account that the release's roles
-//! are bound to.
+//! The diagnostics of our managers, seen as by a scraper: over TLS, with the token of a service account that the
+//! release's roles are bound to.
 
 use crate::ApiServer;
 use anyhow::{Context as _, Result};

@@ -74,8 +74,8 @@ const MANAGERS: [&str; 2] = [
 const POD_SHUTDOWN: Duration = Duration::from_millis(300);
 /// How long a world takes to start where deadlines were written; those of a slower machine grow with it.
 const TYPICAL_START: Duration = Duration::from_secs(15);
-/// How often the managers of a world read AWS when they know of nothing to come. Whatever they would do by themselves they
-/// have begun within one of these.
+/// How often the managers of a world read AWS when they know of nothing to come. Whatever they would do by themselves
+/// they have begun within one of these.
 pub const QUIET_PERIOD: Duration = Duration::from_secs(5);
 /// How often they poll while they expect something.
 pub const ACTIVE_PERIOD: Duration = Duration::from_secs(1);
@@ -268,18 +268,20 @@ impl World {
         &self.bootstrap_manager
     }
 
-    /// From now on the infrastructure manager's wall clock is off by so many seconds. An error unless the world was started with
-    /// [`ManagerClock::Movable`].
+    /// From now on the infrastructure manager's wall clock is off by so many seconds. An error unless the world was
+    /// started with [`ManagerClock::Movable`].
     pub fn move_managers_clock(&self, seconds: i64) -> Result<()> {
         self.clock.as_ref().context("the manager has the machine's clock")?.set(seconds)
     }
 
-    /// So much time passes at once for AWS and for the infrastructure manager; Kubernetes and Cluster API keep the machine's clock, and so
-    /// do the authenticators of EKS's clusters: STS reports which tokens are too old. The manager finds out when something wakes it; one that is
-    /// elected leader may have to end, because it could not renew its Lease. An error unless the world was started with [`ManagerClock::Movable`].
+    /// So much time passes at once for AWS and for the infrastructure manager; Kubernetes and Cluster API keep the
+    /// machine's clock, and so do the authenticators of EKS's clusters: STS reports which tokens are too old. The
+    /// manager finds out when something wakes it; one that is elected leader may have to end, because it could not
+    /// renew its Lease. An error unless the world was started with [`ManagerClock::Movable`].
     pub fn passes(&self, time: Duration) -> Result<()> {
         let clock = self.clock.as_ref().context("the manager has the machine's clock")?;
-        // In this order: a manager that is ahead of AWS for a moment signs tokens that are older, not ones that AWS does not know yet.
+        // In this order: a manager that is ahead of AWS for a moment signs tokens that are older, not ones that AWS
+        // does not know yet.
         clock.advance(time)?;
         self.aws.simulator().pass(time);
         Ok(())
@@ -295,8 +297,9 @@ impl World {
         &self.cluster_servers
     }
 
-    /// The pods that were lost with their instance although a drain would have moved them: empty, whatever happens.
-    /// Not among them: those on instances that [`Aws::kill_instance`] ended, and those of deleted clusters in the simulated EKS.
+    /// The pods that were lost with their instance although a drain would have moved them: empty, whatever happens. Not
+    /// among them: those on instances that [`Aws::kill_instance`] ended, and those of deleted clusters in the simulated
+    /// EKS.
     pub fn undrained(&self) -> Vec<PodDeath> {
         let killed = self.aws.killed();
         let mut deaths = self.kubelets.undrained();

@@ -68,7 +68,8 @@ impl<'w> Pool<'w> {
         self.wait(&format!("to settle at {replicas}"), timeout, |view| view.is_settled_at(replicas)).await
     }
 
-    /// Watches that it stays as it is while a component that acts once in every `period` could act; see [`nothing_happens`].
+    /// Watches that it stays as it is while a component that acts once in every `period` could act; see
+    /// [`nothing_happens`].
     pub async fn stays(
         &self,
         what: &str,

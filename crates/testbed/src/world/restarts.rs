@@ -1,4 +1,5 @@
-//! What a kubelet does for a manager that exited by itself: starts it again, at once the first time, then with back-off.
+//! What a kubelet does for a manager that exited by itself: starts it again, at once the first time, then with
+//! back-off.
 //!
 //! A manager that a test killed or terminated is not started: its Deployment counts as scaled to zero.
 

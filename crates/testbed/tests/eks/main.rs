@@ -1,5 +1,5 @@
-//! The API servers of the clusters of the simulated EKS: who gets in, with which rights, and which instances become their nodes.
-//! Needs `hack/tools/bin`.
+//! The API servers of the clusters of the simulated EKS: who gets in, with which rights, and which instances become
+//! their nodes. Needs `hack/tools/bin`.
 
 mod bench;
 
@@ -106,8 +106,8 @@ async fn an_access_entry_grants_the_permissions_of_its_policies() -> Result<()> 
     bench.put_role("viewers")?;
     assert_eq!(status_of(&bench.client(&shown, &Bench::token(&recreated, "main")).await?).await?, 401);
 
-    // AWS's time passes, and not the authenticator's. Not a token of an earlier second: the API server believes for ten seconds
-    // the result of a token review.
+    // AWS's time passes, and not the authenticator's. Not a token of an earlier second: the API server believes for ten
+    // seconds the result of a token review.
     let token = Bench::token_of(&session, "main", Duration::from_mins(1));
     bench.passes(Duration::from_mins(20));
     assert_eq!(status_of(&bench.client(&shown, &token).await?).await?, 401);

@@ -1,6 +1,6 @@
-//! A cluster's life, and what EKS needs of IAM, through the Rust SDK, as the provider asks for it: of the simulator and of moto. moto knows
-//! clusters, their configuration and tags, roles, instance profiles and OpenID Connect providers; neither updates of versions, add-ons,
-//! access entries nor pod identity associations.
+//! A cluster's life, and what EKS needs of IAM, through the Rust SDK, as the provider asks for it: of the simulator and
+//! of moto. moto knows clusters, their configuration and tags, roles, instance profiles and OpenID Connect providers;
+//! neither updates of versions, add-ons, access entries nor pod identity associations.
 
 use crate::sdk::{Moto, World, differ_only_in, here};
 use anyhow::{Context as _, Result};

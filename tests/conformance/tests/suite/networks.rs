@@ -15,7 +15,8 @@ use std::collections::BTreeSet;
 
 const TAG: &str = "infrastructure.foo.com/network";
 
-/// Where moto answers otherwise, and why it is moto that is wrong ("API" is the EC2 API Reference, "Guide" the VPC User Guide).
+/// Where moto answers otherwise, and why it is moto that is wrong ("API" is the EC2 API Reference, "Guide" the VPC User
+/// Guide).
 const DEVIATIONS: [(&str, &str); 12] = [
     (
         "the same with its token",

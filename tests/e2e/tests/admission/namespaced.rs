@@ -1,5 +1,5 @@
-//! The flavour for one namespace, installed as in docs/operations/install.md: what its manager may do there, and what it may not anywhere else. On a server of its own,
-//! because the usual installation gives the same ServiceAccount more.
+//! The flavour for one namespace, installed as in docs/operations/install.md: what its manager may do there, and what
+//! it may not anywhere else. On a server of its own, because the usual installation gives the same ServiceAccount more.
 
 use anyhow::{Result, ensure};
 use foo_e2e::document::Reader;

@@ -143,8 +143,8 @@ async fn policies_are_in_force(rig: &Rig) -> Result<()> {
     the_manager_is_bound(rig).await
 }
 
-/// The released roles of the managers and of core with their bindings: by them the policies recognize who asks. And those of
-/// the one manager of all providers (deploy/default), under another name.
+/// The released roles of the managers and of core with their bindings: by them the policies recognize who asks. And
+/// those of the one manager of all providers (deploy/default), under another name.
 fn roles() -> Result<String> {
     let release = tempfile::tempdir()?;
     xtask::release::write(&root(), "v0.1.0", xtask::release::IMAGE, release.path())?;
@@ -194,7 +194,8 @@ fn bound(role: &str, users: &[&str]) -> Value {
     })
 }
 
-/// The last of the policies. RBAC refuses managers what it does not grant before policies are asked, so they have more here.
+/// The last of the policies. RBAC refuses managers what it does not grant before policies are asked, so they have more
+/// here.
 async fn the_manager_is_bound(rig: &Rig) -> Result<()> {
     let manager = "system:serviceaccount:foo-system:foo-manager";
     rig.api().apply(&bound("every-verb", &[manager]).to_string()).await?;

@@ -18,7 +18,8 @@ const TENANT: &str = "tina";
 /// A ServiceAccount with all rights: a tool that deploys everything.
 const OPERATOR: &str = "system:serviceaccount:deployer:deployer";
 
-/// Named like managers and core, in their own namespaces and others, with permissions on everything: names prove nothing.
+/// Named like managers and core, in their own namespaces and others, with permissions on everything: names prove
+/// nothing.
 const IMPOSTORS: [&str; 5] = [
     "system:serviceaccount:default:capi-manager",
     "system:serviceaccount:default:foo-manager",
@@ -259,7 +260,8 @@ fn a_foo_machine_is_deleted_by_controllers_or_with_a_confirmation() {
     });
 }
 
-/// A user with all permissions in a namespace may grant each of them there: the policies require permissions in all namespaces.
+/// A user with all permissions in a namespace may grant each of them there: the policies require permissions in all
+/// namespaces.
 #[test]
 fn a_role_in_a_namespace_does_not_make_a_manager() {
     on_server(async |server| {

@@ -74,8 +74,8 @@ fn a_cancelled_scale_out_spares_the_node_that_joined() {
     });
 }
 
-/// Habit 1 when AWS has no capacity at all: 4→8 was asked for, nothing came, and on the time-out it asks for 0, against a
-/// list that is out of date.
+/// Habit 1 when AWS has no capacity at all: 4→8 was asked for, nothing came, and on the time-out it asks for 0, against
+/// a list that is out of date.
 #[test]
 fn an_excessive_scale_in_in_a_shortage_spares_serving_machines_unless_marked() {
     in_world(async |world| {
@@ -274,7 +274,8 @@ fn a_deletion_continues_when_the_autoscaler_restarts() {
     });
 }
 
-/// Habit 8, one half: it does not know that another user or controller decides on the size. Then its writes come to nothing.
+/// Habit 8, one half: it does not know that another user or controller decides on the size. Then its writes come to
+/// nothing.
 #[test]
 fn where_another_controller_scales_writes_of_the_autoscaler_have_no_effect() {
     in_world(async |world| {

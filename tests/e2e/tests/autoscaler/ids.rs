@@ -170,7 +170,8 @@ fn at_zero_the_list_is_empty_and_the_pool_scales_out_again() {
     });
 }
 
-/// Habit 8, the other half: its list may be two minutes old. A Machine that is on it and deleted causes no other deletion.
+/// Habit 8, the other half: its list may be two minutes old. A Machine that is on it and deleted causes no other
+/// deletion.
 #[test]
 fn a_stale_list_deletes_no_other_machine() {
     in_world(async |world| {

@@ -1,5 +1,6 @@
-//! What affects all pools beside the accidents of the storm: clocks that are set, objects that cannot be decoded, tenants that
-//! are hostile, an AWS whose responses are late. Each begins, lasts a round, and ends; [`Surroundings`] is where.
+//! What affects all pools beside the accidents of the storm: clocks that are set, objects that cannot be decoded,
+//! tenants that are hostile, an AWS whose responses are late. Each begins, lasts a round, and ends; [`Surroundings`] is
+//! where.
 
 use anyhow::{Context as _, Result};
 use foo_e2e::odd;
@@ -27,7 +28,8 @@ pub(crate) enum Accident {
     /// Describe calls return the state of seconds ago, each with a random delay, and what was just created is not
     /// found.
     AwsForgets,
-    /// Objects with times that cannot be decoded and control characters in their texts, in the storm's namespace and elsewhere.
+    /// Objects with times that cannot be decoded and control characters in their texts, in the storm's namespace and
+    /// elsewhere.
     OddObjects,
     /// Another owner's pool names the storm's group, and is deleted again.
     Rival,

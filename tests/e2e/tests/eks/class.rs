@@ -1,5 +1,6 @@
-//! One file of the released ClusterClass `foo-eks`: from nothing to Nodes that are Ready in two pools, through two minor versions,
-//! and back to nothing. Versions are spelled as by kubelets of EKS's images, which is what Cluster API compares.
+//! One file of the released ClusterClass `foo-eks`: from nothing to Nodes that are Ready in two pools, through two
+//! minor versions, and back to nothing. Versions are spelled as by kubelets of EKS's images, which is what Cluster API
+//! compares.
 
 use crate::parts::{
     NODE_ROLE, SOON_ON_EKS, has_condition, has_its_server, is_deleted, prepare_iam, run_alone, runs,
@@ -25,7 +26,8 @@ pub(crate) fn publish_images(world: &World) -> Result<()> {
     foo_testbed::publish_images(world.aws().region(), &VERSIONS)
 }
 
-/// What clusterctl generates from the flavour `eks`, with a network of two zones, a second pool, and what each pool sets for itself.
+/// What clusterctl generates from the flavour `eks`, with a network of two zones, a second pool, and what each pool
+/// sets for itself.
 async fn file(world: &World) -> Result<Vec<Value>> {
     let (provider, version) =
         (format!("--infrastructure=foo:{RELEASE}"), format!("--kubernetes-version={}", VERSIONS[0]));
@@ -130,8 +132,8 @@ async fn versions(cluster: &Cluster<'_>) -> Result<BTreeMap<String, String>> {
     Ok(found)
 }
 
-/// Nothing is written, even when the topology controller has compared everything by a dry run again: what our managers write does
-/// not belong to it.
+/// Nothing is written, even when the topology controller has compared everything by a dry run again: what our managers
+/// write does not belong to it.
 async fn is_still(cluster: &Cluster<'_>, touch: &str) -> Result<()> {
     let written = async || versions(cluster).await;
     let last = until_quiet("all writes to have ended", 2 * QUIET_PERIOD, SOON_ON_EKS, written).await?;
@@ -172,7 +174,8 @@ async fn matches_the_variables(
         .map(drop)
 }
 
-/// A change of `spec.topology.version` and of nothing else: first the control plane, then the pools, every Node another one.
+/// A change of `spec.topology.version` and of nothing else: first the control plane, then the pools, every Node another
+/// one.
 async fn is_upgraded(
     cluster: &Cluster<'_>,
     version: &str,

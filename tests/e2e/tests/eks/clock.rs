@@ -1,5 +1,5 @@
-//! A world in which time passes for AWS and for the manager when a test wants it to: what is read once in five minutes needs no
-//! patience.
+//! A world in which time passes for AWS and for the manager when a test wants it to: what is read once in five minutes
+//! needs no patience.
 
 use crate::parts::SOON_ON_EKS;
 use anyhow::{Context as _, Result};
@@ -11,8 +11,8 @@ use foo_testbed::{Probe, World, wait_until};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Runs a test in a world of its own, in which it may let time pass. Kubernetes keeps its own time: what is old for the manager may be
-/// new there, and Nodes that join later would be taken for late.
+/// Runs a test in a world of its own, in which it may let time pass. Kubernetes keeps its own time: what is old for the
+/// manager may be new there, and Nodes that join later would be taken for late.
 pub(crate) fn run_alone(worlds: &'static Worlds<1>, test: impl AsyncFnOnce(&'static World) -> Result<()>) {
     let mut options = WorldOptions { clock: ManagerClock::Movable, ..WorldOptions::default() };
     // A leader could not renew its Lease while an hour passes at once.
@@ -38,8 +38,8 @@ pub(crate) async fn passes(cluster: &Cluster<'_>, time: Duration) -> Result<()> 
     cluster.patch(Kind::FooControlPlane, &change).await
 }
 
-/// A manager that starts reads all of EKS: what takes hours when idle is found at once, and no time passes. For tests in which Nodes
-/// join afterwards: their ages are Kubernetes' time.
+/// A manager that starts reads all of EKS: what takes hours when idle is found at once, and no time passes. For tests
+/// in which Nodes join afterwards: their ages are Kubernetes' time.
 pub(crate) async fn restarts(world: &World) -> Result<()> {
     world.manager().terminate().await?;
     world.manager().start().await

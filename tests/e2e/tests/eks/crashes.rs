@@ -1,4 +1,5 @@
-//! The manager is killed after every single change of AWS in the life of a cluster with a pool, and every response is lost.
+//! The manager is killed after every single change of AWS in the life of a cluster with a pool, and every response is
+//! lost.
 
 use crate::orders::changes;
 use crate::parts::{SOON_ON_EKS, control_plane, eks_name, pool_objects, prepare_iam, simulated};
@@ -24,7 +25,8 @@ const POLL: Duration = Duration::from_millis(100);
 const QUIET: Duration = Duration::from_secs(3);
 /// A little more than what the planner waits between two reads of what EKS works on (`WAITING` in foo-eks).
 const WORK: Duration = Duration::from_secs(31);
-/// The same when idle (`REST` there), as while an add-on has the nodes that it waited for and EKS has not been asked yet.
+/// The same when idle (`REST` there), as while an add-on has the nodes that it waited for and EKS has not been asked
+/// yet.
 const REST: Duration = Duration::from_secs(301);
 /// How long no change may come while there is something to do.
 const STUCK: Duration = Duration::from_mins(3);
@@ -114,8 +116,8 @@ async fn continues(
     }
 }
 
-/// Begins something while there is no manager, and lets each manager send one change: its next one hangs, and then it is killed and
-/// another one started. Until it is done; returns how many were killed.
+/// Begins something while there is no manager, and lets each manager send one change: its next one hangs, and then it
+/// is killed and another one started. Until it is done; returns how many were killed.
 async fn one_at_a_time(
     cluster: &Cluster<'_>,
     begin: impl AsyncFnOnce() -> Result<()>,

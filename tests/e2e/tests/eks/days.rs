@@ -49,7 +49,8 @@ fn entries(cluster: &Cluster<'_>) -> Result<BTreeMap<String, AccessEntry>> {
     Ok(simulated(cluster).context("no EKS cluster")?.entries)
 }
 
-/// That of our own identity and that of the nodes' role are deleted by hand. Another owner's entry stays as it is meanwhile.
+/// That of our own identity and that of the nodes' role are deleted by hand. Another owner's entry stays as it is
+/// meanwhile.
 async fn deleted_entries_are_restored(world: &World, cluster: &Cluster<'_>, pool: &Pool<'_>) -> Result<()> {
     let before = entries(cluster)?;
     let nodes = role_arn(NODE_ROLE);

@@ -46,8 +46,8 @@ async fn requests(pool: &Pool<'_>, version: &str) -> Result<()> {
     pool.patch(Kind::MachinePool, &json!({"spec": {"template": {"spec": {"version": version}}}})).await
 }
 
-/// Two minors up, at 1.34 with a pool of one: the pool follows to the one in between, where a budget delays the drain of its old
-/// Node. The control plane continues meanwhile, and nothing is terminated that is not drained.
+/// Two minors up, at 1.34 with a pool of one: the pool follows to the one in between, where a budget delays the drain
+/// of its old Node. The control plane continues meanwhile, and nothing is terminated that is not drained.
 pub(crate) async fn an_upgrade_waits_for_a_budget(
     world: &World,
     cluster: &Cluster<'_>,

@@ -20,8 +20,8 @@ pub(crate) async fn has_nodes(cluster: &Cluster<'_>, name: &str, count: usize) -
     Ok(view.machines.into_iter().filter_map(|machine| machine.node).collect())
 }
 
-/// Network, control plane, add-ons and two pools of different families from objects that are applied at once, by a manager that is killed
-/// in the middle; a version more; and nothing left.
+/// Network, control plane, add-ons and two pools of different families from objects that are applied at once, by a
+/// manager that is killed in the middle; a version more; and nothing left.
 #[test]
 fn a_whole_cluster_is_created_upgraded_and_deleted() {
     run_alone(async |world| {

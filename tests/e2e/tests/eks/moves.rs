@@ -49,7 +49,8 @@ pub(crate) async fn has_access(kubeconfig: &str) -> Result<()> {
     Ok(())
 }
 
-/// The token in the Secret is about to end: the manager of this management cluster replaces it by one that lets its bearer in.
+/// The token in the Secret is about to end: the manager of this management cluster replaces it by one that lets its
+/// bearer in.
 async fn renews_tokens(client: &Client) -> Result<()> {
     let before = kubeconfig(client, NAME).await?;
     let soon = jiff::Timestamp::now() + Duration::from_mins(2);

@@ -1,5 +1,5 @@
-//! A token is worth nothing at another EKS cluster: two namespaces, two regions and two accounts, each API server behind the real
-//! aws-iam-authenticator, before an STS that verifies every signature.
+//! A token is worth nothing at another EKS cluster: two namespaces, two regions and two accounts, each API server
+//! behind the real aws-iam-authenticator, before an STS that verifies every signature.
 
 use crate::parts::{
     CONTROL_PLANE_ROLE, SOON_ON_EKS, control_plane, has_access, has_condition, kubeconfig, prepare_iam,
@@ -68,7 +68,8 @@ async fn other_account(world: &World) -> Result<Simulator> {
     Ok(foreign)
 }
 
-/// A Cluster in a namespace of its own, in a region and with an identity, on an EKS cluster of this name or of the default one.
+/// A Cluster in a namespace of its own, in a region and with an identity, on an EKS cluster of this name or of the
+/// default one.
 async fn begins<'w>(
     world: &'w World,
     namespace: &str,

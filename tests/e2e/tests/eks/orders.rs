@@ -21,8 +21,8 @@ const AGAIN: Duration = Duration::from_secs(5);
 /// The parts of a pool in the order of [`objects`].
 const OF_POOL: [usize; 3] = [3, 4, 5];
 
-/// Cluster, FooCluster and FooControlPlane of the page's example under another name, and MachinePool, FooMachinePool and FooNodeConfig of
-/// a pool.
+/// Cluster, FooCluster and FooControlPlane of the page's example under another name, and MachinePool, FooMachinePool
+/// and FooNodeConfig of a pool.
 fn objects(cluster: &Cluster<'_>) -> Result<Vec<Value>> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/eks.md");
     let text = std::fs::read_to_string(&page).context("reading the page")?;
@@ -90,8 +90,8 @@ async fn is_whole(cluster: &Cluster<'_>) -> Result<Probe<()>> {
     }))
 }
 
-/// Applies everything in this order, and again and again until all of it is ready. With a pause after the pool's objects if they
-/// are first: they show what they wait for.
+/// Applies everything in this order, and again and again until all of it is ready. With a pause after the pool's
+/// objects if they are first: they show what they wait for.
 async fn applied_in<'w>(
     world: &'w World,
     name: &str,
@@ -174,7 +174,8 @@ async fn deleted_with_the_foo_cluster_first(cluster: &Cluster<'_>) -> Result<()>
     nothing_is_left(cluster)
 }
 
-/// FooControlPlane and FooCluster are deleted by hand, the MachinePool after them: both wait for it, and then go without the Cluster.
+/// FooControlPlane and FooCluster are deleted by hand, the MachinePool after them: both wait for it, and then go
+/// without the Cluster.
 async fn deleted_with_the_pool_last(cluster: &Cluster<'_>) -> Result<()> {
     let pool = cluster.existing_pool(POOL);
     let (at, name) = (format!("--namespace={}", cluster.namespace()), cluster.name());

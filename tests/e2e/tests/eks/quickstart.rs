@@ -1,5 +1,5 @@
-//! docs/quickstart.md from the Cluster on: its commands, before the simulated AWS, with the IAM policies in force that its first step
-//! attaches to the manager's user. What installs the providers is tested in `install/documents.rs`.
+//! docs/quickstart.md from the Cluster on: its commands, before the simulated AWS, with the IAM policies in force that
+//! its first step attaches to the manager's user. What installs the providers is tested in `install/documents.rs`.
 
 use crate::class::{VERSIONS, publish_images};
 use crate::parts::{run_alone, simulated};

@@ -1,4 +1,5 @@
-//! What EKS refuses and what users write wrong: conditions report it in plain words, and it ends without a restart of the manager.
+//! What EKS refuses and what users write wrong: conditions report it in plain words, and it ends without a restart of
+//! the manager.
 
 use crate::clock::{WAITING, calls, has_condition_in_time, in_time, passes, run_alone};
 use crate::input;

@@ -47,8 +47,8 @@ fn probes(history: &History) -> BTreeSet<String> {
     reported.map(|(status, reason, _)| format!("{status} {reason}")).collect()
 }
 
-/// An hour passes. The token in the kubeconfig is always valid; it is not written, and Cluster API does not connect again, more often
-/// than the lifetime of a token requires.
+/// An hour passes. The token in the kubeconfig is always valid; it is not written, and Cluster API does not connect
+/// again, more often than the lifetime of a token requires.
 pub(crate) async fn an_hour_passes(world: &World, cluster: &Cluster<'_>) -> Result<()> {
     let history = world.history(Kind::Cluster, cluster.namespace()).await?;
     let (written, connected) = (writes(world, cluster)?, connections(world, cluster)?);

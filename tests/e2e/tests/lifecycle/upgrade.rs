@@ -1,6 +1,6 @@
 //! docs/operations/upgrade.md: from v0.1.0 to a v0.2.0 that only this test has released; and back again, as
-//! docs/operations/runbooks/rollback.md describes. The program is the same in both: it knows nothing of what v0.2.0 adds to the CRDs, so it
-//! is the older one.
+//! docs/operations/runbooks/rollback.md describes. The program is the same in both: it knows nothing of what v0.2.0
+//! adds to the CRDs, so it is the older one.
 
 use super::released::versions;
 use anyhow::{Context as _, Result, ensure};
@@ -89,7 +89,8 @@ async fn new_field(pool: &Pool<'_>) -> Result<Option<Value>> {
     Ok(object.pointer(NEW_FIELD).cloned())
 }
 
-/// The older manager on the newer CRDs leaves alone what it does not know; with the older CRDs that is removed. Nothing rolls.
+/// The older manager on the newer CRDs leaves alone what it does not know; with the older CRDs that is removed. Nothing
+/// rolls.
 async fn rolls_back(world: &mut World) -> Result<()> {
     let names = ("upgraded", "workers");
     let follower = Reader::of_release(world).await?;

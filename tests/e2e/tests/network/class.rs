@@ -1,4 +1,5 @@
-//! A Cluster of the released ClusterClass whose variables ask for a network: to nodes in three zones, and back to nothing.
+//! A Cluster of the released ClusterClass whose variables ask for a network: to nodes in three zones, and back to
+//! nothing.
 
 use crate::parts::{SOON_IN_AWS, has_one_of_each, network, play_alone, quick, zones};
 use anyhow::{Context as _, Result, ensure};
@@ -18,7 +19,8 @@ async fn prepare(cluster: &Cluster<'_>) -> Result<()> {
     world.apply(&manifests::authority_secret(NAME, NAME, api.pki().ca_pem())).await
 }
 
-/// What clusterctl generates from the flavour `topology`, with a network of this kind in place of the subnets that exist.
+/// What clusterctl generates from the flavour `topology`, with a network of this kind in place of the subnets that
+/// exist.
 async fn generate(cluster: &Cluster<'_>, managed: Value) -> Result<Vec<Value>> {
     let provider = format!("--infrastructure=foo:{RELEASE}");
     let (version, namespace) =

@@ -39,9 +39,9 @@ fn changes(world: &World) -> u64 {
         .sum()
 }
 
-/// Begins something while there is no manager, and lets the manager send one change at a time: the next one hangs, and then the
-/// manager is killed and started again. Until it is done; returns how often the manager was killed. `clock` is by how much the manager's clock
-/// is fast.
+/// Begins something while there is no manager, and lets the manager send one change at a time: the next one hangs, and
+/// then the manager is killed and started again. Until it is done; returns how often the manager was killed. `clock` is
+/// by how much the manager's clock is fast.
 async fn one_at_a_time(
     world: &World,
     clock: &Cell<Duration>,

@@ -53,8 +53,8 @@ async fn described<const N: usize>(cluster: &Cluster<'_>, parts: [&str; N]) -> R
     Ok(())
 }
 
-/// From nothing to a pool of three in three zones; a NAT gateway that a user deletes; a zone more; a foreign interface that
-/// delays the deletion; and back to nothing.
+/// From nothing to a pool of three in three zones; a NAT gateway that a user deletes; a zone more; a foreign interface
+/// that delays the deletion; and back to nothing.
 #[test]
 fn a_cluster_has_its_whole_life_cycle_in_a_managed_network() {
     run_alone(async |world| {

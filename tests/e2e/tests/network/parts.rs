@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// The tests disturb each other: they cause AWS to fail, or change what a region has. They mostly wait, so that two at a time take half
-/// as long.
+/// The tests disturb each other: they cause AWS to fail, or change what a region has. They mostly wait, so that two at
+/// a time take half as long.
 static WORLDS: Worlds<2> = Worlds::new();
 
 /// Runs a test in a world that no other caller uses meanwhile.

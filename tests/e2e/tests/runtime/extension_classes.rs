@@ -1,4 +1,5 @@
-//! Our ClusterClasses, as they are released, on the real core, each pair beside the other; and a topology that AWS would refuse.
+//! Our ClusterClasses, as they are released, on the real core, each pair beside the other; and a topology that AWS
+//! would refuse.
 
 use crate::extension::ReleasedExtension;
 use crate::management::{CLUSTER, Kind, Management, on_management};

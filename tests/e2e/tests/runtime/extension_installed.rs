@@ -1,5 +1,5 @@
-//! The extension of a release, installed and removed by the real clusterctl before a core that runs. Its own management cluster: it is
-//! registered for all namespaces.
+//! The extension of a release, installed and removed by the real clusterctl before a core that runs. Its own management
+//! cluster: it is registered for all namespaces.
 
 use crate::extension::ReleasedExtension;
 use crate::management::{self, EXTENSION_CONFIG, Kind, Management};
@@ -33,7 +33,8 @@ pub(crate) fn clusterctl_config(management: &Management, folder: &Path, componen
     Ok(path.display().to_string())
 }
 
-/// Waits until the namespace is deleted with which clusterctl tried whether cert-manager is there: clusterctl exits before that.
+/// Waits until the namespace is deleted with which clusterctl tried whether cert-manager is there: clusterctl exits
+/// before that.
 pub(crate) async fn cert_manager_is_tried(management: &Management) -> Result<()> {
     management.until((NAMESPACE_KIND, "", "cert-manager-test"), "deleted", Value::is_null).await.map(drop)
 }
@@ -70,7 +71,8 @@ fn clusterctl_installs_and_removes_the_extension() {
             ensure!(names.contains(handler), "{names}");
         }
 
-        // Why the page for users shows what to delete first: clusterctl leaves the registration, and a core that starts would end.
+        // Why the page for users shows what to delete first: clusterctl leaves the registration, and a core that starts
+        // would end.
         capi.clusterctl(api, ["delete", "--config", &path, "--runtime-extension", "foo"]).await?;
         management.until((DEPLOYMENT, NAMESPACE, "foo-extension"), "deleted", Value::is_null).await?;
         ensure!(

@@ -17,7 +17,8 @@ const PAUSE: &str = "infrastructure.foo.com/pause-workers";
 const WAIT_FOR_LEFTOVERS: &str = "infrastructure.foo.com/wait-for-leftovers";
 const MISSING: &str = "ami-0ffffffffffffffff";
 
-/// A class of the stand-in provider whose variables and upgrade plans are the extension's, and which has a pool of the provider.
+/// A class of the stand-in provider whose variables and upgrade plans are the extension's, and which has a pool of the
+/// provider.
 async fn class(management: &Management, name: &str) -> Result<()> {
     management.namespace(name).await?;
     let pool = json!({"instanceType": "set-by-variable", "ami": {"id": "ami-0"}});
@@ -77,8 +78,9 @@ async fn versions(management: &Management, name: &str, last: &str) -> Result<Vec
     Ok(seen)
 }
 
-/// Created when AWS has what it names, its instance profile included; upgraded by two minors through the version that its images name, with a pause between
-/// control plane and workers, and a wait for the last image; deleted when its workloads left nothing.
+/// Created when AWS has what it names, its instance profile included; upgraded by two minors through the version that
+/// its images name, with a pause between control plane and workers, and a wait for the last image; deleted when its
+/// workloads left nothing.
 #[test]
 fn the_extension_blocks_a_cluster_and_plans_its_upgrade() {
     const NAME: &str = "our-life";
@@ -89,7 +91,8 @@ fn the_extension_blocks_a_cluster_and_plans_its_upgrade() {
         class(management, NAME).await?;
         let unknown = json!([{"id": "subnet-0ffffffffffffffff"}]);
         topology::cluster(management, NAME, NAME, |cluster| {
-            // When core removes its last annotation, its patch removes all: also one that was written since it read the Cluster.
+            // When core removes its last annotation, its patch removes all: also one that was written since it read the
+            // Cluster.
             cluster["metadata"]["annotations"] = json!({"example.com/stays": ""});
             cluster["spec"]["topology"]["variables"] = variables(&unknown, &images(MISSING));
             cluster["spec"]["topology"]["workers"] =

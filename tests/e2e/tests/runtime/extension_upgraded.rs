@@ -1,5 +1,5 @@
-//! The extension of a release, replaced by that of the next one by the real clusterctl before a core that runs. Its own management cluster: it
-//! is registered for all namespaces.
+//! The extension of a release, replaced by that of the next one by the real clusterctl before a core that runs. Its own
+//! management cluster: it is registered for all namespaces.
 
 use crate::extension::ReleasedExtension;
 use crate::extension_installed::{DEPLOYMENT, NAMESPACE, cert_manager_is_tried, clusterctl_config, release};
@@ -37,8 +37,8 @@ async fn image(management: &Management) -> Result<String> {
     Ok(text(&deployment, IMAGE).to_owned())
 }
 
-/// Both versions listen at the same address, as pods behind one Service: nothing of the registration but its annotation changes,
-/// and that causes core to discover the handlers.
+/// Both versions listen at the same address, as pods behind one Service: nothing of the registration but its annotation
+/// changes, and that causes core to discover the handlers.
 #[test]
 fn clusterctl_upgrades_the_extension_and_core_knows_the_handlers_of_the_next_version() {
     foo_e2e::alone(async || {

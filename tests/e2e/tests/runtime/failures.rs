@@ -1,5 +1,5 @@
-//! Failing extensions: what core reports, what it does under each failure policy, and that it continues when the failure is
-//! over.
+//! Failing extensions: what core reports, what it does under each failure policy, and that it continues when the
+//! failure is over.
 
 use crate::management::{CLUSTER, EXTENSION_CONFIG, Management, on_management};
 use crate::served::{Served, extension_config, handlers, is_known, register};
@@ -24,8 +24,8 @@ const TROUBLES: [(&str, &str); 3] = [
     ("refused", REFUSAL),
 ];
 
-/// A pause between two calls about one Cluster that core reaches only if its pauses grow: it begins with 5 ms and doubles them
-/// (client-go, `DefaultTypedControllerRateLimiter`).
+/// A pause between two calls about one Cluster that core reaches only if its pauses grow: it begins with 5 ms and
+/// doubles them (client-go, `DefaultTypedControllerRateLimiter`).
 const LONG_PAUSE: Duration = Duration::from_secs(2);
 /// Calls about one Cluster until then: nine doublings, and one for each change of the Cluster by core itself.
 const CALLS: usize = 15;
@@ -177,8 +177,8 @@ fn a_certificate_of_another_authority_is_refused_until_it_is_renewed() {
     });
 }
 
-/// Core does not call again before its sync period (10 min): a user who installs another version of an extension changes its
-/// ExtensionConfig.
+/// Core does not call again before its sync period (10 min): a user who installs another version of an extension
+/// changes its ExtensionConfig.
 #[test]
 fn changed_handlers_are_discovered_when_the_extension_config_is_edited() {
     on_management(async |management| {
@@ -205,8 +205,9 @@ fn changed_handlers_are_discovered_when_the_extension_config_is_edited() {
     });
 }
 
-/// Waits until core has called for the last time. Each of its writes to the ExtensionConfig causes another call; a paused one it
-/// does not ask, and when it is not paused any longer core writes that, asks once, finds nothing new and writes nothing.
+/// Waits until core has called for the last time. Each of its writes to the ExtensionConfig causes another call; a
+/// paused one it does not ask, and when it is not paused any longer core writes that, asks once, finds nothing new and
+/// writes nothing.
 async fn asks_no_more(management: &Management, name: &str, served: &Served) -> Result<()> {
     const PAUSED: &str = "cluster.x-k8s.io/paused";
     let config = (EXTENSION_CONFIG, "", name);

@@ -1,5 +1,5 @@
-//! A Cluster is created, patched, refused, upgraded by two minors and deleted; at every step that core lets an extension
-//! block, it blocks once.
+//! A Cluster is created, patched, refused, upgraded by two minors and deleted; at every step that core lets an
+//! extension block, it blocks once.
 
 use crate::book::{BLOCKED, Book, RETRY, Step};
 use crate::management::{CLUSTER, MACHINE, MACHINE_DEPLOYMENT, Management, on_management};
@@ -41,8 +41,8 @@ const IN_PLACE: [&str; 3] = ["CanUpdateMachine", "CanUpdateMachineSet", "UpdateM
 const REPEATED: [&str; 4] =
     ["GeneratePatches", "ValidateTopology", "DiscoverVariables", "GenerateUpgradePlan"];
 
-/// Each step of the upgrade in order: the hook, the version that it is about, and the versions of control plane and workers while
-/// it is held.
+/// Each step of the upgrade in order: the hook, the version that it is about, and the versions of control plane and
+/// workers while it is held.
 const UPGRADE: [(&str, &str, &str, &str); 10] = [
     ("BeforeClusterUpgrade", LAST, VERSION, VERSION),
     ("BeforeControlPlaneUpgrade", NEXT, VERSION, VERSION),
@@ -290,9 +290,9 @@ async fn control_plane_flavour(management: &Management) -> Result<String> {
     Ok(control_planes.first().map(|it| text(it, "/spec/flavour").to_owned()).unwrap_or_default())
 }
 
-/// Whether core waited at every step. At a busy API server Cluster API v1.14 can forget a hook of a second minor: it notes in the
-/// annotation `pending-hooks` that the hook is due, and its next patch of the Cluster, computed before, takes the note away. Then the
-/// workers are upgraded with the control plane; no response of an extension prevents it.
+/// Whether core waited at every step. At a busy API server Cluster API v1.14 can forget a hook of a second minor: it
+/// notes in the annotation `pending-hooks` that the hook is due, and its next patch of the Cluster, computed before,
+/// takes the note away. Then the workers are upgraded with the control plane; no response of an extension prevents it.
 async fn an_upgrade_waits_at_every_step(management: &Management, book: &Book) -> Result<bool> {
     let mut waited = true;
     let version = json!({"spec": {"topology": {"version": LAST}}});

@@ -109,8 +109,8 @@ impl Management {
         Ok(serde_json::to_value(found.with_context(|| format!("reading {} {namespace}/{name}", kind.2))?)?)
     }
 
-    /// Reads all objects of a kind in a namespace. The first list of a kind may come before the API server has it in its cache:
-    /// it returns 429, "storage is (re)initializing", and is requested again, as every client of core does.
+    /// Reads all objects of a kind in a namespace. The first list of a kind may come before the API server has it in
+    /// its cache: it returns 429, "storage is (re)initializing", and is requested again, as every client of core does.
     pub(crate) async fn list(&self, kind: Kind, namespace: &str) -> Result<Vec<Value>> {
         let objects = kind.api(self.rig.api().client(), namespace);
         let what = format!("a list of {}s", kind.2);

@@ -1,5 +1,5 @@
-//! crates/runtime-sdk/examples/minimal.rs, as a process of its own: what a reader of the example gets. And two of it, of
-//! which one is killed.
+//! crates/runtime-sdk/examples/minimal.rs, as a process of its own: what a reader of the example gets. And two of it,
+//! of which one is killed.
 
 use crate::management::{CLUSTER, Kind, Management, on_management};
 use crate::served::{certify, register};
@@ -52,7 +52,8 @@ impl Replica {
 /// Which replicas a Service sends calls to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Route {
-    /// Each connection to the next one, whether it runs or not, as until the readiness probe of the killed one has failed.
+    /// Each connection to the next one, whether it runs or not, as until the readiness probe of the killed one has
+    /// failed.
     InTurn,
     /// All to the first one; connections to others end.
     First,

@@ -1,5 +1,5 @@
-//! A provider of clusters, control planes, machines and bootstrap data that does at once what it is asked: only its status
-//! is of interest to core.
+//! A provider of clusters, control planes, machines and bootstrap data that does at once what it is asked: only its
+//! status is of interest to core.
 
 use crate::management::{Kind, MACHINE};
 use anyhow::Result;

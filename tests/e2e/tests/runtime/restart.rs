@@ -7,7 +7,8 @@ use crate::topology;
 use foo_testbed::world::SOON;
 use foo_testbed::{Probe, wait_until};
 
-/// Before core reconciles anything it calls every registered extension, and exits after 60 s. Its own management cluster: core exits.
+/// Before core reconciles anything it calls every registered extension, and exits after 60 s. Its own management
+/// cluster: core exits.
 #[test]
 fn core_exits_if_a_registered_extension_is_unavailable_when_it_starts() {
     const NAME: &str = "restart";

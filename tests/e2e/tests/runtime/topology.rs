@@ -44,7 +44,8 @@ pub(crate) async fn class(
     management.apply(&class).await
 }
 
-/// Waits until core has discovered the variables of a class. It writes the condition before the variables, in a request of its own.
+/// Waits until core has discovered the variables of a class. It writes the condition before the variables, in a request
+/// of its own.
 pub(crate) async fn with_variables(management: &Management, namespace: &str, class: &str) -> Result<Value> {
     management
         .until((CLUSTER_CLASS, namespace, class), "variables to be discovered", |class| {

@@ -1,4 +1,5 @@
-//! The flavour for one namespace at work, in a world of its own: what is in another namespace does not exist for its manager.
+//! The flavour for one namespace at work, in a world of its own: what is in another namespace does not exist for its
+//! manager.
 
 use anyhow::ensure;
 use foo_e2e::document::Reader;
@@ -8,8 +9,8 @@ use foo_testbed::world::{WorldOptions, manifests};
 
 const NAMESPACE: &str = "team-b";
 
-/// As docs/operations/install.md has it, which `admission/namespaced.rs` follows to the letter, and by force: what is there is
-/// clusterctl's.
+/// As docs/operations/install.md has it, which `admission/namespaced.rs` follows to the letter, and by force: what is
+/// there is clusterctl's.
 const INSTALL: &str = "kubectl create namespace team-b
 kubectl kustomize deploy/namespaced | sed s/team-a/team-b/ | kubectl apply --server-side --force-conflicts -f -
 kubectl delete clusterrole,clusterrolebinding foo-manager --ignore-not-found";

@@ -1,4 +1,5 @@
-//! Times that the API server takes and that cannot be decoded: they block no object, not even a manager that starts with them.
+//! Times that the API server takes and that cannot be decoded: they block no object, not even a manager that starts
+//! with them.
 
 use crate::{among_tenants, as_tenant, cluster, identity, namespace_of_tenant};
 use anyhow::{Context as _, Result, ensure};

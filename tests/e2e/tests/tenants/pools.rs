@@ -1,5 +1,5 @@
-//! Pools that request foreign resources: names that would become paths, Secrets, profiles, subnets, tags and groups of others,
-//! and credentials that were not granted to them.
+//! Pools that request foreign resources: names that would become paths, Secrets, profiles, subnets, tags and groups of
+//! others, and credentials that were not granted to them.
 
 use crate::{among_tenants, cluster, identity, is_refused, namespace_of_tenant, writes};
 use anyhow::{Result, ensure};

@@ -178,7 +178,8 @@ fn template_of(group: &str, latest: i64) -> (String, TemplateSummary) {
     (group.to_owned(), summary)
 }
 
-/// A manager that starts asks once about all templates, and believes the response for as long as no other version is the latest.
+/// A manager that starts asks once about all templates, and believes the response for as long as no other version is
+/// the latest.
 #[tokio::test(start_paused = true)]
 async fn the_latest_versions_of_all_templates_are_listed_once_at_the_start() {
     let bench = Bench::with_templates([template_of("g0", 3), template_of("g1", 1)]).await;

@@ -34,7 +34,8 @@ async fn failures_back_off_wake_once_and_recover() {
     assert_eq!(bench.observer.failure(&g("g17")), None);
 }
 
-/// What cannot be read is not deleted: it is read with back-off, and reported when it has not been observed for two periods.
+/// What cannot be read is not deleted: it is read with back-off, and reported when it has not been observed for two
+/// periods.
 #[tokio::test(start_paused = true)]
 async fn a_malformed_description_of_a_group_fails_for_that_group_alone() {
     let mut bench = Bench::of(100).await;

@@ -19,7 +19,8 @@ impl Clusters {
                 || network.is_some_and(|network| network.id.is_some()))
     }
 
-    /// Id of the network of a FooCluster: once anything of it is recorded that counts more than the annotation, which any user can change.
+    /// Id of the network of a FooCluster: once anything of it is recorded that counts more than the annotation, which
+    /// any user can change.
     fn network_id(&self, cluster: &FooCluster) -> Option<String> {
         let recorded = self.networks.network(cluster).filter(has_begun).and_then(|network| network.id);
         recorded.or_else(|| cluster.annotations().get(NETWORK_ID_ANNOTATION).cloned())

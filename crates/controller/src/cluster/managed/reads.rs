@@ -87,8 +87,8 @@ pub(super) async fn renew(
     worst(join_all(renewed).await)
 }
 
-/// How soon the first of the shared reads of these kinds is to be renewed. Clusters that used the same reads renew them at the
-/// same moment, and share the calls.
+/// How soon the first of the shared reads of these kinds is to be renewed. Clusters that used the same reads renew them
+/// at the same moment, and share the calls.
 pub(super) fn renewal(
     kinds: &BTreeSet<Kind>,
     reads: &NetworkReads,

@@ -46,8 +46,8 @@ pub(super) fn read(status: &NetworkStatus, clock: Clock) -> Recorded {
     record
 }
 
-/// The resources that a status shows: all that is recorded or reported, by role. How often a role had a part is recorded for
-/// longer than it is requested only if the next creation needs it.
+/// The resources that a status shows: all that is recorded or reported, by role. How often a role had a part is
+/// recorded for longer than it is requested only if the next creation needs it.
 pub(super) fn resources(record: &Recorded, reported: &[Resource], clock: Clock) -> Vec<NetworkResource> {
     let reported: BTreeMap<&Role, &Resource> = reported.iter().map(|it| (&it.role, it)).collect();
     let with_token = record.attempts.keys().filter(|role| has_token(role));

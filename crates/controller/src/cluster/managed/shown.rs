@@ -1,4 +1,5 @@
-//! What a plan shows of its network: the part of the FooCluster's status that pools and Cluster API read, and the conditions.
+//! What a plan shows of its network: the part of the FooCluster's status that pools and Cluster API read, and the
+//! conditions.
 
 #[cfg(test)]
 mod tests;
@@ -167,8 +168,8 @@ fn status(subnet: &DesiredSubnet, id: String, observed: &Observed) -> SubnetStat
     }
 }
 
-/// The security groups that every node gets. While one of them is missing, those that were shown before: without it every node
-/// would be replaced.
+/// The security groups that every node gets. While one of them is missing, those that were shown before: without it
+/// every node would be replaced.
 fn node_groups(view: &View<'_>) -> Vec<String> {
     let of_nodes = view.desired.security_groups.iter().filter(|group| group.is_for_nodes);
     let id_of = |name: &str| {
@@ -182,8 +183,8 @@ fn node_groups(view: &View<'_>) -> Vec<String> {
     }
 }
 
-/// The ranges that the VPC has or is about to have, the first one first; those that were shown before until a read shows the
-/// VPC.
+/// The ranges that the VPC has or is about to have, the first one first; those that were shown before until a read
+/// shows the VPC.
 fn cidrs(view: &View<'_>) -> Vec<String> {
     let id = view.plan.report.vpc.as_ref();
     let parts = [&view.observed.tagged.parts, &view.observed.by_id.parts];

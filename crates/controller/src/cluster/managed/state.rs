@@ -1,4 +1,5 @@
-//! What is remembered of each managed network between passes. All of it can be lost at any time: status and tags suffice.
+//! What is remembered of each managed network between passes. All of it can be lost at any time: status and tags
+//! suffice.
 
 use super::reads::InView;
 use super::record;
@@ -68,12 +69,14 @@ impl NetworkState {
         self.in_view.keep(&self.kinds, now);
     }
 
-    /// Whether it is of this very object, and not of another one that had its name, nor of the same one with another id.
+    /// Whether it is of this very object, and not of another one that had its name, nor of the same one with another
+    /// id.
     pub(super) fn is_of(&self, cluster: &FooCluster) -> bool {
         self.identity.is_of(cluster) && !self.has_another_id(cluster)
     }
 
-    /// Whether a user gave the FooCluster the id of a network that exists (a restore). Once anything was created for it, it keeps its id.
+    /// Whether a user gave the FooCluster the id of a network that exists (a restore). Once anything was created for
+    /// it, it keeps its id.
     fn has_another_id(&self, cluster: &FooCluster) -> bool {
         let record = &self.process.record;
         let has_nothing = record.parts.is_empty() && !record.intents.values().any(is_decided);

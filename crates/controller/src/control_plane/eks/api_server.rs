@@ -1,5 +1,6 @@
-//! What the controller does at the API server of an EKS cluster: it publishes the endpoint, and uses the kubeconfig's own credentials
-//! there. EKS lists access entries and policies before API servers know them, so that only such a request shows whether they work.
+//! What the controller does at the API server of an EKS cluster: it publishes the endpoint, and uses the kubeconfig's
+//! own credentials there. EKS lists access entries and policies before API servers know them, so that only such a
+//! request shows whether they work.
 
 use super::control_planes::EksControlPlanes;
 use super::kubeconfig::{Kept, Server, renewal};
@@ -41,8 +42,8 @@ pub(super) struct ApiServer {
 }
 
 impl EksControlPlanes {
-    /// Keeps kubeconfigs and endpoint, and asks the API server if that is due. `server` is what EKS shows, `None` while it does not
-    /// response.
+    /// Keeps kubeconfigs and endpoint, and asks the API server if that is due. `server` is what EKS shows, `None` while
+    /// it does not response.
     pub(super) async fn keep_api_server(
         &self,
         control_plane: &FooControlPlane,

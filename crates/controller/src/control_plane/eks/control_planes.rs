@@ -124,7 +124,8 @@ impl EksControlPlanes {
         Some(CloudKey::of(&credentials, &place.region))
     }
 
-    /// The control plane's cloud, or why AWS may not be called for it. It is released when the control plane uses another.
+    /// The control plane's cloud, or why AWS may not be called for it. It is released when the control plane uses
+    /// another.
     pub(super) async fn region(
         &self,
         control_plane: &FooControlPlane,
@@ -145,8 +146,8 @@ impl EksControlPlanes {
         connected
     }
 
-    /// Whether the EKS cluster must not be changed at present: the object is paused or was moved, or the goal is no longer the
-    /// same.
+    /// Whether the EKS cluster must not be changed at present: the object is paused or was moved, or the goal is no
+    /// longer the same.
     pub(super) fn is_left_alone(&self, control_plane: &FooControlPlane, goal: Goal) -> bool {
         let is_deleted = control_plane.metadata.deletion_timestamp.is_some();
         control_plane.annotations().contains_key(names::DELETE_FOR_MOVE_ANNOTATION)

@@ -1,4 +1,5 @@
-//! Whose an EKS cluster is: the control plane's id on the FooControlPlane, rivals for one name, and which user or role AWS sees in this manager.
+//! Whose an EKS cluster is: the control plane's id on the FooControlPlane, rivals for one name, and which user or role
+//! AWS sees in this manager.
 
 use super::control_planes::{EksControlPlanes, Place, arn};
 use super::state::EksState;
@@ -31,8 +32,9 @@ impl EksControlPlanes {
         annotated || state.identity.id_written || record.arn.is_some() || record.creating_since.is_some()
     }
 
-    /// Whether the EKS cluster may have its name: its identity allows it, and no other FooControlPlane with the same credentials, in
-    /// whatever region, or with the same id has it. Of two, the one that has a cluster keeps the name, otherwise the older one.
+    /// Whether the EKS cluster may have its name: its identity allows it, and no other FooControlPlane with the same
+    /// credentials, in whatever region, or with the same id has it. Of two, the one that has a cluster keeps the name,
+    /// otherwise the older one.
     pub(super) fn may_have_its_name(
         &self,
         control_plane: &FooControlPlane,
@@ -60,12 +62,13 @@ impl EksControlPlanes {
         limits.control_plane_name(&name)
     }
 
-    /// The same for other credentials of the same user or role: a token contains the name of its cluster, but neither region nor account,
-    /// so that one for either cluster would be good for both. As long as it is not known whose credentials they are, they count as the
-    /// same.
+    /// The same for other credentials of the same user or role: a token contains the name of its cluster, but neither
+    /// region nor account, so that one for either cluster would be good for both. As long as it is not known whose
+    /// credentials they are, they count as the same.
     ///
-    /// Of two that already have clusters (an identity got another role, or they were created before this rule) the younger one stops. In
-    /// different namespaces both do: a user who reads either Secret is administrator of both clusters, whichever is older.
+    /// Of two that already have clusters (an identity got another role, or they were created before this rule) the
+    /// younger one stops. In different namespaces both do: a user who reads either Secret is administrator of both
+    /// clusters, whichever is older.
     pub(super) async fn is_alone_with(
         &self,
         control_plane: &FooControlPlane,
@@ -98,8 +101,8 @@ impl EksControlPlanes {
         tokio::time::timeout(PATIENCE, asked).await.ok().flatten()
     }
 
-    /// Whether this FooControlPlane is a copy of another one, with its annotations, that has the EKS cluster or comes before it: the tags
-    /// of the cluster then name both.
+    /// Whether this FooControlPlane is a copy of another one, with its annotations, that has the EKS cluster or comes
+    /// before it: the tags of the cluster then name both.
     pub(super) fn is_copy(&self, control_plane: &FooControlPlane) -> bool {
         self.who_comes_first(control_plane, |other| self.has_id_of(control_plane, other)).is_some()
     }
@@ -113,7 +116,8 @@ impl EksControlPlanes {
         self.first_of_its_name(control_plane).into_iter().find(|other| is_rival(other))
     }
 
-    /// FooControlPlanes of other namespaces that have an EKS cluster of the same name, and may have it, if this one has one.
+    /// FooControlPlanes of other namespaces that have an EKS cluster of the same name, and may have it, if this one has
+    /// one.
     fn clusters_of_its_name_elsewhere(&self, control_plane: &FooControlPlane) -> Vec<Arc<FooControlPlane>> {
         if arn(control_plane).is_none() {
             return Vec::new();
@@ -127,8 +131,9 @@ impl EksControlPlanes {
         })
     }
 
-    /// FooControlPlanes that name an EKS cluster in the same way and have it, or are older. One that may not have the name and has no
-    /// cluster does not count: otherwise a tenant could keep another one from a name by naming it first.
+    /// FooControlPlanes that name an EKS cluster in the same way and have it, or are older. One that may not have the
+    /// name and has no cluster does not count: otherwise a tenant could keep another one from a name by naming it
+    /// first.
     fn first_of_its_name(&self, control_plane: &FooControlPlane) -> Vec<Arc<FooControlPlane>> {
         let name = self.name_in_eks(control_plane);
         let rank = |it: &FooControlPlane| {
@@ -242,7 +247,8 @@ impl OwnPrincipal {
     }
 }
 
-/// The user or role that these credentials belong to; `None` if it cannot be known yet, or is no principal that EKS gives access to.
+/// The user or role that these credentials belong to; `None` if it cannot be known yet, or is no principal that EKS
+/// gives access to.
 pub(super) async fn own_principal(region: &CloudRegion, credentials: &Credentials) -> Option<OwnPrincipal> {
     let arn = match region.caller().await {
         Ok(arn) => arn,

@@ -1,11 +1,12 @@
 //! The two kubeconfig Secrets of an EKS cluster.
 //!
-//! * `<cluster>-kubeconfig` is Cluster API's: it refuses exec plugins, so a token is embedded, which lives for 15 minutes at most. It is
-//!   renewed while more than five minutes are left, so that it outlives a manager that is restarted; and not more often, because
-//!   Cluster API connects again with each.
+//! * `<cluster>-kubeconfig` is Cluster API's: it refuses exec plugins, so a token is embedded, which lives for 15
+//!   minutes at most. It is renewed while more than five minutes are left, so that it outlives a manager that is
+//!   restarted; and not more often, because Cluster API connects again with each.
 //! * `<cluster>-user-kubeconfig` is for users: `aws eks get-token` gets them a token of their own identity.
 //!
-//! Both are repaired whenever type, label, owner or content are not as they must be. What another owner has is not touched.
+//! Both are repaired whenever type, label, owner or content are not as they must be. What another owner has is not
+//! touched.
 
 use super::control_planes::EksControlPlanes;
 use super::state::EksState;
@@ -28,8 +29,8 @@ use kube::{Api, Resource, ResourceExt};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// A token with less left than this is renewed: at about eight of its 15 minutes. A manager may stop just before that, and be back
-/// after five minutes.
+/// A token with less left than this is renewed: at about eight of its 15 minutes. A manager may stop just before that,
+/// and be back after five minutes.
 const RENEWED_WITH: Duration = Duration::from_mins(7);
 /// The longest life of a token; an annotation that promises more is not believed.
 const LIFE: Duration = Duration::from_mins(16);
@@ -58,9 +59,9 @@ impl Server {
         })
     }
 
-    /// That which the status and the Secret of an earlier manager show, for as long as EKS is not asked or does not respond. If the
-    /// Secret was deleted, or is unreadable, the endpoint is the one that was copied into the spec. The token is for
-    /// `name`, which was checked; a status that shows another name is of another cluster.
+    /// That which the status and the Secret of an earlier manager show, for as long as EKS is not asked or does not
+    /// respond. If the Secret was deleted, or is unreadable, the endpoint is the one that was copied into the spec. The
+    /// token is for `name`, which was checked; a status that shows another name is of another cluster.
     fn as_before(
         control_plane: &FooControlPlane,
         (name, region): (&str, &str),
@@ -172,8 +173,8 @@ impl EksControlPlanes {
         Ok(there.and_then(|there| kubeconfig::read(&name, &there).ok()))
     }
 
-    /// The token that is to be in the Secret: the one that is there while it is fresh and the one that was `written`; otherwise a new
-    /// one; if that cannot be created, the one that is there until its end, and why.
+    /// The token that is to be in the Secret: the one that is there while it is fresh and the one that was `written`;
+    /// otherwise a new one; if that cannot be created, the one that is there until its end, and why.
     async fn token(
         &self,
         clock: Difference<Aws>,

@@ -1,8 +1,10 @@
-//! FooControlPlane, mode `eks`: creates an EKS cluster, keeps it in line with the spec, upgrades and deletes it, and publishes its API server
-//! to Cluster API.
+//! FooControlPlane, mode `eks`: creates an EKS cluster, keeps it in line with the spec, upgrades and deletes it, and
+//! publishes its API server to Cluster API.
 //!
-//! * [`pass`]: read, plan, check, publish, act; [`desired`], [`reads`], [`act`], [`record`] and [`shown`] are its parts.
-//! * [`api_server`] and [`kubeconfig`]: what the planner does not know about: Secrets, tokens, and whether the API server responds.
+//! * [`pass`]: read, plan, check, publish, act; [`desired`], [`reads`], [`act`], [`record`] and [`shown`] are its
+//!   parts.
+//! * [`api_server`] and [`kubeconfig`]: what the planner does not know about: Secrets, tokens, and whether the API
+//!   server responds.
 //! * [`removal`]: in which order things go.
 //!
 //! Nothing about the cluster is decided here: `foo_eks::plan` does that.
@@ -52,7 +54,8 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How often to check whether FooControlPlanes are served: the other provider, to which they belong, can be installed later.
+/// How often to check whether FooControlPlanes are served: the other provider, to which they belong, can be installed
+/// later.
 const INSTALLED: Duration = Duration::from_mins(1);
 /// Deadline of that question.
 const PATIENCE: Duration = Duration::from_secs(10);

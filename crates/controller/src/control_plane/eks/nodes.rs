@@ -1,5 +1,5 @@
-//! Which instances may still need their role to have access. No entry is taken away from a role that an instance may have: its Node would
-//! become NotReady at once, and its Pods would be evicted without a drain.
+//! Which instances may still need their role to have access. No entry is taken away from a role that an instance may
+//! have: its Node would become NotReady at once, and its Pods would be evicted without a drain.
 
 use foo_api::capi::MachinePool;
 use foo_api::{FooMachinePool, conditions};
@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 /// Whether every instance of the cluster's pools has the profile that the spec of its pool names.
 ///
-/// Not so while a roll-out continues, is paused, waits for users or was rolled back, nor while it is not known; and as long as a
-/// MachinePool's FooMachinePool is not there, or cannot be read by this version of the provider.
+/// Not so while a roll-out continues, is paused, waits for users or was rolled back, nor while it is not known; and as
+/// long as a MachinePool's FooMachinePool is not there, or cannot be read by this version of the provider.
 pub(super) fn are_settled(machine_pools: &[Arc<MachinePool>], pools: &[Arc<FooMachinePool>]) -> bool {
     let is_there = |machine_pool: &Arc<MachinePool>| {
         let reference = &machine_pool.spec.template.spec.infrastructure_ref;

@@ -1,7 +1,7 @@
 //! The reads of AWS that the plans of one cluster requested, and their newest results.
 //!
-//! Results are taken from the region's shared reads. They are kept here as well, because the shared ones are dropped after an hour
-//! without a request, and an idle plan requests each of many in turn.
+//! Results are taken from the region's shared reads. They are kept here as well, because the shared ones are dropped
+//! after an hour without a request, and an idle plan requests each of many in turn.
 
 use crate::calls::refusal;
 use foo_cloud::{CloudError, ClusterReads, Freshness, ReadResult};
@@ -89,7 +89,8 @@ impl Reads {
         failures.into_iter().min_by_key(|error| Reason::from(error.kind).is_transient())
     }
 
-    /// As new as requested; but what is the same for all clusters may be as old as such responses may be, the first time.
+    /// As new as requested; but what is the same for all clusters may be as old as such responses may be, the first
+    /// time.
     fn freshness(&self, request: &LookRequest, now: Timestamp) -> Freshness {
         let is_first = self.0.get(&request.question).is_none_or(|asked| asked.read.is_none());
         match longest_age(&request.question).filter(|_| is_first) {

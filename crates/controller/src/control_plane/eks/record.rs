@@ -12,8 +12,8 @@ use foo_model::eks::Minor;
 /// The longest message in it: EKS's words can be long, and the API server limits whole objects.
 const LONGEST_MESSAGE: usize = 1024;
 
-/// The record in a status. What another version of the provider wrote into it and this one cannot read is left out: tags and
-/// reads show the same.
+/// The record in a status. What another version of the provider wrote into it and this one cannot read is left out:
+/// tags and reads show the same.
 pub(super) fn read(status: &FooControlPlaneStatus, clock: Clock) -> Recorded {
     let initialized =
         status.initialization.as_ref().and_then(|it| it.control_plane_initialized).unwrap_or_default();

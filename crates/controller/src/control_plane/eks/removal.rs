@@ -17,7 +17,8 @@ use kube::ResourceExt;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// How soon a deletion that waits for pools has another pass: their Nodes are drained with the kubeconfig, whose token is renewed here.
+/// How soon a deletion that waits for pools has another pass: their Nodes are drained with the kubeconfig, whose token
+/// is renewed here.
 const WHILE_POOLS_GO: Duration = Duration::from_mins(1);
 
 impl EksControlPlanes {
@@ -68,10 +69,11 @@ impl EksControlPlanes {
         Ok(Outcome::worked(Action::await_change()))
     }
 
-    /// Whether the deletion would take the EKS cluster from a Cluster that stays: Cluster API deletes a control plane only with its
-    /// Cluster.
+    /// Whether the deletion would take the EKS cluster from a Cluster that stays: Cluster API deletes a control plane
+    /// only with its Cluster.
     fn needs_confirmation(&self, control_plane: &FooControlPlane, eks: &Eks, state: &EksState) -> bool {
-        // Without a record (after a move, or because nothing was ever created) a read of AWS shows whether there is a managed one.
+        // Without a record (after a move, or because nothing was ever created) a read of AWS shows whether there is a
+        // managed one.
         let is_known = state.process.record.arn.is_some() || state.process.record.creating_since.is_some();
         self.is_unconfirmed(control_plane, eks) && is_known && !self.is_copy(control_plane)
     }
@@ -120,8 +122,8 @@ impl EksControlPlanes {
         Ok(Outcome::wrote(written, Action::await_change()))
     }
 
-    /// Keeps the kubeconfig alive while pools are drained. That fails in a namespace that is being deleted if the Secret does not exist, and
-    /// must not keep anything else from going.
+    /// Keeps the kubeconfig alive while pools are drained. That fails in a namespace that is being deleted if the
+    /// Secret does not exist, and must not keep anything else from going.
     pub(super) async fn keep_for_drains(
         &self,
         control_plane: &FooControlPlane,

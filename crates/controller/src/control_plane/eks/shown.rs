@@ -1,5 +1,5 @@
-//! The status of a FooControlPlane in mode `eks`, by Cluster API's contract for control planes: what a plan reports, and what the controller
-//! itself finds out about the API server.
+//! The status of a FooControlPlane in mode `eks`, by Cluster API's contract for control planes: what a plan reports,
+//! and what the controller itself finds out about the API server.
 
 use super::record;
 use foo_api::conditions::{self, NewCondition};
@@ -32,8 +32,8 @@ pub(super) struct Facts<'a> {
     pub(super) paused: bool,
     /// Whether the kubeconfigs are as they must be; `None`: they were not checked.
     pub(super) kubeconfig: Option<Result<(), Blocked>>,
-    /// The version that the API server reports to the kubeconfig's credentials if they work; otherwise why they do not. `None`: it was
-    /// not asked.
+    /// The version that the API server reports to the kubeconfig's credentials if they work; otherwise why they do not.
+    /// `None`: it was not asked.
     pub(super) api_server: Option<Result<String, Blocked>>,
     /// How far the manager's clock is from the API server's.
     pub(super) clock: Difference<Kubernetes>,
@@ -76,8 +76,8 @@ pub(super) fn status(
     }
 }
 
-/// The version that the cluster runs, in the spelling of the spec if it is the same minor: Cluster API compares them as texts, and EKS
-/// has no more than the minor. While EKS updates the cluster it shows the former one.
+/// The version that the cluster runs, in the spelling of the spec if it is the same minor: Cluster API compares them as
+/// texts, and EKS has no more than the minor. While EKS updates the cluster it shows the former one.
 fn version(
     spec: &str,
     old: Option<&str>,

@@ -1,4 +1,5 @@
-//! What is remembered of each control plane between passes. All of it can be lost at any time: status, annotation and tags suffice.
+//! What is remembered of each control plane between passes. All of it can be lost at any time: status, annotation and
+//! tags suffice.
 
 use super::reads::Reads;
 use super::record;
@@ -53,13 +54,14 @@ impl EksState {
         }
     }
 
-    /// Whether it is of this very object, and not of another one that had its name, nor of the same one with another id.
+    /// Whether it is of this very object, and not of another one that had its name, nor of the same one with another
+    /// id.
     pub(super) fn is_of(&self, control_plane: &FooControlPlane) -> bool {
         self.identity.is_of(control_plane) && !self.has_another_id(control_plane)
     }
 
-    /// Whether a user gave the FooControlPlane the id of an EKS cluster that exists (a restore). Once anything was created for it, it
-    /// keeps its id.
+    /// Whether a user gave the FooControlPlane the id of an EKS cluster that exists (a restore). Once anything was
+    /// created for it, it keeps its id.
     fn has_another_id(&self, control_plane: &FooControlPlane) -> bool {
         let record = &self.process.record;
         let has_nothing = record.arn.is_none() && record.creating_since.is_none();

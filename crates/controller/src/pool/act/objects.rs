@@ -1,5 +1,5 @@
-//! Writes and deletes the user data that is in S3. Only keys of the pool's own folder that read exactly as those that it writes are
-//! ever deleted.
+//! Writes and deletes the user data that is in S3. Only keys of the pool's own folder that read exactly as those that
+//! it writes are ever deleted.
 
 use foo_cloud::{BucketOf, Cloud, CloudError, ErrorKind, NewObject};
 use foo_model::object::TAG_READER;

@@ -1,7 +1,8 @@
 //! From spec and AWS facts to the content of a launch template, and its two hashes.
 //!
-//! The spec hash covers a struct of its own, [`Rolls`], with a frozen serialised form: another one, or another [`SCHEME`], would replace
-//! every Node when the manager is upgraded. A new field is an `Option` that is left out of it while it is not set.
+//! The spec hash covers a struct of its own, [`Rolls`], with a frozen serialised form: another one, or another
+//! [`SCHEME`], would replace every Node when the manager is upgraded. A new field is an `Option` that is left out of it
+//! while it is not set.
 
 use super::stored::{self, Keeping};
 use crate::pool::names::hex;
@@ -101,8 +102,8 @@ pub(in crate::pool) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Resu
     Ok(Template { content, spec_hash, data_hash, source_hash, object })
 }
 
-/// Whether the recommended image reads user data as the FooNodeConfig writes it: both objects have a field `family`, and with two
-/// different ones no Node joins.
+/// Whether the recommended image reads user data as the FooNodeConfig writes it: both objects have a field `family`,
+/// and with two different ones no Node joins.
 fn is_of_the_images_family(spec: &FooMachinePoolSpec, user_data: &[u8]) -> Result<(), Blocked> {
     let Some(image) = &spec.ami.recommended else { return Ok(()) };
     let family = match image.family {

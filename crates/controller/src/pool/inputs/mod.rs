@@ -218,9 +218,10 @@ impl Pools {
         desired
     }
 
-    /// Lists the pool's user data in S3, if it keeps any there. Deleted objects are not reported, so the list is renewed at
-    /// the pace of idle passes, and soon before instances are launched. Of a pool that cannot launch anything it is not needed, and
-    /// its bucket may be one that the pool must not name. Returns what keeps it from being listed, if a user can change that.
+    /// Lists the pool's user data in S3, if it keeps any there. Deleted objects are not reported, so the list is
+    /// renewed at the pace of idle passes, and soon before instances are launched. Of a pool that cannot launch
+    /// anything it is not needed, and its bucket may be one that the pool must not name. Returns what keeps it from
+    /// being listed, if a user can change that.
     async fn read_stored(
         &self,
         key: &ObjectRef<FooMachinePool>,
@@ -353,7 +354,8 @@ fn seen(
 ) -> View {
     let is_made = gathered.pool.spec.provider_id.is_some();
     let from_list = is_made && !state.reads.template_is_own && !has_failed(gathered);
-    // The manager has just started: one list of all templates comes in a moment. Until then nothing follows from the group either.
+    // The manager has just started: one list of all templates comes in a moment. Until then nothing follows from the
+    // group either.
     let group = if from_list && region.observer.lists_templates_first() {
         Look::Unknown
     } else {

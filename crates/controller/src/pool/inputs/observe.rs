@@ -116,8 +116,9 @@ pub(in crate::pool) fn template(
     if differs { Look::Unknown } else { Look::At { at: *at, seen: read.clone() } }
 }
 
-/// The launch template of an idle pool, as the lists of all templates show it that the manager requests when it starts: without its
-/// former versions, which matter only if anything uses them. `Unknown` if they may matter: then the pool reads its own.
+/// The launch template of an idle pool, as the lists of all templates show it that the manager requests when it starts:
+/// without its former versions, which matter only if anything uses them. `Unknown` if they may matter: then the pool
+/// reads its own.
 pub(in crate::pool) fn idle_template(
     observer: &Observer,
     desired: &Desired,

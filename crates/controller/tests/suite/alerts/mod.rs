@@ -1,7 +1,8 @@
 //! The alerts of deploy/monitoring, evaluated by the real promtool (`hack/tools/build.sh promtool`).
 //!
 //! * [`cases`]: each alert fires when it should, and not when it should not, on series written out here;
-//! * [`recorded`]: on series that a manager of this suite served: its first failures fire, and a healthy life fires nothing.
+//! * [`recorded`]: on series that a manager of this suite served: its first failures fire, and a healthy life fires
+//!   nothing.
 
 mod cases;
 mod recorded;

@@ -179,7 +179,8 @@ async fn a_roll_out_that_halts_fires() {
     scrapes.fired("a roll-out that halts", &["FooPoolNotReady", "FooRolloutStuck"]);
 }
 
-/// A drain that a PodDisruptionBudget blocks leaves the pool ready and its FooMachine as it is: only the Machine shows it.
+/// A drain that a PodDisruptionBudget blocks leaves the pool ready and its FooMachine as it is: only the Machine shows
+/// it.
 #[tokio::test(start_paused = true)]
 async fn a_drain_that_is_blocked_for_hours_fires_and_a_long_one_does_not() {
     let mut scrapes = Scrapes::new();

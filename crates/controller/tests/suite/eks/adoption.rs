@@ -1,4 +1,5 @@
-//! An EKS cluster that exists: which confirmations its adoption needs, what becomes of it, and how it is adopted after a restore.
+//! An EKS cluster that exists: which confirmations its adoption needs, what becomes of it, and how it is adopted after
+//! a restore.
 
 use super::{NAME, control_plane, refers};
 use crate::support::{CLUSTER, NS, World, objects};

@@ -1,4 +1,5 @@
-//! The manager is killed around every single call of an EKS cluster's life cycle: nothing is created twice, and nothing is left.
+//! The manager is killed around every single call of an EKS cluster's life cycle: nothing is created twice, and nothing
+//! is left.
 
 use crate::support::World;
 use foo_simulator::core::eks::cluster::UpdateType;
@@ -78,7 +79,8 @@ fn each(calls: &BTreeMap<String, u32>) -> impl Iterator<Item = (&str, u32)> {
     calls.iter().flat_map(|(action, count)| (0..*count).map(move |nth| (action.as_str(), nth)))
 }
 
-/// The manager is killed while it waits for the response to this call, which was carried out or not, and another one continues.
+/// The manager is killed while it waits for the response to this call, which was carried out or not, and another one
+/// continues.
 async fn crashes_during(world: &mut World, what: &str) {
     world.until(what, || world.aws.faults().is_empty()).await;
     world.kills_the_manager();

@@ -1,9 +1,9 @@
-//! What an EKS cluster costs in calls of AWS, in writes and in time, by the real controller: `make bench` prints it, and
-//! docs/operations/aws.md has the table.
+//! What an EKS cluster costs in calls of AWS, in writes and in time, by the real controller: `make bench` prints it,
+//! and docs/operations/aws.md has the table.
 //!
-//! Time is virtual. What is measured is what the provider's own order of calls, reads and waits takes while EKS is not working. Part of that
-//! is that EKS is asked once in 30 seconds: it is done, and the next read has not come. The rest is our own: everything is known, and
-//! the next change is not sent.
+//! Time is virtual. What is measured is what the provider's own order of calls, reads and waits takes while EKS is not
+//! working. Part of that is that EKS is asked once in 30 seconds: it is done, and the next read has not come. The rest
+//! is our own: everything is known, and the next change is not sent.
 
 use super::NAME;
 use crate::support::World;

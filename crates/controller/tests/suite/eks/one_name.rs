@@ -1,5 +1,5 @@
-//! Names of EKS clusters. A token is for a name, whatever the region and account: two clusters for which AWS sees the same user or role
-//! never share one, and no tenant takes a name of another one.
+//! Names of EKS clusters. A token is for a name, whatever the region and account: two clusters for which AWS sees the
+//! same user or role never share one, and no tenant takes a name of another one.
 
 use super::{ROLE, control_plane, refers};
 use crate::support::{CLUSTER, INSTALLATION, NS, World, objects};
@@ -55,7 +55,8 @@ fn names_at_eks(aws: &Simulator, region: &str) -> Vec<String> {
     aws.region(region).clusters().into_iter().map(|it| it.name).collect()
 }
 
-/// The second one is refused, gets no token and creates nothing, and learns nothing of the first one but that it exists.
+/// The second one is refused, gets no token and creates nothing, and learns nothing of the first one but that it
+/// exists.
 async fn is_refused(world: &World, namespace: &str) {
     let state_of = || cluster_ready(world, namespace);
     world.until("the second one is refused", || state_of().0 == "False ClusterNameTaken").await;
@@ -206,7 +207,8 @@ async fn a_tenant_takes_no_name_from_another_one_by_naming_it_first() {
     assert_eq!(state_of(), "False ControlPlaneNameNotAllowed");
 }
 
-/// While pools of a cluster that is being deleted are drained its token is renewed; not so one for a name that is not its own.
+/// While pools of a cluster that is being deleted are drained its token is renewed; not so one for a name that is not
+/// its own.
 #[tokio::test(start_paused = true)]
 async fn a_name_of_another_tenant_gets_no_token_by_deletion_either() {
     let world = World::of_eks(json!({})).await;

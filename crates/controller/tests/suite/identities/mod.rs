@@ -1,4 +1,5 @@
-//! Which credentials AWS is called with: what identities allow, what their Secrets contain, and what becomes of pools meanwhile.
+//! Which credentials AWS is called with: what identities allow, what their Secrets contain, and what becomes of pools
+//! meanwhile.
 
 mod allowed;
 mod cost;

@@ -1,5 +1,5 @@
-//! The manager is killed around every single call of a network's life cycle, and every response is lost once: nothing is created twice, and
-//! nothing is left.
+//! The manager is killed around every single call of a network's life cycle, and every response is lost once: nothing
+//! is created twice, and nothing is left.
 
 use super::{Census, census, small, tagged};
 use crate::support::World;

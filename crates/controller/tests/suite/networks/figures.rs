@@ -1,8 +1,8 @@
-//! What networks cost in calls of AWS and in time, by the real controller: `make bench` prints it, and docs/operations/aws.md has
-//! the table.
+//! What networks cost in calls of AWS and in time, by the real controller: `make bench` prints it, and
+//! docs/operations/aws.md has the table.
 //!
-//! Calls are counted by the simulated AWS, page by page. Time is virtual: what is measured is what the provider's own order of calls, reads
-//! and waits takes. The simulated AWS responds at once, or each call takes [`RESPONSE_TIME`].
+//! Calls are counted by the simulated AWS, page by page. Time is virtual: what is measured is what the provider's own
+//! order of calls, reads and waits takes. The simulated AWS responds at once, or each call takes [`RESPONSE_TIME`].
 
 use super::{Census, census, tagged};
 use crate::support::World;
@@ -33,7 +33,8 @@ const ALL: [(u32, Option<NatMode>); 5] = [
 struct Cost {
     changes: u64,
     reads: BTreeMap<String, u64>,
-    /// Changes that were sent together, which are ten at most, count as one. Of those that get responses at once this is unknown.
+    /// Changes that were sent together, which are ten at most, count as one. Of those that get responses at once this
+    /// is unknown.
     in_a_row: usize,
     /// Beyond the NAT gateways.
     own: Duration,
@@ -112,7 +113,8 @@ async fn costs(zones: u32, nat: Option<NatMode>, prepare: impl Fn(&World)) -> (C
     (creation, deletion, whole)
 }
 
-/// `make bench` requests all of them (FOO_FIGURES=whole); otherwise one network is enough to see that the figures are right.
+/// `make bench` requests all of them (FOO_FIGURES=whole); otherwise one network is enough to see that the figures are
+/// right.
 #[tokio::test(start_paused = true)]
 async fn creation_and_deletion_take_few_calls_and_little_time_of_the_provider() {
     let whole = std::env::var("FOO_FIGURES").is_ok_and(|it| it == "whole");

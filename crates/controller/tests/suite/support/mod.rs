@@ -70,12 +70,14 @@ impl World {
         Self::on(aws, time, INSTALLATION)
     }
 
-    /// Another management cluster before the same AWS, with a manager of its own. Time passes for both, whichever waits.
+    /// Another management cluster before the same AWS, with a manager of its own. Time passes for both, whichever
+    /// waits.
     pub(crate) fn beside(&self, installation: &str) -> Self {
         Self::on(self.aws.clone(), self.time.clone(), installation)
     }
 
-    /// The same management cluster, whose etcd was restored to before the Cluster existed. Its objects get uids that none had before.
+    /// The same management cluster, whose etcd was restored to before the Cluster existed. Its objects get uids that
+    /// none had before.
     pub(crate) fn restored(&self) -> Self {
         let restored = self.beside(INSTALLATION);
         for number in 0..200 {
@@ -146,8 +148,8 @@ impl World {
         self.flags.clock.moves_to(minutes * 60_000);
     }
 
-    /// AWS's clock, or those of everything else, are set: AWS's is so many minutes further ahead than before, or behind. Our manager starts
-    /// again.
+    /// AWS's clock, or those of everything else, are set: AWS's is so many minutes further ahead than before, or
+    /// behind. Our manager starts again.
     pub(crate) fn sets_the_clock_of_aws_ahead(&mut self, minutes: i64) {
         self.kills_the_manager();
         let by = Duration::from_mins(minutes.unsigned_abs());

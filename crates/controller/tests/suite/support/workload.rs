@@ -1,7 +1,8 @@
-//! API servers of simulated EKS clusters: each reports its version to clients with a token that its cluster accepts, and reviews
-//! rights by the access policies that EKS has applied.
+//! API servers of simulated EKS clusters: each reports its version to clients with a token that its cluster accepts,
+//! and reviews rights by the access policies that EKS has applied.
 //!
-//! A cluster with the tag [`UNRESPONSIVE`] has an API server that does not respond: nothing at all (`all`), or no review (`reviews`).
+//! A cluster with the tag [`UNRESPONSIVE`] has an API server that does not respond: nothing at all (`all`), or no
+//! review (`reviews`).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -21,7 +22,8 @@ use std::time::Duration;
 /// How long API servers of EKS accept a token.
 const VALID: Duration = Duration::from_mins(15);
 
-/// Connects to the simulated cluster whose endpoint it is; whatever else there is in reality is reached over the network.
+/// Connects to the simulated cluster whose endpoint it is; whatever else there is in reality is reached over the
+/// network.
 pub(super) fn workloads(aws: &Simulator, metrics: &Metrics) -> Workloads {
     let (aws, others) = (aws.clone(), Workloads::over_the_network(metrics.clone()));
     Workloads::by(move |config| {

@@ -1,4 +1,5 @@
-//! The one file of the story, and how a user asks for a newer version in it. A change of the file changes only this module.
+//! The one file of the story, and how a user asks for a newer version in it. A change of the file changes only this
+//! module.
 
 use crate::world::Cluster;
 use crate::world::kinds::Kind;

@@ -1,8 +1,8 @@
-//! The story of a cluster on EKS, in six steps: one file is applied, Nodes become Ready, everything is upgraded by two minors, and
-//! nothing is left after deletion.
+//! The story of a cluster on EKS, in six steps: one file is applied, Nodes become Ready, everything is upgraded by two
+//! minors, and nothing is left after deletion.
 //!
-//! The simulated EKS completes in seconds what takes minutes at AWS. The provider polls it once in 30 s, as at AWS: that is most of
-//! the time the story takes.
+//! The simulated EKS completes in seconds what takes minutes at AWS. The provider polls it once in 30 s, as at AWS:
+//! that is most of the time the story takes.
 
 mod manifest;
 mod nodes;

@@ -15,10 +15,10 @@ pub(super) const ENDPOINT: &str = "endpoint";
 
 /// Ports of an API server: of one that a control plane provider creates, and of one behind a load balancer.
 const API_SERVER: [u16; 2] = [6443, 443];
-/// Ports that an API server calls on nodes, besides [`HTTPS`]: the kubelet, and webhooks and aggregated APIs, for which every program
-/// chooses its own port (EKS's metrics-server 10251, prometheus-adapter and KEDA 6443, Istio 15017). The range is that of the group of
-/// nodes in AWS's CloudFormation template for self-managed nodes (`amazon-eks-nodegroup.yaml`); Pods in the host network cannot use
-/// lower ports without a privilege.
+/// Ports that an API server calls on nodes, besides [`HTTPS`]: the kubelet, and webhooks and aggregated APIs, for which
+/// every program chooses its own port (EKS's metrics-server 10251, prometheus-adapter and KEDA 6443, Istio 15017). The
+/// range is that of the group of nodes in AWS's CloudFormation template for self-managed nodes
+/// (`amazon-eks-nodegroup.yaml`); Pods in the host network cannot use lower ports without a privilege.
 const NODE_PORTS: (u16, u16) = (1025, 65535);
 /// Port of AWS's services, and of some webhooks.
 const HTTPS: u16 = 443;

@@ -25,7 +25,8 @@ pub(super) use groups::named as named_groups;
 ///
 /// # Errors
 ///
-/// Mistakes in the spec, unless the network is being deleted: what exists of it can be deleted whatever the spec contains.
+/// Mistakes in the spec, unless the network is being deleted: what exists of it can be deleted whatever the spec
+/// contains.
 pub(super) fn desired(spec: &api::ManagedNetwork, known: &Known<'_>) -> Result<Desired, Blocked> {
     match parts(spec, known) {
         Ok(parts) => Ok(assembled(spec, known, parts)),

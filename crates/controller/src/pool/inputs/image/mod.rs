@@ -174,8 +174,8 @@ impl Pools {
         }
     }
 
-    /// What follows from a lookup. `valid` is the record, if it is about the present source and version; `record` is the
-    /// record, whatever it is about.
+    /// What follows from a lookup. `valid` is the record, if it is about the present source and version; `record` is
+    /// the record, whatever it is about.
     async fn decided(
         &self,
         gathered: &mut Gathered,
@@ -311,9 +311,9 @@ fn source_of(ami: &Ami, version: Option<&str>, types: &[InstanceTypeInfo]) -> Re
     })
 }
 
-/// The image that a source names now, if instances of these types can boot from it. `known` is the one that the pool has.
-/// Always asked as a new question, whose response is at most ten minutes old and never one from before a failure: the
-/// record outlives failures.
+/// The image that a source names now, if instances of these types can boot from it. `known` is the one that the pool
+/// has. Always asked as a new question, whose response is at most ten minutes old and never one from before a failure:
+/// the record outlives failures.
 async fn found(
     source: &Source,
     known: Option<&str>,
