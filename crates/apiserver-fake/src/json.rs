@@ -13,7 +13,7 @@ pub(crate) fn text<'a>(value: &'a Value, path: &[&str]) -> Option<&'a str> {
 }
 
 /// The object `value` is, made one if it is something else.
-#[expect(clippy::expect_used, reason = "the value is made an object one line above")]
+#[expect(clippy::expect_used, reason = "the value becomes an object one line above")]
 pub(crate) fn object(value: &mut Value) -> &mut Map<String, Value> {
     if !value.is_object() {
         *value = Value::Object(Map::new());

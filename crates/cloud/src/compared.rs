@@ -29,7 +29,7 @@ const RESOLUTION: i64 = 1_000;
 
 /// The comparison of the manager's clock with another one. Clones share it.
 pub struct Compared<C> {
-    ours: Arc<dyn Clock>,
+    local: Arc<dyn Clock>,
     began: Instant,
     offsets: Arc<Mutex<Offsets>>,
     theirs: PhantomData<fn() -> C>,
@@ -49,8 +49,8 @@ struct Offsets {
 
 impl<C> Compared<C> {
     /// Nothing is known yet.
-    pub fn with(ours: Arc<dyn Clock>) -> Self {
-        Self { ours, began: Instant::now(), offsets: Arc::default(), theirs: PhantomData }
+    pub fn with(local: Arc<dyn Clock>) -> Self {
+        Self { local, began: Instant::now(), offsets: Arc::default(), theirs: PhantomData }
     }
 
     /// The other side dated a response to a request of this process, by a `Date`, which has whole seconds.
@@ -71,8 +71,8 @@ impl<C> Compared<C> {
 
     /// The present difference.
     pub fn found(&self) -> Comparison<C> {
-        let ours = self.ours.now();
-        let began = ours.0.saturating_sub(millis(self.began.elapsed()));
+        let local = self.local.now();
+        let began = local.0.saturating_sub(millis(self.began.elapsed()));
         self.lock().found(began)
     }
 
@@ -92,13 +92,13 @@ impl<C> Compared<C> {
     }
 
     /// The manager's time of what the other clock dated.
-    pub fn ours(&self, theirs: TimeOf<C>) -> Timestamp {
+    pub fn local(&self, theirs: TimeOf<C>) -> Timestamp {
         self.found().difference.ours(theirs)
     }
 
     /// The present time by the other clock.
     pub fn now(&self) -> TimeOf<C> {
-        self.found().difference.theirs(self.ours.now())
+        self.found().difference.theirs(self.local.now())
     }
 
     fn lock(&self) -> MutexGuard<'_, Offsets> {
@@ -137,8 +137,8 @@ fn millis(time: Duration) -> i64 {
 
 impl<C> Clone for Compared<C> {
     fn clone(&self) -> Self {
-        let Self { ours, began, offsets, theirs } = self;
-        Self { ours: Arc::clone(ours), began: *began, offsets: Arc::clone(offsets), theirs: *theirs }
+        let Self { local, began, offsets, theirs } = self;
+        Self { local: Arc::clone(local), began: *began, offsets: Arc::clone(offsets), theirs: *theirs }
     }
 }
 
@@ -168,8 +168,8 @@ mod tests {
         fn ahead(by: i64) -> Self {
             let (ahead, began) = (Arc::new(AtomicI64::new(by)), Instant::now());
             let shift = Arc::clone(&ahead);
-            let ours = move || Timestamp(NOON + shift.load(Ordering::SeqCst) + millis(began.elapsed()));
-            Self { ahead, began, compared: Compared::with(Arc::new(ours)) }
+            let local = move || Timestamp(NOON + shift.load(Ordering::SeqCst) + millis(began.elapsed()));
+            Self { ahead, began, compared: Compared::with(Arc::new(local)) }
         }
 
         /// A response by a clock that is that much ahead of the true one.

@@ -38,7 +38,7 @@ impl<L: InitialLabels, M: Default> Default for Initialized<L, M> {
 }
 
 impl<L: InitialLabels, M, C: MetricConstructor<M>> Initialized<L, M, C> {
-    /// Every member as `constructor` makes it.
+    /// Every member as `constructor` builds it.
     pub fn with(constructor: C) -> Self {
         Self::fill(Family::new_with_constructor(constructor))
     }

@@ -150,7 +150,7 @@ fn only<T>(found: Vec<T>, operation: Operation, id: &impl fmt::Display) -> Resul
     found.into_iter().next().ok_or_else(unknown)
 }
 
-/// One result per question. The holder of a slot's lock makes the call; the others wait for the lock and
+/// One result per question. The holder of a slot's lock sends the call; the others wait for the lock and
 /// read.
 struct Cache<K, V> {
     slots: Mutex<HashMap<K, Slot<V>>>,

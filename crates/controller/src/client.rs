@@ -212,7 +212,7 @@ where
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
 
     fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        // The inner service is made ready in the call, after the wait for the limit.
+        // The inner service becomes ready in the call, after the wait for the limit.
         Poll::Ready(Ok(()))
     }
 

@@ -35,7 +35,7 @@ const USED: Duration = Duration::from_mins(3);
 /// that.
 const BEGUN: Duration = Duration::from_hours(1);
 
-/// Creates the connection to a cloud. No call is made yet.
+/// Creates the connection to a cloud. No call is sent yet.
 #[async_trait]
 pub trait Connect: Send + Sync {
     /// With these credentials, in this region.

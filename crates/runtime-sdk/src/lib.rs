@@ -29,7 +29,7 @@
 //! * **Discovery** lists what was registered, so it cannot name a handler that is not there.
 //! * **Paths, names, time-outs and failure policies** follow Cluster API's rules; [`Extension::new`] refuses what core
 //!   would refuse.
-//! * **Deadlines**: a handler that takes too long gets a response a little before core gives up (see [`dispatch`]).
+//! * **Deadlines**: a handler that takes too long gets a response a little before core times out (see [`dispatch`]).
 //! * **Panics** end one call, never the server.
 //! * **Bodies** are bounded, each and all together ([`server::ROOM`]), certificates are read again when their files
 //!   change, and a shutdown completes what is under way.

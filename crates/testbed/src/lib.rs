@@ -63,7 +63,7 @@ pub use world::World;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A test that panicked with the lock held must not hide its own message behind a poisoned lock.
+/// A test that panicked with the lock must not hide its own message behind a poisoned lock.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

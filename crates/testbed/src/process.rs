@@ -34,7 +34,7 @@ kill "$reader" 2>/dev/null
 exit "$status"
 "#;
 
-/// How long a killed program may take to disappear before [`Process::kill`] gives up waiting for it.
+/// How long a killed program may take to disappear before [`Process::kill`] stops waiting for it.
 const REAP: Duration = Duration::from_secs(10);
 const TAIL_LINES: usize = 40;
 

@@ -208,7 +208,7 @@ impl FakeCore {
         self.nudge();
     }
 
-    /// Makes core read once.
+    /// Causes core to reconcile once.
     pub fn nudge(&self) {
         self.core.wake.notify_one();
     }

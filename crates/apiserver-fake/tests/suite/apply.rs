@@ -259,7 +259,7 @@ async fn an_applied_field_that_the_schema_does_not_have_is_an_error() {
 
 #[tokio::test]
 async fn an_empty_map_applied_over_owned_entries_is_refused() {
-    // The merge empties the map to null, and the schema wants an object: leave the field out instead.
+    // The merge empties the map to null, and the schema requires an object: leave the field out instead.
     let bench = Bench::made().await;
     bench.apply("a", json!({ "status": { "capacity": { "cpu": "1" } } })).await.unwrap();
     assert_eq!(refused(bench.apply("a", json!({ "status": { "capacity": {} } })).await), "422 Invalid");

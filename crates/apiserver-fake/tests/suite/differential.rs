@@ -192,7 +192,7 @@ fn essence(result: Result<DynamicObject, kube::Error>) -> Value {
             lines.sort_unstable();
             json!({ "code": 409, "lines": lines })
         }
-        Err(kube::Error::Api(status)) => json!({ "code": status.code, "told": status.message }),
+        Err(kube::Error::Api(status)) => json!({ "code": status.code, "message": status.message }),
         Err(other) => panic!("no response: {other}"),
     }
 }
@@ -248,7 +248,8 @@ fn compare(
     let (from_judge, from_fake) = (essence(from_judge), essence(from_fake));
     // An empty list of metadata that an apply leaves lingers unseen on the judge until a later write, which then counts
     // as one; the fake drops it at once. So the judge may write where the fake does not, but not the other way round.
-    let refused_alike = from_judge.get("told").is_some() && from_judge.get("code") == from_fake.get("code");
+    let refused_alike =
+        from_judge.get("message").is_some() && from_judge.get("code") == from_fake.get("code");
     if (from_judge == from_fake || refused_alike) && (moved.0.is_some() || moved.1.is_none()) {
         return Ok(());
     }

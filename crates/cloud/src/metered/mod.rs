@@ -112,7 +112,7 @@ impl<C: ?Sized> Metered<C> {
         self
     }
 
-    /// Waits for a token, makes the call, counts it.
+    /// Waits for a token, sends the call, counts it.
     async fn around<T>(
         &self,
         operation: Operation,

@@ -407,7 +407,7 @@ impl Observer {
                 self.wakes.add(changed.into_iter().filter(|group| state.index.is_watched(group)));
             }
             let period = self.settings.templates_period;
-            // Nothing waits for this list: while AWS is impaired it is requested less and less often.
+            // Nothing waits for this list: while AWS is impaired it is requested with back-off.
             pause = if failures > 0 { retry_delay(failures, period, self.settings.seed) } else { period };
         }
     }

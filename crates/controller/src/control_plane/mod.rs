@@ -32,7 +32,7 @@ use kube::core::PartialObjectMeta;
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
 use pace::{TRY_AGAIN, healthy_period};
-use relations::{control_plane_of, is_made_for, users_secret};
+use relations::{control_plane_of, is_created_for, users_secret};
 use secret::Problem;
 use serde_json::json;
 use status::{Facts, Seen};
@@ -78,7 +78,7 @@ fn concerned_by(
     refs_of(control_planes, |control_plane| {
         control_plane.spec.external.is_some()
             && control_plane.namespace() == namespace
-            && (users_secret(control_plane) == Some(&name) || is_made_for(control_plane, &name))
+            && (users_secret(control_plane) == Some(&name) || is_created_for(control_plane, &name))
     })
 }
 

@@ -162,7 +162,7 @@ impl ReconcileAll for IdentityCache {
             // First: after a status write the known resourceVersion would be outdated.
             let (well, is_gone) = self.write_finalizer(identity, use_of_it).await;
             all_went_well &= well;
-            if let Some(outcome) = outcomes.get(&name).filter(|_| !is_gone && self.is_ours(identity)) {
+            if let Some(outcome) = outcomes.get(&name).filter(|_| !is_gone && self.is_owned(identity)) {
                 let well = self.write_status(identity, outcome, use_of_it).await;
                 self.record(identity, outcome, well);
                 all_went_well &= well;
@@ -283,7 +283,7 @@ impl IdentityCache {
 
     /// Whether this manager writes its status. With `--watch-filter` another manager handles the other
     /// identities, with Secrets in another namespace.
-    fn is_ours(&self, identity: &FooClusterIdentity) -> bool {
+    fn is_owned(&self, identity: &FooClusterIdentity) -> bool {
         let filter = self.context.settings.watch_filter.as_ref();
         filter.is_none_or(|filter| identity.labels().get(WATCH_LABEL) == Some(filter))
     }

@@ -34,7 +34,7 @@ async fn a_changed_secret_gives_a_new_version_and_replaces_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_secret_makes_the_instances_outdated() {
+async fn with_another_secret_the_instances_are_outdated() {
     let world = World::new().await;
     let pool = world.pool("p").with(replaced_by_users).of(2).await;
     let before = pool.instances();
@@ -52,7 +52,7 @@ async fn another_secret_makes_the_instances_outdated() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_type_makes_the_instances_outdated_and_back_again() {
+async fn with_another_type_the_instances_are_outdated_and_back_again() {
     let world = World::new().await;
     let pool = world.pool("p").with(replaced_by_users).of(1).await;
     pool.edits(|spec| spec.instance_type = Some("m7i.xlarge".to_owned()));

@@ -30,7 +30,7 @@ pub struct ExtensionHandler {
     pub name: String,
     /// The hook it serves.
     pub request_hook: GroupVersionHook,
-    /// Core gives up after so many seconds, 0 to 30; absent: 10.
+    /// Core times out after this many seconds, 0 to 30; absent: 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<i32>,
     /// What core does when it cannot be called; absent: `Fail`.

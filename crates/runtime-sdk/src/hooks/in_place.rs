@@ -89,7 +89,7 @@ response! {
 }
 
 /// Called while an update is planned: which of the changes can be made without a new Machine? What no extension covers
-/// makes a roll-out.
+/// leads to a roll-out.
 #[derive(Clone, Copy, Debug)]
 pub struct CanUpdateMachine;
 

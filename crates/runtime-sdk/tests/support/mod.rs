@@ -142,7 +142,7 @@ impl Running {
     }
 }
 
-/// A call as core makes it: its own connection, trusting the authority's root.
+/// A call as core sends it: its own connection, trusting the authority's root.
 pub(crate) async fn post(
     running: &Running,
     authority: &Authority,

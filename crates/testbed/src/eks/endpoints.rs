@@ -69,7 +69,7 @@ impl Endpoints {
     }
 }
 
-/// Answers until the task is aborted; open connections end with it.
+/// Serves until the task is aborted; open connections end with it.
 async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     let mut connections = JoinSet::new();
     loop {

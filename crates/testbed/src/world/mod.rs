@@ -149,7 +149,7 @@ impl World {
     /// Starts everything and waits until it is ready.
     pub async fn start(options: WorldOptions) -> Result<Self> {
         let began = Instant::now();
-        // All that is started at once makes a large future.
+        // Everything that is started at once is a large future.
         let world = Box::pin(Self::start_all(options)).await?;
         crate::wait::measured(began.elapsed(), TYPICAL_START);
         Ok(world)

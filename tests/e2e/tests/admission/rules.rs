@@ -252,7 +252,7 @@ fn a_pool_names_its_image_in_exactly_one_way() {
             (json!({"ssmParameter": "/images/{region}"}), "should match"),
             (json!({"ssmParameter": "/images/a b"}), "should match"),
             (json!({"lookup": {"name": "node-*"}}), "owner"),
-            (lookup(json!({"owner": "somebody"})), "should match"),
+            (lookup(json!({"owner": "anyone"})), "should match"),
             (lookup(json!({"name": "node-{arch"})), "should match"),
             (recommended(json!({"family": "Ubuntu2404", "variant": "Nvidia"})), "one variant of Ubuntu only"),
             (

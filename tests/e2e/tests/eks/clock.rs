@@ -1,4 +1,4 @@
-//! A world in which time passes for AWS and for the manager when a test wants it to: what is read once in five minutes
+//! A world in which time passes for AWS and for the manager when a test requests it: what is read once in five minutes
 //! needs no patience.
 
 use crate::parts::SOON_ON_EKS;

@@ -87,7 +87,7 @@ async fn crashes_until(
     }
 }
 
-async fn is_made(cluster: &Cluster<'_>) -> Result<bool> {
+async fn is_complete(cluster: &Cluster<'_>) -> Result<bool> {
     let Some(object) = cluster.read(Kind::FooCluster).await? else { return Ok(false) };
     Ok(condition(&object, "NetworkReady").is_some_and(|(status, ..)| status == "True"))
 }
@@ -98,7 +98,7 @@ fn a_manager_killed_after_each_change_duplicates_nothing_and_leaves_nothing() {
         let clock = Cell::default();
         let cluster = world.no_cluster("crashes").await?;
         let begin = async || apply(&cluster, json!({"zones": {"count": 2}, "nat": "Single"})).await;
-        let crashes = one_at_a_time(world, &clock, begin, async || is_made(&cluster).await).await?;
+        let crashes = one_at_a_time(world, &clock, begin, async || is_complete(&cluster).await).await?;
         println!("{crashes} crashes while it was created");
         ensure!(crashes > 20, "only {crashes} crashes");
         has_one_of_each(&network(&cluster)?, 2, 1)?;

@@ -42,7 +42,7 @@ const REPEATED: [&str; 4] =
     ["GeneratePatches", "ValidateTopology", "DiscoverVariables", "GenerateUpgradePlan"];
 
 /// Each step of the upgrade in order: the hook, the version that it is about, and the versions of control plane and
-/// workers while it is held.
+/// workers while it blocks.
 const UPGRADE: [(&str, &str, &str, &str); 10] = [
     ("BeforeClusterUpgrade", LAST, VERSION, VERSION),
     ("BeforeControlPlaneUpgrade", NEXT, VERSION, VERSION),

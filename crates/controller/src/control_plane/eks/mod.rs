@@ -167,7 +167,7 @@ fn with_kubeconfig(
         let for_people = || label_of(it).is_some_and(|it| kubeconfig::user_secret_name(&it) == name);
         it.spec.eks.is_some()
             && it.namespace() == namespace
-            && (relations::is_made_for(it, &name) || for_people())
+            && (relations::is_created_for(it, &name) || for_people())
     })
 }
 

@@ -1,4 +1,4 @@
-//! Actions without effect are repeated less and less often: an action that is planned again for the very same
+//! Actions without effect are repeated with back-off: an action that is planned again for the very same
 //! observation has changed nothing visible, and costs a call each time. [`crate::pool::idle_check::digest`]
 //! distinguishes observations.
 

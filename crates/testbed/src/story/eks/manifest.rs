@@ -6,7 +6,7 @@ use crate::world::kinds::Kind;
 use anyhow::Result;
 use serde_json::json;
 
-/// Everything that the user applies. It reads `eks-control-plane` and `eks-nodes`, which [`super::prepared`] makes.
+/// Everything that the user applies. It reads `eks-control-plane` and `eks-nodes`, which [`super::prepared`] creates.
 pub(super) const FILE: &str = include_str!("cluster.yaml");
 /// Name of the file in the world's folder.
 pub(super) const FILE_NAME: &str = "cluster.yaml";

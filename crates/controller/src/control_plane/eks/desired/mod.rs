@@ -116,8 +116,8 @@ pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Des
         upgrade_policy: eks.upgrade_policy.map(support),
         zonal_shift: eks.zonal_shift,
         deletion_protection: eks.deletion_protection,
-        // The user who wants the protection reports it in the spec, and takes that back there; that of a cluster that
-        // was taken over is another owner's.
+        // Users request the protection in the spec and remove it there; that of an adopted cluster belongs to another
+        // owner.
         may_unprotect: !eks.deletion_protection && !eks.adopt,
         entries: access::entries(eks, partition),
         node_profiles: known.node_profiles.clone(),

@@ -31,7 +31,7 @@ fn brought() -> Vpc {
 fn shared(foreign: &[(&str, &str)]) -> Region {
     let mut region = Region::with("ab");
     for (number, (cidr, ipv6)) in foreign.iter().enumerate() {
-        let id = format!("subnet-theirs-{number}");
+        let id = format!("subnet-foreign-{number}");
         region = region.has_subnet(&id, "another", "private/eu-central-1a", cidr, Some(ipv6));
     }
     Region { vpc: Some(brought()), vpc_subnets: std::mem::take(&mut region.seen), ..region }
@@ -63,7 +63,7 @@ fn ranges_and_numbers_are_carved_around_the_subnets_that_a_brought_vpc_has() {
     assert_eq!(region.subnets(spec.clone()), around);
     // The provider's is one of the VPC's subnets and keeps its range, although a user removed the tag.
     let status = api::SubnetStatus {
-        id: "subnet-theirs-0".to_owned(),
+        id: "subnet-foreign-0".to_owned(),
         zone: "eu-central-1a".to_owned(),
         public: false,
         name: Some("private/eu-central-1a".to_owned()),
