@@ -31,7 +31,7 @@ mod wire;
 
 pub use cluster_api::{CoreBuilder, DrainOutcome, DrainRecord, DrainTime, FakeCore, NodeState, SkipReason};
 pub use direct::Object;
-pub use failure::Refusal;
+pub use failure::ApiError;
 pub use faults::{Fault, Injected};
 pub use log::{Ending, Recorded, Requests};
 pub use request::Verb;

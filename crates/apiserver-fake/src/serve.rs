@@ -1,6 +1,6 @@
 //! From a request to what it does to the store, and to the response. Watches are in [`crate::watch`].
 
-use crate::failure::{self, Refusal};
+use crate::failure::{self, ApiError};
 use crate::json::{at, set, text};
 use crate::kinds::Kind;
 use crate::request::{PatchKind, Request, Verb, View};
@@ -21,7 +21,7 @@ pub(crate) struct Served {
 }
 
 /// Does what the request asks for.
-pub(crate) fn serve(store: &mut Store, request: &Request, now: &str) -> Result<Served, Refusal> {
+pub(crate) fn serve(store: &mut Store, request: &Request, now: &str) -> Result<Served, ApiError> {
     let kind = Arc::clone(&request.kind);
     let key = request.key();
     let dry_run = request.query("dryRun").is_some_and(|value| value == "All");
@@ -91,7 +91,7 @@ fn served(code: u16, request: &Request, object: &Arc<Value>) -> Served {
     Served { code, body }
 }
 
-fn body(request: &Request) -> Result<Value, Refusal> {
+fn body(request: &Request) -> Result<Value, ApiError> {
     serde_json::from_slice(&request.body).map_err(|error| {
         failure::bad_request(format!("couldn't get version/kind; json parse error: {error}"))
     })
@@ -99,7 +99,7 @@ fn body(request: &Request) -> Result<Value, Refusal> {
 
 /// The body of a server-side apply, which a real server reads as YAML: go-yaml refuses control characters as they are,
 /// and turns blanks of the line breaks of other alphabets.
-fn applied(request: &Request) -> Result<Value, Refusal> {
+fn applied(request: &Request) -> Result<Value, ApiError> {
     let text = std::str::from_utf8(&request.body).unwrap_or_default();
     let refused = |c: char| matches!(c, '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}');
     if text.contains(refused) {
@@ -130,7 +130,7 @@ pub(crate) fn view(object: &Value, view: View) -> Cow<'_, Value> {
     }
 }
 
-fn list(store: &Store, request: &Request) -> Result<Served, Refusal> {
+fn list(store: &Store, request: &Request) -> Result<Served, ApiError> {
     let kind = &request.kind;
     let filter = request.filter()?;
     let expired =
@@ -195,14 +195,14 @@ fn list_of(kind: &Kind, shown: View, objects: &[Arc<Value>], version: u64) -> Va
 }
 
 /// A resourceVersion as a number; empty counts as 0.
-pub(crate) fn number(version: &str) -> Result<u64, Refusal> {
+pub(crate) fn number(version: &str) -> Result<u64, ApiError> {
     if version.is_empty() {
         return Ok(0);
     }
     version.parse().map_err(|_| failure::bad_request(format!("invalid resource version: {version}")))
 }
 
-pub(crate) fn too_large(version: &str, newest: u64) -> Refusal {
+pub(crate) fn too_large(version: &str, newest: u64) -> ApiError {
     let message = format!("Too large resource version: {version}, current: {newest}");
     let mut status = failure::failure(504, "Timeout", message, None);
     status.details = Some(kube::core::response::StatusDetails {
@@ -216,7 +216,7 @@ pub(crate) fn too_large(version: &str, newest: u64) -> Refusal {
     status
 }
 
-fn patched(request: &Request, kind: &Kind, key: &Key, live: Value) -> Result<Value, Refusal> {
+fn patched(request: &Request, kind: &Kind, key: &Key, live: Value) -> Result<Value, ApiError> {
     match request.patch {
         PatchKind::Json => {
             let patch: json_patch::Patch = serde_json::from_slice(&request.body)
@@ -253,7 +253,7 @@ fn tests_for_nothing(operation: &json_patch::PatchOperation, object: &Value) -> 
     }
 }
 
-fn delete(store: &mut Store, request: &Request, key: &Key, writer: &Writer) -> Result<Served, Refusal> {
+fn delete(store: &mut Store, request: &Request, key: &Key, writer: &Writer) -> Result<Served, ApiError> {
     let options: Value = if request.body.is_empty() { json!({}) } else { body(request)? };
     let dry_run =
         at(&options, &["dryRun"]).and_then(Value::as_array).is_some_and(|values| !values.is_empty());

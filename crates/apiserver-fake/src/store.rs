@@ -3,7 +3,7 @@
 //! One writer at a time, no I/O, no clock: the time is a parameter of each write. Every write either changes something
 //! and takes the next resourceVersion, or changes nothing and takes none.
 
-use crate::failure::{self, Refusal};
+use crate::failure::{self, ApiError};
 use crate::json::{at, set, take, text, texts};
 use crate::kinds::{Kind, Kinds};
 use crate::ownership::{self, Manager, Managers};
@@ -85,7 +85,7 @@ pub(crate) struct Store {
     seed: u64,
 }
 
-type Written = Result<Arc<Value>, Refusal>;
+type Written = Result<Arc<Value>, ApiError>;
 
 impl Store {
     pub(crate) fn new(kinds: Kinds, seed: u64) -> Self {
@@ -320,7 +320,7 @@ impl Store {
         key: &Key,
         deletion: &Deletion,
         writer: &Writer,
-    ) -> Result<(Arc<Value>, bool), Refusal> {
+    ) -> Result<(Arc<Value>, bool), ApiError> {
         let stored = self.stored(kind, key).ok_or_else(|| failure::not_found(kind, &key.1))?.clone();
         let mut object = bare(&stored.object);
         let live = |field: &str| text(&object, &["metadata", field]);
@@ -433,7 +433,7 @@ impl Store {
         kind: &Kind,
         key: &Key,
         change: impl FnOnce(&mut Value),
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ApiError> {
         let before = self.stored(kind, key).cloned().ok_or_else(|| failure::not_found(kind, &key.1))?;
         let mut object = (*before.object).clone();
         change(&mut object);

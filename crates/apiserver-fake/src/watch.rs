@@ -3,7 +3,7 @@
 //! A watch reads from the store's history whenever something happens; nothing is queued for it. So a watch can be
 //! deferred (a stale cache), closed, or failed because its resourceVersion is too old, each at an exact change.
 
-use crate::failure::{self, Refusal};
+use crate::failure::{self, ApiError};
 use crate::interference::What;
 use crate::request::{Request, View};
 use crate::selectors::Filter;
@@ -51,7 +51,7 @@ enum Bookmarks {
 pub(crate) fn open(
     shared: &Arc<Shared>,
     request: Request,
-) -> Result<impl Stream<Item = Bytes> + Send + 'static, Refusal> {
+) -> Result<impl Stream<Item = Bytes> + Send + 'static, ApiError> {
     let filter = request.filter()?;
     let from = number(request.query("resourceVersion").unwrap_or_default())?;
     let timeout = request.query("timeoutSeconds").and_then(|seconds| seconds.parse::<u64>().ok());

@@ -40,7 +40,7 @@ mod syntax;
 pub use common::{Effect, Taint};
 pub use input::{ClusterInput, Compression, Family, NodeInput};
 pub use packed::{LIMIT, STORED_LIMIT};
-pub use refusal::{Refusal, RefusalKind};
+pub use refusal::{InputRefusal, RefusalKind};
 pub use seen::{Seen, Unreadable};
 pub use stored::{NotStorable, Stored, fetched, store, stored};
 
@@ -53,7 +53,7 @@ use refusal::Refusals;
 ///
 /// # Errors
 /// Everything that is wrong with the input.
-pub fn render(cluster: &ClusterInput, node: &NodeInput) -> Result<Vec<u8>, Vec<Refusal>> {
+pub fn render(cluster: &ClusterInput, node: &NodeInput) -> Result<Vec<u8>, Vec<InputRefusal>> {
     let mut refusals = Refusals::default();
     let document = Common::parse(cluster, node, &mut refusals).and_then(|common| match node.family {
         Family::AL2023 => al2023::render(&common, node, &mut refusals),

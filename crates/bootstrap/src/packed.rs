@@ -1,7 +1,7 @@
 //! User data as EC2 stores it: as it is, or with gzip.
 
 use crate::input::{Compression, Family};
-use crate::refusal::{Refusal, RefusalKind};
+use crate::refusal::{InputRefusal, RefusalKind};
 use flate2::bufread::GzDecoder;
 use flate2::{Compression as Level, GzBuilder};
 use std::io::{Read as _, Write as _};
@@ -18,7 +18,11 @@ pub const STORED_LIMIT: usize = 512 * 1024;
 const UNPACKED_LIMIT: u64 = 16 * 1024 * 1024;
 
 /// The bytes, if nodes of this family can get this many: those that run cloud-init fetch them from S3.
-pub(crate) fn pack(document: &str, compression: Compression, family: Family) -> Result<Vec<u8>, Refusal> {
+pub(crate) fn pack(
+    document: &str,
+    compression: Compression,
+    family: Family,
+) -> Result<Vec<u8>, InputRefusal> {
     let bytes = match compression {
         Compression::None => document.as_bytes().to_vec(),
         Compression::Gzip => gzip(document.as_bytes()),
@@ -36,7 +40,7 @@ pub(crate) fn pack(document: &str, compression: Compression, family: Family) -> 
         (Compression::Gzip, Family::AL2023 | Family::CloudInit) => "fetch large files when the node starts",
     };
     let message = format!("the user data has {} bytes; {why}: {instead}", bytes.len());
-    Err(Refusal { field: "compression".into(), kind: RefusalKind::TooLong, message })
+    Err(InputRefusal { field: "compression".into(), kind: RefusalKind::TooLong, message })
 }
 
 /// Without a time, a name and the name of an operating system, with which each process would write other bytes.

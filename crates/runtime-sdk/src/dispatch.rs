@@ -9,7 +9,7 @@
 use crate::about;
 use crate::extension::{Ended, Extension, Handler};
 use crate::hooks::FailurePolicy;
-use crate::metrics::{Metrics, Outcome};
+use crate::metrics::{CallOutcome, Metrics};
 use bytes::Bytes;
 use http::StatusCode;
 use std::sync::Arc;
@@ -84,25 +84,25 @@ impl Dispatcher {
         let (reply, outcome) = match tokio::time::timeout_at(deadline, task).await {
             Ok(Ok(called)) => {
                 let outcome = match &called.ended {
-                    Ended::Success => Outcome::Success,
-                    Ended::Retry => Outcome::Retry,
+                    Ended::Success => CallOutcome::Success,
+                    Ended::Retry => CallOutcome::Retry,
                     Ended::Failed(message) => {
                         span.in_scope(|| tracing::warn!(message, "the handler returned a failure"));
-                        Outcome::Failure
+                        CallOutcome::Failure
                     }
                 };
                 (Reply { status: StatusCode::OK, body: called.body }, outcome)
             }
             Ok(Err(_panicked)) => {
                 span.in_scope(|| tracing::error!("the handler panicked"));
-                (broken(handler, &format!("handler {} failed inside", handler.name())), Outcome::Panic)
+                (broken(handler, &format!("handler {} failed inside", handler.name())), CallOutcome::Panic)
             }
             Err(_late) => {
                 abort.abort();
                 span.in_scope(|| tracing::warn!("the handler did not respond in time"));
                 let seconds = handler.timeout().as_secs();
                 let sentence = format!("handler {} did not respond within its {seconds} s", handler.name());
-                (broken(handler, &sentence), Outcome::Late)
+                (broken(handler, &sentence), CallOutcome::Late)
             }
         };
         self.metrics.called(handler.hook(), outcome, received.elapsed());
@@ -111,13 +111,13 @@ impl Dispatcher {
 
     /// A request that did not get as far as a handler.
     pub(crate) fn refused(&self, hook: &'static str, received: Instant) {
-        self.metrics.called(hook, Outcome::Refused, received.elapsed());
+        self.metrics.called(hook, CallOutcome::Refused, received.elapsed());
     }
 
     /// The response to a call that found no room. Core repeats it, as after every failure, with growing pauses.
     pub(crate) fn busy(&self, handler: &Handler, received: Instant) -> Reply {
         tracing::warn!(hook = handler.hook(), handler = handler.name(), "too many calls at the same time");
-        self.metrics.called(handler.hook(), Outcome::Busy, received.elapsed());
+        self.metrics.called(handler.hook(), CallOutcome::Busy, received.elapsed());
         let name = handler.name();
         broken(
             handler,

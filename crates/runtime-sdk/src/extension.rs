@@ -2,7 +2,7 @@
 
 use crate::hooks::{
     Discovery, ExtensionHandler, FailurePolicy, GROUP_VERSION, GroupVersionHook, Hook, Request as _,
-    Response, Status, path,
+    Response, ResponseStatus, path,
 };
 use crate::object::DecodeError;
 use crate::settings::SettingsError;
@@ -207,15 +207,15 @@ fn called<H: Hook>(result: Result<H::Output, Failure>) -> Called {
         Ok(output) => H::respond(output),
         Err(failure) => {
             let mut response = H::Response::default();
-            response.set_status(Status::Failure, failure.message);
+            response.set_status(ResponseStatus::Failure, failure.message);
             response
         }
     };
     response.set_type(H::NAME);
     let ended = match response.status() {
-        (Status::Failure, message) => Ended::Failed(message.to_owned()),
-        (Status::Success, _message) if response.retry_after_seconds() > 0 => Ended::Retry,
-        (Status::Success, _message) => Ended::Success,
+        (ResponseStatus::Failure, message) => Ended::Failed(message.to_owned()),
+        (ResponseStatus::Success, _message) if response.retry_after_seconds() > 0 => Ended::Retry,
+        (ResponseStatus::Success, _message) => Ended::Success,
     };
     // Responses are made of texts, numbers and JSON values: writing them cannot fail.
     Called { body: serde_json::to_vec(&response).unwrap_or_default(), ended }

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
-pub enum Outcome {
+pub enum CallOutcome {
     /// Continue.
     Success,
     /// Call again later.
@@ -31,7 +31,7 @@ pub enum Outcome {
     Refused,
 }
 
-impl EncodeLabelValue for Outcome {
+impl EncodeLabelValue for CallOutcome {
     fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), fmt::Error> {
         EncodeLabelValue::encode(&<&str>::from(self), encoder)
     }
@@ -40,7 +40,7 @@ impl EncodeLabelValue for Outcome {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Labels {
     hook: &'static str,
-    outcome: Outcome,
+    outcome: CallOutcome,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -85,7 +85,7 @@ impl Metrics {
         Self { registry, calls, seconds, certificate_failures }
     }
 
-    pub(crate) fn called(&self, hook: &'static str, outcome: Outcome, took: Duration) {
+    pub(crate) fn called(&self, hook: &'static str, outcome: CallOutcome, took: Duration) {
         debug_assert!(
             hook == NO_HOOK || CATALOGUE.iter().any(|row| row.name == hook),
             "labels are from the catalogue"
@@ -99,7 +99,7 @@ impl Metrics {
     }
 
     /// Calls that ended so.
-    pub fn calls(&self, hook: &'static str, outcome: Outcome) -> u64 {
+    pub fn calls(&self, hook: &'static str, outcome: CallOutcome) -> u64 {
         self.calls.get_or_create(&Labels { hook, outcome }).get()
     }
 

@@ -4,7 +4,7 @@
 mod support;
 
 use foo_runtime_sdk::hooks::{BeforeClusterCreate, FailurePolicy, path};
-use foo_runtime_sdk::metrics::Outcome;
+use foo_runtime_sdk::metrics::CallOutcome;
 use foo_runtime_sdk::server::{BODY_LIMIT, CERTIFICATE_PERIOD, ROOM};
 use foo_runtime_sdk::{Decision, Extension, Handler};
 use serde_json::json;
@@ -44,7 +44,7 @@ async fn core_discovers_and_calls() {
             "retryAfterSeconds": 0,
         })
     );
-    assert_eq!(running.metrics.calls("BeforeClusterCreate", Outcome::Success), 1);
+    assert_eq!(running.metrics.calls("BeforeClusterCreate", CallOutcome::Success), 1);
     running.stop().await;
 }
 
@@ -57,7 +57,7 @@ async fn what_is_no_request_never_reaches_a_handler() {
     let (status, body) = post(&running, &authority, &quota(), b"{".to_vec()).await.unwrap();
     assert_eq!((status, &body["status"]), (200, &json!("Failure")));
     assert_eq!(body["message"], "the request is no BeforeClusterCreateRequest: EOF while parsing an object");
-    assert_eq!(running.metrics.calls("BeforeClusterCreate", Outcome::Failure), 1);
+    assert_eq!(running.metrics.calls("BeforeClusterCreate", CallOutcome::Failure), 1);
     running.stop().await;
 }
 
@@ -69,7 +69,7 @@ async fn a_body_over_the_bound_is_refused_and_the_server_continues() {
     if let Ok((status, _body)) = post(&running, &authority, &quota(), vec![b' '; BODY_LIMIT + 1]).await {
         assert_eq!(status, 413);
     }
-    assert_eq!(running.metrics.calls("BeforeClusterCreate", Outcome::Refused), 1);
+    assert_eq!(running.metrics.calls("BeforeClusterCreate", CallOutcome::Refused), 1);
     let (status, _body) = post(&running, &authority, &quota(), create()).await.unwrap();
     assert_eq!(status, 200);
     running.stop().await;
@@ -144,7 +144,7 @@ async fn two_hundred_concurrent_calls_get_responses() {
     for response in futures::future::join_all(calls).await {
         assert_eq!(response.unwrap().0, 200);
     }
-    assert_eq!(running.metrics.calls("BeforeClusterCreate", Outcome::Success), 200);
+    assert_eq!(running.metrics.calls("BeforeClusterCreate", CallOutcome::Success), 200);
     running.stop().await;
 }
 
@@ -193,7 +193,7 @@ async fn calls_without_room_wait_and_get_a_response() {
     for (status, body) in [first, second, third, call("quota").await] {
         assert_eq!((status, &body["status"]), (200, &json!("Success")));
     }
-    assert_eq!(running.metrics.calls("BeforeClusterCreate", Outcome::Busy), 2);
-    assert_eq!(running.metrics.calls("BeforeClusterCreate", Outcome::Success), 4);
+    assert_eq!(running.metrics.calls("BeforeClusterCreate", CallOutcome::Busy), 2);
+    assert_eq!(running.metrics.calls("BeforeClusterCreate", CallOutcome::Success), 4);
     running.stop().await;
 }

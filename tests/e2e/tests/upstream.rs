@@ -61,8 +61,8 @@ fn the_end_to_end_specs_of_cluster_api_pass() {
         // Two at once: the components share two processors on small machines.
         let player = async || {
             while let Some(spec) = next() {
-                let outcomes = play(world, &program, &spec).await;
-                for outcome in outcomes.unwrap_or_else(|error| vec![Outcome::failed(&spec, &error)]) {
+                let outcomes = run_spec(world, &program, &spec).await;
+                for outcome in outcomes.unwrap_or_else(|error| vec![SpecOutcome::failed(&spec, &error)]) {
                     println!("{outcome}");
                     if !outcome.passed {
                         failed.lock().unwrap().push(outcome.to_string());
@@ -97,14 +97,14 @@ fn prepare(world: &World) -> Result<()> {
 
 /// What came out of a spec, or of one of the checks within it.
 #[derive(Debug)]
-struct Outcome {
+struct SpecOutcome {
     name: String,
     passed: bool,
     seconds: f64,
     message: String,
 }
 
-impl Outcome {
+impl SpecOutcome {
     fn read(line: &str) -> Result<Self> {
         let value: Value = serde_json::from_str(line).with_context(|| format!("a result: {line}"))?;
         let of = |key: &str| value.get(key).unwrap_or(&Value::Null);
@@ -122,7 +122,7 @@ impl Outcome {
     }
 }
 
-impl std::fmt::Display for Outcome {
+impl std::fmt::Display for SpecOutcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { name, passed, seconds, message } = self;
         let result = if *passed { "passed" } else { "FAILED" };
@@ -137,7 +137,7 @@ fn specs_folder(world: &World) -> PathBuf {
 }
 
 /// Plays one spec to its end. The program ends with us, and when its time is up.
-async fn play(world: &World, program: &Path, spec: &str) -> Result<Vec<Outcome>> {
+async fn run_spec(world: &World, program: &Path, spec: &str) -> Result<Vec<SpecOutcome>> {
     let folder = specs_folder(world).join(spec.replace([' ', ','], "-"));
     // Its temporary files are removed with the folder.
     let temporary = folder.join("tmp");
@@ -172,7 +172,7 @@ async fn play(world: &World, program: &Path, spec: &str) -> Result<Vec<Outcome>>
     });
     ended.await?;
     let found = std::fs::read_to_string(&results).unwrap_or_default();
-    let outcomes: Vec<Outcome> = found.lines().map(Outcome::read).collect::<Result<_>>()?;
+    let outcomes: Vec<SpecOutcome> = found.lines().map(SpecOutcome::read).collect::<Result<_>>()?;
     // It writes the line of the whole spec last.
     ensure!(outcomes.last().is_some_and(|last| last.name == spec), "no result\n{}", process.log_tail());
     Ok(outcomes)

@@ -1,7 +1,7 @@
 //! What a pass over an object is for, how far it is, and how it ended.
 
 use crate::Context;
-use crate::harness::Outcome;
+use crate::harness::PassOutcome;
 use foo_cloud::CloudError;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -59,8 +59,8 @@ pub(crate) struct Ended {
 
 impl Ended {
     /// The harness's outcome.
-    pub(crate) fn outcome(&self) -> Outcome {
+    pub(crate) fn outcome(&self) -> PassOutcome {
         let next = crate::queue::Action::requeue(self.after);
-        if self.worked { Outcome::worked(next) } else { Outcome::settled(next) }
+        if self.worked { PassOutcome::worked(next) } else { PassOutcome::settled(next) }
     }
 }

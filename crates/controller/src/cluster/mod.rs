@@ -15,7 +15,7 @@ use crate::apply::{self, StatusWriter};
 use crate::backoff::jittered;
 use crate::calls::Goal;
 use crate::clouds::{CloudKey, CloudRegion};
-use crate::harness::{Harness, Outcome, Reconciler, Urgency};
+use crate::harness::{Harness, PassOutcome, Reconciler, Urgency};
 use crate::identities::identity_of;
 use crate::labels::{Controller, Watched};
 use crate::owners;
@@ -120,13 +120,13 @@ impl Reconciler for Clusters {
         Some(cluster.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default())
     }
 
-    async fn pass(&self, cluster: Self::Gathered) -> Result<Outcome, Self::Error> {
+    async fn pass(&self, cluster: Self::Gathered) -> Result<PassOutcome, Self::Error> {
         self.pass_over(&cluster).await
     }
 }
 
 impl Clusters {
-    async fn pass_over(&self, cluster: &FooCluster) -> Result<Outcome, apply::Error> {
+    async fn pass_over(&self, cluster: &FooCluster) -> Result<PassOutcome, apply::Error> {
         let api: Api<FooCluster> =
             Api::namespaced(self.context.client.clone(), &cluster.namespace().unwrap_or_default());
         let owner = self.owner(cluster);
@@ -135,12 +135,12 @@ impl Clusters {
             return self.remove(&api, cluster, paused).await;
         }
         if cluster.annotations().contains_key(names::MANAGED_BY_ANNOTATION) {
-            return Ok(Outcome::skipped(Action::await_change()));
+            return Ok(PassOutcome::skipped(Action::await_change()));
         }
         if paused {
             let published = Published { paused: true, ..Published::as_before(cluster) };
             let written = self.publish(&api, cluster, &self.as_published(cluster), published).await?;
-            return Ok(Outcome::wrote(written, Action::await_change()));
+            return Ok(PassOutcome::wrote(written, Action::await_change()));
         }
         if owner.is_none() {
             let blocked = Blocked::new(
@@ -149,7 +149,7 @@ impl Clusters {
             );
             let written =
                 self.publish(&api, cluster, &Found::Blocked(blocked), Published::of(not_yet_used())).await?;
-            return Ok(Outcome::wrote(written, Action::await_change()));
+            return Ok(PassOutcome::wrote(written, Action::await_change()));
         }
         if !cluster.finalizers().iter().any(|finalizer| finalizer == names::CLUSTER_FINALIZER) {
             apply::add_finalizer(&api, cluster, names::CLUSTER_FINALIZER).await?;
@@ -168,7 +168,7 @@ impl Clusters {
         &self,
         api: &Api<FooCluster>,
         cluster: &FooCluster,
-    ) -> Result<Outcome, apply::Error> {
+    ) -> Result<PassOutcome, apply::Error> {
         let region = self.region(cluster).await;
         let found = match &region {
             Ok(region) if self.believes(cluster, &region.key) => self.as_published(cluster),
@@ -184,7 +184,7 @@ impl Clusters {
             (Found::Network(_), Some(_)) | (Found::Managed(_) | Found::Blocked(_), _) => READ_AGAIN,
         };
         let written = self.publish(api, cluster, &found, Published::of(published)).await?;
-        Ok(Outcome::wrote(written, Action::requeue(jittered(period, &cluster.name_any()))))
+        Ok(PassOutcome::wrote(written, Action::requeue(jittered(period, &cluster.name_any()))))
     }
 
     /// After a restart the manager trusts what its predecessor found for this very spec until the next

@@ -4,7 +4,7 @@ use super::clusters::Clusters;
 use super::status::Published;
 use crate::apply;
 use crate::calls::{Ended, Goal};
-use crate::harness::Outcome;
+use crate::harness::PassOutcome;
 use crate::queue::Action;
 use foo_api::cluster::DeletionPolicy;
 use foo_api::{FooCluster, FooControlPlane, names};
@@ -24,10 +24,10 @@ impl Clusters {
         api: &Api<FooCluster>,
         cluster: &FooCluster,
         paused: bool,
-    ) -> Result<Outcome, apply::Error> {
+    ) -> Result<PassOutcome, apply::Error> {
         if !cluster.finalizers().iter().any(|finalizer| finalizer == names::CLUSTER_FINALIZER) {
             self.forget(cluster);
-            return Ok(Outcome::settled(Action::await_change()));
+            return Ok(PassOutcome::settled(Action::await_change()));
         }
         let moved = cluster.annotations().contains_key(names::DELETE_FOR_MOVE_ANNOTATION);
         if paused && !moved {
@@ -55,7 +55,7 @@ impl Clusters {
         }
         apply::remove_finalizer(api, cluster, names::CLUSTER_FINALIZER).await?;
         self.forget(cluster);
-        Ok(Outcome::worked(Action::await_change()))
+        Ok(PassOutcome::worked(Action::await_change()))
     }
 
     /// The published status stays; what the deletion waits for is added.
@@ -65,10 +65,10 @@ impl Clusters {
         cluster: &FooCluster,
         published: Published,
         why: Blocked,
-    ) -> Result<Outcome, apply::Error> {
+    ) -> Result<PassOutcome, apply::Error> {
         let published = Published { deleting: Some(why), ..published };
         let written = self.publish(api, cluster, &self.as_published(cluster), published).await?;
-        Ok(Outcome::wrote(written, Action::await_change()))
+        Ok(PassOutcome::wrote(written, Action::await_change()))
     }
 
     /// Names of the cluster's pools, sorted.

@@ -15,7 +15,7 @@ use crate::Context;
 use crate::apply::{self, StatusWriter};
 use crate::backoff::jittered;
 use crate::clock::kube_time;
-use crate::harness::{Harness, Outcome, Reconciler};
+use crate::harness::{Harness, PassOutcome, Reconciler};
 use crate::kubeconfig::{self, Usable};
 use crate::labels::{Controller, Watched};
 use crate::owners;
@@ -109,15 +109,15 @@ impl Reconciler for ControlPlanes {
         control_plane.spec.eks.is_none().then_some(conditions)
     }
 
-    async fn pass(&self, control_plane: Self::Gathered) -> Result<Outcome, Self::Error> {
+    async fn pass(&self, control_plane: Self::Gathered) -> Result<PassOutcome, Self::Error> {
         self.pass_over(&control_plane).await
     }
 }
 
 impl ControlPlanes {
-    async fn pass_over(&self, control_plane: &FooControlPlane) -> Result<Outcome, apply::Error> {
+    async fn pass_over(&self, control_plane: &FooControlPlane) -> Result<PassOutcome, apply::Error> {
         if control_plane.spec.eks.is_some() {
-            return Ok(Outcome::skipped(Action::await_change()));
+            return Ok(PassOutcome::skipped(Action::await_change()));
         }
         let owner = relations::owner(control_plane, &self.clusters);
         let paused = owners::is_paused(control_plane, owner.as_deref());
@@ -127,7 +127,7 @@ impl ControlPlanes {
         if paused {
             let facts = Facts { paused, ..Facts::default() };
             let written = self.publish(control_plane, &Seen::NotLooked, &facts).await?;
-            return Ok(Outcome::wrote(written, Action::await_change()));
+            return Ok(PassOutcome::wrote(written, Action::await_change()));
         }
         let Some(owner) = owner else {
             let blocked = Blocked::new(
@@ -135,7 +135,7 @@ impl ControlPlanes {
                 "no Cluster references this FooControlPlane in spec.controlPlaneRef yet",
             );
             let written = self.publish(control_plane, &Seen::Blocked(blocked), &Facts::default()).await?;
-            return Ok(Outcome::wrote(written, Action::await_change()));
+            return Ok(PassOutcome::wrote(written, Action::await_change()));
         };
         let (seen, kubeconfig) = match self.publish_endpoint(control_plane, &owner.name_any()).await? {
             Ok((usable, wrong)) => (self.ask(&usable).await, wrong.map_or(Ok(usable.expires), Err)),
@@ -149,24 +149,28 @@ impl ControlPlanes {
             }
             Seen::Blocked(_) => TRY_AGAIN,
         };
-        Ok(Outcome::wrote(written, Action::requeue(jittered(period, &control_plane.name_any()))))
+        Ok(PassOutcome::wrote(written, Action::requeue(jittered(period, &control_plane.name_any()))))
     }
 
     /// The object is being deleted. The provider has no finalizer on it: the garbage collector deletes what
     /// it owns in Kubernetes. Finalizers of others may block the deletion, and the status reports it.
-    async fn see_off(&self, control_plane: &FooControlPlane, paused: bool) -> Result<Outcome, apply::Error> {
+    async fn see_off(
+        &self,
+        control_plane: &FooControlPlane,
+        paused: bool,
+    ) -> Result<PassOutcome, apply::Error> {
         if control_plane.finalizers().is_empty() {
-            return Ok(Outcome::settled(Action::await_change()));
+            return Ok(PassOutcome::settled(Action::await_change()));
         }
         let others = some_names(control_plane.finalizers().iter().map(String::as_str));
         let message = format!("waiting for other controllers to remove their finalizers: {others}");
         let deleting = Some(Blocked::new(Reason::WaitingForFinalizers, message));
         let facts = Facts { paused, deleting, ..Facts::default() };
         match self.publish(control_plane, &Seen::NotLooked, &facts).await {
-            Ok(written) => Ok(Outcome::wrote(written, Action::await_change())),
+            Ok(written) => Ok(PassOutcome::wrote(written, Action::await_change())),
             // It was deleted meanwhile.
             Err(apply::Error::Kube(error)) if apply::is_conflict(&error) || apply::is_not_found(&error) => {
-                Ok(Outcome::settled(Action::await_change()))
+                Ok(PassOutcome::settled(Action::await_change()))
             }
             Err(error) => Err(error),
         }

@@ -106,12 +106,13 @@ pub trait Reconciler: Send + Sync + 'static {
     fn conditions(object: &Self::Object) -> Option<&[Condition]>;
 
     /// One pass. It may be dropped at any `.await`, and there is one per object at a time.
-    fn pass(&self, gathered: Self::Gathered) -> impl Future<Output = Result<Outcome, Self::Error>> + Send;
+    fn pass(&self, gathered: Self::Gathered)
+    -> impl Future<Output = Result<PassOutcome, Self::Error>> + Send;
 }
 
 /// The result of a pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct PassOutcome {
     result: PassResult,
     next: Action,
     failures: Failures,
@@ -128,7 +129,7 @@ enum Failures {
     OneMore,
 }
 
-impl Outcome {
+impl PassOutcome {
     /// There was nothing to do.
     pub const fn settled(next: Action) -> Self {
         Self { result: PassResult::Settled, next, failures: Failures::Over }

@@ -48,13 +48,13 @@ use tokio::time::timeout;
 
 /// A resolved identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Outcome {
+struct ResolvedIdentity {
     credentials: Result<Arc<Credentials>, Blocked>,
     allowed: Allowed,
     lists: Arc<Lists>,
 }
 
-type Outcomes = BTreeMap<String, Outcome>;
+type ResolvedIdentities = BTreeMap<String, ResolvedIdentity>;
 
 /// The message if a required identity is missing.
 const NEEDS_ONE: &str = "the FooCluster references no FooClusterIdentity, there is none named \"default\", and the \
@@ -75,7 +75,7 @@ pub struct Rules {
 /// All identities, as last resolved. Empty before [`run`] has read them.
 #[derive(Clone)]
 pub struct Identities {
-    known: Arc<watch::Sender<Option<Arc<Outcomes>>>>,
+    known: Arc<watch::Sender<Option<Arc<ResolvedIdentities>>>>,
     control_planes: Arc<watch::Sender<ControlPlanes>>,
     rules: Arc<Rules>,
 }
@@ -201,7 +201,7 @@ impl Identities {
         })
     }
 
-    fn publish(&self, outcomes: Outcomes) {
+    fn publish(&self, outcomes: ResolvedIdentities) {
         self.known.send_if_modified(|known| {
             let news = known.as_deref() != Some(&outcomes);
             if news {
@@ -217,7 +217,7 @@ pub fn identity_of(cluster: &FooCluster) -> &str {
     cluster.spec.identity_ref.as_ref().map_or(DEFAULT_IDENTITY, |reference| reference.name.as_str())
 }
 
-fn differences(before: Option<&Outcomes>, now: Option<&Outcomes>) -> BTreeSet<String> {
+fn differences(before: Option<&ResolvedIdentities>, now: Option<&ResolvedIdentities>) -> BTreeSet<String> {
     let names = before.into_iter().chain(now).flat_map(BTreeMap::keys);
     let differs = |name: &&String| before.and_then(|it| it.get(*name)) != now.and_then(|it| it.get(*name));
     let mut differing: BTreeSet<String> = names.filter(differs).cloned().collect();
@@ -247,14 +247,14 @@ mod tests {
 
     const REGION: &str = "eu-central-1";
 
-    fn outcome(allowed: Allowed) -> Outcome {
-        Outcome { credentials: Ok(Arc::default()), allowed, lists: Arc::default() }
+    fn outcome(allowed: Allowed) -> ResolvedIdentity {
+        ResolvedIdentity { credentials: Ok(Arc::default()), allowed, lists: Arc::default() }
     }
 
     #[test]
     fn without_an_identity_a_cluster_gets_the_default_or_the_managers_credentials() {
         let identities = Identities::default();
-        identities.publish(Outcomes::new());
+        identities.publish(ResolvedIdentities::new());
         assert_eq!(identities.credentials(None, "a", REGION), Ok(Arc::default()));
         let default = outcome(Allowed::These(["a".to_owned()].into()));
         identities.publish([(DEFAULT_IDENTITY.to_owned(), default)].into());
@@ -268,7 +268,8 @@ mod tests {
     fn a_namespace_without_access_to_an_identity_does_not_see_its_problems() {
         let identities = Identities::default();
         let broken = Err(Blocked::new(Reason::IdentitySecretNotFound, "Secret keys does not exist"));
-        let broken = Outcome { credentials: broken, ..outcome(Allowed::These(["a".to_owned()].into())) };
+        let broken =
+            ResolvedIdentity { credentials: broken, ..outcome(Allowed::These(["a".to_owned()].into())) };
         identities.publish([("prod".to_owned(), broken)].into());
         let reason = |namespace| identities.credentials(Some("prod"), namespace, REGION).unwrap_err().reason;
         assert_eq!(reason("a"), Reason::IdentitySecretNotFound);
@@ -282,7 +283,7 @@ mod tests {
     #[test]
     fn a_required_identity_has_no_fallback() {
         let identities = Identities::new(Rules { identity_required: true, ..Rules::default() });
-        identities.publish(Outcomes::new());
+        identities.publish(ResolvedIdentities::new());
         let refused = |identities: &Identities| identities.credentials(None, "a", REGION).unwrap_err().reason;
         assert_eq!(refused(&identities), Reason::IdentityRequired);
         identities.publish([("prod".to_owned(), outcome(Allowed::All))].into());

@@ -11,7 +11,7 @@
 use super::allowed::{self, Allowed, Namespaces};
 use super::limits::Lists;
 use super::users::{self, ClusterOfIdentity, Users};
-use super::{Outcome, Outcomes, chain};
+use super::{ResolvedIdentities, ResolvedIdentity, chain};
 use crate::Context;
 use crate::apply::{self, StatusWriter};
 use crate::clock::kube_time;
@@ -174,7 +174,7 @@ impl ReconcileAll for IdentityCache {
 
 impl IdentityCache {
     /// For `/debug`: what it was resolved to. Names of credentials contain digests of keys, no keys.
-    fn record(&self, identity: &FooClusterIdentity, outcome: &Outcome, well: bool) {
+    fn record(&self, identity: &FooClusterIdentity, outcome: &ResolvedIdentity, well: bool) {
         let (debug, at) = (&self.context.debug, self.context.clock.now());
         let key = debug::Key::of(Controller::Identity, identity);
         let (result, next) =
@@ -220,7 +220,7 @@ impl IdentityCache {
         }
     }
 
-    fn outcomes(&self, identities: &[Arc<FooClusterIdentity>]) -> Outcomes {
+    fn outcomes(&self, identities: &[Arc<FooClusterIdentity>]) -> ResolvedIdentities {
         let specs = specs(identities);
         let secrets: chain::Secrets =
             self.read.iter().map(|(name, read)| (name.clone(), read.keys.clone())).collect();
@@ -235,7 +235,7 @@ impl IdentityCache {
         let unreadable = self.unreadable.all_in("").into_iter().map(|(name, error)| {
             let message = format!("FooClusterIdentity {name} cannot be read: {error}");
             let credentials = Err(Blocked::new(Reason::IdentityInvalid, message));
-            (name, Outcome { credentials, allowed: Allowed::All, lists: Arc::default() })
+            (name, ResolvedIdentity { credentials, allowed: Allowed::All, lists: Arc::default() })
         });
         readable.chain(unreadable).collect()
     }
@@ -289,7 +289,7 @@ impl IdentityCache {
     }
 
     /// The users of each identity; `None` until all FooClusters have been read.
-    fn users(&self, identities: &[Arc<FooClusterIdentity>], outcomes: &Outcomes) -> Option<Users> {
+    fn users(&self, identities: &[Arc<FooClusterIdentity>], outcomes: &ResolvedIdentities) -> Option<Users> {
         if !self.all_clusters.now() || self.unreadable_clusters.any() {
             return None;
         }
@@ -329,7 +329,7 @@ impl IdentityCache {
     async fn write_status(
         &self,
         identity: &FooClusterIdentity,
-        outcome: &Outcome,
+        outcome: &ResolvedIdentity,
         use_of_it: Use<'_>,
     ) -> bool {
         let (status, reason, message) = match &outcome.credentials {
@@ -385,7 +385,7 @@ fn outcome(
     specs: &BTreeMap<String, &FooClusterIdentitySpec>,
     secrets: &chain::Secrets,
     namespaces: &Namespaces,
-) -> Outcome {
+) -> ResolvedIdentity {
     let (allowed, wrong) = allowed::allowed(spec.allowed_namespaces.as_ref(), namespaces);
     let credentials = match wrong {
         Some(wrong) => Err(Blocked::new(
@@ -394,7 +394,7 @@ fn outcome(
         )),
         None => chain::credentials(name, specs, secrets).map(Arc::new),
     };
-    Outcome { credentials, allowed, lists: Arc::new(Lists::of(name, spec)) }
+    ResolvedIdentity { credentials, allowed, lists: Arc::new(Lists::of(name, spec)) }
 }
 
 /// An identity that names a Secret.

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use foo_api::FooNodeConfigSpec;
 use foo_api::node_config as api;
 use foo_bootstrap::input::{FileInput, KubeletInput, MirrorInput, TaintInput};
-use foo_bootstrap::{Compression, Family, NodeInput, Refusal, RefusalKind};
+use foo_bootstrap::{Compression, Family, InputRefusal, NodeInput, RefusalKind};
 use foo_model::{Blocked, Reason};
 
 /// Settings of nodes, except those known from their cluster (`spec.cluster`).
@@ -145,7 +145,7 @@ fn topology_policy(policy: api::TopologyManagerPolicy) -> String {
 const SHOWN: usize = 10;
 
 /// Everything that is wrong, in one message.
-pub(super) fn refused(refusals: &[Refusal]) -> Blocked {
+pub(super) fn refused(refusals: &[InputRefusal]) -> Blocked {
     let reason = match refusals {
         [only] if only.kind == RefusalKind::TooLong => Reason::UserDataTooLarge,
         _ => Reason::NodeConfigInvalid,
@@ -158,7 +158,7 @@ pub(super) fn refused(refusals: &[Refusal]) -> Blocked {
 }
 
 /// With the path of the field, or the fact of the cluster that is wrong.
-fn worded(refusal: &Refusal) -> String {
+fn worded(refusal: &InputRefusal) -> String {
     match refusal.field.strip_prefix("cluster.") {
         Some(fact) => format!("{fact} of the cluster: {}", refusal.message),
         None => format!("spec.{refusal}"),
@@ -217,13 +217,14 @@ mod tests {
 
     #[test]
     fn all_mistakes_are_reported_at_once() {
-        let refusal = |field: &str, kind| Refusal { field: field.into(), kind, message: "is wrong".into() };
+        let refusal =
+            |field: &str, kind| InputRefusal { field: field.into(), kind, message: "is wrong".into() };
         let two = [refusal("labels[x]", RefusalKind::Invalid), refusal("cluster.dns", RefusalKind::Invalid)];
         let blocked = refused(&two);
         assert_eq!(blocked.reason, Reason::NodeConfigInvalid);
         assert_eq!(blocked.message, "spec.labels[x]: is wrong; dns of the cluster: is wrong");
         assert_eq!(refused(&[refusal("compression", RefusalKind::TooLong)]).reason, Reason::UserDataTooLarge);
-        let many: Vec<Refusal> = (0..12).map(|_| refusal("extra", RefusalKind::Invalid)).collect();
+        let many: Vec<InputRefusal> = (0..12).map(|_| refusal("extra", RefusalKind::Invalid)).collect();
         assert!(refused(&many).message.ends_with("; and 2 more"));
     }
 }

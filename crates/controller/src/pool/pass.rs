@@ -1,6 +1,6 @@
 //! The result of a pass.
 
-use super::act::execute::Failure;
+use super::act::execute::ActionFailure;
 use foo_cloud::CloudError;
 use foo_planner::action::PoolAction;
 use foo_planner::report::Event;
@@ -12,7 +12,7 @@ pub(super) struct Pass {
     /// The last plan.
     pub(super) plan: Plan,
     /// The first action that failed.
-    pub(super) failure: Option<(Action, Failure)>,
+    pub(super) failure: Option<(Action, ActionFailure)>,
     /// What remains to be done.
     pub(super) remainder: Remainder,
     /// How many actions were tried, including those of earlier plans.
@@ -84,8 +84,8 @@ impl Pass {
     /// The action that AWS refused.
     pub(super) fn refused(&self) -> Option<(Action, CloudError)> {
         match &self.failure {
-            Some((action, Failure::Cloud(error))) => Some((action.clone(), error.clone())),
-            Some((_, Failure::Kubernetes(_))) | None => None,
+            Some((action, ActionFailure::Cloud(error))) => Some((action.clone(), error.clone())),
+            Some((_, ActionFailure::Kubernetes(_))) | None => None,
         }
     }
 

@@ -5,7 +5,7 @@ use foo_apiserver_fake::{Fault, Verb};
 use foo_controller::Context;
 use foo_controller::clouds::{CloudKey, CloudRegion};
 use foo_controller::credentials::{Credentials, Keys, Source};
-use foo_controller::harness::{ForAll, Harness, Outcome, ReconcileAll, Reconciler, Urgency};
+use foo_controller::harness::{ForAll, Harness, PassOutcome, ReconcileAll, Reconciler, Urgency};
 use foo_controller::labels::{Controller, PassResult, Task, Watched};
 use foo_controller::queue::Action;
 use foo_controller::watch::{ChangeFilter, Scope, Watch};
@@ -68,21 +68,21 @@ impl Reconciler for Scripts {
         Some(&[])
     }
 
-    async fn pass(&self, script: Self::Gathered) -> Result<Outcome, Self::Error> {
+    async fn pass(&self, script: Self::Gathered) -> Result<PassOutcome, Self::Error> {
         self.passes.lock().unwrap().push((script.name_any(), Instant::now()));
         match state_of(&script, "does").as_deref() {
             Some("sometimes unknown") if self.of(&script.name_any()).len().is_multiple_of(2) => {
-                Ok(Outcome::settled(Action::requeue(SECOND)).without_news_of_failures())
+                Ok(PassOutcome::settled(Action::requeue(SECOND)).without_news_of_failures())
             }
             Some("fails" | "sometimes unknown") => Err(Failure),
-            Some("reports a failure") => Ok(Outcome::failed()),
+            Some("reports a failure") => Ok(PassOutcome::failed()),
             Some("hangs") => std::future::pending().await,
             Some("takes 5 s") => {
                 sleep(5 * SECOND).await;
-                Ok(Outcome::worked(Action::await_change()))
+                Ok(PassOutcome::worked(Action::await_change()))
             }
-            Some("comes back") => Ok(Outcome::worked(Action::requeue(MINUTE))),
-            _ => Ok(Outcome::settled(Action::await_change())),
+            Some("comes back") => Ok(PassOutcome::worked(Action::requeue(MINUTE))),
+            _ => Ok(PassOutcome::settled(Action::await_change())),
         }
     }
 }

@@ -16,7 +16,7 @@ pub struct TypeMeta {
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
-pub enum Status {
+pub enum ResponseStatus {
     /// The handler did what it is for; in a blocking hook this can still mean "call again".
     #[default]
     Success,
@@ -135,7 +135,7 @@ macro_rules! response {
             #[serde(flatten)]
             pub type_meta: crate::hooks::TypeMeta,
             /// How the call ended.
-            pub status: crate::hooks::Status,
+            pub status: crate::hooks::ResponseStatus,
             /// Why. Shown in conditions: the same for the same request.
             #[serde(default, skip_serializing_if = "String::is_empty")]
             pub message: String,
@@ -146,12 +146,12 @@ macro_rules! response {
         }
 
         impl crate::hooks::Response for $name {
-            fn set_status(&mut self, status: crate::hooks::Status, message: String) {
+            fn set_status(&mut self, status: crate::hooks::ResponseStatus, message: String) {
                 self.status = status;
                 self.message = message;
             }
 
-            fn status(&self) -> (crate::hooks::Status, &str) {
+            fn status(&self) -> (crate::hooks::ResponseStatus, &str) {
                 (self.status, &self.message)
             }
 

@@ -30,7 +30,7 @@ mod lifecycle;
 mod topology;
 mod upgrade_plan;
 
-pub use common::{FailurePolicy, Patch, PatchType, Status, TypeMeta};
+pub use common::{FailurePolicy, Patch, PatchType, ResponseStatus, TypeMeta};
 pub use discovery::{Discovery, DiscoveryRequest, DiscoveryResponse, ExtensionHandler, GroupVersionHook};
 pub use in_place::*;
 pub use lifecycle::*;
@@ -69,9 +69,9 @@ pub trait Request: Serialize + DeserializeOwned + std::fmt::Debug + Send + Sync 
 /// What all responses have.
 pub trait Response: Serialize + DeserializeOwned + std::fmt::Debug + Default + Send + 'static {
     /// Sets success or failure, and why.
-    fn set_status(&mut self, status: Status, message: String);
+    fn set_status(&mut self, status: ResponseStatus, message: String);
     /// What was reported.
-    fn status(&self) -> (Status, &str);
+    fn status(&self) -> (ResponseStatus, &str);
     /// Names the kind: `<hook>Response` of [`GROUP_VERSION`].
     fn set_type(&mut self, hook: &str);
     /// After how many seconds core shall call again; 0: not at all.

@@ -20,7 +20,7 @@ pub(crate) enum Amount {
 
 /// What came out of reading a type.
 #[derive(Debug, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct ReadOutcome {
     /// Paths of the fields the type asked for and got.
     pub(crate) fields: Vec<String>,
     /// What does not fit.
@@ -28,8 +28,8 @@ pub(crate) struct Outcome {
 }
 
 /// Reads `T` from the schema.
-pub(crate) fn read<T: DeserializeOwned>(schema: &Value, amount: Amount) -> Outcome {
-    let outcome = RefCell::new(Outcome::default());
+pub(crate) fn read<T: DeserializeOwned>(schema: &Value, amount: Amount) -> ReadOutcome {
+    let outcome = RefCell::new(ReadOutcome::default());
     let source = Source { schema, path: String::new(), amount, outcome: &outcome };
     let result = T::deserialize(source);
     let mut outcome = outcome.into_inner();
@@ -44,7 +44,7 @@ struct Source<'a> {
     schema: &'a Value,
     path: String,
     amount: Amount,
-    outcome: &'a RefCell<Outcome>,
+    outcome: &'a RefCell<ReadOutcome>,
 }
 
 impl<'a> Source<'a> {

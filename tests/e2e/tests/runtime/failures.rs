@@ -6,7 +6,7 @@ use crate::served::{Served, extension_config, handlers, is_known, register};
 use crate::topology;
 use anyhow::{Result, ensure};
 use foo_runtime_sdk::hooks::{BeforeClusterCreate, BeforeClusterCreateRequest, FailurePolicy};
-use foo_runtime_sdk::metrics::Outcome;
+use foo_runtime_sdk::metrics::CallOutcome;
 use foo_runtime_sdk::{Decision, Extension, Failure, Handler};
 use foo_testbed::world::SOON;
 use foo_testbed::{Pki, Probe, free_port, wait_until};
@@ -92,7 +92,7 @@ fn with_policy_fail_every_failure_blocks_the_cluster_and_is_reported() {
             ensure!(!topology::is_created(&cluster), "{cluster:#}");
         }
         core_asks_ever_more_rarely(&calls).await?;
-        let outcomes = [Outcome::Late, Outcome::Panic, Outcome::Failure];
+        let outcomes = [CallOutcome::Late, CallOutcome::Panic, CallOutcome::Failure];
         let outcomes = outcomes.map(|it| served.metrics.calls("BeforeClusterCreate", it));
         ensure!(outcomes.iter().all(|calls| *calls > 0), "{outcomes:?}");
         healed.store(true, Ordering::SeqCst);
@@ -132,8 +132,8 @@ fn with_policy_ignore_only_a_refusal_blocks_the_cluster() {
         for name in ["slow", "panics"] {
             is_created(management, "policy-ignore", name).await?;
         }
-        let late = served.metrics.calls("BeforeClusterCreate", Outcome::Late);
-        let panics = served.metrics.calls("BeforeClusterCreate", Outcome::Panic);
+        let late = served.metrics.calls("BeforeClusterCreate", CallOutcome::Late);
+        let panics = served.metrics.calls("BeforeClusterCreate", CallOutcome::Panic);
         ensure!(late > 0 && panics > 0, "{late} late, {panics} panics");
         let refused = topology::has_condition(management, "policy-ignore", "refused", &[REFUSAL]).await?;
         ensure!(!topology::is_created(&refused), "{refused:#}");
@@ -200,7 +200,7 @@ fn changed_handlers_are_discovered_when_the_extension_config_is_edited() {
         let config = (EXTENSION_CONFIG, "", NAME);
         management.until(config, "the new handler", |config| handlers(config) == ["after.changes"]).await?;
         is_created(management, NAME, NAME).await?;
-        ensure!(served.metrics.calls("BeforeClusterCreate", Outcome::Success) > 0, "not called");
+        ensure!(served.metrics.calls("BeforeClusterCreate", CallOutcome::Success) > 0, "not called");
         Ok(())
     });
 }
@@ -214,7 +214,7 @@ async fn asks_no_more(management: &Management, name: &str, served: &Served) -> R
     let paused = |value: Value| json!({"metadata": {"annotations": {PAUSED: value}}});
     management.patch(EXTENSION_CONFIG, "", name, &paused(json!(""))).await?;
     management.until_condition(config, "Paused", "True", &[]).await?;
-    let calls = || served.metrics.calls("Discovery", Outcome::Success);
+    let calls = || served.metrics.calls("Discovery", CallOutcome::Success);
     let before = calls();
     management.patch(EXTENSION_CONFIG, "", name, &paused(Value::Null)).await?;
     management.until_condition(config, "Paused", "False", &[]).await?;

@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, ensure};
 use foo_runtime_sdk::hooks::{
     CanUpdateMachineSet, CanUpdateMachineSetRequest, MachineSetPatches, UpdateMachine,
 };
-use foo_runtime_sdk::metrics::Outcome;
+use foo_runtime_sdk::metrics::CallOutcome;
 use foo_runtime_sdk::{Extension, Failure, Handler, patch};
 use foo_testbed::world::SOON;
 use foo_testbed::world::kinds::{is_deleting, text};
@@ -140,7 +140,10 @@ fn a_machine_is_updated_in_place_and_replaced_where_that_is_refused() {
         resize(management, "huge").await?;
         let replaced = settled(management, "huge").await?;
         ensure!(text(&replaced, "/metadata/uid") != uid, "the same Machine: {replaced:#}");
-        ensure!(served.metrics.calls("CanUpdateMachineSet", Outcome::Success) >= 2, "not asked each time");
+        ensure!(
+            served.metrics.calls("CanUpdateMachineSet", CallOutcome::Success) >= 2,
+            "not asked each time"
+        );
         book.check_waits()
     });
 }

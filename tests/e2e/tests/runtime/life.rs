@@ -15,7 +15,7 @@ use foo_runtime_sdk::hooks::{
     GenerateUpgradePlan, GenerateUpgradePlanRequest, Hook as _, UpgradePlan, ValidateTopology,
     ValidateTopologyRequest, VariableDefinition, VariableSchema,
 };
-use foo_runtime_sdk::metrics::Outcome;
+use foo_runtime_sdk::metrics::CallOutcome;
 use foo_runtime_sdk::variables::Variables;
 use foo_runtime_sdk::{Extension, Failure, Handler, Selector, patch};
 use foo_testbed::world::SOON;
@@ -355,12 +355,12 @@ async fn deletion_waits(management: &Management, book: &Book) -> Result<()> {
 fn all_was_asked(book: &Book, served: &Served, waited: bool) -> Result<()> {
     for row in CATALOGUE.iter().filter(|row| !IN_PLACE.contains(&row.name)) {
         let (calls, responded_at) =
-            (book.of(row.name).len(), served.metrics.calls(row.name, Outcome::Success));
+            (book.of(row.name).len(), served.metrics.calls(row.name, CallOutcome::Success));
         ensure!(responded_at > 0, "{} was not called", row.name);
         ensure!(row.name == "Discovery" || calls > 0, "{} was not noted", row.name);
-        let blocked = served.metrics.calls(row.name, Outcome::Retry);
+        let blocked = served.metrics.calls(row.name, CallOutcome::Retry);
         ensure!((blocked > 0) == row.blocking, "{} blocked {blocked} times", row.name);
-        for broken in [Outcome::Late, Outcome::Panic, Outcome::Refused] {
+        for broken in [CallOutcome::Late, CallOutcome::Panic, CallOutcome::Refused] {
             ensure!(served.metrics.calls(row.name, broken) == 0, "{}: {broken:?}", row.name);
         }
     }

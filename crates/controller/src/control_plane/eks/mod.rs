@@ -28,7 +28,7 @@ use crate::apply::{self, StatusWriter};
 use crate::calls::Goal;
 use crate::calls::state::States;
 use crate::clouds::CloudKey;
-use crate::harness::{Harness, Outcome, Reconciler, Urgency};
+use crate::harness::{Harness, PassOutcome, Reconciler, Urgency};
 use crate::identities::identity_of;
 use crate::labels::{Controller, Watched};
 use crate::owners;
@@ -199,9 +199,9 @@ impl Reconciler for EksControlPlanes {
         control_plane.spec.eks.is_some().then_some(conditions)
     }
 
-    async fn pass(&self, control_plane: Self::Gathered) -> Result<Outcome, Self::Error> {
+    async fn pass(&self, control_plane: Self::Gathered) -> Result<PassOutcome, Self::Error> {
         let Some(eks) = &control_plane.spec.eks else {
-            return Ok(Outcome::skipped(Action::await_change()));
+            return Ok(PassOutcome::skipped(Action::await_change()));
         };
         self.states.forget_vanished(&self.own);
         let slot = self.states.of(&ObjectRef::from_obj(control_plane.as_ref()));
@@ -219,7 +219,7 @@ impl EksControlPlanes {
         control_plane: &FooControlPlane,
         eks: &Eks,
         state: &mut EksState,
-    ) -> Result<Outcome, apply::Error> {
+    ) -> Result<PassOutcome, apply::Error> {
         let owner = self.owner(control_plane);
         let paused = owners::is_paused(control_plane, owner.as_deref());
         if control_plane.metadata.deletion_timestamp.is_some() {
@@ -228,14 +228,14 @@ impl EksControlPlanes {
         if paused {
             let facts = Facts { paused, ..Facts::default() };
             let written = self.publish(control_plane, facts, ApiServer::default(), state).await?;
-            return Ok(Outcome::wrote(written, Action::await_change()));
+            return Ok(PassOutcome::wrote(written, Action::await_change()));
         }
         if owner.is_none() {
             let message = "no Cluster references this FooControlPlane in spec.controlPlaneRef yet";
             let blocked = Some(Blocked::new(Reason::WaitingForCluster, message));
             let facts = Facts { blocked, ..Facts::default() };
             let written = self.publish(control_plane, facts, ApiServer::default(), state).await?;
-            return Ok(Outcome::wrote(written, Action::await_change()));
+            return Ok(PassOutcome::wrote(written, Action::await_change()));
         }
         if !control_plane.finalizers().iter().any(|it| it == names::CONTROL_PLANE_FINALIZER) {
             apply::add_finalizer(&self.api(control_plane), control_plane, names::CONTROL_PLANE_FINALIZER)

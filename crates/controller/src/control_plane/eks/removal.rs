@@ -7,7 +7,7 @@ use super::shown::Facts;
 use super::state::EksState;
 use crate::apply;
 use crate::calls::Goal;
-use crate::harness::Outcome;
+use crate::harness::PassOutcome;
 use crate::queue::Action;
 use foo_api::control_plane::Eks;
 use foo_api::control_plane::eks::DeletionPolicy;
@@ -29,7 +29,7 @@ impl EksControlPlanes {
         eks: &Eks,
         paused: bool,
         state: &mut EksState,
-    ) -> Result<Outcome, apply::Error> {
+    ) -> Result<PassOutcome, apply::Error> {
         if !control_plane.finalizers().iter().any(|it| it == names::CONTROL_PLANE_FINALIZER) {
             return self.waits_for_others(control_plane, paused, state).await;
         }
@@ -66,7 +66,7 @@ impl EksControlPlanes {
         let api = self.api(control_plane);
         apply::remove_finalizer(&api, control_plane, names::CONTROL_PLANE_FINALIZER).await?;
         self.forget(control_plane);
-        Ok(Outcome::worked(Action::await_change()))
+        Ok(PassOutcome::worked(Action::await_change()))
     }
 
     /// Whether the deletion would take the EKS cluster from a Cluster that stays: Cluster API deletes a control plane
@@ -92,10 +92,10 @@ impl EksControlPlanes {
         control_plane: &FooControlPlane,
         paused: bool,
         state: &mut EksState,
-    ) -> Result<Outcome, apply::Error> {
+    ) -> Result<PassOutcome, apply::Error> {
         if control_plane.finalizers().is_empty() {
             self.forget(control_plane);
-            return Ok(Outcome::settled(Action::await_change()));
+            return Ok(PassOutcome::settled(Action::await_change()));
         }
         let others = some_names(control_plane.finalizers().iter().map(String::as_str));
         let message = format!("waiting for other controllers to remove their finalizers: {others}");
@@ -103,7 +103,7 @@ impl EksControlPlanes {
         match self.waits(control_plane, (paused, why), ApiServer::default(), state).await {
             // It was deleted meanwhile.
             Err(apply::Error::Kube(error)) if apply::is_conflict(&error) || apply::is_not_found(&error) => {
-                Ok(Outcome::settled(Action::await_change()))
+                Ok(PassOutcome::settled(Action::await_change()))
             }
             waits => waits,
         }
@@ -116,10 +116,10 @@ impl EksControlPlanes {
         (paused, why): (bool, Blocked),
         known: ApiServer,
         state: &mut EksState,
-    ) -> Result<Outcome, apply::Error> {
+    ) -> Result<PassOutcome, apply::Error> {
         let facts = Facts { paused, deleting: Some(why), ..Facts::default() };
         let written = self.publish(control_plane, facts, known, state).await?;
-        Ok(Outcome::wrote(written, Action::await_change()))
+        Ok(PassOutcome::wrote(written, Action::await_change()))
     }
 
     /// Keeps the kubeconfig alive while pools are drained. That fails in a namespace that is being deleted if the

@@ -26,7 +26,7 @@ pub(in crate::pool) struct Cordon {
 }
 
 /// Success, or why it failed, in the same words while the cause is the same.
-pub(in crate::pool) type Outcome = Result<(), String>;
+pub(in crate::pool) type CordonResult = Result<(), String>;
 
 /// Cordons Nodes of a cluster within [`PATIENCE`], however many there are; a request that has not completed
 /// by then has failed.
@@ -35,7 +35,7 @@ pub(in crate::pool) async fn cordon(
     workloads: &Workloads,
     (namespace, cluster): (&str, &str),
     cordons: Vec<Cordon>,
-) -> Vec<(Cordon, Outcome)> {
+) -> Vec<(Cordon, CordonResult)> {
     let until = Instant::now() + PATIENCE;
     let late = || format!("cluster {cluster}: no response in time");
     let connected = timeout_at(until, connect(client, workloads, namespace, cluster)).await;
@@ -75,7 +75,7 @@ async fn connect(
     usable.client(workloads).await.ok_or_else(|| format!("the kubeconfig in Secret {name} cannot be used"))
 }
 
-async fn patch(nodes: &Api<Node>, cluster: &str, node: &str) -> Outcome {
+async fn patch(nodes: &Api<Node>, cluster: &str, node: &str) -> CordonResult {
     let params = PatchParams { field_manager: Some(managers::CORDON.to_owned()), ..PatchParams::default() };
     let patch = Patch::Merge(json!({ "spec": { "unschedulable": true } }));
     match nodes.patch(node, &params, &patch).await {
@@ -92,7 +92,7 @@ async fn patch(nodes: &Api<Node>, cluster: &str, node: &str) -> Outcome {
 }
 
 /// One event for all cordoned Nodes, and one per cause for the others.
-pub(in crate::pool) fn events_of(outcomes: &[(Cordon, Outcome)]) -> Vec<Event> {
+pub(in crate::pool) fn events_of(outcomes: &[(Cordon, CordonResult)]) -> Vec<Event> {
     let mut reasons: BTreeMap<Option<&str>, Vec<&str>> = BTreeMap::new();
     for (cordon, outcome) in outcomes {
         let why = outcome.as_ref().err().map(String::as_str);
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_cordon_is_reported_once_and_a_failure_once_per_reason() {
-        let of = |number: u32, outcome: Outcome| {
+        let of = |number: u32, outcome: CordonResult| {
             let cordon = Cordon {
                 instance: InstanceId::new(format!("i-{number}")),
                 machine: MachineName::new(format!("m-{number}")),

@@ -81,7 +81,7 @@ pub(in crate::pool) enum Done {
     /// A precondition is no longer met; nothing was done.
     PreconditionFailed(&'static str),
     /// Some Nodes were cordoned, others perhaps not.
-    Cordoned(Vec<(Cordon, cordon::Outcome)>),
+    Cordoned(Vec<(Cordon, cordon::CordonResult)>),
 }
 
 impl Done {
@@ -102,7 +102,7 @@ impl Done {
 
 /// Why an action failed.
 #[derive(Debug, thiserror::Error)]
-pub(in crate::pool) enum Failure {
+pub(in crate::pool) enum ActionFailure {
     /// AWS.
     #[error(transparent)]
     Cloud(#[from] CloudError),
@@ -111,13 +111,13 @@ pub(in crate::pool) enum Failure {
     Kubernetes(#[from] Box<kube::Error>),
 }
 
-impl From<kube::Error> for Failure {
+impl From<kube::Error> for ActionFailure {
     fn from(error: kube::Error) -> Self {
         Self::Kubernetes(Box::new(error))
     }
 }
 
-impl Failure {
+impl ActionFailure {
     /// The result for the planner's memory.
     pub(in crate::pool) fn outcome(&self) -> Outcome {
         match self {
@@ -141,7 +141,11 @@ fn is_response(error: &kube::Error) -> bool {
 
 impl Executor<'_> {
     /// Carries out one action.
-    pub(in crate::pool) async fn carry_out(&self, action: &Action, now: Timestamp) -> Result<Done, Failure> {
+    pub(in crate::pool) async fn carry_out(
+        &self,
+        action: &Action,
+        now: Timestamp,
+    ) -> Result<Done, ActionFailure> {
         match action {
             Action::Pool(action) => self.write_pool(action).await,
             Action::Read(action) => Ok(self.read(action, now).await?),
@@ -158,7 +162,7 @@ impl Executor<'_> {
         }
     }
 
-    async fn write_pool(&self, action: &PoolAction) -> Result<Done, Failure> {
+    async fn write_pool(&self, action: &PoolAction) -> Result<Done, ActionFailure> {
         match action {
             PoolAction::AddFinalizer => self.set_finalizer(true).await?,
             PoolAction::RemoveFinalizer => self.set_finalizer(false).await?,
@@ -236,7 +240,7 @@ impl Executor<'_> {
         Ok(Done::Carried)
     }
 
-    async fn change_instances(&self, action: &InstanceAction) -> Result<Done, Failure> {
+    async fn change_instances(&self, action: &InstanceAction) -> Result<Done, ActionFailure> {
         match action {
             InstanceAction::ProtectInstances { name, ids } => self.cloud.protect_instances(name, ids).await?,
             InstanceAction::TerminateInstance { id, decrement, .. } => {
@@ -253,7 +257,7 @@ impl Executor<'_> {
         Ok(Done::Carried)
     }
 
-    async fn serve_hook(&self, action: &HookAction) -> Result<Done, Failure> {
+    async fn serve_hook(&self, action: &HookAction) -> Result<Done, ActionFailure> {
         match action {
             HookAction::PutLifecycleHook { group, terms } => {
                 self.cloud.put_drain_hook(group, *terms).await?;
@@ -272,7 +276,7 @@ impl Executor<'_> {
         Ok(Done::Carried)
     }
 
-    async fn write_machine(&self, action: &MachineAction) -> Result<Done, Failure> {
+    async fn write_machine(&self, action: &MachineAction) -> Result<Done, ActionFailure> {
         match action {
             MachineAction::CreateFooMachine { name, instance, zone, spec_hash } => {
                 self.create_foo_machine(name, instance, zone, spec_hash.as_ref()).await?;
@@ -296,7 +300,7 @@ impl Executor<'_> {
         crate::pool::act::recently_created::token(&self.pool.uid().unwrap_or_default(), what, now)
     }
 
-    async fn set_finalizer(&self, wanted: bool) -> Result<(), Failure> {
+    async fn set_finalizer(&self, wanted: bool) -> Result<(), ActionFailure> {
         let pools: Api<FooMachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let mut finalizers: Vec<String> = self.pool.finalizers().to_vec();
         finalizers.retain(|finalizer| finalizer != names::POOL_FINALIZER);
@@ -322,7 +326,7 @@ impl Executor<'_> {
     }
 
     /// Sets or removes an annotation of the pool.
-    async fn annotate(&self, annotation: &str, value: Option<&str>) -> Result<(), Failure> {
+    async fn annotate(&self, annotation: &str, value: Option<&str>) -> Result<(), ActionFailure> {
         let pools: Api<FooMachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let patch = json!({"metadata": {
             "uid": self.pool.uid(), "annotations": {annotation: value}
@@ -331,7 +335,7 @@ impl Executor<'_> {
         Ok(())
     }
 
-    async fn record_arn(&self, arn: &str) -> Result<(), Failure> {
+    async fn record_arn(&self, arn: &str) -> Result<(), ActionFailure> {
         let pools: Api<FooMachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         // Together with the list: an apply without one of the manager's fields would remove it.
         let list = self.pool.spec.provider_id_list.clone().unwrap_or_default();
@@ -352,7 +356,7 @@ impl Executor<'_> {
         instance: &InstanceId,
         zone: &Zone,
         spec_hash: Option<&SpecHash>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ActionFailure> {
         let machines: Api<FooMachine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let mut machine = FooMachine::new(
             name.as_str(),
@@ -378,7 +382,7 @@ impl Executor<'_> {
     }
 
     /// Whether the instance has a Machine that is not being deleted, read live: the cache may have lost it.
-    pub(in crate::pool) async fn has_living_machine(&self, id: &InstanceId) -> Result<bool, Failure> {
+    pub(in crate::pool) async fn has_living_machine(&self, id: &InstanceId) -> Result<bool, ActionFailure> {
         let name = foo_model::names::machine_name(&self.identity.pool, id);
         Ok(self
             .live_machine(&name)
@@ -387,12 +391,15 @@ impl Executor<'_> {
     }
 
     /// A Machine's metadata, read live.
-    async fn live_machine(&self, name: &MachineName) -> Result<Option<PartialObjectMeta<Machine>>, Failure> {
+    async fn live_machine(
+        &self,
+        name: &MachineName,
+    ) -> Result<Option<PartialObjectMeta<Machine>>, ActionFailure> {
         let machines: Api<Machine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         Ok(machines.get_metadata_opt(name.as_str()).await?)
     }
 
-    async fn delete_foo_machine(&self, name: &MachineName, uid: &Uid) -> Result<Done, Failure> {
+    async fn delete_foo_machine(&self, name: &MachineName, uid: &Uid) -> Result<Done, ActionFailure> {
         if self.live_machine(name).await?.is_some() {
             return Ok(Done::PreconditionFailed("it has a Machine after all"));
         }
@@ -401,7 +408,7 @@ impl Executor<'_> {
         Ok(Done::Carried)
     }
 
-    async fn release_foo_machine(&self, name: &MachineName, uid: &Uid) -> Result<(), Failure> {
+    async fn release_foo_machine(&self, name: &MachineName, uid: &Uid) -> Result<(), ActionFailure> {
         let machines: Api<FooMachine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let Some(live) = machines.get_metadata_opt(name.as_str()).await? else { return Ok(()) };
         if live.uid().as_deref() != Some(uid.as_str()) {
@@ -425,7 +432,7 @@ impl Executor<'_> {
         name: &MachineName,
         uid: &Uid,
         only_if: Precondition,
-    ) -> Result<Done, Failure> {
+    ) -> Result<Done, ActionFailure> {
         let machines: Api<Machine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let Some(live) = machines.get_opt(name.as_str()).await? else { return Ok(Done::Carried) };
         if live.uid().as_deref() != Some(uid.as_str()) || live.metadata.deletion_timestamp.is_some() {
@@ -455,7 +462,7 @@ impl Executor<'_> {
 
     /// Whether MachinePool.spec.replicas, read live, requests more than `target`, and the reason to refuse
     /// then. Without a MachinePool no replicas are desired.
-    async fn target_exceeds(&self, target: u32) -> Result<Option<&'static str>, Failure> {
+    async fn target_exceeds(&self, target: u32) -> Result<Option<&'static str>, ActionFailure> {
         let Some(name) = self.machine_pool else { return Ok(None) };
         let pools: Api<MachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let Some(live) = pools.get_opt(name).await? else { return Ok(None) };
@@ -466,7 +473,7 @@ impl Executor<'_> {
         })
     }
 
-    async fn cordon(&self, nodes: &BTreeMap<InstanceId, MachineName>) -> Vec<(Cordon, cordon::Outcome)> {
+    async fn cordon(&self, nodes: &BTreeMap<InstanceId, MachineName>) -> Vec<(Cordon, cordon::CordonResult)> {
         let node_of = |name: &MachineName| {
             let is_it = |machine: &&Arc<Machine>| machine.metadata.name.as_deref() == Some(name.as_str());
             let machine = self.machines.iter().find(is_it)?;
@@ -481,7 +488,7 @@ impl Executor<'_> {
         cordon::cordon(self.client, self.workloads, cluster, cordons.collect()).await
     }
 
-    async fn exclude_from_draining(&self, name: &MachineName, uid: &Uid) -> Result<(), Failure> {
+    async fn exclude_from_draining(&self, name: &MachineName, uid: &Uid) -> Result<(), ActionFailure> {
         let apply = json!({
             "apiVersion": Machine::api_version(&()), "kind": Machine::kind(&()),
             "metadata": {
@@ -497,7 +504,7 @@ impl Executor<'_> {
         name: &MachineName,
         uid: &Uid,
         timeouts: DeletionTimeouts,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ActionFailure> {
         let deletion = foo_api::capi::MachineDeletion {
             node_drain_timeout_seconds: timeouts.node_drain.and_then(|s| i32::try_from(s.0).ok()),
             node_volume_detach_timeout_seconds: timeouts
@@ -518,14 +525,14 @@ impl Executor<'_> {
         name: &MachineName,
         manager: &str,
         apply: serde_json::Value,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ActionFailure> {
         let machines: Api<Machine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let applied =
             machines.patch(name.as_str(), &PatchParams::apply(manager).force(), &Patch::Apply(apply)).await;
         ignore_not_found(applied.map(drop))
     }
 
-    async fn publish_replicas(&self, replicas: u32) -> Result<(), Failure> {
+    async fn publish_replicas(&self, replicas: u32) -> Result<(), ActionFailure> {
         let Some(name) = self.machine_pool else { return Ok(()) };
         let pools: Api<MachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         // A merge patch, not an apply: the field stays the user's when the annotation is removed.
@@ -567,7 +574,7 @@ fn is_not_found(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 404)
 }
 
-fn ignore_not_found(result: Result<(), kube::Error>) -> Result<(), Failure> {
+fn ignore_not_found(result: Result<(), kube::Error>) -> Result<(), ActionFailure> {
     match result {
         Err(error) if is_not_found(&error) => Ok(()),
         other => Ok(other?),

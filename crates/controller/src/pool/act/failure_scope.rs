@@ -2,7 +2,7 @@
 //! in the same way. All others are carried out, so that one Machine that a policy protects, or one instance
 //! that AWS refuses to terminate, does not delay the others.
 
-use super::execute::Failure;
+use super::execute::ActionFailure;
 use foo_cloud::ErrorKind;
 use foo_model::{Decrement, MachineName};
 use foo_planner::Action;
@@ -40,18 +40,18 @@ enum Skip {
 
 impl Skips {
     /// An action failed.
-    pub(in crate::pool) fn failed(&mut self, action: &Action, failure: &Failure) {
+    pub(in crate::pool) fn failed(&mut self, action: &Action, failure: &ActionFailure) {
         match failure {
             // The API server does not respond, so the next request would fail, too.
-            Failure::Kubernetes(_) if failure.outcome() == Outcome::MayHaveHappened => {
+            ActionFailure::Kubernetes(_) if failure.outcome() == Outcome::MayHaveHappened => {
                 self.add(Skip::Everything);
             }
-            Failure::Kubernetes(_) => {
+            ActionFailure::Kubernetes(_) => {
                 // A missing right or a quota: the next action of this kind would fail, too.
                 self.add(Skip::Kind(action.kind()));
                 self.depends_on(action, false);
             }
-            Failure::Cloud(error) => {
+            ActionFailure::Cloud(error) => {
                 match error.kind {
                     ErrorKind::Throttled => self.add(Skip::Throttled),
                     ErrorKind::Unreachable | ErrorKind::Credentials => self.add(Skip::Aws),
@@ -231,7 +231,7 @@ mod tests {
         Action::Group(GroupAction::SuspendProcesses { name: "g".into(), processes: BTreeSet::new() })
     }
 
-    fn refused(kind: ErrorKind) -> Failure {
+    fn refused(kind: ErrorKind) -> ActionFailure {
         CloudError::new(Operation::TerminateInstanceInAutoScalingGroup, kind, None, "no").into()
     }
 

@@ -21,7 +21,7 @@ use super::state::PoolState;
 use crate::apply;
 use crate::clouds::CloudRegion;
 use crate::labels::ActionOutcome;
-use execute::{Done, Executor, Failure};
+use execute::{ActionFailure, Done, Executor};
 use failure_scope::Skips;
 use foo_api::FooMachinePool;
 use foo_cloud::Made;
@@ -134,8 +134,9 @@ impl Pools {
                 Api::namespaced(self.context.client.clone(), &gathered.namespace());
             let finalizer = foo_api::names::POOL_FINALIZER;
             let removed = apply::remove_finalizer(&pools, gathered.pool.as_ref(), finalizer).await;
-            pass.failure =
-                removed.err().map(|error| (Action::Pool(PoolAction::RemoveFinalizer), Failure::from(error)));
+            pass.failure = removed
+                .err()
+                .map(|error| (Action::Pool(PoolAction::RemoveFinalizer), ActionFailure::from(error)));
             pass.tried = 1;
         }
         pass
@@ -187,7 +188,7 @@ impl Pools {
         acting: &Acting<'_>,
         batch: &[&Action],
         state: &mut PoolState,
-    ) -> (Sent, Vec<Result<Done, Failure>>, Timestamp) {
+    ) -> (Sent, Vec<Result<Done, ActionFailure>>, Timestamp) {
         // If this pass is cancelled during a call, the memory shows that the call may have happened.
         let at = self.context.clock.now();
         let changes_template = batch.iter().any(|action| action.changes_template());
@@ -215,7 +216,7 @@ impl Pools {
         &self,
         acting: &mut Acting<'_>,
         action: &Action,
-        done: Result<Done, Failure>,
+        done: Result<Done, ActionFailure>,
         sent: &Sent,
         state: &mut PoolState,
         now: Timestamp,
@@ -288,7 +289,13 @@ impl Pools {
         }
     }
 
-    fn failed(acting: &mut Acting<'_>, action: &Action, failure: Failure, state: &PoolState, now: Timestamp) {
+    fn failed(
+        acting: &mut Acting<'_>,
+        action: &Action,
+        failure: ActionFailure,
+        state: &PoolState,
+        now: Timestamp,
+    ) {
         let Acting { inputs, pass, skips, .. } = acting;
         let pool = &inputs.desired.identity;
         if failure.is_race() {
@@ -386,20 +393,23 @@ impl Pools {
 }
 
 /// The results of an action for the planner's memory: one for each Node that was to be cordoned.
-fn outcomes_of<'a>(action: &'a Action, done: &Result<Done, Failure>) -> Vec<(Cow<'a, Action>, Outcome)> {
+fn outcomes_of<'a>(
+    action: &'a Action,
+    done: &Result<Done, ActionFailure>,
+) -> Vec<(Cow<'a, Action>, Outcome)> {
     let Ok(Done::Cordoned(nodes)) = done else {
         return vec![(Cow::Borrowed(action), judged(done).0)];
     };
-    let answer = |(cordon, done): &(cordon::Cordon, cordon::Outcome)| {
+    let outcome_of = |(cordon, done): &(cordon::Cordon, cordon::CordonResult)| {
         let node = [(cordon.instance.clone(), cordon.machine.clone())].into();
         let outcome = if done.is_ok() { Outcome::Done } else { Outcome::Refused };
         (Cow::Owned(NodeAction::CordonNodes { nodes: node }.into()), outcome)
     };
-    nodes.iter().map(answer).collect()
+    nodes.iter().map(outcome_of).collect()
 }
 
 /// The result of an action for the planner's memory and for the metrics.
-fn judged(done: &Result<Done, Failure>) -> (Outcome, ActionOutcome) {
+fn judged(done: &Result<Done, ActionFailure>) -> (Outcome, ActionOutcome) {
     match done {
         Ok(Done::Cordoned(outcomes)) if outcomes.iter().any(|(_, done)| done.is_err()) => {
             (Outcome::Refused, ActionOutcome::Failed)
@@ -419,9 +429,9 @@ fn judged(done: &Result<Done, Failure>) -> (Outcome, ActionOutcome) {
 }
 
 /// When to repeat a call that AWS refused only because something was just created.
-fn excused(action: &Action, failure: &Failure, state: &PoolState, now: Timestamp) -> Option<Duration> {
+fn excused(action: &Action, failure: &ActionFailure, state: &PoolState, now: Timestamp) -> Option<Duration> {
     match failure {
-        Failure::Cloud(error) => state.calls.created.excuses(action, error, now),
-        Failure::Kubernetes(_) => None,
+        ActionFailure::Cloud(error) => state.calls.created.excuses(action, error, now),
+        ActionFailure::Kubernetes(_) => None,
     }
 }

@@ -4,7 +4,7 @@
 //! it does not show whether it terminated some of the others. So such a refusal proves nothing: the group is
 //! observed again, and what is still to be terminated is terminated one by one for a while.
 
-use super::execute::{Done, Executor, Failure};
+use super::execute::{ActionFailure, Done, Executor};
 use foo_cloud::{CloudError, Ended, ErrorKind};
 use foo_model::{Decrement, GroupName, InstanceId, Timestamp};
 use foo_planner::Action;
@@ -63,7 +63,10 @@ struct Call<'a> {
 impl Executor<'_> {
     /// Terminates instances in one call, except those whose Machine is not being deleted. Returns the result
     /// of each, in their order.
-    pub(in crate::pool) async fn end_together(&self, actions: &[&Action]) -> Vec<Result<Done, Failure>> {
+    pub(in crate::pool) async fn end_together(
+        &self,
+        actions: &[&Action],
+    ) -> Vec<Result<Done, ActionFailure>> {
         let mut results = Vec::with_capacity(actions.len());
         for some in actions.chunks(READS) {
             let any_failed = results.iter().any(Result::is_err);
@@ -80,14 +83,14 @@ impl Executor<'_> {
             Some(call) => self.end(&call).await,
             None => Ok(Ended::All),
         };
-        let done = |before: Result<Option<Done>, Failure>| match before? {
+        let done = |before: Result<Option<Done>, ActionFailure>| match before? {
             Some(overtaken) => Ok(overtaken),
             None => outcome_of(&response),
         };
         results.into_iter().map(done).collect()
     }
 
-    async fn is_overtaken(&self, action: &Action) -> Result<Option<Done>, Failure> {
+    async fn is_overtaken(&self, action: &Action) -> Result<Option<Done>, ActionFailure> {
         let Action::Instance(InstanceAction::TerminateInstance { id, .. }) = action else { return Ok(None) };
         let lives = self.has_living_machine(id).await?;
         Ok(lives.then_some(Done::PreconditionFailed("its Machine is not being deleted")))
@@ -120,7 +123,7 @@ fn call_of<'a>(actions: impl Iterator<Item = &'a Action>) -> Option<Call<'a>> {
 }
 
 /// What the response means for one of several instances.
-fn outcome_of(response: &Result<Ended, CloudError>) -> Result<Done, Failure> {
+fn outcome_of(response: &Result<Ended, CloudError>) -> Result<Done, ActionFailure> {
     match response {
         Ok(Ended::All) => Ok(Done::Carried),
         Ok(Ended::NotAll) => Ok(Done::NotTogether),

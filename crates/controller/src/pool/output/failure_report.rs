@@ -5,7 +5,7 @@
 
 use crate::labels::Invariant;
 use crate::metrics::Metrics;
-use crate::pool::act::execute::Failure;
+use crate::pool::act::execute::ActionFailure;
 use crate::pool::pass::Pass;
 
 use foo_cloud::{CloudError, ErrorKind};
@@ -39,10 +39,10 @@ pub(in crate::pool) fn add(pass: &mut Pass, unseen: &Unseen, region: &str) {
 }
 
 /// An action failed; `region` is where AWS is called.
-fn failed(report: &mut Report, action: &Action, failure: &Failure, region: &str) {
+fn failed(report: &mut Report, action: &Action, failure: &ActionFailure, region: &str) {
     match failure {
-        Failure::Cloud(error) => refusal(report, action, error, region),
-        Failure::Kubernetes(_) => {
+        ActionFailure::Cloud(error) => refusal(report, action, error, region),
+        ActionFailure::Kubernetes(_) => {
             let what = action.kind();
             let message = format!("{what} failed: {failure}");
             put(report, ConditionKind::Ready, Reason::KubernetesRequestFailed, message);
