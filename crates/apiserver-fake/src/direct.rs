@@ -132,14 +132,14 @@ impl FakeApiServer {
 
     /// Changes what is stored of an object, without validation: a real server has such objects too, from older versions
     /// of their kind or through rules that it does not check.
-    pub fn spoil<K: Object>(
+    pub fn corrupt<K: Object>(
         &self,
         namespace: &str,
         name: &str,
         change: impl FnOnce(&mut Value),
     ) -> Result<(), ApiError> {
         let key = (namespace.to_owned(), name.to_owned());
-        self.touch(|store, kind: &Kind, _| store.spoil(kind, &key, change), kind_of::<K>)
+        self.touch(|store, kind: &Kind, _| store.corrupt(kind, &key, change), kind_of::<K>)
     }
 
     /// Deletes an object in the background; true if it is removed at once, false if it has finalizers.

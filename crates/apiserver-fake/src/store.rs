@@ -428,7 +428,7 @@ impl Store {
     }
 
     /// Changes an object's JSON as it is shown.
-    pub(crate) fn spoil(
+    pub(crate) fn corrupt(
         &mut self,
         kind: &Kind,
         key: &Key,

@@ -15,7 +15,7 @@ use crate::clock::{KubernetesClock, compare};
 use crate::labels::{KubeClient, KubeCode, Verb};
 use crate::leader::Leadership;
 use crate::metrics::Metrics;
-use crate::watch::mended;
+use crate::watch::repaired;
 use governor::{DefaultDirectRateLimiter, Quota};
 use http::{Method, Request, Response};
 use http_body_util::combinators::UnsyncBoxBody;
@@ -273,7 +273,7 @@ where
             }
             let read = timeout(TIMEOUT, body.collect()).await;
             let body = read.map_err(|_elapsed| NoResponse::TooLate)??.to_bytes();
-            let body = Full::new(mended(body)).map_err(|never| match never {});
+            let body = Full::new(repaired(body)).map_err(|never| match never {});
             Ok(Response::from_parts(parts, body.boxed_unsync()))
         })
     }

@@ -28,7 +28,7 @@ mod unreadable;
 pub use by_name::ByName;
 pub use changes::ChangeFilter;
 pub use filled::{Filled, WatchEnded};
-pub(crate) use received::mended;
+pub(crate) use received::repaired;
 pub use received::{Odd, Received};
 pub use unreadable::Unreadable;
 

@@ -89,7 +89,7 @@ impl Connected {
                 Some(profile) if profile.role.is_some() => RARELY_CHANGES,
                 Some(_) | None => Duration::ZERO,
             }),
-            // One that is refused may be mended at any moment.
+            // One that is refused may be repaired at any moment.
             roles: Cache::new(Operation::GetRole, ONE_CALL, |_| Duration::ZERO),
             versions: Cache::new(Operation::DescribeClusterVersions, ONE_CALL, |_| RARELY_CHANGES),
             vcpus: Cache::new(Operation::GetServiceQuota, ONE_CALL, |_| RARELY_CHANGES),

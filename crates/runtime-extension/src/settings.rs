@@ -32,7 +32,7 @@ pub struct Settings {
     pub versions: Vec<String>,
 }
 
-/// What becomes of findings in AWS.
+/// What happens with findings in AWS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub enum Checks {
     /// The topology is refused.

@@ -40,7 +40,7 @@ pub(crate) async fn plan(
         return Err(Failure::new(format!("there is no way from Kubernetes {} to {}", from.text, to.text)));
     }
     let named = named(&settings, &request.cluster)?;
-    // Pools are all the same to the control plane, and may have no image for these versions yet.
+    // Pools do not matter to the control plane, and may have no image for these versions yet.
     let topology = Topology::of_cluster(&without_pools(&request.cluster), &to.text)?;
     let on_eks = topology.filter(|topology| topology.eks.is_some());
     let mut control_plane = match &on_eks {

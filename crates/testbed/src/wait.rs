@@ -3,7 +3,7 @@
 //!
 //! Deadlines are written for the machine that they were chosen on. On one that is slower, or busy, everything takes
 //! longer: how much is measured by what starting a world took, and all deadlines grow with it. No other code of the
-//! testbed or of the tests on it lets real time pass to see what comes of it.
+//! testbed or of the tests on it lets real time pass to see the effect.
 
 use anyhow::{Result, bail};
 use std::fmt::Debug;

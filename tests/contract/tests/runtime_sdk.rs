@@ -1,6 +1,6 @@
 //! The Rust types of the Runtime SDK against upstream's own: a Go program of hack/tools writes empty and filled samples
 //! of every request and response of Cluster API's catalogue. The crate's types read each and write it again, the same
-//! to the letter but for the order of fields; and the catalogue has the same hooks, neither more nor fewer.
+//! to the letter except the order of fields; and the catalogue has the same hooks, neither more nor fewer.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
 
 mod common;

@@ -40,7 +40,7 @@ pub async fn node_group<'w>(cluster: &Cluster<'w>, replicas: u32) -> Result<Pool
     cluster.pool_with("workers", replicas, |machine_pool, _| in_bounds(machine_pool, "0", "10")).await
 }
 
-/// What becomes of its PATCH.
+/// What happens to its PATCH.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lowering {
     Accepted,

@@ -14,7 +14,7 @@ pub const CONTROLS: &str = "\u{7f}\u{80}oops\u{93}\u{202e}\u{1}";
 const ODD: &str = "odd";
 
 /// They are in the pool's namespace, in its own annotations, and in another namespace (which need not exist).
-pub async fn befall(world: &World, pool: &Pool<'_>, elsewhere: &str) -> Result<()> {
+pub async fn apply_odd_objects(world: &World, pool: &Pool<'_>, elsewhere: &str) -> Result<()> {
     world.apply(&manifests::namespace(elsewhere)).await?;
     let cluster = &pool.name().cluster;
     for namespace in [pool.name().namespace.as_str(), elsewhere] {

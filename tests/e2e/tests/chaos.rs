@@ -96,7 +96,7 @@ fn a_bad_image_is_rolled_back_and_what_serves_stays() {
         assert_eq!((status, reason), ("False", "RolledBack"));
         assert!(message.contains("has not joined after 60 s"), "{message}");
 
-        // The image is repaired, and the record taken away: now it is rolled out, under the budget.
+        // The image is repaired, and the record removed: now it is rolled out, under the budget.
         world.aws().region().set_image_boot(IMAGE_X86_64_NEWER, Boot::Succeeds)?;
         pool.annotate(Kind::FooMachinePool, "infrastructure.foo.com/quarantine", None).await?;
         let mut fewest = usize::MAX;
@@ -225,7 +225,7 @@ fn storms_of_accidents_lose_no_pod_and_the_pool_settles() {
         }
         pool.scale(size).await?;
         let settled = pool
-            .wait("to come to rest after the storm", PATIENCE, |view| {
+            .wait("to settle after the storm", PATIENCE, |view| {
                 rollout(view, "phase") == "Finished" && view.is_settled_at(all)
             })
             .await?;

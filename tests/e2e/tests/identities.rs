@@ -120,7 +120,7 @@ async fn nothing_is_left_that_needs_a_manager(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Everything is deleted at once, credentials first: what is in AWS is removed with them all the same.
+/// Everything is deleted at once, credentials first: what is in AWS is removed with them nevertheless.
 async fn stay_until_the_cluster_is_deleted(
     world: &World,
     cluster: &Cluster<'_>,

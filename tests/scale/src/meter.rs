@@ -81,7 +81,7 @@ impl Reading {
         self.live_reads / minutes
     }
 
-    /// Use of a processor core over so many minutes, in thousandths, as Kubernetes counts.
+    /// Use of a processor core over this many minutes, in thousandths, as Kubernetes counts.
     pub(crate) fn millicores(&self, minutes: f64) -> f64 {
         self.cpu / (minutes * 60.0) * 1000.0
     }

@@ -119,7 +119,7 @@ async fn fields_of_another_manager_conflict_unless_equal_or_forced() {
     assert_eq!(after.spec.max_size, Some(8));
     assert!(!owners(&after).iter().any(|(manager, ..)| manager == "a"), "a owns nothing any more");
     let after = bench.apply("a", json!({})).await.unwrap();
-    assert_eq!(after.spec.max_size, Some(8), "what was taken away is not removed");
+    assert_eq!(after.spec.max_size, Some(8), "what was dropped is not removed");
 }
 
 #[tokio::test]

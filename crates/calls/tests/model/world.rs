@@ -88,7 +88,7 @@ enum Stage {
     Planned(Box<Plan<Boxes>>),
     /// The calls may be sent.
     Recorded(Vec<Call>),
-    /// So many have no outcome yet.
+    /// This many have no outcome yet.
     Sent(usize),
 }
 

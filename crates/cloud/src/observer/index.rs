@@ -61,15 +61,15 @@ struct Entry {
     /// When it began to be watched.
     watched: Instant,
     /// Whether it was reported because it has not been observed for too long.
-    blind: Blind,
+    unobserved: Unobserved,
 }
 
-/// Whether those who wait for a group know that it is not observed.
+/// Whether waiting callers were notified that the group is not observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Blind {
-    /// It is observed, as far as they know.
+enum Unobserved {
+    /// They were not.
     No,
-    /// They know that it is not.
+    /// They were.
     Reported,
 }
 
@@ -147,7 +147,7 @@ impl Index {
             observed: now,
             watched: now,
             since: wall,
-            blind: Blind::No,
+            unobserved: Unobserved::No,
         };
         self.entries.insert(group.clone(), entry);
         // Not at once: a manager that starts watches all its groups within a moment.
@@ -194,13 +194,13 @@ impl Index {
     /// The groups that have not been observed for longer than two periods and were not reported for that yet.
     pub(super) fn newly_unseen(&mut self, now: Instant) -> Vec<GroupName> {
         let unseen = |(name, entry): (&GroupName, &Entry)| {
-            let new = entry.blind == Blind::No && entry.age(now) > self.two_periods(entry);
+            let new = entry.unobserved == Unobserved::No && entry.age(now) > self.two_periods(entry);
             new.then(|| name.clone())
         };
         let names: Vec<GroupName> = self.entries.iter().filter_map(unseen).collect();
         for name in &names {
             if let Some(entry) = self.entries.get_mut(name) {
-                entry.blind = Blind::Reported;
+                entry.unobserved = Unobserved::Reported;
             }
         }
         names
@@ -325,8 +325,8 @@ impl Index {
                 entry.changed = now;
                 self.members.seen(name, entry.ids(), now);
             }
-            let recovered = entry.failure.take().is_some() || entry.blind == Blind::Reported;
-            entry.blind = Blind::No;
+            let recovered = entry.failure.take().is_some() || entry.unobserved == Unobserved::Reported;
+            entry.unobserved = Unobserved::No;
             entry.failures = 0;
             (entry.observed, entry.since) = (page.sent, page.at);
             let wanted = entry.wanted.take_if(|from| *from <= page.sent).is_some();

@@ -69,7 +69,7 @@ async fn ask(reads: &NetworkReads, freshness: Freshness) -> Known<Parts> {
     reads.parts(Kind::InternetGateway, &requested(), freshness).await
 }
 
-/// So many idle clusters for an hour, each with a pass every five minutes at a time of its own.
+/// This many idle clusters for an hour, each with a pass every five minutes at a time of its own.
 async fn calls_while_idle(clusters: u64) -> usize {
     let bench = bench();
     let Bench { cloud, reads, .. } = &bench;

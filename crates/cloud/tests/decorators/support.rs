@@ -114,7 +114,7 @@ pub(crate) fn details(id: &str) -> InstanceDetails {
 pub(crate) struct Wall(Arc<AtomicI64>);
 
 impl Wall {
-    /// Sets it forward by so many seconds, or back.
+    /// Sets it forward by this many seconds, or back.
     pub(crate) fn steps_by(&self, seconds: i64) {
         self.0.fetch_add(seconds * 1_000, Ordering::SeqCst);
     }

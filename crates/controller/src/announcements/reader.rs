@@ -249,7 +249,7 @@ impl Reader {
             }
         }
         // Interruptions always wait here; others beyond the maximum return to the queue, and pools act on
-        // them all the same.
+        // them nevertheless.
         let hide_for = match event.signal {
             Some(SignalKind::Interruption) | None => HIDDEN,
             Some(SignalKind::Rebalance) => ADVICE_HIDDEN,

@@ -6,7 +6,7 @@ use foo_cloud::CloudError;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Between a pass that was cut short and the next one.
+/// Delay before resuming a pass that yielded.
 pub(crate) const CONTINUE: Duration = Duration::from_secs(1);
 /// After a read that failed: the shared reads have a backoff of their own.
 pub(crate) const READ_SOON: Duration = Duration::from_secs(10);

@@ -73,7 +73,7 @@ impl Clusters {
 
     /// Names of the cluster's pools, sorted.
     fn pools_left(&self, cluster: &FooCluster) -> BTreeSet<String> {
-        // The label can be taken off by hand; the owner cannot.
+        // The label can be removed by hand; the owner cannot.
         let owner = self.owner(cluster).map(|owner| owner.name_any());
         let labelled = cluster.labels().get(names::CLUSTER_NAME_LABEL);
         let left = self.pools.state_filter(|pool| {

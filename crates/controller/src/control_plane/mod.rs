@@ -122,7 +122,7 @@ impl ControlPlanes {
         let owner = relations::owner(control_plane, &self.clusters);
         let paused = owners::is_paused(control_plane, owner.as_deref());
         if control_plane.metadata.deletion_timestamp.is_some() {
-            return self.see_off(control_plane, paused).await;
+            return self.report_deletion(control_plane, paused).await;
         }
         if paused {
             let facts = Facts { paused, ..Facts::default() };
@@ -154,7 +154,7 @@ impl ControlPlanes {
 
     /// The object is being deleted. The provider has no finalizer on it: the garbage collector deletes what
     /// it owns in Kubernetes. Finalizers of others may block the deletion, and the status reports it.
-    async fn see_off(
+    async fn report_deletion(
         &self,
         control_plane: &FooControlPlane,
         paused: bool,

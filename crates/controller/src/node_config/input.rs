@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// The two types spell their fields alike, so what one writes the other one reads, but for the content of files.
+    /// The two types spell their fields alike, so what one writes the other one reads, except the content of files.
     #[test]
     fn every_field_of_a_spec_reaches_the_nodes() {
         let spec = json!({

@@ -159,7 +159,7 @@ impl NodeConfigs {
         let cluster = belonging.as_ref().ok().map(|belonging| belonging.cluster.as_ref());
         let paused = owners::is_paused(config, cluster);
         if config.metadata.deletion_timestamp.is_some() {
-            return self.see_off(config, paused).await;
+            return self.report_deletion(config, paused).await;
         }
         if paused {
             let written = self.publish(config, &Facts { paused, ..Facts::default() }).await?;
@@ -206,7 +206,11 @@ impl NodeConfigs {
 
     /// The object is being deleted. The provider has no finalizer on it: the garbage collector deletes its Secret.
     /// Finalizers of others may block the deletion, and the status reports it.
-    async fn see_off(&self, config: &FooNodeConfig, paused: bool) -> Result<PassOutcome, apply::Error> {
+    async fn report_deletion(
+        &self,
+        config: &FooNodeConfig,
+        paused: bool,
+    ) -> Result<PassOutcome, apply::Error> {
         if config.finalizers().is_empty() {
             return Ok(PassOutcome::settled(Action::await_change()));
         }

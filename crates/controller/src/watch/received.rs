@@ -45,7 +45,7 @@ impl<'de, K: DeserializeOwned> Deserialize<'de> for Received<K> {
 
 /// The response to a request for a single object, without times that our types cannot represent. Nearly every
 /// response stays unchanged.
-pub(crate) fn mended(json: Bytes) -> Bytes {
+pub(crate) fn repaired(json: Bytes) -> Bytes {
     let late = LATE.as_bytes();
     if !json.windows(late.len()).any(|part| part == late) {
         return json;
@@ -186,11 +186,11 @@ mod tests {
 
     #[test]
     fn a_response_with_a_single_object_is_repaired_too() {
-        let response = mended(secret("a").to_string().into());
+        let response = repaired(secret("a").to_string().into());
         let secret: Secret = serde_json::from_slice(&response).unwrap();
         assert_eq!(secret.metadata.name.as_deref(), Some("a"));
         let plain = Bytes::from_static(b"{ \"a\": 1 }");
-        assert_eq!(mended(plain.clone()), plain);
+        assert_eq!(repaired(plain.clone()), plain);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use foo_api::capi::Machine;
 use foo_apiserver_fake::{Fault, Verb};
 use std::time::Duration;
 
-/// A fault at the `skip`-th write of a scale-up, and of the scale-in after it; whether there were so many writes.
+/// A fault at the `skip`-th write of a scale-up, and of the scale-in after it; whether there were this many writes.
 async fn strikes(fault: Fault, skip: u64) -> bool {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;

@@ -12,13 +12,13 @@ use std::time::Duration;
 
 /// The pool reports this, has no group, and is of 2 once it is repaired.
 async fn check(
-    spoil: impl FnOnce(&mut foo_api::FooMachinePoolSpec),
+    corrupt: impl FnOnce(&mut foo_api::FooMachinePoolSpec),
     condition: &str,
     reported: &str,
     named: &str,
 ) {
     let world = World::new().await;
-    let pool = world.pool("p").with(spoil).of(2).await;
+    let pool = world.pool("p").with(corrupt).of(2).await;
     assert_eq!(pool.state_of(condition), format!("False {reported}"), "{}", world.summary());
     assert_eq!(pool.state_of("Ready"), format!("False {reported}"));
     assert!(pool.condition("Ready").message.contains(named), "{}", pool.condition("Ready").message);
@@ -41,49 +41,49 @@ async fn check(
 
 #[tokio::test(start_paused = true)]
 async fn an_unknown_image_is_named() {
-    let spoil = |spec: &mut foo_api::FooMachinePoolSpec| spec.ami = Ami::of_id("ami-0nowhere");
-    check(spoil, "LaunchTemplateReady", "ImageNotFound", "ami-0nowhere").await;
+    let corrupt = |spec: &mut foo_api::FooMachinePoolSpec| spec.ami = Ami::of_id("ami-0nowhere");
+    check(corrupt, "LaunchTemplateReady", "ImageNotFound", "ami-0nowhere").await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_unknown_instance_type_is_named() {
-    let spoil = |spec: &mut foo_api::FooMachinePoolSpec| spec.instance_type = Some("z9.huge".to_owned());
-    check(spoil, "LaunchTemplateReady", "InstanceTypeNotFound", "z9.huge").await;
+    let corrupt = |spec: &mut foo_api::FooMachinePoolSpec| spec.instance_type = Some("z9.huge".to_owned());
+    check(corrupt, "LaunchTemplateReady", "InstanceTypeNotFound", "z9.huge").await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_type_of_another_architecture_than_the_image_is_named() {
-    let spoil = |spec: &mut foo_api::FooMachinePoolSpec| spec.instance_type = Some("m7g.large".to_owned());
-    check(spoil, "LaunchTemplateReady", "ArchitectureMismatch", "m7g.large").await;
+    let corrupt = |spec: &mut foo_api::FooMachinePoolSpec| spec.instance_type = Some("m7g.large".to_owned());
+    check(corrupt, "LaunchTemplateReady", "ArchitectureMismatch", "m7g.large").await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_unknown_subnet_is_named() {
-    let spoil =
+    let corrupt =
         |spec: &mut foo_api::FooMachinePoolSpec| spec.subnets = vec![objects::by_id("subnet-nowhere")];
-    check(spoil, "AutoScalingGroupReady", "SubnetNotFound", "subnet-nowhere").await;
+    check(corrupt, "AutoScalingGroupReady", "SubnetNotFound", "subnet-nowhere").await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_subnet_outside_the_foo_cluster_is_named() {
-    let spoil =
+    let corrupt =
         |spec: &mut foo_api::FooMachinePoolSpec| spec.subnets = vec![objects::by_id(PUBLIC_SUBNETS[0])];
-    check(spoil, "AutoScalingGroupReady", "SubnetOutsideCluster", PUBLIC_SUBNETS[0]).await;
+    check(corrupt, "AutoScalingGroupReady", "SubnetOutsideCluster", PUBLIC_SUBNETS[0]).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_unknown_security_group_is_named() {
-    let spoil =
+    let corrupt =
         |spec: &mut foo_api::FooMachinePoolSpec| spec.security_groups = vec![objects::by_id("sg-nowhere")];
-    check(spoil, "LaunchTemplateReady", "SecurityGroupNotFound", "sg-nowhere").await;
+    check(corrupt, "LaunchTemplateReady", "SecurityGroupNotFound", "sg-nowhere").await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn tags_that_no_security_group_has_are_named() {
     let tags = BTreeMap::from([("team".to_owned(), "none".to_owned())]);
     let reference = NetworkReference { tags: Some(tags), ..NetworkReference::default() };
-    let spoil = |spec: &mut foo_api::FooMachinePoolSpec| spec.security_groups = vec![reference];
-    check(spoil, "LaunchTemplateReady", "SecurityGroupNotFound", "team=none").await;
+    let corrupt = |spec: &mut foo_api::FooMachinePoolSpec| spec.security_groups = vec![reference];
+    check(corrupt, "LaunchTemplateReady", "SecurityGroupNotFound", "team=none").await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -104,10 +104,10 @@ async fn a_security_group_of_another_vpc_is_named() {
         tags: BTreeMap::new(),
     };
     world.region.put_security_group(group).unwrap();
-    let spoil = |spec: &mut foo_api::FooMachinePoolSpec| {
+    let corrupt = |spec: &mut foo_api::FooMachinePoolSpec| {
         spec.security_groups = vec![objects::by_id(SECURITY_GROUP), objects::by_id("sg-x")];
     };
-    let pool = world.pool("p").with(spoil).of(1).await;
+    let pool = world.pool("p").with(corrupt).of(1).await;
     assert_eq!(pool.state_of("LaunchTemplateReady"), "False SecurityGroupOutsideCluster");
 }
 

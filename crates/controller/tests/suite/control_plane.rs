@@ -175,7 +175,7 @@ async fn a_users_own_secret_of_that_name_gets_the_label_and_is_judged() {
     assert_eq!(there.labels().get(CLUSTER_NAME_LABEL).map(String::as_str), Some(CLUSTER));
     assert!(there.owner_references().is_empty(), "it is the user's, and must outlive the FooControlPlane");
     assert_eq!(reported(&world, "KubeconfigReady"), "False KubeconfigSecretWrongType");
-    assert_eq!(reported(&world, "Available"), "False ApiServerUnreachable", "it is used all the same");
+    assert_eq!(reported(&world, "Available"), "False ApiServerUnreachable", "it is used nevertheless");
     assert_eq!(world.notes("KubeconfigSecretWrongType").len(), 1);
 }
 

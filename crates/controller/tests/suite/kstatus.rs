@@ -36,7 +36,7 @@ impl Pool<'_> {
     }
 }
 
-/// What is seen each second until something is the case.
+/// What is seen each second until a condition is met.
 async fn seen_until(world: &World, pool: &Pool<'_>, done: impl Fn() -> bool) -> BTreeSet<&'static str> {
     let mut seen = BTreeSet::new();
     for _ in 0..(2 * 3_600) {

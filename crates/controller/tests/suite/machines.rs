@@ -1,4 +1,4 @@
-//! Machines and what becomes of them and their instances.
+//! What happens to Machines and their instances.
 
 use crate::support::{MANAGER, NS, Pool, World};
 use foo_api::FooMachinePool;

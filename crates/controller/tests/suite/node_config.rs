@@ -353,8 +353,8 @@ async fn the_secret_is_kept_as_cluster_api_needs_it() {
             );
         },
     ];
-    for spoil in spoils {
-        world.server.edit(NS, POOL, spoil).unwrap();
+    for corrupt in spoils {
+        world.server.edit(NS, POOL, corrupt).unwrap();
         world.settles().await;
         let there = secret(&world);
         assert_eq!(there.data, right.data);

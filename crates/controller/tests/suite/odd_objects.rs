@@ -37,12 +37,12 @@ async fn times_that_cannot_be_decoded_block_no_object() {
     let pool = world.pool("p").of(2).await;
     let machine = pool.machines()[0].name_any();
     let foo_machine = pool.foo_machines()[0].clone();
-    world.server.spoil::<Secret>(NS, &objects::secret_name("p"), late_managed_fields).unwrap();
-    world.server.spoil::<Machine>(NS, &machine, late_managed_fields).unwrap();
+    world.server.corrupt::<Secret>(NS, &objects::secret_name("p"), late_managed_fields).unwrap();
+    world.server.corrupt::<Machine>(NS, &machine, late_managed_fields).unwrap();
     let late_condition = |object: &mut Value| {
         object["status"]["conditions"][0]["lastTransitionTime"] = json!(LATE);
     };
-    world.server.spoil::<FooMachine>(NS, &foo_machine, late_condition).unwrap();
+    world.server.corrupt::<FooMachine>(NS, &foo_machine, late_condition).unwrap();
     world.waits(Duration::from_secs(5)).await;
     world.kills_the_manager();
     world.starts_the_manager();
@@ -64,7 +64,7 @@ async fn an_unreadable_machine_stops_the_pools_of_its_namespace_only() {
     let mut world = World::new().await;
     world.pool("p").of(2).await;
     has_elsewhere(&world, "odd");
-    world.server.spoil::<FooMachine>(ELSEWHERE, "odd", |object| object["spec"] = json!("none")).unwrap();
+    world.server.corrupt::<FooMachine>(ELSEWHERE, "odd", |object| object["spec"] = json!("none")).unwrap();
     world.kills_the_manager();
     world.starts_the_manager();
     world.settles().await;
@@ -77,7 +77,7 @@ async fn an_unreadable_machine_stops_the_pools_of_its_namespace_only() {
     // One of its own namespace: nothing is done, and the pool reports why.
     let spec = world.server.get_raw::<FooMachine>(NS, &pool.foo_machines()[0]).unwrap()["spec"].clone();
     let name = pool.foo_machines()[0].clone();
-    world.server.spoil::<FooMachine>(NS, &name, |object| object["spec"] = json!("none")).unwrap();
+    world.server.corrupt::<FooMachine>(NS, &name, |object| object["spec"] = json!("none")).unwrap();
     world.waits(Duration::from_mins(2)).await;
     assert_eq!(pool.condition("Ready").reason, "UnreadableObject", "{}", world.summary());
     assert!(pool.condition("Ready").message.contains(&name), "{}", pool.condition("Ready").message);
@@ -88,7 +88,7 @@ async fn an_unreadable_machine_stops_the_pools_of_its_namespace_only() {
     assert!(world.server.get_raw::<FooMachinePool>(NS, "p").is_some());
 
     // A user repairs it.
-    world.server.spoil::<FooMachine>(NS, &name, |object| object["spec"] = spec).unwrap();
+    world.server.corrupt::<FooMachine>(NS, &name, |object| object["spec"] = spec).unwrap();
     world.settles().await;
     pool.is_of(1);
 }

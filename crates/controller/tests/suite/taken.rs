@@ -272,7 +272,7 @@ async fn a_drain_that_never_ends_is_cut_short_with_a_warning_before_aws_does_it(
     world.pool("p").is_of(1);
 }
 
-/// Half of all calls is refused for two hours: what waits is kept alive all the same.
+/// Half of all calls is refused for two hours: what waits is kept alive nevertheless.
 #[tokio::test(start_paused = true)]
 async fn heartbeats_are_sent_in_a_throttling_storm() {
     let world = World::new().await;

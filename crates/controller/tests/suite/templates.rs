@@ -117,7 +117,7 @@ async fn capacity_is_known_even_while_the_secret_is_missing() {
     assert_eq!(pool.status().capacity["cpu"], "2");
 }
 
-/// EC2 API Reference, ValidationWarning: a template that will not launch is created all the same.
+/// EC2 API Reference, ValidationWarning: a template that will not launch is created nevertheless.
 #[tokio::test(start_paused = true)]
 async fn a_warning_of_ec2_about_a_template_is_reported_once() {
     let world = World::new().await;

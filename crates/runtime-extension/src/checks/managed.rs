@@ -69,7 +69,7 @@ fn ranges_fit(network: &ManagedNetwork) -> Result<(), String> {
         return addresses::check_listed(&ranges, &subnets).map_err(|unfit| unfit.to_string());
     }
     let sizes = sizes(network, ranges.first().copied().unwrap_or_default());
-    // Where is all the same: whether there is room depends on how many there are.
+    // Zone names do not matter here, only their count.
     let zones = (0..zone_count(network)).map(|number| Zone::new(number.to_string())).collect();
     let carving = Carving { ranges, sizes, zones, existing: BTreeMap::new(), foreign: Vec::new() };
     addresses::carve(&carving).map(drop).map_err(|unfit| unfit.to_string())

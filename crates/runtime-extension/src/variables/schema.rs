@@ -131,7 +131,7 @@ fn whole(number: &Value) -> Value {
         .map_or_else(|| number.clone(), Value::from)
 }
 
-/// Takes away the rules of a list's items. Core (v1.14) judges the default of a variable as if it were a whole object,
+/// Removes the rules of a list's items. Core (v1.14) judges the default of a variable as if it were a whole object,
 /// so that it cannot compile them, and refuses the variable. The API server judges the object that gets the value by
 /// the same rules.
 pub(super) fn drop_rules_of_items(fields: &mut Map<String, Value>) {

@@ -13,7 +13,7 @@ fn schema_of<'a>(all: &'a [VariableDefinition], name: &str) -> &'a Value {
     &found.unwrap_or_else(|| panic!("no variable {name}")).schema.open_api_v3_schema
 }
 
-/// Fields at a place of an object that no variable of its class is written to, but for those that the test names.
+/// Fields at a place of an object that no variable of its class is written to, except those that the test names.
 fn without_variable(class: Class, object: Object, at: &[&str], except: &[&str]) -> Vec<String> {
     let of_object = |variable: &&Variable| match object {
         Object::Pool => {

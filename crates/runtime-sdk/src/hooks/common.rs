@@ -180,7 +180,7 @@ macro_rules! blocking_hook {
         crate::hooks::common::response! {
             #[doc = concat!("Response of [`", stringify!($hook), "`].")]
             $response {
-                /// Call again after so many seconds; 0: continue.
+                /// Call again after this many seconds; 0: continue.
                 retry_after_seconds: i32,
             } retry |response| response.retry_after_seconds
         }

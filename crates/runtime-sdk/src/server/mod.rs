@@ -288,7 +288,7 @@ async fn hook(State(shared): State<Arc<Shared>>, request: Request<Body>) -> Resp
         return too_large(dispatcher, handler, received);
     }
     let Some(taken) = shared.room.take(length, received + handler.time_for_turn(asked)).await else {
-        // Late or early is all the same to the response.
+        // Late or early does not matter to the response.
         drop(tokio::time::timeout(CLEARING, clear(&mut body)).await);
         return closing(reply(dispatcher.busy(handler, received)));
     };

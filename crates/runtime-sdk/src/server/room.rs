@@ -35,7 +35,7 @@ impl Room {
         Self(Arc::new(Semaphore::new(ROOM.div_ceil(GRAIN))))
     }
 
-    /// Waits for room for a body of so many bytes, in the order of the calls; `None` if there is none by then.
+    /// Waits for room for a body of this many bytes, in the order of the calls; `None` if there is none by then.
     pub(super) async fn take(&self, bytes: usize, until: Instant) -> Option<Taken> {
         let permits = u32::try_from(bytes.clamp(LEAST, ROOM).div_ceil(GRAIN)).unwrap_or(u32::MAX);
         let waiting = Arc::clone(&self.0).acquire_many_owned(permits);

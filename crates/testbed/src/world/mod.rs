@@ -268,7 +268,7 @@ impl World {
         &self.bootstrap_manager
     }
 
-    /// From now on the infrastructure manager's wall clock is off by so many seconds. An error unless the world was
+    /// From now on the infrastructure manager's wall clock is off by this many seconds. An error unless the world was
     /// started with [`ManagerClock::Movable`].
     pub fn move_managers_clock(&self, seconds: i64) -> Result<()> {
         self.clock.as_ref().context("the manager has the machine's clock")?.set(seconds)

@@ -150,7 +150,7 @@ impl<'w> Pool<'w> {
         .with_context(|| format!("left in AWS: {:?}", self.world.aws().leftovers(&group)))
     }
 
-    /// Runs a Deployment on it with so many pods, spread over its Nodes, and waits until they are ready. None of them
+    /// Runs a Deployment on it with this many pods, spread over its Nodes, and waits until they are ready. None of them
     /// may be missing: its budget lets nothing be evicted until [`Workload::allow`].
     pub async fn run(&self, app: &str, pods: u32) -> Result<Workload<'w>> {
         let workload = self.workload(app);
@@ -187,7 +187,7 @@ impl Workload<'_> {
         self.world.apply_in(&self.pool.cluster, &manifests::deployment(&self.pool, &self.app, pods)).await
     }
 
-    /// Waits until so many pods are ready.
+    /// Waits until this many pods are ready.
     pub async fn is_ready(&self, pods: u32) -> Result<()> {
         let client = self.world.workload_client(&self.pool.cluster);
         let deployments: Api<Deployment> = Api::namespaced(client, &self.pool.namespace);

@@ -244,7 +244,7 @@ impl Server {
         self.apply(&bound("cluster-admin", users).to_string()).await
     }
 
-    /// Gives users every verb of requests, by name: what they may not do all the same is refused by a rule or a policy.
+    /// Gives users every verb of requests, by name: what they still may not do is refused by a rule or a policy.
     pub(crate) async fn may_do_everything(self, users: &[&str]) -> Result<()> {
         self.apply(&bound("every-verb", users).to_string()).await
     }

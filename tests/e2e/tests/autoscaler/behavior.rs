@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// With a provider that does not react it changes its mind twice a second.
 const BETWEEN_CHANGES: Duration = Duration::from_millis(500);
 
-/// Room for so many instances of a type in each zone.
+/// Room for this many instances of a type in each zone.
 fn set_room(world: &World, instance_type: &str, room: Option<u32>) -> Result<()> {
     for zone in ["a", "b", "c"] {
         world.aws().region().set_capacity_limit(&format!("{REGION}{zone}"), instance_type, room)?;

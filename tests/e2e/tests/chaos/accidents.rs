@@ -79,7 +79,7 @@ impl<'w> Surroundings<'w> {
                 self.clock_is_set(chance.pick(&moved).copied().unwrap_or_default()).await
             }
             Accident::AwsForgets => self.aws_is_late(LAG),
-            Accident::OddObjects => odd::befall(self.world, &self.storm, ODD).await,
+            Accident::OddObjects => odd::apply_odd_objects(self.world, &self.storm, ODD).await,
             Accident::Rival => self.rival().await,
         }
     }

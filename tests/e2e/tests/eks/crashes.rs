@@ -161,7 +161,7 @@ async fn is_gone(cluster: &Cluster<'_>) -> Result<bool> {
     Ok(left == 0)
 }
 
-/// There is one of each thing, and so many updates of the version were created.
+/// There is one of each thing, and this many updates of the version were sent.
 fn has_one_of_each(cluster: &Cluster<'_>, upgrades: usize) -> Result<()> {
     let aws = cluster.world().aws();
     let clusters: Vec<String> = aws.region().clusters().into_iter().map(|it| it.name).collect();

@@ -64,7 +64,7 @@ pub(crate) async fn a_second_control_plane_of_that_name(world: &World, cluster: 
     Ok(())
 }
 
-/// Two minors above the control plane, with user data that EC2 does not accept: both can be mended.
+/// Two minors above the control plane, with user data that EC2 does not accept: both can be repaired.
 pub(crate) async fn a_pool_that_is_too_new_with_user_data_that_is_too_long(
     cluster: &Cluster<'_>,
 ) -> Result<()> {

@@ -79,9 +79,9 @@ fn the_kubeconfig_works_and_is_repaired() {
         has_condition(&cluster, "AccessReady", "access to be ready", |(status, ..)| status == "True").await?;
         has_access(&cluster).await?;
 
-        let spoiled = json!({"data": {"value": "bm9uc2Vuc2U="}});
+        let changed = json!({"data": {"value": "bm9uc2Vuc2U="}});
         let name = "kubeconfig-kubeconfig";
-        foo_testbed::world::kinds::patch(world.client(), Kind::Secret, "kubeconfig", name, &spoiled).await?;
+        foo_testbed::world::kinds::patch(world.client(), Kind::Secret, "kubeconfig", name, &changed).await?;
         wait_until("the Secret to be repaired", SOON_ON_EKS, async || {
             let text = kubeconfig(&cluster).await?;
             Ok(Probe::when(Kubeconfig::from_yaml(&text).is_ok(), || text))

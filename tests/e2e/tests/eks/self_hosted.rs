@@ -86,7 +86,7 @@ fn a_cluster_is_moved_into_itself_scaled_upgraded_and_moved_back() {
         reader.follow(PAGE, "Move").await?;
         is_true(&here, NAME, "Ready").await?;
         ensure!(run(&here, &there, 2, "v1.35").await? == upgraded, "the move back replaced Nodes");
-        ensure!(simulated(&cluster).is_some_and(|it| it.id == id), "the EKS cluster was created anew");
+        ensure!(simulated(&cluster).is_some_and(|it| it.id == id), "the EKS cluster was recreated");
         drop(itself);
         is_deleted(&cluster).await
     });

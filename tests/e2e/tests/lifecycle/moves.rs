@@ -1,4 +1,4 @@
-//! docs/operations/move.md between two management clusters, both real but for AWS.
+//! docs/operations/move.md between two management clusters, both real except AWS.
 
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::document::Reader;

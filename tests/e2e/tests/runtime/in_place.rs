@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 const NAME: &str = "in-place";
 const SPEC: &str = "/spec/template/spec";
 
-/// Sizes change in place, but for the largest.
+/// Sizes change in place, except the largest.
 fn resizable(request: &CanUpdateMachineSetRequest) -> Result<MachineSetPatches, Failure> {
     let (current, desired) =
         (&request.current.infrastructure_machine_template, &request.desired.infrastructure_machine_template);

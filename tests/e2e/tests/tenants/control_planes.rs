@@ -18,7 +18,7 @@ async fn kubeconfig_of(world: &World, cluster: &str) -> Result<Value> {
 }
 
 /// The rig's kubeconfig with something changed.
-fn spoiled(world: &World, from: &str, to: &str) -> Result<String> {
+fn changed(world: &World, from: &str, to: &str) -> Result<String> {
     let kubeconfig = world.api().kubeconfig();
     ensure!(kubeconfig.contains(from), "{from} is not in the rig's kubeconfig");
     Ok(kubeconfig.replacen(from, to, 1))
@@ -42,7 +42,7 @@ fn a_control_plane_writes_no_kubeconfig_but_that_of_the_cluster_that_names_it() 
         let uid = claimed.read(Kind::Cluster).await?.map(|it| text(&it, "/metadata/uid").to_owned());
 
         // It shows that it belongs to that Cluster, and would have its own API server written there.
-        let foreign = spoiled(world, "https://127.0.0.1", "https://127.0.0.2")?;
+        let foreign = changed(world, "https://127.0.0.1", "https://127.0.0.2")?;
         writes(world, &manifests::kubeconfig_secret(NAMESPACE, "intruder", &foreign)).await?;
         let mut intruder = manifests::foo_control_plane(NAMESPACE, "intruder");
         intruder["metadata"]["labels"] = json!({"cluster.x-k8s.io/cluster-name": "claimed"});
@@ -91,8 +91,8 @@ fn a_kubeconfig_cannot_make_the_manager_run_read_or_trust_anything() {
     among_tenants(async |world| {
         let namespace = NAMESPACE;
         namespace_of_tenant(world, namespace).await?;
-        let user = |with: &str| spoiled(world, "user: {", &format!("user: {{{with}, "));
-        let server = |with: &str| spoiled(world, "cluster: {", &format!("cluster: {{{with}, "));
+        let user = |with: &str| changed(world, "user: {", &format!("user: {{{with}, "));
+        let server = |with: &str| changed(world, "cluster: {", &format!("cluster: {{{with}, "));
         let exec = "exec: {apiVersion: client.authentication.k8s.io/v1, command: id, interactiveMode: Never}";
         let token = "tokenFile: /var/run/secrets/kubernetes.io/serviceaccount/token";
         for (name, kubeconfig, reason, message) in [
@@ -109,7 +109,7 @@ fn a_kubeconfig_cannot_make_the_manager_run_read_or_trust_anything() {
                 "KubeconfigInvalid",
                 "insecure-skip-tls-verify is set",
             ),
-            ("plain", spoiled(world, "https://", "http://")?, "KubeconfigInvalid", "is not an https URL"),
+            ("plain", changed(world, "https://", "http://")?, "KubeconfigInvalid", "is not an https URL"),
         ] {
             with_kubeconfig(world, name, &kubeconfig).await?;
             let reported = ("Available", reason);

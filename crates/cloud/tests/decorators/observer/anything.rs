@@ -15,17 +15,17 @@ enum Step {
     Forget(u8),
     Pace(u8, bool),
     Request(u8),
-    /// The wall clock is set by so many seconds.
+    /// The wall clock is set by this many seconds.
     Clock(i64),
     /// Every call fails from now on, or does not.
     Fail(bool),
     /// Calls with this group never come back.
     Hang(Option<u8>),
-    /// Calls take so many seconds.
+    /// Calls take this many seconds.
     Latency(u64),
     /// What drives the observer ends and is started again.
     Restart,
-    /// So many seconds pass.
+    /// This many seconds pass.
     Wait(u64),
 }
 

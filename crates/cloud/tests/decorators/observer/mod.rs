@@ -49,7 +49,7 @@ impl Bench {
         bench
     }
 
-    /// An observer of so many groups that exist, called `g0`, `g1`, …, which has read all of them once.
+    /// An observer of this many groups that exist, called `g0`, `g1`, …, which has read all of them once.
     async fn of(groups: usize) -> Self {
         let cloud = Scripted::default();
         for at in 0..groups {

@@ -1,4 +1,4 @@
-//! Which instances may still need their role to have access. No entry is taken away from a role that an instance may
+//! Which instances may still need their role to have access. No entry is deleted of a role that an instance may
 //! have: its Node would become NotReady at once, and its Pods would be evicted without a drain.
 
 use foo_api::capi::MachinePool;

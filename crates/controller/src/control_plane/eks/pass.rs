@@ -37,7 +37,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Until the next pass after one that nothing could be planned in.
+/// Retry interval when planning is blocked.
 const TRY_AGAIN: Duration = Duration::from_mins(1);
 
 /// One pass.

@@ -252,7 +252,7 @@ fn manager() -> Vec<Case> {
         case("AWS's clock is behind", &[(r#"foo_clock_difference_seconds{clock="aws"}"#, "0x10 90x30")])
             .quiet_at(11)
             .at(15, "FooClocksDiffer"),
-        case("a watch is dead", &[(r#"foo_watch_silence_seconds{kind="Machine"}"#, "0+60x30")])
+        case("a watch is stalled", &[(r#"foo_watch_silence_seconds{kind="Machine"}"#, "0+60x30")])
             .quiet_at(8)
             .at(12, "FooWatchSilent"),
         case("objects wait", &[(r#"foo_reconcile_queue_oldest_seconds{controller="pool"}"#, "0+60x30")])

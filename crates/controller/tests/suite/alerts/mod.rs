@@ -50,7 +50,7 @@ struct RuleTest {
     series: Series,
     /// By step, the alerts that fire.
     fires: Vec<(u32, Vec<String>)>,
-    /// Counts what fired in so many steps before, instead of what fires now.
+    /// Counts what fired in this many steps before, instead of what fires now.
     within: Option<u32>,
 }
 

@@ -187,7 +187,7 @@ async fn a_role_recreated_before_a_move_gets_access_again() {
     world.aws.remove_role("nodes");
     world.aws.put_role(role_of_nodes());
     let lose = |object: &mut Value| drop(object.as_object_mut().unwrap().remove("status"));
-    world.server.spoil::<FooControlPlane>(NS, CLUSTER, lose).unwrap();
+    world.server.corrupt::<FooControlPlane>(NS, CLUSTER, lose).unwrap();
     world.starts_the_manager();
     let again = || entry(&world).is_some_and(|entry| former.as_ref() != Some(&entry));
     world.until("there is another entry", again).await;

@@ -148,7 +148,7 @@ async fn a_crash_around_any_call_of_its_upgrade_upgrades_once() {
     }
 }
 
-/// What becomes of a call whose response is lost: it was carried out, or it never arrived.
+/// What happens to a call whose response is lost: it was carried out, or it never arrived.
 const LOST: [Fault; 2] = [Fault::DroppedAfter, Fault::DroppedBefore];
 
 #[tokio::test(start_paused = true)]

@@ -192,7 +192,7 @@ async fn a_control_plane_whose_status_is_lost_finds_its_cluster_again() {
     let arn = world.eks_cluster().arn;
     world.kills_the_manager();
     let lose = |object: &mut Value| drop(object.as_object_mut().unwrap().remove("status"));
-    world.server.spoil::<FooControlPlane>(NS, CLUSTER, lose).unwrap();
+    world.server.corrupt::<FooControlPlane>(NS, CLUSTER, lose).unwrap();
     world.forgets();
     world.starts_the_manager();
     world.eks_is_ready().await;

@@ -12,7 +12,7 @@ fn several() -> usize {
     if std::env::var("FOO_FIGURES").is_ok_and(|it| it == "whole") { 100 } else { 8 }
 }
 
-/// So many clusters, all requested at the same moment, and all as requested.
+/// This many clusters, all requested at the same moment, and all as requested.
 async fn of_clusters(count: usize) -> World {
     let world = World::fast_eks();
     for number in 0..count {

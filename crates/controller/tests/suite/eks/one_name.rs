@@ -228,7 +228,7 @@ async fn a_name_of_another_tenant_gets_no_token_by_deletion_either() {
         object["status"]["eks"]["certificateAuthority"] = json!("Q0E=");
         object["spec"]["controlPlaneEndpoint"] = json!({ "host": "127.0.0.1", "port": 1 });
     };
-    world.server.spoil::<FooControlPlane>(OTHER, CLUSTER, forge).unwrap();
+    world.server.corrupt::<FooControlPlane>(OTHER, CLUSTER, forge).unwrap();
     world.server.delete::<FooControlPlane>(OTHER, CLUSTER).unwrap();
     world.waits(Duration::from_mins(5)).await;
     assert!(!tokens_in(&world, OTHER));

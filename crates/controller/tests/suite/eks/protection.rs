@@ -48,7 +48,7 @@ async fn its_eks_cluster_is_deleted_with_the_cluster() {
 async fn its_eks_cluster_is_kept_also_when_the_status_was_lost() {
     let mut world = World::of_eks(json!({})).await;
     world.kills_the_manager();
-    world.server.spoil::<FooControlPlane>(NS, CLUSTER, |object| object["status"] = json!({})).unwrap();
+    world.server.corrupt::<FooControlPlane>(NS, CLUSTER, |object| object["status"] = json!({})).unwrap();
     world.deletes_eks_by_mistake();
     world.starts_the_manager();
     world

@@ -100,11 +100,11 @@ async fn changes_of_users_are_repaired() {
     let world = World::of_eks(json!({})).await;
     for name in [SECRET, FOR_PEOPLE] {
         let before = text(&world, name);
-        let spoil = |secret: &mut Secret| {
+        let corrupt = |secret: &mut Secret| {
             secret.labels_mut().insert(CLUSTER_NAME_LABEL.to_owned(), CLUSTER.to_owned());
             secret.owner_references_mut().clear();
         };
-        world.server.edit(NS, name, spoil).unwrap();
+        world.server.edit(NS, name, corrupt).unwrap();
         world.waits(Duration::from_mins(2)).await;
         is_right(&world, name);
         let unlabel = |secret: &mut Secret| drop(secret.labels_mut().remove(CLUSTER_NAME_LABEL));
@@ -123,10 +123,10 @@ async fn changes_of_users_are_repaired() {
 async fn a_changed_token_is_replaced_before_it_would_expire() {
     let world = World::of_eks(json!({})).await;
     let wrong = text(&world, SECRET).replace("k8s-aws-v1.", "k8s-aws-v1.x");
-    let spoil = |secret: &mut Secret| {
+    let corrupt = |secret: &mut Secret| {
         secret.data.as_mut().unwrap().get_mut(SECRET_VALUE_KEY).unwrap().0 = wrong.clone().into_bytes();
     };
-    world.server.edit(NS, SECRET, spoil).unwrap();
+    world.server.edit(NS, SECRET, corrupt).unwrap();
     world.waits(Duration::from_mins(1)).await;
     assert!(!text(&world, SECRET).contains("k8s-aws-v1.x"), "{}", text(&world, SECRET));
     assert!(world.eks_state("Available").starts_with("True"), "{}", world.eks_summary());

@@ -96,7 +96,7 @@ async fn every_user_of_a_revoked_key_reports_it_until_it_is_valid_again() {
     for condition in [world.cluster_condition("CredentialsReady"), pool.condition("CredentialsReady")] {
         assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("False", "CredentialsInvalid"));
     }
-    assert_eq!(world.cluster_condition("NetworkReady").status, "True", "the network is known all the same");
+    assert_eq!(world.cluster_condition("NetworkReady").status, "True", "the network is known nevertheless");
     world.aws.remove_fault(rule);
     world.waits(Duration::from_mins(3)).await;
     for condition in [world.cluster_condition("CredentialsReady"), pool.condition("CredentialsReady")] {

@@ -142,7 +142,7 @@ async fn a_paused_cluster_makes_no_call_and_continues_when_unpaused() {
     world.network_gets_ready().await;
 }
 
-/// What clusterctl takes along: metadata but for uid and status, and the spec.
+/// What clusterctl moves: metadata except uid and status, and the spec.
 fn moved(world: &World, to: &World) {
     let cluster = world.server.get::<foo_api::capi::Cluster>(NS, CLUSTER).unwrap();
     let mut copy = foo_api::capi::Cluster::new(CLUSTER, cluster.spec.clone());

@@ -9,7 +9,7 @@ use kube::ResourceExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// So many clusters with a network each, in one region.
+/// This many clusters with a network each, in one region.
 async fn of_clusters(count: usize) -> World {
     let world = World::empty();
     world.region.with(Region::empty_network).unwrap();
@@ -78,7 +78,7 @@ async fn idle_networks_share_their_reads() {
     assert!(sweeps <= 9 * 12, "{one:?}: more than one per kind in five minutes");
 }
 
-/// Pages of the response about so many networks: three route tables of each, a hundred per page.
+/// Pages of the response about this many networks: three route tables of each, a hundred per page.
 fn pages(action: &str, networks: u64) -> u64 {
     if action == "DescribeRouteTables" { (3 * networks).div_ceil(100) } else { 1 }
 }

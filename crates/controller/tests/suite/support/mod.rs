@@ -110,7 +110,7 @@ impl World {
         };
         world.has(&objects::kube_system());
         let uid = |namespace: &mut Value| namespace["metadata"]["uid"] = installation.into();
-        world.server.spoil::<Namespace>("", "kube-system", uid).unwrap();
+        world.server.corrupt::<Namespace>("", "kube-system", uid).unwrap();
         world.starts_the_manager();
         world
     }
@@ -143,12 +143,12 @@ impl World {
         self.starts_the_manager();
     }
 
-    /// The clock of our manager's machine is set so many minutes ahead of the true one.
+    /// The clock of our manager's machine is set this many minutes ahead of the true one.
     pub(crate) fn sets_the_managers_clock_ahead(&self, minutes: i64) {
         self.flags.clock.moves_to(minutes * 60_000);
     }
 
-    /// AWS's clock, or those of everything else, are set: AWS's is so many minutes further ahead than before, or
+    /// AWS's clock, or those of everything else, are set: AWS's is this many minutes further ahead than before, or
     /// behind. Our manager starts again.
     pub(crate) fn sets_the_clock_of_aws_ahead(&mut self, minutes: i64) {
         self.kills_the_manager();
@@ -270,7 +270,7 @@ impl World {
         let began = Instant::now();
         let (mut seen, mut since) = (self.everything_written(), began);
         while since.elapsed() < QUIET {
-            assert!(began.elapsed() < PATIENCE, "nothing comes to rest\n{}", self.summary());
+            assert!(began.elapsed() < PATIENCE, "it does not settle\n{}", self.summary());
             self.waits(Duration::from_secs(1)).await;
             let now = self.everything_written();
             if now != seen || !self.core.draining().is_empty() {

@@ -172,7 +172,7 @@ impl<'w> Pool<'w> {
         machines.into_iter().filter(own).collect()
     }
 
-    /// Panics unless the pool has so many instances, FooMachines, Machines and ids, and reports it.
+    /// Panics unless the pool has this many instances, FooMachines, Machines and ids, and reports it.
     pub(crate) fn is_of(&self, count: usize) {
         let ids = self.object().spec.provider_id_list.unwrap_or_default();
         let seen = [self.instances().len(), self.foo_machines().len(), self.machines().len(), ids.len()];

@@ -36,7 +36,7 @@ pub(in crate::cluster::managed) struct Known<'a> {
     pub(in crate::cluster::managed) vpc: Option<&'a Vpc>,
     /// The subnets that this VPC has, those of the provider among them, if they were read.
     pub(in crate::cluster::managed) vpc_subnets: Option<&'a Parts>,
-    /// Whether the FooCluster is being deleted and nothing else of the cluster stands in the way.
+    /// Whether the FooCluster is being deleted and nothing else of the cluster blocks that.
     pub(in crate::cluster::managed) being_deleted: bool,
     /// Whether nothing is to be created, changed or deleted.
     pub(in crate::cluster::managed) paused: bool,

@@ -184,7 +184,7 @@ fn bad_ranges_are_reported_before_anything_is_created() {
         let published = region.problem(spec.clone());
         assert_eq!(published.0, reason, "{spec}: {published:?}");
         assert!(published.1.starts_with(words), "{spec}: {published:?}");
-        // What exists can be deleted all the same.
+        // What exists can be deleted nevertheless.
         let deleted = Region { being_deleted: true, ..Region::with("abc") }.desired(spec).unwrap();
         assert!(deleted.being_deleted && deleted.subnets.is_empty());
     }
