@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
+    fn a_written_document_is_read_back() {
         let written = write(&[("text/a", "one\ntwo".into()), ("text/b", String::new())]);
         assert_eq!(
             bodies(&written),

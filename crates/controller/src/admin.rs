@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_only_a_restart_repairs_fails_the_liveness_probe() {
+    async fn a_problem_that_needs_a_restart_fails_the_liveness_probe() {
         let liveness = Liveness::default();
         let address = health_served(BOUNDS, liveness.clone()).await;
         assert!(get(address, "/livez").await.starts_with("HTTP/1.1 200"));

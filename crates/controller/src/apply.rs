@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_api_server_acknowledged_is_not_written_again_while_the_cache_is_behind() {
+    fn acknowledged_writes_are_not_repeated_while_the_cache_is_behind() {
         let (mut last, start) = (LastWrites::default(), Instant::now());
         last.note("a".to_owned(), 1, start);
         assert!(!last.is_done("a", 1, Some(5), start), "it may not have happened");

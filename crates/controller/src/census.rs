@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_paused_does_not_age() {
+    fn paused_objects_do_not_age() {
         let conditions = [("Ready", "False", Reason::KubeconfigExpired), ("Paused", "True", Reason::Paused)];
         let counted = counted(vec![config("a", 0, &conditions)], 5 * MINUTE);
         assert_eq!(

@@ -338,7 +338,7 @@ current-context: x
     }
 
     #[test]
-    fn what_cluster_api_cannot_use_is_refused_with_a_reason() {
+    fn kubeconfigs_that_cluster_api_cannot_use_are_refused_with_a_reason() {
         assert_eq!(reason("this is: [not a kubeconfig"), "KubeconfigInvalid");
         assert_eq!(reason(&GOOD.replace("https://10.0.0.1:6443", "10.0.0.1")), "KubeconfigInvalid");
         assert_eq!(reason(&GOOD.replace("current-context: x", "current-context: y")), "KubeconfigInvalid");

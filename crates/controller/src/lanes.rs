@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_wait_does_not() {
+    fn urgent_passes_do_not_wait() {
         let lanes = Lanes::<String>::new(4);
         let _room = lanes.enter(&cloud("a"), &"1".to_owned(), Urgency::Usual, 4).unwrap();
         assert!(lanes.enter(&cloud("a"), &"2".to_owned(), Urgency::Usual, 4).is_none());

@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_user_wrote_is_quoted_where_it_is_not_plain() {
+    fn user_input_is_quoted_where_it_is_not_plain() {
         assert_eq!(describe("subnet", &by_tags([("tier", "private")])), "subnet with tags tier=private");
         assert_eq!(
             describe("subnet", &by_tags([("a key", ""), ("b", "\u{202e}x\n")])),

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_match_is_named() {
+    fn fields_of_the_wrong_type_are_named() {
         let why = |value: Value| read(&value).unwrap_err();
         assert!(
             why(json!({"new": 1})).starts_with("missing field `neededField`"),

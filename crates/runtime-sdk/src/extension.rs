@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_core_would_refuse_is_refused() {
+    fn handlers_that_core_would_refuse_are_refused() {
         let long = "a".repeat(64);
         for (handlers, error) in [
             (vec![handler("")], InvalidExtension::Name(String::new())),

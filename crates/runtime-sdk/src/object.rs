@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_decoded_is_named() {
+    fn undecodable_fields_are_named() {
         #[derive(Debug, Deserialize)]
         struct Wanted {
             #[expect(dead_code, reason = "only decoded")]

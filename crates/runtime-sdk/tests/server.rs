@@ -49,7 +49,7 @@ async fn core_discovers_and_calls() {
 }
 
 #[tokio::test]
-async fn what_is_no_request_never_reaches_a_handler() {
+async fn malformed_requests_never_reach_a_handler() {
     let authority = Authority::new();
     let running = Running::start(proceed(), &authority, None).await;
     let (status, _body) = post(&running, &authority, "/elsewhere", create()).await.unwrap();

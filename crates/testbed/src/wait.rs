@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_happens_within_two_periods_is_seen() {
+    async fn events_within_two_periods_are_seen() {
         let period = Duration::from_millis(150);
         let after = async |time: Duration| {
             let began = Instant::now();

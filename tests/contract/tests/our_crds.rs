@@ -188,7 +188,7 @@ fn keys_of_map_lists_are_required() {
 }
 
 #[test]
-fn what_is_no_template_has_a_status_of_its_own() {
+fn kinds_that_are_no_templates_have_a_status_subresource() {
     for (kind, crd) in all() {
         let subresource = !crd["spec"]["versions"][0]["subresources"]["status"].is_null();
         assert_eq!(subresource, !kind.ends_with("Template"), "{kind}");
@@ -319,7 +319,7 @@ fn identities_are_moved_with_what_they_own() {
 
 /// Short names and columns, as users see them. A change here is a change of the interface.
 #[test]
-fn what_kubectl_get_shows() {
+fn printer_columns_of_kubectl_get() {
     let mut shown = String::new();
     for (kind, crd) in all() {
         let names = crd["spec"]["names"]["shortNames"].as_array().cloned().unwrap_or_default();

@@ -60,7 +60,7 @@ fn it_shuts_down_in_order_and_its_successor_changes_nothing_that_is_settled() {
 
 /// What every test here relies on: that a right a manager lacks would be seen.
 #[test]
-fn what_a_role_does_not_give_is_refused_and_seen() {
+fn requests_beyond_a_role_are_refused_and_audited() {
     in_world(async |world| {
         world.check_nothing_forbidden()?;
         let kubeconfig = world.rig().service_account_kubeconfig("foo-system", "default").await?;

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nodeadm_reads_stays_and_the_rest_is_fetched() {
+    fn parts_for_nodeadm_stay_and_the_rest_is_fetched() {
         let config = "{\"apiVersion\":\"node.eks.aws/v1alpha1\"}";
         let document =
             mime::write(&[("text/cloud-config", "#cloud-config\n{}".into()), (NODE_CONFIG, config.into())]);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fetch_is_refused() {
+    fn formats_without_a_fetch_are_refused() {
         for (text, why) in [
             ("{\"ignition\":{\"version\":\"3.4.0\"}}", NotStorable::Ignition),
             ("[settings.kubernetes]\n", NotStorable::NotCloudInit),

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named_with_its_chain() {
+    fn a_missing_identity_is_named_with_its_chain() {
         let of = |what: (Reason, String)| what;
         assert_eq!(
             of(refusal("x", &[])),

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_is_the_most_urgent_of_all_that_is_left() {
+    fn the_most_urgent_remaining_action_is_kept() {
         let left = |parts: &[Remainder]| {
             let mut all = Remainder::Nothing;
             for part in parts {

@@ -320,7 +320,7 @@ fn complaints<K: Object>(world: &World, name: &str) -> Vec<(String, String)> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_object_names_and_its_identity_does_not_list_is_not_used() {
+async fn resources_that_the_identity_does_not_list_are_not_used() {
     for Named { kind, field, limits, spec, reason } in every_field() {
         let world = World::empty();
         let group = json!({

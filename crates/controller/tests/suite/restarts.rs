@@ -84,7 +84,7 @@ async fn a_hook_deleted_while_no_manager_ran_is_restored_before_an_instance_need
 
 /// Of a pool that is not idle the latest version is not enough.
 #[tokio::test(start_paused = true)]
-async fn what_changed_while_no_manager_ran_is_read_by_its_pool_alone() {
+async fn changes_while_no_manager_ran_are_read_by_their_pool_only() {
     let mut world = many(3, 1).await;
     // Its instance was launched from the version before: only the whole template shows that it is up to date.
     world.pool("p0").bootstraps_with(b"#cloud-config\n# with a new token");

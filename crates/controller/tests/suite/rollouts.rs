@@ -372,7 +372,7 @@ async fn tags_roll_nothing() {
 
 /// What CAPA loops on: orders of lists, defaults that AWS fills in, tags of others, names for ids.
 #[tokio::test(start_paused = true)]
-async fn what_aws_returns_matches_what_was_requested() {
+async fn defaults_that_aws_returns_are_no_difference() {
     type Change = fn(&mut FooMachinePoolSpec);
     let specs: [Change; 6] = [
         |_| {},

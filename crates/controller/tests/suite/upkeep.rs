@@ -181,7 +181,7 @@ async fn only_the_paused_condition_of_a_paused_pool_is_written() {
 
 /// What AWS counts from, and what an instance was launched from, survive a backup and a move, which lose every status.
 #[tokio::test(start_paused = true)]
-async fn what_only_the_status_has_is_in_annotations_too() {
+async fn facts_of_the_status_are_in_annotations_too() {
     let mut world = World::new().await;
     world.pool("p").of(2).await;
     world.drains_take(Duration::from_hours(5));

@@ -119,7 +119,7 @@ fn an_update_is_explained_with_its_duration_and_earlier_failures() {
 }
 
 #[test]
-fn what_needs_a_user_is_explained_with_what_to_do() {
+fn conditions_that_need_a_user_are_explained_with_what_to_do() {
     let blocked = "upgrade insights speak against 1.35: Deprecated APIs removed in Kubernetes v1.35; Kubelet version skew";
     let degraded =
         "coredns is DEGRADED: InsufficientNumberOfReplicas: no replicas; aws-ebs-csi-driver is CREATE_FAILED";

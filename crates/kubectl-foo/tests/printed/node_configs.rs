@@ -51,7 +51,7 @@ fn a_fact_that_cannot_be_reported_is_explained_with_what_to_do() {
 }
 
 #[test]
-fn one_that_was_never_reconciled() {
+fn an_object_that_was_never_reconciled() {
     let mut fresh = node_config(&[], &json!({}));
     fresh.status = None;
     golden("node-config-fresh", &NodeConfigFacts { node_config: fresh, events: Vec::new() });

@@ -28,7 +28,7 @@ fn cluster(request: &mut Value) -> &mut Value {
 }
 
 #[tokio::test]
-async fn what_aws_has_is_accepted_and_read_once() {
+async fn existing_resources_are_accepted_and_read_once() {
     let world = World::new();
     assert_eq!(validate(&world, |_| {}).await, Ok(()));
     let calls = world.aws.total_calls();
@@ -38,7 +38,7 @@ async fn what_aws_has_is_accepted_and_read_once() {
 }
 
 #[tokio::test]
-async fn what_aws_does_not_have_is_named() {
+async fn missing_resources_are_named() {
     let world = World::new();
     let region = "eu-central-1";
     let unknown = validate(&world, |it| pool(it)["instanceType"] = json!("m99.large")).await;
@@ -377,7 +377,7 @@ async fn quotas_without_a_response_hide_no_finding_and_are_not_read_again_at_onc
 
 /// The deadline of all together may pass: only what got no response by then is not known.
 #[tokio::test(start_paused = true)]
-async fn what_was_found_before_the_deadline_counts() {
+async fn findings_before_the_deadline_count() {
     let world = World::new();
     world.aws.region(DEFAULT_REGION).set_vcpu_quota(QuotaClass::Standard, Some(5)).unwrap();
     world.aws.add_fault(FaultRule::on("DescribeAutoScalingGroups", Fault::Hang));

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_count_elsewhere_counts_nowhere() {
+    fn ambiguous_types_count_in_no_quota() {
         assert_eq!(found(&[("a", 3, 0, &["m7i.large", "g6.xlarge"])]), []);
         assert_eq!(found(&[("a", 3, 0, &["mac2.metal"])]), []);
         assert_eq!(found(&[("a", 3, 0, &["m99.large"])]), [], "it is refused for another reason");

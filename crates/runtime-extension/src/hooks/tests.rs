@@ -270,7 +270,7 @@ async fn a_load_balancer_of_the_cluster_blocks_its_deletion_if_it_is_annotated()
 
 /// The FooControlPlane may give the EKS cluster any name; the provider tags the Cluster's groups with it.
 #[tokio::test]
-async fn what_is_left_is_found_by_the_name_at_eks() {
+async fn leftovers_are_found_by_the_name_at_eks() {
     let world = World::new();
     let region = world.aws.region(DEFAULT_REGION);
     let tags: Tags = [("kubernetes.io/cluster/at-eks".to_owned(), "owned".to_owned())].into();

@@ -188,7 +188,7 @@ fn templates_of_others_and_finished_ones_are_not_patched() {
 }
 
 #[test]
-fn what_does_not_fit_is_a_failure_that_names_it() {
+fn values_of_the_wrong_type_are_failures_that_name_them() {
     let before = pool(&json!({"instanceType": "x", "ami": {"id": "ami-0"}}));
     let problem = patched(&before, &json!({"maxSize": "many"})).unwrap_err();
     assert!(

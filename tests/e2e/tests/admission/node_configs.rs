@@ -71,7 +71,7 @@ fn each_family_has_its_fields() {
 }
 
 #[test]
-fn what_a_family_cannot_have_is_refused() {
+fn fields_of_other_families_are_refused() {
     on_server(async |server| {
         let file = json!([{"path": "/a", "content": ""}]);
         let mirror = json!([{"registry": "*", "endpoints": ["https://a"]}]);

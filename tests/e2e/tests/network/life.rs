@@ -158,7 +158,7 @@ fn clusters_of_one_name_have_networks_of_their_own() {
 
 /// A range without room for the zones is refused in plain words, and nothing is created.
 #[test]
-fn what_cannot_be_created_is_reported_before_anything_is() {
+fn an_impossible_network_is_reported_before_anything_is_created() {
     run_alone(async |world| {
         let managed = json!({"cidr": "10.9.0.0/28", "zones": {"count": 3}});
         let cluster = cluster(world, "too-small", managed).await?;

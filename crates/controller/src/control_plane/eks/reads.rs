@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_the_same_for_all_clusters_is_taken_from_others_the_first_time_only() {
+    fn results_shared_by_all_clusters_are_reused_the_first_time_only() {
         let (mut reads, day) = (Reads::default(), Timestamp(86_400_000));
         let versions = request(Question::Versions, day.0);
         assert_eq!(reads.freshness(&versions, day), Freshness::Since(day.minus(OF_THE_REGION)));

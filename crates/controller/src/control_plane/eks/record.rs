@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_recorded_writes_no_record() {
+    fn an_empty_record_is_not_written() {
         let mut eks = EksStatus::default();
         write(&Recorded::default(), &mut eks, Clock::default());
         assert_eq!(eks, EksStatus::default());

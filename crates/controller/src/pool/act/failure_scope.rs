@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_fail_in_the_same_way_is_not_tried() {
+    fn actions_that_would_fail_in_the_same_way_are_not_tried() {
         let mut skips = Skips::default();
         skips.failed(&termination("i-1", Decrement::Shrink), &refused(ErrorKind::Denied));
         assert!(skips.includes(&termination("i-2", Decrement::Shrink)));

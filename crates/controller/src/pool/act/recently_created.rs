@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_just_created_exists_whatever_a_read_returns() {
+    fn a_just_created_resource_exists_whatever_a_read_returns() {
         let (mut made, whole) = made();
         assert_eq!(whole.versions.iter().map(|it| it.version.0).collect::<Vec<_>>(), [1, 2]);
         let late = LaunchTemplate { tags: BTreeMap::new(), versions: Vec::new(), ..whole.clone() };

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cloud_init_cannot_read_is_refused_with_a_reason() {
+    fn user_data_that_cloud_init_cannot_read_are_refused_with_a_reason() {
         for (text, reason, text) in [
             ("[settings.kubernetes]\n", Reason::UserDataNotStorable, "as that of Bottlerocket"),
             ("{\"ignition\": {}}", Reason::UserDataNotStorable, "it is for Ignition"),

@@ -19,7 +19,7 @@ fn begins_another(world: &World, name: &str, eks: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_two_that_name_one_cluster_the_older_keeps_it() {
+async fn the_older_of_two_control_planes_keeps_the_cluster() {
     let world = World::of_eks(json!({})).await;
     let before = world.eks_cluster();
     begins_another(&world, "d", NAME);

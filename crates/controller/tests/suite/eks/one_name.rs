@@ -135,7 +135,7 @@ async fn one_name_in_two_accounts_is_two_users_and_works() {
 
 /// An identity gets the role of another one: from then on a token of either namespace would open both clusters.
 #[tokio::test(start_paused = true)]
-async fn of_two_clusters_whose_roles_become_one_neither_gets_a_token() {
+async fn clusters_whose_roles_become_one_get_no_token() {
     let world = World::fast_eks();
     let role = |name: &str| json!({ "arn": format!("arn:aws:iam::123456789012:role/{name}") });
     for name in ["one", "two"] {

@@ -59,7 +59,7 @@ async fn its_eks_cluster_is_kept_also_when_the_status_was_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_retained_needs_no_confirmation() {
+async fn a_retained_cluster_needs_no_confirmation() {
     let world = World::of_eks(json!({})).await;
     world.edits_eks(|eks| eks.deletion_policy = Some(DeletionPolicy::Retain));
     world.waits(Duration::from_mins(1)).await;

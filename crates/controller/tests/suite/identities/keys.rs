@@ -8,7 +8,7 @@ use foo_simulator::{Fault, FaultRule};
 use std::time::Duration;
 
 #[tokio::test(start_paused = true)]
-async fn what_a_secret_lacks_is_named_and_noticed_when_it_comes() {
+async fn missing_keys_of_a_secret_are_reported_and_noticed_when_added() {
     let world = World::with_identity();
     world.has(&with_keys("prod"));
     let pool = world.pool("p").begins_with(1);
@@ -48,7 +48,7 @@ async fn a_rotated_key_is_in_use_at_once_and_the_old_one_never_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_key_that_aws_refuses_is_named_and_a_good_one_helps_at_once() {
+async fn a_key_that_aws_refuses_is_reported_and_a_valid_one_used_at_once() {
     let world = World::with_keys().await;
     let pool = world.pool("p").of(2).await;
     world.refuses(BAD_KEY);

@@ -34,7 +34,7 @@ async fn an_identity_stays_until_no_cluster_uses_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_two_installations_one_writes_to_an_identity() {
+async fn only_one_of_two_installations_writes_to_an_identity() {
     let mut world = World::with_keys().await;
     world.restarts_the_manager_for("team");
     world.has(&objects::keys("other", OTHER_KEY));

@@ -73,7 +73,7 @@ fn zones_chosen_before_a_crash_stay_chosen() {
 }
 
 #[test]
-fn of_two_subnets_of_one_role_the_one_in_the_status_counts_and_the_others_range_is_not_used() {
+fn the_status_selects_between_two_subnets_of_one_role() {
     let recorded = api::SubnetStatus {
         id: "subnet-2".to_owned(),
         zone: "eu-central-1a".to_owned(),
