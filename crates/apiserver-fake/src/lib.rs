@@ -36,4 +36,4 @@ pub use faults::{Fault, Injected};
 pub use log::{Ending, Recorded, Requests};
 pub use request::Verb;
 pub use server::{FakeApiServer, Hold, Watches};
-pub use wire::AnswerBody;
+pub use wire::ResponseBody;

@@ -358,7 +358,7 @@ impl Reader {
         }
         let mut receipts = Vec::new();
         for message in due.done {
-            let happened = self.clouds.clock_of_queues().local(message.time);
+            let happened = self.clouds.clock_of_queues().ours(message.time);
             self.metrics.announcement_took(message.kind, happened.until(wall));
             if message.partly_unknown {
                 self.count(message.kind, AnnouncementOutcome::Parked);

@@ -13,7 +13,7 @@ use super::state::EksState;
 use crate::apply;
 use crate::clock::shown;
 use crate::clouds::CloudRegion;
-use crate::control_plane::secret::{is_labelled, is_somebodys, wrong_type};
+use crate::control_plane::secret::{is_labelled, has_other_owner, wrong_type};
 use crate::kubeconfig::{self, Usable};
 use crate::owners::{has_current_owner, is_owned_by};
 use foo_api::FooControlPlane;
@@ -218,7 +218,7 @@ pub(in crate::control_plane) fn user_secret_name(cluster: &str) -> String {
 fn unusable(there: &Secret, control_plane: &FooControlPlane, server: &Server) -> Option<Blocked> {
     if !is_owned_by(there, control_plane) {
         // One without any owner, as after a restore from a backup, is the provider's if it is for this API server.
-        let is_ours = !is_somebodys(there) && is_for(there, server);
+        let is_ours = !has_other_owner(there) && is_for(there, server);
         if !is_ours {
             let message = format!(
                 "Secret {} holds another kubeconfig or has another owner, and is not changed: delete it",

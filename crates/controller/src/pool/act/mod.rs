@@ -207,7 +207,7 @@ impl Pools {
         // A slow response mayreport itmething that happened at its very end.
         let now = self.context.clock.now();
         let outcomes_of = batch.iter().zip(&done).flat_map(|(action, done)| outcomes_of(action, done));
-        state.memory.completed(unanswered, outcomes_of, now);
+        state.memory.answered(unanswered, outcomes_of, now);
         (Sent { at, known: known.and_then(|known| known.value) }, done, now)
     }
 
@@ -323,7 +323,7 @@ impl Pools {
                 state.reads.hook = Some(Read { at: now, value: group.drain_hook });
                 state.calls.created.group(now);
             }
-            Action::Template(TemplateAction::DeleteTemplate { .. }) => state.calls.created.template_is_gone(),
+            Action::Template(TemplateAction::DeleteTemplate { .. }) => state.calls.created.template_is_deleted(),
             Action::Pool(PoolAction::AddFinalizer) => state.unconfirmed.finalizer = Some(Finalizer::Present),
             Action::Pool(PoolAction::BlockMove) => state.unconfirmed.moves = Some(MoveBlock::Blocked),
             Action::Pool(PoolAction::UnblockMove) => state.unconfirmed.moves = None,

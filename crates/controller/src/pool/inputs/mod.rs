@@ -240,7 +240,7 @@ impl Pools {
         } else {
             jittered(self.context.settings.sync_period, key)
         };
-        let read = stored::look(region, storage, &desired.identity, Age::Within(within)).await;
+        let read = stored::read(region, storage, &desired.identity, Age::Within(within)).await;
         let wrong = read.as_ref().err().filter(|error| !Reason::from(error.kind).is_transient());
         let wrong = wrong.map(|error| Blocked::new(error.kind.into(), error.to_string()));
         state.reads.stored = read.unwrap_or_else(|error| observe::failed(&error));

@@ -85,7 +85,7 @@ fn needs_a_human(error: &CloudError) -> bool {
 /// Why the details of an instance in service, which its FooMachine waits for, are unavailable, if a user must
 /// act.
 pub(in crate::pool) fn denied_details(observer: &Observer, report: &Report) -> Option<CloudError> {
-    let (_, error) = observer.details_trouble().filter(|(_, error)| needs_a_human(error))?;
+    let (_, error) = observer.details_failure().filter(|(_, error)| needs_a_human(error))?;
     let waits = |machine: &MachineReport| {
         machine.lifecycle == LifecycleState::InService
             && observer.details(&machine.instance).is_none_or(|(_, word)| word.details().is_none())
