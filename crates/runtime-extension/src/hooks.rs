@@ -124,7 +124,7 @@ pub(crate) async fn before_cluster_delete(
     let cluster = request.cluster.name();
     // Whether there is an image for the version no longer matters.
     let found = match Topology::of_cluster(&without_pools(&request.cluster), "") {
-        Ok(Some(topology)) => leftovers::check(clouds, &settings, &topology, &request.cluster).await,
+        Ok(Some(topology)) => leftovers::find(clouds, &settings, &topology, &request.cluster).await,
         Ok(None) => return Ok(Decision::Proceed),
         // A Cluster can always be deleted.
         Err(unreadable) => {

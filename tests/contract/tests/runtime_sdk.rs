@@ -40,9 +40,9 @@ fn the_catalogue_is_upstreams() {
     let own: BTreeMap<&str, bool> =
         CATALOGUE.iter().map(|Row { name, blocking }| (*name, *blocking)).collect();
     let upstream = upstream();
-    let upstream: BTreeMap<&str, bool> =
+    let hooks: BTreeMap<&str, bool> =
         upstream.values().map(|hook| (hook.name.as_str(), hook.blocking)).collect();
-    assert_eq!(own, upstream);
+    assert_eq!(own, hooks);
     for hook in upstream.values() {
         let handler = (hook.name != "Discovery").then_some("handler");
         assert_eq!(path(&hook.name, handler), hook.path);

@@ -171,7 +171,7 @@ fn check_invariants(world: &World) -> Result<()> {
 /// two of the [`Accident`]s affect all pools in each round, all of them in any case.
 #[test]
 fn storms_of_accidents_lose_no_pod_and_the_pool_settles() {
-    STORM.play(WorldOptions { clock: ManagerClock::Movable, ..with_events() }, async |world| {
+    STORM.run(WorldOptions { clock: ManagerClock::Movable, ..with_events() }, async |world| {
         let size = setting("CHAOS_SIZE", 5);
         let seed = setting("CHAOS_SEED", 0x5eed);
         let minutes = setting("CHAOS_MINUTES", 2);

@@ -28,7 +28,7 @@ static WORLDS: Worlds<2> = Worlds::new();
 /// Plays in a world in which managers that end by themselves are started again.
 fn run_alone(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
     let restarts = Some(Restarts::reported_to(|text| println!("{text}")));
-    WORLDS.run_alone(WorldOptions { restarts, ..WorldOptions::default() }, test);
+    WORLDS.run(WorldOptions { restarts, ..WorldOptions::default() }, test);
 }
 
 /// What kubelets do for a page that scales the provider's Deployments: managers run, or shut down in order.

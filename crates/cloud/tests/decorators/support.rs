@@ -277,8 +277,8 @@ impl Compute for Scripted {
                 Some(details) => Described::Known(details.clone()),
                 None => Described::NotFound,
             };
-            let described = ids.iter().filter(|id| !world.omitted.contains(*id));
-            described.map(|id| (id.clone(), described(id))).collect()
+            let returned = ids.iter().filter(|id| !world.omitted.contains(*id));
+            returned.map(|id| (id.clone(), described(id))).collect()
         };
         self.respond(Operation::DescribeInstances, found).await
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::{World, topology_request};
-use crate::validation::validate;
+use crate::validation;
 use foo_cloud::Networks as _;
 use foo_model::network::Change;
 use foo_simulator::core::catalogue::{IMAGE_ARM64, IMAGE_X86_64};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 /// What is reported of a topology whose one pool was changed.
 async fn validate(world: &World, change: impl FnOnce(&mut Value)) -> Result<(), String> {
     let request = topology_request(change);
-    validate(&world.clouds, &serde_json::from_value(request).unwrap())
+    validation::validate(&world.clouds, &serde_json::from_value(request).unwrap())
         .await
         .map_err(|failure| failure.message().to_owned())
 }

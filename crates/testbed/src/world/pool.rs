@@ -3,7 +3,7 @@
 use super::kinds::{self, Kind, number};
 use super::manifests::{self, PoolName};
 use super::{MachineView, PoolView, SOON, World};
-use crate::wait::BETWEEN_LOOKS;
+use crate::wait::POLL;
 use crate::{Probe, nothing_happens, wait_until};
 use anyhow::{Context as _, Result};
 use k8s_openapi::api::apps::v1::Deployment;
@@ -52,7 +52,7 @@ impl<'w> Pool<'w> {
             if wanted(&view) {
                 return Ok(Probe::Done(view));
             }
-            tokio::time::sleep(BETWEEN_LOOKS).await;
+            tokio::time::sleep(POLL).await;
             Ok(Probe::NotYet(view.to_string()))
         })
         .await

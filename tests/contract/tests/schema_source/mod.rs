@@ -120,7 +120,7 @@ impl<'de> Deserializer<'de> for Source<'_> {
         }
         self.expect("object");
         let properties = self.schema["properties"].as_object();
-        let mut fields = Vec::new();
+        let mut requested = Vec::new();
         for field in fields {
             let Some(schema) = properties.and_then(|properties| properties.get(*field)) else {
                 self.at(field, self.schema).note("upstream has no such field");
@@ -133,10 +133,10 @@ impl<'de> Deserializer<'de> for Source<'_> {
             if self.amount == Amount::Everything || required || always {
                 let source = self.at(field, schema);
                 self.outcome.borrow_mut().fields.push(source.path.clone());
-                fields.push((*field, source));
+                requested.push((*field, source));
             }
         }
-        visitor.visit_map(Fields { left: fields.into_iter(), next: None })
+        visitor.visit_map(Fields { left: requested.into_iter(), next: None })
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {

@@ -281,7 +281,7 @@ impl Server {
 
     /// Creates an object for good.
     pub(crate) async fn create(self, kind: Kind, name: &str, spec: Value) -> Result<Value> {
-        self.create(kind, name, spec, PostParams::default()).await
+        self.post(kind, name, spec, PostParams::default()).await
     }
 
     /// Writes the status of an object for good.
@@ -294,7 +294,7 @@ impl Server {
     /// The spec as it would be stored.
     pub(crate) async fn accepts(self, kind: Kind, spec: &Value) -> Result<Value> {
         let params = PostParams { dry_run: true, ..PostParams::default() };
-        let created = self.create(kind, "accepted", spec.clone(), params).await;
+        let created = self.post(kind, "accepted", spec.clone(), params).await;
         let created = created.with_context(|| format!("a good {kind:?} was refused: {spec:#}"))?;
         Ok(created.get("spec").cloned().unwrap_or_default())
     }
@@ -302,7 +302,7 @@ impl Server {
     /// Fails unless such an object would be refused, and with this message.
     pub(crate) async fn refuses(self, kind: Kind, spec: Value, message: &str) -> Result<()> {
         let params = PostParams { dry_run: true, ..PostParams::default() };
-        let created = self.create(kind, "refused", spec.clone(), params).await;
+        let created = self.post(kind, "refused", spec.clone(), params).await;
         is_refusal(created.map(drop), message).with_context(|| format!("{kind:?} with {spec:#}"))
     }
 
@@ -335,7 +335,7 @@ impl Server {
         self.change(kind, from, Some(status), to).await
     }
 
-    async fn create(self, kind: Kind, name: &str, spec: Value, params: PostParams) -> Result<Value> {
+    async fn post(self, kind: Kind, name: &str, spec: Value, params: PostParams) -> Result<Value> {
         let mut object = kind.object(name);
         object.data = json!({"spec": spec});
         Ok(serde_json::to_value(self.api(kind).create(&params, &object).await?)?)

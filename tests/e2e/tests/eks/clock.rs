@@ -17,7 +17,7 @@ pub(crate) fn run_alone(worlds: &'static Worlds<1>, test: impl AsyncFnOnce(&'sta
     let mut options = WorldOptions { clock: ManagerClock::Movable, ..WorldOptions::default() };
     // A leader could not renew its Lease while an hour passes at once.
     options.manager_args.push("--leader-elect=false".to_owned());
-    worlds.run_alone(options, test);
+    worlds.run(options, test);
 }
 
 /// Between the reads of a cluster that nothing happens to (`IDLE` in foo-eks).

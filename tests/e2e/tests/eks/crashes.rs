@@ -188,7 +188,7 @@ fn nothing_is_left(cluster: &Cluster<'_>) -> Result<()> {
 
 #[test]
 fn a_manager_killed_after_each_change_creates_one_cluster_upgrades_it_once_and_leaves_nothing() {
-    CRASHES.run_alone(options(), async |world| {
+    CRASHES.run(options(), async |world| {
         let cluster = world.no_cluster("eks-crashes").await?;
         let ids = RefCell::new(BTreeSet::new());
         let runs = async |version: &str| {
@@ -221,7 +221,7 @@ fn a_manager_killed_after_each_change_creates_one_cluster_upgrades_it_once_and_l
 
 #[test]
 fn lost_responses_do_not_duplicate_clusters() {
-    LOST_RESPONSES.run_alone(options(), async |world| {
+    LOST_RESPONSES.run(options(), async |world| {
         let stop_heartbeats = world.aws().fails(FaultRule::on_changes(Fault::DroppedAfter));
         let cluster = world.no_cluster("eks-silence").await?;
         apply(&cluster).await?;

@@ -68,7 +68,7 @@ async fn deleted_entries_are_restored(world: &World, cluster: &Cluster<'_>, pool
         token: "by hand".to_owned(),
     };
     foo_cloud::Clusters::change_eks(&another_user, &change).await?;
-    let foreign = entries(cluster)?.remove(&foreign).context("no foreign entry")?;
+    let foreign_entry = entries(cluster)?.remove(&foreign).context("no foreign entry")?;
     for principal in before.keys() {
         let change = Change::DeleteAccessEntry { cluster: name.clone(), principal: principal.clone() };
         foo_cloud::Clusters::change_eks(&another_user, &change).await?;
@@ -85,7 +85,7 @@ async fn deleted_entries_are_restored(world: &World, cluster: &Cluster<'_>, pool
         Ok(Probe::when(are_back, || format!("{now:#?}")))
     })
     .await?;
-    ensure!(entries(cluster)?.get(&foreign) == Some(&foreign), "the foreign entry was changed");
+    ensure!(entries(cluster)?.get(&foreign) == Some(&foreign_entry), "the foreign entry was changed");
     wait_until("the manager to get in", SOON, async || {
         let refused = has_access(cluster).await.err();
         Ok(Probe::when(refused.is_none(), || format!("{refused:?}")))

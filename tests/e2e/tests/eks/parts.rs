@@ -23,7 +23,7 @@ static WORLDS: Worlds<2> = Worlds::new();
 
 /// Runs a test in a world that no other caller uses meanwhile.
 pub(crate) fn run_alone(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
-    WORLDS.run_alone(WorldOptions::default(), test);
+    WORLDS.run(WorldOptions::default(), test);
 }
 
 /// A control plane takes minutes on AWS, and seconds here, most of them for its API server to start.

@@ -17,7 +17,7 @@ static WORLDS: Worlds<2> = Worlds::new();
 
 /// Runs a test in a world that no other caller uses meanwhile.
 pub(crate) fn run_alone(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
-    WORLDS.run_alone(WorldOptions::default(), test);
+    WORLDS.run(WorldOptions::default(), test);
 }
 
 /// Runs a test in a world that is created for it and ends with it.

@@ -13,7 +13,7 @@ use super::state::EksState;
 use crate::apply;
 use crate::clock::shown;
 use crate::clouds::CloudRegion;
-use crate::control_plane::secret::{is_labelled, has_other_owner, wrong_type};
+use crate::control_plane::secret::{has_other_owner, is_labelled, wrong_type};
 use crate::kubeconfig::{self, Usable};
 use crate::owners::{has_current_owner, is_owned_by};
 use foo_api::FooControlPlane;

@@ -323,7 +323,9 @@ impl Pools {
                 state.reads.hook = Some(Read { at: now, value: group.drain_hook });
                 state.calls.created.group(now);
             }
-            Action::Template(TemplateAction::DeleteTemplate { .. }) => state.calls.created.template_is_deleted(),
+            Action::Template(TemplateAction::DeleteTemplate { .. }) => {
+                state.calls.created.template_is_deleted()
+            }
             Action::Pool(PoolAction::AddFinalizer) => state.unconfirmed.finalizer = Some(Finalizer::Present),
             Action::Pool(PoolAction::BlockMove) => state.unconfirmed.moves = Some(MoveBlock::Blocked),
             Action::Pool(PoolAction::UnblockMove) => state.unconfirmed.moves = None,
