@@ -75,7 +75,7 @@ fn restart_message(name: &str, wait: Duration, last_line: &str) -> String {
         seconds => format!("in {seconds} s"),
     };
     format!(
-        "{name} has ended by itself and is started again {when}, as a kubelet would. Its last words: {last_line}"
+        "{name} has ended by itself and is started again {when}, as a kubelet would. Its last line: {last_line}"
     )
 }
 
