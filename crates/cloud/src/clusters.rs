@@ -36,6 +36,6 @@ impl ClusterReads {
 
 impl fmt::Debug for ClusterReads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ClusterLooks").finish_non_exhaustive()
+        f.debug_struct("ClusterReads").finish_non_exhaustive()
     }
 }

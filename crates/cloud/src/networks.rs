@@ -43,7 +43,7 @@ impl NetworkReads {
 
 impl fmt::Debug for NetworkReads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NetworkLooks").finish_non_exhaustive()
+        f.debug_struct("NetworkReads").finish_non_exhaustive()
     }
 }
 

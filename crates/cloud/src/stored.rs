@@ -48,6 +48,6 @@ impl ObjectReads {
 
 impl fmt::Debug for ObjectReads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ObjectLooks").finish_non_exhaustive()
+        f.debug_struct("ObjectReads").finish_non_exhaustive()
     }
 }
