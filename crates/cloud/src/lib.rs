@@ -48,7 +48,7 @@ pub mod watchdog;
 
 pub use clock::{Clock, SystemClock};
 pub use clusters::ClusterReads;
-pub use compared::{AwsClock, Compared};
+pub use compared::{AwsClock, Compared, TOLERATED};
 pub use error::{CloudError, ErrorKind};
 pub use lookups::{Asking, Lookups};
 pub use metered::{Limits, Metered, Permit};
@@ -64,7 +64,7 @@ pub use requests::{
     ClusterToken, Described, Ended, ImageInfo, ImageQuery, InstanceDetails, InstanceState, InstanceTypeInfo,
     Looked, Made, NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy, VolumeInfo,
 };
-pub use roles::{NewOidcProvider, Roles};
+pub use roles::Roles;
 pub use stored::ObjectReads;
 pub use vcpus::VcpuQuota;
 pub use watchdog::Watchdog;
@@ -229,8 +229,9 @@ pub trait Networks: Send + Sync {
 pub trait Clusters: Send + Sync {
     /// Asks one question; all pages of the response. What does not exist is an empty response.
     async fn describe_eks(&self, question: &Question) -> Result<Answer>;
-    /// Sends one change. Sent once, except for those with a token.
-    async fn change_eks(&self, change: &eks::Change) -> Result<Changed>;
+    /// Sends one change, with a client request token if the operation takes one ([`eks::OperationFacts::takes_token`]).
+    /// Sent once without one.
+    async fn change_eks(&self, change: &eks::Change, token: Option<&str>) -> Result<Changed>;
     /// A token that the API server of this EKS cluster accepts from these credentials, as `aws eks get-token` creates
     /// it: a presigned GetCallerIdentity. No call is sent.
     async fn cluster_token(&self, cluster: &str) -> Result<ClusterToken>;

@@ -185,8 +185,8 @@ mod tests {
         let address = health_served(Bounds { connections: 2, header, ..BOUNDS }, Liveness::default()).await;
         let _silent =
             [TcpStream::connect(address).await.unwrap(), TcpStream::connect(address).await.unwrap()];
-        let serve = timeout(Duration::from_secs(20), get(address, "/readyz")).await.unwrap();
-        assert!(serve.starts_with("HTTP/1.1 200"), "{serve}");
+        let response = timeout(Duration::from_secs(20), get(address, "/readyz")).await.unwrap();
+        assert!(response.starts_with("HTTP/1.1 200"), "{response}");
     }
 
     #[tokio::test]
@@ -195,8 +195,8 @@ mod tests {
         let address = health_served(BOUNDS, liveness.clone()).await;
         assert!(get(address, "/livez").await.starts_with("HTTP/1.1 200"));
         liveness.watch_over(|| Some("a pass hangs".to_owned()));
-        let serve = get(address, "/livez").await;
-        assert!(serve.starts_with("HTTP/1.1 500") && serve.contains("a pass hangs"), "{serve}");
+        let response = get(address, "/livez").await;
+        assert!(response.starts_with("HTTP/1.1 500") && response.contains("a pass hangs"), "{response}");
         assert!(get(address, "/readyz").await.starts_with("HTTP/1.1 200"));
     }
 }

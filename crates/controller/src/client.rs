@@ -15,7 +15,7 @@ use crate::clock::{KubernetesClock, compare};
 use crate::labels::{KubeClient, KubeCode, Verb};
 use crate::leader::Leadership;
 use crate::metrics::Metrics;
-use crate::watch::repaired;
+use crate::received::repaired;
 use governor::{DefaultDirectRateLimiter, Quota};
 use http::{Method, Request, Response};
 use http_body_util::combinators::UnsyncBoxBody;

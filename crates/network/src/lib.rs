@@ -36,11 +36,12 @@
 //! * Here: both lists in `situation/part.rs`, `wanted.rs` and `effects.rs` beside it; a file in `steps/`, its place in
 //!   `plan.rs` and in `steps/delete.rs`; `check.rs`; `summary.rs`. Drift is `Draft::content` and `Draft::fix`; tags
 //!   follow from the role.
-//! * `act`, `record` and `reads` in `controller/src/cluster/managed/`; `cloud-adapter/src/networks/`.
+//! * `act` in `controller/src/cluster/managed/`, `record` and `reads` in `controller/src/cluster/network_state/`;
+//!   `cloud-adapter/src/networks/`.
 //! * `Operation` in `foo-cloud`, its `Guard` in `xtask/src/generate/iam/guards.rs`, the statements in `networks.rs`
 //!   beside it.
-//! * `simulator/src`: `core/network/`, `wire/ec2/network/`, `sim_cloud/networks.rs`, `core/ec2/tags.rs`,
-//!   `iam/networks.rs`.
+//! * `simulator-core/src`: `core/network/`, `sim_cloud/networks.rs`, `core/ec2/tags.rs`; `simulator/src`:
+//!   `wire/ec2/network/`, `asks/networks.rs`.
 //! * `tests/network/aws`, `testbed/src/world/network.rs`; `docs/concepts/networks.md`, `docs/operations/aws.md`.
 
 pub mod addresses;
@@ -71,7 +72,7 @@ pub use plan::plan;
 pub use recorded::Recorded;
 pub use report::Report;
 pub use role::Role;
-pub use situation::installations;
+pub use situation::{installations, nat_zones};
 
 use foo_calls::{Calls, Domain, Violation};
 

@@ -26,10 +26,11 @@ const MOST: usize = 64;
 const ONE_CALL: Duration = Duration::from_millis(1500);
 const MANY_CALLS: Duration = Duration::from_secs(3);
 
-/// How long zones, quotas of vCPUs, versions of EKS and instance profiles are the response: as long as the other
+/// How long zones, quotas of vCPUs, versions of EKS and instance profiles are cached: as long as the other
 /// lookups of new questions.
 const RARELY_CHANGES: Duration = Duration::from_mins(10);
-/// How long the quotas of networks are: what is used of them is part of the response, and who made room waits for it.
+/// How long the quotas of networks are cached: what is used of them is part of the response, and a user
+/// who made room waits for it.
 const USED: Duration = Duration::from_mins(3);
 /// How long a network is known to be begun. A Cluster that is deleted and created again under its name is new after
 /// that.

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
     reason = "each switches one hook on, and is written as true or false"
 )]
 pub struct Settings {
-    /// Which FooClusterIdentities may be read AWS with, and how. Topologies with any other identity are not checked
+    /// Which FooClusterIdentities may be used to read AWS, and how. Topologies with any other identity are not checked
     /// against AWS.
     pub identities: Vec<Identity>,
     /// What ValidateTopology does with what AWS would refuse.

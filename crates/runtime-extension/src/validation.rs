@@ -14,7 +14,7 @@ use foo_runtime_sdk::variables::Variables;
 ///
 /// # Errors
 ///
-/// What AWS would refuse; what it does not respond is logged and no error.
+/// What AWS would refuse; a missing response is logged and no error.
 pub(crate) async fn validate(clouds: &Clouds, request: &ValidateTopologyRequest) -> Result<(), Failure> {
     let settings = Settings::of(&request.settings)?;
     let Some(mut topology) = Topology::of_templates(request)? else { return Ok(()) };

@@ -23,7 +23,7 @@ impl<T: Into<String>> From<T> for Why {
 }
 
 impl Decision {
-    /// Wait, with a message that names for what.
+    /// Wait, with a message that names what for.
     pub fn retry_in(after: Duration, why: impl Into<Why>) -> Self {
         Self::RetryIn(after, why.into())
     }

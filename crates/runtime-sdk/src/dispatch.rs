@@ -4,7 +4,7 @@
 //! error of its HTTP client to show. So a handler that is late gets a response a little earlier, by one sentence that
 //! core can show: a `Failure`, or, for a handler with failure policy `Ignore`, an HTTP error. Core never ignores a
 //! `Failure`, and with `Ignore` a broken extension stops nothing. A handler that panics gets a response in the same
-//! way, and so is one for which there was no room ([`crate::server::ROOM`]).
+//! way, and so does one for which there was no room ([`crate::server::ROOM`]).
 
 use crate::about;
 use crate::extension::{Ended, Extension, Handler};
@@ -143,7 +143,7 @@ fn broken(handler: &Handler, sentence: &str) -> Reply {
     }
 }
 
-/// How long a handler may take: what it declared, or less if core reports it, less a twentieth for the way (50 ms to
+/// How long a handler may take: what it declared, or less if core requests that, less a twentieth for the way (50 ms to
 /// 500 ms).
 fn patience(declared: Duration, asked: Option<Duration>) -> Duration {
     let whole = asked.map_or(declared, |asked| asked.min(declared));

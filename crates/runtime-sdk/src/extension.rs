@@ -124,7 +124,7 @@ impl Handler {
         }
     }
 
-    /// How long core waits for a response: 1 to 30 seconds, 10 if nothing is reported.
+    /// How long core waits for a response: 1 to 30 seconds, 10 by default.
     pub fn timeout_seconds(self, seconds: u32) -> Self {
         Self { timeout_seconds: seconds, ..self }
     }
@@ -246,7 +246,7 @@ pub enum InvalidExtension {
         /// What was asked for.
         seconds: u32,
     },
-    /// A handler of the hook that gets a response here.
+    /// A handler of the hook that this crate serves.
     #[error("handler {0:?}: Discovery responds with the registered handlers")]
     Discovery(String),
 }

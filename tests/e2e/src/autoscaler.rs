@@ -1,6 +1,6 @@
 //! A small stand-in for cluster-autoscaler with its provider `clusterapi`: its writes, in its order, with its rights.
 //!
-//! It decides nothing: each test shows when it does what, and how long it waits where the real one waits minutes. It
+//! It decides nothing: each test decides when it does what, and how long it waits where the real one waits minutes. It
 //! never deletes a Machine or a Node, as the real one never does.
 
 use crate::set;
@@ -35,7 +35,7 @@ pub fn in_bounds(machine_pool: &mut Value, min: &str, max: &str) {
     set(machine_pool, &["metadata", "annotations", MAX], json!(max));
 }
 
-/// A pool that it reconciles, made and not waited for.
+/// A pool that it scales, created and not waited for.
 pub async fn node_group<'w>(cluster: &Cluster<'w>, replicas: u32) -> Result<Pool<'w>> {
     cluster.pool_with("workers", replicas, |machine_pool, _| in_bounds(machine_pool, "0", "10")).await
 }

@@ -1,7 +1,7 @@
 //! Roll-outs on real components, with everything going wrong that can: images are broken, the manager is killed, and
 //! its clock is set.
 //!
-//! `make chaos` runs the storm for as long as one likes: `CHAOS_MINUTES`, `CHAOS_SIZE` and `CHAOS_SEED` show how
+//! `make chaos` runs the storm for as long as one likes: `CHAOS_MINUTES`, `CHAOS_SIZE` and `CHAOS_SEED` set how
 //! long, how many, and which accidents.
 
 #[path = "chaos/accidents.rs"]

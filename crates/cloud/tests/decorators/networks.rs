@@ -44,7 +44,7 @@ fn bench() -> Bench {
     Bench { cloud, clock, reads }
 }
 
-fn value(cloud: &Scripted, gateway: &str) {
+fn show_gateway(cloud: &Scripted, gateway: &str) {
     let part = InternetGateway { id: gateway.into(), vpc: None, tags: Tags::new() };
     cloud.edit(|world| {
         world.parts =
@@ -119,7 +119,7 @@ async fn a_read_that_began_before_a_change_does_not_serve_later_callers() {
     let later = async {
         sleep(Duration::from_secs(1)).await;
         let changed = bench.clock.now();
-        value(cloud, "igw-1");
+        show_gateway(cloud, "igw-1");
         let results = join_all((0..20).map(|_| ask(reads, Freshness::Since(changed)))).await;
         assert!(results.iter().all(|known| known.last_read.as_ref().unwrap().began >= changed));
         assert_eq!(seen(&results[0]), ["igw-1"]);
@@ -132,7 +132,7 @@ async fn a_read_that_began_before_a_change_does_not_serve_later_callers() {
 async fn a_failed_read_is_reported_with_the_last_result_and_its_age() {
     let bench = bench();
     let Bench { cloud, reads, .. } = &bench;
-    value(cloud, "igw-1");
+    show_gateway(cloud, "igw-1");
     let first = ask(reads, IDLE).await.last_read.unwrap().began;
     sleep(Duration::from_mins(10)).await;
     cloud.edit(|world| world.failing = Some(ErrorKind::Denied));
@@ -169,7 +169,7 @@ async fn failures_back_off_however_many_callers_there_are() {
 async fn a_call_that_never_returns_times_out_for_all_callers() {
     let bench = bench();
     let Bench { cloud, reads, .. } = &bench;
-    value(cloud, "igw-1");
+    show_gateway(cloud, "igw-1");
     ask(reads, IDLE).await;
     cloud.edit(|world| world.hanging_kind = Some(Kind::InternetGateway));
     let start = Instant::now();

@@ -8,6 +8,7 @@
 mod clusters;
 mod managed;
 mod network;
+mod network_state;
 mod removal;
 mod status;
 
@@ -56,7 +57,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     );
     let reconciler = Arc::new(Clusters {
         installation,
-        networks: managed::state::Networks::default(),
+        networks: network_state::Networks::default(),
         believed: Mutex::default(),
         regions: Mutex::default(),
         status: StatusWriter::new(names::managers::CLUSTER_STATUS),
@@ -178,12 +179,12 @@ impl Clusters {
         let found = self.allowed(cluster, found);
         // Lookups are cached for long; AWS may have refused the credentials since.
         let refusal = region.ok().and_then(|region| region.observer.refusal());
-        let published = credentials(&found, refusal.as_ref().map(|(_, error)| error));
+        let condition = credentials(&found, refusal.as_ref().map(|(_, error)| error));
         let period = match (&found, &refusal) {
             (Found::Network(_), None) => self.context.settings.sync_period,
             (Found::Network(_), Some(_)) | (Found::Managed(_) | Found::Blocked(_), _) => READ_AGAIN,
         };
-        let written = self.publish(api, cluster, &found, Published::of(published)).await?;
+        let written = self.publish(api, cluster, &found, Published::of(condition)).await?;
         Ok(PassOutcome::wrote(written, Action::requeue(jittered(period, &cluster.name_any()))))
     }
 

@@ -1,6 +1,5 @@
 //! The status of a FooCluster: its network, its credentials, and what its deletion waits for.
 
-use super::managed::shown::Shown;
 use foo_api::cluster::{FailureDomain, NetworkStatus};
 use foo_api::conditions::{self, NewCondition};
 use foo_api::shared::Initialization;
@@ -22,6 +21,19 @@ pub(super) enum Found {
     /// The network that the provider creates.
     Managed(Box<Shown>),
     Blocked(Blocked),
+}
+
+/// What is shown of a managed network.
+#[derive(Clone, Debug)]
+pub(super) struct Shown {
+    pub(super) network: NetworkStatus,
+    pub(super) failure_domains: Vec<FailureDomain>,
+    /// `NetworkReady`.
+    pub(super) ready: NewCondition,
+    /// The conditions under it.
+    pub(super) areas: Vec<NewCondition>,
+    /// Why AWS could not be read, if it could not.
+    pub(super) failure: Option<CloudError>,
 }
 
 /// The other inputs of the status.
@@ -109,8 +121,8 @@ pub(super) fn status(
 /// longer.
 fn not_verified(cluster: &FooCluster) -> Vec<NewCondition> {
     let areas = AREAS.iter().filter(|_| cluster.spec.network.managed.is_some());
-    let published = || ("Unknown", Reason::NotVerified.as_str(), format!("see condition {NETWORK_READY}"));
-    areas.map(|kind| wanted(kind, published())).collect()
+    let unknown = || ("Unknown", Reason::NotVerified.as_str(), format!("see condition {NETWORK_READY}"));
+    areas.map(|kind| wanted(kind, unknown())).collect()
 }
 
 fn network_ready(found: &Found) -> NewCondition {
@@ -146,11 +158,11 @@ fn paused(published: &Published) -> NewCondition {
 }
 
 fn deleting(published: &Published) -> NewCondition {
-    let published = match &published.deleting {
+    let state = match &published.deleting {
         Some(why) => ("True", why.reason.as_str(), why.message.clone()),
         None => ("False", Reason::NotDeleting.as_str(), String::new()),
     };
-    wanted("Deleting", published)
+    wanted("Deleting", state)
 }
 
 fn wanted(kind: &str, (status, reason, message): (&'static str, &str, String)) -> NewCondition {
@@ -162,7 +174,7 @@ fn wanted(kind: &str, (status, reason, message): (&'static str, &str, String)) -
 pub(super) fn credentials(found: &Found, refusal: Option<&CloudError>) -> NewCondition {
     let accepted = || ("True", Reason::Accepted, String::new());
     let of_error = |error: &CloudError| ("False", Reason::from(error.kind), error.to_string());
-    let published = match (found, refusal) {
+    let state = match (found, refusal) {
         (Found::Network(_), Some(error)) => of_error(error),
         (Found::Managed(shown), _) => {
             denied(shown).or_else(|| refusal.map(of_error)).unwrap_or_else(|| match &shown.failure {
@@ -180,7 +192,7 @@ pub(super) fn credentials(found: &Found, refusal: Option<&CloudError>) -> NewCon
         }
         (Found::Network(_), None) | (Found::Blocked(_), _) => accepted(),
     };
-    let (status, reason, message) = published;
+    let (status, reason, message) = state;
     wanted(CREDENTIALS_READY, (status, reason.as_str(), message))
 }
 
@@ -188,9 +200,9 @@ pub(super) fn credentials(found: &Found, refusal: Option<&CloudError>) -> NewCon
 /// lack a right.
 fn denied(shown: &Shown) -> Option<(&'static str, Reason, String)> {
     let failed = shown.failure.iter().map(|error| (Reason::from(error.kind), error.to_string()));
-    let published = shown.areas.iter().chain([&shown.ready]).filter(|condition| condition.status == "False");
-    let published = published.filter_map(|it| Some((Reason::parse(&it.reason)?, it.message.clone())));
-    let (reason, message) = failed.chain(published).find(|(reason, _)| reason.is_about_credentials())?;
+    let unmet = shown.areas.iter().chain([&shown.ready]).filter(|condition| condition.status == "False");
+    let unmet = unmet.filter_map(|it| Some((Reason::parse(&it.reason)?, it.message.clone())));
+    let (reason, message) = failed.chain(unmet).find(|(reason, _)| reason.is_about_credentials())?;
     Some(("False", reason, message))
 }
 

@@ -9,7 +9,7 @@ use foo_controller::harness::{ForAll, Harness, PassOutcome, ReconcileAll, Reconc
 use foo_controller::labels::{Controller, PassResult, Task, Watched};
 use foo_controller::queue::Action;
 use foo_controller::watch::{ChangeFilter, Scope, Watch};
-use foo_simulator::DEFAULT_REGION;
+use foo_simulator_core::DEFAULT_REGION;
 use futures::channel::mpsc::{UnboundedSender, unbounded};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
@@ -60,8 +60,8 @@ impl Reconciler for Scripts {
     }
 
     fn cloud(&self, script: &Self::Gathered) -> Option<(CloudKey, Urgency)> {
-        let urgency = if state_of(script, "urgent").is_some() { Urgency::Urgent } else { Urgency::Usual };
-        Some((CloudKey::of(&keys(&state_of(script, "account")?), DEFAULT_REGION), urgency))
+        let urgency = if setting(script, "urgent").is_some() { Urgency::Urgent } else { Urgency::Usual };
+        Some((CloudKey::of(&keys(&setting(script, "account")?), DEFAULT_REGION), urgency))
     }
 
     fn conditions(_script: &ConfigMap) -> Option<&[Condition]> {
@@ -70,7 +70,7 @@ impl Reconciler for Scripts {
 
     async fn pass(&self, script: Self::Gathered) -> Result<PassOutcome, Self::Error> {
         self.passes.lock().unwrap().push((script.name_any(), Instant::now()));
-        match state_of(&script, "does").as_deref() {
+        match setting(&script, "does").as_deref() {
             Some("sometimes unknown") if self.of(&script.name_any()).len().is_multiple_of(2) => {
                 Ok(PassOutcome::settled(Action::requeue(SECOND)).without_news_of_failures())
             }
@@ -105,7 +105,7 @@ async fn run(
         .await;
 }
 
-fn state_of(script: &ConfigMap, key: &str) -> Option<String> {
+fn setting(script: &ConfigMap, key: &str) -> Option<String> {
     script.data.as_ref()?.get(key).cloned()
 }
 
@@ -418,10 +418,10 @@ impl ReconcileAll for Inventory {
     async fn reconcile_all(&mut self) -> Option<Duration> {
         self.seen.lock().unwrap().push((self.config_maps.len(), Instant::now()));
         let all = self.config_maps.state();
-        if all.iter().any(|script| state_of(script, "does").as_deref() == Some("hangs")) {
+        if all.iter().any(|script| setting(script, "does").as_deref() == Some("hangs")) {
             std::future::pending::<()>().await;
         }
-        all.iter().any(|script| state_of(script, "does").as_deref() == Some("comes back")).then_some(MINUTE)
+        all.iter().any(|script| setting(script, "does").as_deref() == Some("comes back")).then_some(MINUTE)
     }
 }
 

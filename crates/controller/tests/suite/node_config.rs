@@ -14,7 +14,7 @@ use foo_api::pool::{Ami, ImageFamily, RecommendedImage};
 use foo_api::shared::ApiEndpoint;
 use foo_api::{FooControlPlane, FooNodeConfig, FooNodeConfigSpec, FooNodeConfigStatus};
 use foo_bootstrap::{Seen, read};
-use foo_simulator::core::catalogue::IMAGE_X86_64;
+use foo_simulator_core::core::catalogue::IMAGE_X86_64;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
@@ -25,7 +25,7 @@ use std::time::Duration;
 const POOL: &str = "workers";
 const PEM: &str = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
 
-/// A cluster with a FooControlPlane, of which only the test shows what it reports.
+/// A cluster with a FooControlPlane, whose reports only the test writes.
 async fn world(control_plane: Value) -> World {
     let mut world = World::new().await;
     world.restarts_the_manager_without_eks();

@@ -3,7 +3,7 @@
 
 use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_api::FooMachinePool;
-use foo_simulator::{Fault, FaultRule};
+use foo_simulator_core::{Fault, FaultRule};
 use std::time::Duration;
 
 impl World {
@@ -142,9 +142,9 @@ async fn a_group_that_cannot_be_described_is_reported_within_two_periods_with_it
         reported.message
     );
     assert!(reported.message.contains("last read at 20"), "{}", reported.message);
-    let events = world.server.resource_version();
+    let version = world.server.resource_version();
     world.waits(Duration::from_mins(30)).await;
-    assert_eq!(world.server.resource_version(), events, "it is reported once");
+    assert_eq!(world.server.resource_version(), version, "it is reported once");
     world.aws.remove_fault(broken);
     world.settles().await;
     pool.is_of(2);

@@ -4,7 +4,7 @@
 use crate::support::{Pool, World};
 use foo_apiserver_fake::DrainTime;
 use foo_model::{Decrement, InstanceId, LifecycleState};
-use foo_simulator::core::settings::{Batches, RepeatedTermination};
+use foo_simulator_core::core::settings::{Batches, RepeatedTermination};
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -19,7 +19,7 @@ fn calls(world: &World) -> BTreeMap<String, u64> {
 /// How long the drain of the nth Machine takes.
 type Drain = fn(u64) -> Duration;
 
-/// Lets each drain take its own time until nothing drains any more, and shows how long the latest end came after its
+/// Lets each drain take its own time until nothing drains any more, and returns how long the latest end came after its
 /// drain.
 async fn drains_one_by_one(world: &World, pool: &Pool<'_>, left: usize, takes: Drain) -> Duration {
     let mut began: HashMap<String, (Instant, Duration)> = HashMap::new();

@@ -59,7 +59,8 @@ fn unknown_addons_versions_and_keys_are_named_before_anything_is_sent() {
     world.desired.addons = BTreeMap::from([("vpc-cni".to_owned(), exactly)]);
     world.run_for(Duration::from_mins(20));
     world.assert_says(AddonsReady, Reason::AddonNotOffered, "v1.33.2-eksbuild.1");
-    let wrong = DesiredAddon { configuration: Some("{\"enf\": 1}".to_owned()), ..addon() };
+    let configuration = Some("{\"enf\": 1}".to_owned());
+    let wrong = DesiredAddon { settings: AddonSettings { configuration, ..addon().settings }, ..addon() };
     world.desired.addons = BTreeMap::from([("vpc-cni".to_owned(), wrong)]);
     world.run_for(Duration::from_mins(20));
     world.assert_says(AddonsReady, Reason::AddonConfigurationInvalid, "enf");
@@ -81,7 +82,8 @@ fn addons_of_ours_that_are_no_longer_requested_go_and_others_stay() {
     world.settle();
     assert!(world.aws.state.addons.contains_key("theirs"));
     assert!(!world.aws.state.addons.contains_key("coredns"));
-    let preserved = |it: &Change| matches!(it, Change::DeleteAddon { preserve: true, .. });
+    let preserved =
+        |it: &Change| matches!(it, Change::Addon { change: AddonChange::Delete { preserve: true }, .. });
     assert!(world.aws.calls.iter().any(|(_, it)| preserved(it)));
 }
 
@@ -89,7 +91,10 @@ fn addons_of_ours_that_are_no_longer_requested_go_and_others_stay() {
 fn configuration_roles_and_associations_of_an_addon_are_kept_as_requested() {
     let mut world = World::settled(desired());
     let wanted = DesiredAddon {
-        configuration: Some("{\"env\": {\"A\": \"1\"}}".to_owned()),
+        settings: AddonSettings {
+            configuration: Some("{\"env\": {\"A\": \"1\"}}".to_owned()),
+            ..AddonSettings::default()
+        },
         pod_identities: Some(BTreeMap::from([("aws-node".to_owned(), role_arn("app"))])),
         conflicts: ResolveConflicts::Preserve,
         ..addon()
@@ -100,7 +105,7 @@ fn configuration_roles_and_associations_of_an_addon_are_kept_as_requested() {
     assert_eq!(world.count("UpdateAddon"), 1, "{}", world.story());
     world.desired.addons.insert("vpc-cni".to_owned(), addon());
     world.settle();
-    assert_eq!(world.aws.state.addons["vpc-cni"].configuration.as_deref(), Some("{}"));
+    assert_eq!(world.aws.state.addons["vpc-cni"].settings.configuration.as_deref(), Some("{}"));
     assert_eq!(world.count("UpdateAddon"), 2, "{}", world.story());
 }
 
@@ -112,7 +117,7 @@ fn what_an_addon_in_conflict_found_in_the_cluster_stays_there() {
     world.aws.addons_that_fail = BTreeMap::from([("kube-proxy".to_owned(), 2)]);
     world.settle();
     let preserved = world.aws.calls.iter().filter_map(|(_, it)| match it {
-        Change::DeleteAddon { preserve, .. } => Some(*preserve),
+        Change::Addon { change: AddonChange::Delete { preserve }, .. } => Some(*preserve),
         _ => None,
     });
     assert_eq!(preserved.collect::<Vec<bool>>(), [true, true], "somebody else's objects are not deleted");
@@ -153,7 +158,7 @@ fn an_update_keeps_the_role_that_the_spec_says_nothing_about() {
         let mut world = World::settled(desired());
         world.aws.by_hand(|it| {
             let cni = it.addons.get_mut("vpc-cni").unwrap();
-            cni.service_account_role = Some(role_arn("cni"));
+            cni.settings.service_account_role = Some(role_arn("cni"));
             cni.tags = tags.clone().unwrap_or_else(|| cni.tags.clone());
         });
         world.restart();
@@ -161,21 +166,23 @@ fn an_update_keeps_the_role_that_the_spec_says_nothing_about() {
         world.settle();
         let cni = &world.aws.state.addons["vpc-cni"];
         assert_eq!(cni.version, "v1.34.1-eksbuild.1");
-        assert_eq!(cni.service_account_role, Some(role_arn("cni")), "{tags:?}\n{}", world.story());
+        assert_eq!(cni.settings.service_account_role, Some(role_arn("cni")), "{tags:?}\n{}", world.story());
     }
 }
 
 #[test]
 fn a_role_that_the_spec_no_longer_names_is_taken_away_at_once() {
     let mut world = World::new(desired());
-    let with_role = DesiredAddon { service_account_role: Some(role_arn("app")), ..addon() };
+    let service_account_role = Some(role_arn("app"));
+    let with_role =
+        DesiredAddon { settings: AddonSettings { service_account_role, ..addon().settings }, ..addon() };
     world.desired.addons.insert("vpc-cni".to_owned(), with_role);
     world.settle();
-    assert_eq!(world.aws.state.addons["vpc-cni"].service_account_role, Some(role_arn("app")));
+    assert_eq!(world.aws.state.addons["vpc-cni"].settings.service_account_role, Some(role_arn("app")));
     world.restart();
     world.desired.addons.insert("vpc-cni".to_owned(), addon());
     world.settle();
-    assert_eq!(world.aws.state.addons["vpc-cni"].service_account_role, None, "{}", world.story());
+    assert_eq!(world.aws.state.addons["vpc-cni"].settings.service_account_role, None, "{}", world.story());
     assert_eq!(world.count("UpdateAddon"), 1);
     assert!(world.status.addon_roles.is_empty(), "a role that somebody adds by hand now stays");
 }

@@ -235,7 +235,8 @@ fn a_cluster_that_is_taken_over_keeps_what_the_spec_says_nothing_about() {
     theirs(world.cluster());
     world.aws.by_hand(|it| {
         let cni = it.addons.get_mut("vpc-cni").unwrap();
-        (cni.tags, cni.configuration) = (network::Tags::new(), Some("{\"env\":{\"A\":\"1\"}}".to_owned()));
+        (cni.tags, cni.settings.configuration) =
+            (network::Tags::new(), Some("{\"env\":{\"A\":\"1\"}}".to_owned()));
     });
     let before = world.cluster().clone();
     made_by_hand(&mut world, Some("team/prod"));
@@ -263,7 +264,7 @@ fn a_cluster_that_is_taken_over_keeps_what_the_spec_says_nothing_about() {
         ..it
     };
     assert_eq!(ignored(after), ignored(before), "{}", world.story());
-    assert!(world.aws.state.addons["vpc-cni"].configuration.as_deref().unwrap().contains("\"A\""));
+    assert!(world.aws.state.addons["vpc-cni"].settings.configuration.as_deref().unwrap().contains("\"A\""));
     // What the spec says is done.
     world.desired.left_open.remove(&Setting::Subnets);
     world.settle();

@@ -26,8 +26,12 @@ fn three_minors_are_three_updates_and_addons_follow_each() {
         .calls
         .iter()
         .filter_map(|(_, it)| match it {
-            Change::UpdateClusterVersion { version, .. } => Some(version.to_string()),
-            Change::UpdateAddon { addon, .. } if addon.name == "kube-proxy" => Some(addon.version.clone()),
+            Change::Cluster { change: ClusterChange::UpdateVersion { version, .. }, .. } => {
+                Some(version.to_string())
+            }
+            Change::Addon { name, change: AddonChange::Update(addon), .. } if name == "kube-proxy" => {
+                addon.version.clone()
+            }
             _ => None,
         })
         .collect();
@@ -38,7 +42,7 @@ fn three_minors_are_three_updates_and_addons_follow_each() {
             .aws
             .calls
             .iter()
-            .rposition(|(_, it)| matches!(it, Change::UpdateAddon { addon, .. } if addon.name == name))
+            .rposition(|(_, it)| matches!(it, Change::Addon { name: of, change: AddonChange::Update(_), .. } if of == name))
     };
     assert!(first("vpc-cni") < first("coredns"));
 }
@@ -51,7 +55,11 @@ fn a_version_above_the_requested_is_reported_and_not_fought() {
     world.run_for(Duration::from_hours(3));
     world.assert_says(Upgrading, Reason::VersionAboveRequested, "1.35");
     assert_eq!(world.count("UpdateClusterVersion"), 0);
-    assert!(world.aws.calls[sent..].iter().all(|(_, it)| matches!(it, Change::UpdateAddon { .. })));
+    assert!(
+        world.aws.calls[sent..]
+            .iter()
+            .all(|(_, it)| matches!(it, Change::Addon { change: AddonChange::Update(_), .. }))
+    );
 }
 
 /// In milliseconds.
@@ -203,13 +211,19 @@ fn the_authentication_mode_goes_one_step_at_a_time_and_entries_come_before_the_l
         .calls
         .iter()
         .filter_map(|(_, it)| match it {
-            Change::UpdateClusterConfig { update: ConfigUpdate::AuthenticationMode(mode), .. } => Some(*mode),
+            Change::Cluster {
+                change: ClusterChange::UpdateConfig(ConfigUpdate::AuthenticationMode(mode)),
+                ..
+            } => Some(*mode),
             _ => None,
         })
         .collect();
     assert_eq!(modes, [AuthenticationMode::ApiAndConfigMap, AuthenticationMode::Api]);
-    let last_entry =
-        world.aws.calls.iter().rposition(|(_, it)| matches!(it, Change::CreateAccessEntry { .. }));
+    let last_entry = world
+        .aws
+        .calls
+        .iter()
+        .rposition(|(_, it)| matches!(it, Change::Entry { change: EntryChange::Create(_), .. }));
     let last_mode = world.aws.calls.iter().rposition(|(_, it)| it.updates_cluster());
     assert!(last_entry < last_mode);
 }

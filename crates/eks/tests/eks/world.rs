@@ -47,8 +47,7 @@ pub struct World {
 pub fn addon() -> DesiredAddon {
     DesiredAddon {
         version: AddonVersion::Latest,
-        configuration: None,
-        service_account_role: None,
+        settings: AddonSettings::default(),
         pod_identities: None,
         conflicts: ResolveConflicts::Overwrite,
         preserve: false,
@@ -211,18 +210,13 @@ impl World {
                 Some(Outcome::Refused(Refusal { reason, code: None, message: "refused".into() }))
             }
             Some(Fault::CrashAfter | Fault::MoveAfter | Fault::LostAfter) | None => {
-                match self.aws.call(&action.change) {
+                match self.aws.call(&action.change, action.token.as_deref()) {
                     Ok(changed) => Some(Outcome::Done(changed)),
                     Err(refusal) => Some(Outcome::Refused(refusal)),
                 }
             }
         };
-        self.log.push(format!(
-            "{} {:?} {fault:?} {:?}",
-            self.now().0 / 1000,
-            action.change.without_token(),
-            answer
-        ));
+        self.log.push(format!("{} {:?} {fault:?} {:?}", self.now().0 / 1000, action.change, answer));
         match (fault, answer) {
             (Some(Fault::CrashBefore | Fault::CrashAfter), _) | (_, None) => return false,
             (Some(Fault::MoveAfter), _) => {

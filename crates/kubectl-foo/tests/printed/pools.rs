@@ -111,7 +111,7 @@ fn work_in_progress_is_explained_with_what_it_waits_for() {
                     "CapacityAvailable",
                     "False",
                     "InstancesNotLaunched",
-                    "1 instance short for 5 minutes; AWS reported: We currently do not have sufficient capacity.",
+                    "1 instance short for 5 minutes; AWS says: We currently do not have sufficient capacity.",
                 ),
             ]),
             foo_machines: vec![

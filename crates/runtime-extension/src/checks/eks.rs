@@ -119,7 +119,7 @@ mod tests {
         let offers = offers.map(offer);
         let offered = |minor| is_offered(&offers, Minor(minor));
         assert_eq!([33, 34, 35, 36].map(offered), [false, true, false, true]);
-        let validate = "EKS does not offer Kubernetes 1.33 in eu-central-1; it offers 1.34, 1.36";
-        assert_eq!(not_offered(&offers, Minor(33), "eu-central-1"), validate);
+        let expected = "EKS does not offer Kubernetes 1.33 in eu-central-1; it offers 1.34, 1.36";
+        assert_eq!(not_offered(&offers, Minor(33), "eu-central-1"), expected);
     }
 }

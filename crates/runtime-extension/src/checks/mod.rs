@@ -139,7 +139,7 @@ async fn groups_of(
     let own = groups.into_iter().filter(|group| group.tags.get(TAG_CLUSTER) == Some(&topology.cluster));
     let groups = own.map(|group| addresses::Group {
         pool: group.tags.get(TAG_POOL).cloned(),
-        subnets: group.subnets.iter().map(|subnet| subnet.as_str().to_owned()).collect(),
+        subnets: group.settings.subnets.iter().map(|subnet| subnet.as_str().to_owned()).collect(),
         instances: group.instances.len(),
     });
     Some(groups.collect())

@@ -282,7 +282,7 @@ async fn hook(State(shared): State<Arc<Shared>>, request: Request<Body>) -> Resp
     }
     let asked = request.uri().query().and_then(asked_timeout);
     let mut body = request.into_body();
-    // Core shows how long its bodies are. One without a length may become as long as any.
+    // Core sends the length of its bodies. One without a length may become as long as any.
     let length = body.size_hint().exact().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(BODY_LIMIT);
     if length > BODY_LIMIT {
         return too_large(dispatcher, handler, received);

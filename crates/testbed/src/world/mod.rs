@@ -2,7 +2,7 @@
 //! and kubelets on its instances.
 //!
 //! A world takes about 15 s to start and 700 MB, so many tests share one: each works in a namespace and a Cluster of
-//! its own, and everything here that could disturb others reports it.
+//! its own, and everything here that could disturb others is marked.
 //!
 //! ```no_run
 //! # async fn example() -> anyhow::Result<()> {

@@ -222,7 +222,7 @@ fn a_manager_killed_after_each_change_creates_one_cluster_upgrades_it_once_and_l
 #[test]
 fn lost_responses_do_not_duplicate_clusters() {
     LOST_RESPONSES.run(options(), async |world| {
-        let stop_heartbeats = world.aws().fails(FaultRule::on_changes(Fault::DroppedAfter));
+        let lost_responses = world.aws().fails(FaultRule::on_changes(Fault::DroppedAfter));
         let cluster = world.no_cluster("eks-silence").await?;
         apply(&cluster).await?;
         continues(&cluster, false, async || is_whole(&cluster, VERSIONS[0]).await).await?;
@@ -233,7 +233,7 @@ fn lost_responses_do_not_duplicate_clusters() {
         cluster.delete().await?;
         continues(&cluster, false, async || is_gone(&cluster).await).await?;
         cluster.is_gone(SOON_ON_EKS).await?;
-        drop(stop_heartbeats);
+        drop(lost_responses);
         nothing_is_left(&cluster)
     });
 }

@@ -9,9 +9,8 @@ use crate::parts::{
 use crate::tokens;
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::Worlds;
-use foo_model::eks::{Change, EntryKind};
+use foo_model::eks::{Change, EntryChange, EntryKind, Issue, NewEntry};
 use foo_model::network::Tags;
-use foo_simulator::core::eks::cluster::Issue;
 use foo_simulator::core::eks::identities::AccessEntry;
 use foo_testbed::world::kinds::{Kind, condition, text};
 use foo_testbed::world::{Cluster, Pool, REGION, SOON};
@@ -58,20 +57,23 @@ async fn deleted_entries_are_restored(world: &World, cluster: &Cluster<'_>, pool
     let (name, foreign) = (eks_name(cluster), role_arn("people"));
     world.aws().simulator().put_role(foo_testbed::service_role("people", "ec2.amazonaws.com"));
     let another_user = world.aws().simulator().cloud(REGION, "another-user");
-    let change = Change::CreateAccessEntry {
+    let of = |principal: &String, change| Change::Entry {
         cluster: name.clone(),
-        principal: foreign.clone(),
+        principal: principal.clone(),
+        change,
+    };
+    let new = NewEntry {
         kind: EntryKind::Standard,
         username: None,
         groups: BTreeSet::from(["people".to_owned()]),
         tags: Tags::new(),
-        token: "by hand".to_owned(),
     };
-    foo_cloud::Clusters::change_eks(&another_user, &change).await?;
+    let change = of(&foreign, EntryChange::Create(new));
+    foo_cloud::Clusters::change_eks(&another_user, &change, Some("by hand")).await?;
     let foreign_entry = entries(cluster)?.remove(&foreign).context("no foreign entry")?;
     for principal in before.keys() {
-        let change = Change::DeleteAccessEntry { cluster: name.clone(), principal: principal.clone() };
-        foo_cloud::Clusters::change_eks(&another_user, &change).await?;
+        let change = of(principal, EntryChange::Delete);
+        foo_cloud::Clusters::change_eks(&another_user, &change, None).await?;
     }
     // kube-apiserver believes a token for ten seconds that it has just reviewed.
     wait_until("who has no entry to stay out", SOON, async || {
@@ -103,8 +105,7 @@ async fn a_degraded_addon_delays_nothing(
     pool: &Pool<'_>,
 ) -> Result<()> {
     let words = "The add-on has no rights to describe network interfaces.";
-    let issue =
-        Issue { code: "AccessDenied".to_owned(), message: words.to_owned(), resource_ids: Vec::new() };
+    let issue = Issue { code: "AccessDenied".to_owned(), message: words.to_owned(), resources: Vec::new() };
     let (region, name) = (world.aws().region(), eks_name(cluster));
     region.set_addon_health(&name, "vpc-cni", vec![issue])?;
     restarts(world).await?;

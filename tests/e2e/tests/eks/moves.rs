@@ -116,7 +116,7 @@ fn a_cluster_is_moved_during_creation_and_back_when_idle_without_duplicates() {
     run_alone(async |world| {
         let other = world.another_management_cluster("eks-target").await?;
         let (here, there) = (world.client(), other.api().client());
-        let stop_heartbeats = world.aws().fails(FaultRule::on("CreateAddon", Fault::Throttled));
+        let throttled = world.aws().fails(FaultRule::on("CreateAddon", Fault::Throttled));
         let cluster = cluster(world, NAME, "v1.34.0").await?;
         let reader = reader(&cluster, &other).await?;
         wait_until("EKS to create the cluster", SOON_ON_EKS, async || {
@@ -132,7 +132,7 @@ fn a_cluster_is_moved_during_creation_and_back_when_idle_without_duplicates() {
         cluster.is_provisioned().await?;
         let id = simulated(&cluster).context("no EKS cluster")?.id;
         reader.follow(PAGE, "Move").await?;
-        drop(stop_heartbeats);
+        drop(throttled);
         has_a_pool(&reader, &cluster).await?;
         for kind in ["Ready", "AccessReady", "AddonsReady"] {
             is_true(&there, NAME, kind).await?;

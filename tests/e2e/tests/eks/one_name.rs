@@ -167,7 +167,7 @@ async fn tokens_are_worth_nothing_elsewhere(world: &World) -> Result<()> {
         ("foreign, elsewhere", &third.1, &second.0, &of_two, "SignatureDoesNotMatch"),
     ];
     for (case, token, kubeconfig, refusals, why) in cases {
-        ensure!(status_with(kubeconfig, token).await? == 401, "{case}: access");
+        ensure!(status_with(kubeconfig, token).await? == 401, "{case}: accepted");
         let refused = refusals();
         ensure!(refused.last().is_some_and(|last| last.contains(why)), "{case}: {refused:?}");
     }

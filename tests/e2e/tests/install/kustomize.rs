@@ -52,7 +52,7 @@ fn the_page_on_installing_with_kubectl_works_and_nothing_is_left() {
     });
 }
 
-/// The namespace enforces the Pod security standard `restricted`; the manager's pod has access, and only as it is.
+/// The namespace enforces the Pod security standard `restricted`; the manager's pod is admitted, and only as it is.
 async fn fits_the_restricted_standard(rig: &Rig) -> Result<()> {
     let deployment = ["get", "deployment/foo-controller-manager", "--namespace=foo-system", "--output=json"];
     let deployment: Value = serde_json::from_str(&rig.api().kubectl(deployment).await?)?;

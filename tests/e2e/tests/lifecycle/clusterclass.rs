@@ -140,7 +140,7 @@ fn the_page_on_cluster_classes_works_from_the_first_pool_to_an_upgrade() {
     });
 }
 
-/// Why the page reports it.
+/// Why the page has that.
 #[test]
 fn a_topology_with_a_plain_version_is_stuck_with_kubelets_that_have_a_suffix() {
     foo_e2e::alone(async || {

@@ -117,13 +117,13 @@ fn a_manager_killed_after_each_change_duplicates_nothing_and_leaves_nothing() {
 #[test]
 fn lost_responses_do_not_duplicate_networks() {
     run_alone(async |world| {
-        let stop_heartbeats = world.aws().fails(FaultRule::on_changes(Fault::DroppedAfter));
+        let lost_responses = world.aws().fails(FaultRule::on_changes(Fault::DroppedAfter));
         let cluster = cluster(world, "silence", json!({"zones": {"count": 2}, "nat": "Single"})).await?;
         is_ready(&cluster).await?;
         has_one_of_each(&network(&cluster)?, 2, 1)?;
         cluster.delete().await?;
         cluster.is_gone(SOON_IN_AWS).await?;
-        drop(stop_heartbeats);
+        drop(lost_responses);
         let left = ids(&network(&cluster)?);
         ensure!(left.is_empty(), "left in AWS: {left:?}");
         Ok(())

@@ -1,5 +1,5 @@
 //! docs/operations/runbooks/restored.md, of objects from a backup: they come back with new uids, without status and
-//! without owner references, as Velero restores them. Machines and FooMachines stay out, as the page reports.
+//! without owner references, as Velero restores them. Machines and FooMachines stay out, as on the page.
 
 use super::{PATIENCE, continues, ever_deleting, machines, members, run_alone, stops_and_pauses};
 use anyhow::{Context as _, Result, ensure};

@@ -8,7 +8,8 @@ use foo_testbed::world::World;
 use foo_testbed::world::kinds::Kind;
 use serde_json::json;
 
-async fn restores(world: &World, snapshot: &std::path::Path) -> Result<()> {
+/// Everything that runs is killed, and the store is that of the snapshot.
+pub(crate) async fn restores(world: &World, snapshot: &std::path::Path) -> Result<()> {
     world.manager().kill();
     world.control_plane_manager().kill();
     world.bootstrap_manager().kill();
@@ -17,9 +18,9 @@ async fn restores(world: &World, snapshot: &std::path::Path) -> Result<()> {
     world.rig().capi()?.restart(world.api()).await
 }
 
-/// Two pools grew after the snapshot. One is given AWS's number again, as the page reports, and nothing happens to it;
-/// of the other as many as are too many are drained, and nothing else is. Its Nodes are on another API server: kubelets
-/// register once, and would not recreate Nodes that are not in a snapshot.
+/// Two pools grew after the snapshot. One is given AWS's number again, as the page describes, and nothing happens to
+/// it; of the other as many as are too many are drained, and nothing else is. Its Nodes are on another API server:
+/// kubelets register once, and would not recreate Nodes that are not in a snapshot.
 #[test]
 fn after_a_restore_of_etcd_what_is_compared_stays_and_what_is_not_is_drained() {
     run_alone(async |world| {

@@ -4,7 +4,8 @@
 #[cfg(test)]
 mod tests;
 
-use super::record;
+use crate::cluster::network_state::record;
+use crate::cluster::status::Shown;
 use foo_api::cluster::{FailureDomain, NetworkStatus, SubnetStatus};
 use foo_api::conditions::NewCondition;
 use foo_calls::report::Status;
@@ -15,19 +16,6 @@ use foo_network::desired::{DesiredSubnet, Tier};
 use foo_network::report::{ConditionKind, Resource, State};
 use foo_network::{Desired, Observed, Plan, Role};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What is shown of a managed network.
-#[derive(Clone, Debug)]
-pub(in crate::cluster) struct Shown {
-    pub(in crate::cluster) network: NetworkStatus,
-    pub(in crate::cluster) failure_domains: Vec<FailureDomain>,
-    /// `NetworkReady`.
-    pub(in crate::cluster) ready: NewCondition,
-    /// The conditions under it.
-    pub(in crate::cluster) areas: Vec<NewCondition>,
-    /// Why AWS could not be read, if it could not.
-    pub(in crate::cluster) failure: Option<CloudError>,
-}
 
 /// What there is to be shown.
 pub(super) struct View<'a> {
@@ -77,10 +65,10 @@ pub(super) fn deleting(plan: &Plan, failure: Option<&CloudError>) -> Blocked {
     if let Some(error) = failure {
         return Blocked::new(error.kind.into(), error.to_string());
     }
-    let published = plan.report.conditions.iter().find(|it| it.kind == ConditionKind::Deleting);
-    published.map_or_else(
+    let condition = plan.report.conditions.iter().find(|it| it.kind == ConditionKind::Deleting);
+    condition.map_or_else(
         || Blocked::new(Reason::Deleting, "the network is being deleted"),
-        |published| Blocked::new(published.reason, published.message.as_str()),
+        |condition| Blocked::new(condition.reason, condition.message.as_str()),
     )
 }
 

@@ -43,7 +43,7 @@ pub(super) struct ApiServer {
 
 impl EksControlPlanes {
     /// Keeps kubeconfigs and endpoint, and asks the API server if that is due. `server` is what EKS shows, `None` while
-    /// it does not response.
+    /// it does not respond.
     pub(super) async fn keep_api_server(
         &self,
         control_plane: &FooControlPlane,

@@ -78,7 +78,7 @@ impl EksControlPlanes {
         self.is_unconfirmed(control_plane, eks) && is_known && !self.is_copy(control_plane)
     }
 
-    /// Whether the Cluster stays, and no user shows that it shall lose its EKS cluster.
+    /// Whether the Cluster stays, and no user confirmed that it loses its EKS cluster.
     pub(super) fn is_unconfirmed(&self, control_plane: &FooControlPlane, eks: &Eks) -> bool {
         let stays = self.owner(control_plane).is_some_and(|it| it.metadata.deletion_timestamp.is_none());
         let confirmed = control_plane.annotations().contains_key(names::DELETION_ALLOWED_ANNOTATION);

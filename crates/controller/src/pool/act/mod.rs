@@ -1,27 +1,25 @@
 //! Carries out a checked plan: one action after the other, recording each result at once.
 
 mod cordon;
-pub(super) mod execute;
+mod execute;
 mod failure_scope;
 mod objects;
-pub(super) mod recently_created;
-pub(super) mod repeats;
-pub(super) mod terminate_together;
+mod terminate_together;
 #[cfg(test)]
 mod test_actions;
 
 use super::check::CheckedPlan;
+use super::gather::Gathered;
 use super::inputs::Inputs;
 use super::inputs::aws::Aws;
-use super::inputs::gather::Gathered;
-use super::pass::{Pass, Remainder};
+use super::pass::{ActionFailure, Pass, Remainder};
 use super::pools::{LONGEST_BACKLOG, Pools};
 use super::reads::Read;
 use super::state::PoolState;
 use crate::apply;
 use crate::clouds::CloudRegion;
 use crate::labels::ActionOutcome;
-use execute::{ActionFailure, Done, Executor};
+use execute::{Done, Executor};
 use failure_scope::Skips;
 use foo_api::FooMachinePool;
 use foo_cloud::Made;
@@ -204,7 +202,7 @@ impl Pools {
             [action] => vec![acting.hands.carry_out(action, at).await],
             several => acting.hands.end_together(several).await,
         };
-        // A slow response mayreport itmething that happened at its very end.
+        // A slow response may report something that happened at its very end.
         let now = self.context.clock.now();
         let outcomes_of = batch.iter().zip(&done).flat_map(|(action, done)| outcomes_of(action, done));
         state.memory.answered(unanswered, outcomes_of, now);

@@ -1,4 +1,4 @@
-//! Writes and deletes the user data that is in S3. Only keys of the pool's own folder that read exactly as those that
+//! Writes and deletes the user data that is in S3. Only keys of the pool's own folder that look exactly as those that
 //! it writes are ever deleted.
 
 use foo_cloud::{BucketOf, Cloud, CloudError, ErrorKind, NewObject};

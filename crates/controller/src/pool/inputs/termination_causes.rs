@@ -2,10 +2,10 @@
 //!
 //! A health check, an instance refresh that a user started, rebalancing, a user in the console: a waiting
 //! instance seems the same in all cases. The group's scaling activities have the cause, which costs a call;
-//! it is created once for all newly waiting instances.
+//! it is sent once for all newly waiting instances.
 
-use super::gather::Gathered;
 use crate::clouds::CloudRegion;
+use crate::pool::gather::Gathered;
 use crate::pool::reads::Reads;
 use foo_cloud::error::stable_text;
 use foo_cloud::observer::Seen;

@@ -4,7 +4,7 @@
 //! EC2 may not know an instance that is already in service. This does not prove that it is terminated, and the
 //! request is repeated.
 
-use crate::pool::inputs::gather::Gathered;
+use crate::pool::gather::Gathered;
 use foo_cloud::observer::{InstanceReport, Observer};
 use foo_model::{GroupName, InstanceId, LifecycleState, MachineName, Timestamp};
 use foo_planner::report::Report;

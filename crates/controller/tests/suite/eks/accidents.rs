@@ -55,7 +55,7 @@ async fn a_deleted_copy_of_a_control_plane_leaves_the_cluster() {
     world.until("it is deleted", is_deleted).await;
     world.waits(Duration::from_mins(5)).await;
     assert_eq!(world.region.clusters().len(), 1);
-    assert_eq!(world.eks_cluster().status, foo_simulator::core::eks::cluster::ClusterStatus::Active);
+    assert_eq!(world.eks_cluster().status, foo_model::eks::ClusterStatus::Active);
     assert!(world.eks_state("Ready").starts_with("True"), "{}", world.eks_summary());
 }
 
@@ -159,7 +159,7 @@ async fn nodes_with_an_earlier_profile_have_access_until_they_are_deleted() {
 /// The role of nodes.
 const NODES: &str = "arn:aws:iam::123456789012:role/nodes";
 
-fn role_of_nodes() -> foo_simulator::Role {
+fn role_of_nodes() -> foo_simulator_core::Role {
     serde_json::from_value(json!({ "name": "nodes" })).unwrap()
 }
 

@@ -2,8 +2,8 @@
 //! is left.
 
 use crate::support::World;
-use foo_simulator::core::eks::cluster::UpdateType;
-use foo_simulator::{Fault, FaultRule};
+use foo_simulator_core::core::eks::cluster::UpdateType;
+use foo_simulator_core::{Fault, FaultRule};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;

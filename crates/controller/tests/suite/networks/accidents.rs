@@ -49,7 +49,7 @@ async fn a_deleted_nat_gateway_is_replaced_and_routes_lead_to_the_new_one() {
 async fn a_failed_nat_gateway_is_recreated() {
     let world = World::empty();
     world.begins_network(small());
-    let mishap = foo_simulator::core::network::NatMishap {
+    let mishap = foo_simulator_core::core::network::NatMishap {
         zone: None,
         skip: 0,
         times: Some(1),
@@ -117,7 +117,7 @@ async fn lagging_reads_of_aws_duplicate_nothing() {
     for tags_after in [0, 20] {
         let world = World::empty();
         world.begins_network(small());
-        let trail = |settings: &mut foo_simulator::core::Settings| {
+        let trail = |settings: &mut foo_simulator_core::core::Settings| {
             settings.read_lag = Duration::from_secs(5);
             settings.tags_appear_after = Duration::from_secs(tags_after);
         };

@@ -3,47 +3,37 @@
 use super::*;
 
 impl Aws {
-    pub(super) fn access_call(&mut self, change: &Change) -> Answered {
+    pub(super) fn entry_call(&mut self, principal: &str, change: &EntryChange) -> Answered {
         let mode = self.active()?.authentication_mode;
-        let is_identity = matches!(
-            change,
-            Change::CreatePodIdentityAssociation { .. }
-                | Change::UpdatePodIdentityAssociation { .. }
-                | Change::DeletePodIdentityAssociation { .. }
-        );
-        if is_identity {
-            return self.identity_call(change);
-        }
         if mode == AuthenticationMode::ConfigMap {
             let message = "The cluster's authentication mode must be set to one of [API, API_AND_CONFIG_MAP]";
             return Err(refusal(Reason::RequestInvalid, "InvalidRequestException", message));
         }
         match change {
-            Change::CreateAccessEntry { principal, kind, username, groups, tags, .. } => {
+            EntryChange::Create(NewEntry { kind, username, groups, tags }) => {
                 self.create_entry(principal, *kind, username.as_deref(), groups, tags)
             }
-            Change::UpdateAccessEntry { principal, username, groups, .. } => {
+            EntryChange::Update { username, groups } => {
                 let entry = &mut self.entry(principal)?.shown;
-                entry.groups.clone_from(groups);
+                entry.groups = groups.clone().unwrap_or_else(|| entry.groups.clone());
                 entry.username = username.clone().unwrap_or_else(|| entry.username.clone());
                 Ok(Changed::default())
             }
-            Change::DeleteAccessEntry { principal, .. } => {
+            EntryChange::Delete => {
                 self.entry(principal)?;
                 self.state.entries.remove(principal);
                 Ok(Changed::default())
             }
-            Change::AssociateAccessPolicy { principal, policy, .. } => {
+            EntryChange::Associate(policy) => {
                 let policies = &mut self.entry(principal)?.policies;
                 policies.retain(|it| it.arn != policy.arn);
                 policies.insert(policy.clone());
                 Ok(Changed::default())
             }
-            Change::DisassociateAccessPolicy { principal, policy, .. } => {
+            EntryChange::Disassociate(policy) => {
                 self.entry(principal)?.policies.retain(|it| it.arn != *policy);
                 Ok(Changed::default())
             }
-            _ => unreachable!(),
         }
     }
 
@@ -85,9 +75,10 @@ impl Aws {
         Ok(Changed::default())
     }
 
-    fn identity_call(&mut self, change: &Change) -> Answered {
+    pub(super) fn identity_call(&mut self, change: &PodIdentityChange) -> Answered {
+        self.active()?;
         match change {
-            Change::CreatePodIdentityAssociation { namespace, service_account, role_arn, tags, .. } => {
+            PodIdentityChange::Create(NewPodIdentity { namespace, service_account, role_arn, tags }) => {
                 let bound =
                     |it: &PodIdentity| it.namespace == *namespace && it.service_account == *service_account;
                 if self.state.identities.values().any(bound) {
@@ -106,19 +97,18 @@ impl Aws {
                 self.state.identities.insert(id.clone(), identity);
                 Ok(Changed { id: Some(id), ..Changed::default() })
             }
-            Change::UpdatePodIdentityAssociation { id, role_arn, .. } => {
+            PodIdentityChange::Update { id, role_arn } => {
                 let identity =
                     self.state.identities.get_mut(id).ok_or_else(|| not_found("no association"))?;
                 identity.role_arn = Some(role_arn.clone());
                 Ok(Changed::default())
             }
-            Change::DeletePodIdentityAssociation { id, .. } => self
+            PodIdentityChange::Delete { id } => self
                 .state
                 .identities
                 .remove(id)
                 .map(|_| Changed::default())
                 .ok_or_else(|| not_found("no association")),
-            _ => unreachable!(),
         }
     }
 }

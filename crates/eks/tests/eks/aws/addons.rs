@@ -5,29 +5,29 @@ use super::*;
 const TAKES: Duration = Duration::from_secs(50);
 
 impl Aws {
-    pub(super) fn addon_call(&mut self, change: &Change) -> Answered {
+    pub(super) fn addon_call(&mut self, name: &str, change: &AddonChange) -> Answered {
         self.active()?;
         match change {
-            Change::CreateAddon { addon, .. } => self.create_addon(addon),
-            Change::UpdateAddon { addon, .. } => self.update_addon(addon),
-            Change::DeleteAddon { name, .. } => {
+            AddonChange::Create(new, tags) => self.create_addon(name, new, tags),
+            AddonChange::Update(new) => self.update_addon(name, new),
+            AddonChange::Delete { .. } => {
                 let addon = self.state.addons.get_mut(name).ok_or_else(|| not_found("no such add-on"))?;
                 addon.status = AddonStatus::Deleting;
-                self.later(TAKES, Due::Addon(name.clone()));
+                self.later(TAKES, Due::Addon(name.to_owned()));
                 Ok(Changed::default())
             }
-            _ => unreachable!(),
         }
     }
 
-    fn fits(&mut self, addon: &NewAddon) -> Result<(), Refusal> {
+    fn fits(&mut self, name: &str, new: &NewAddon) -> Result<String, Refusal> {
         let kubernetes = self.active()?.version;
-        let known = releases(&addon.name, kubernetes).iter().any(|it| it.version == addon.version);
-        if known { Ok(()) } else { Err(invalid("Addon version specified is not supported")) }
+        let version = new.version.clone().expect("the planner names a version");
+        let known = releases(name, kubernetes).iter().any(|it| it.version == version);
+        if known { Ok(version) } else { Err(invalid("Addon version specified is not supported")) }
     }
 
-    fn create_addon(&mut self, new: &NewAddon) -> Answered {
-        if self.state.addons.contains_key(&new.name) {
+    fn create_addon(&mut self, name: &str, new: &NewAddon, tags: &network::Tags) -> Answered {
+        if self.state.addons.contains_key(name) {
             return Err(in_use("Addon already exists."));
         }
         if new.conflicts == ResolveConflicts::Preserve {
@@ -35,44 +35,43 @@ impl Aws {
                 "Resolve conflicts option preserve is not supported for operation CreateAddon",
             ));
         }
-        self.fits(new)?;
         let addon = Addon {
-            name: new.name.clone(),
-            arn: format!("arn:aws:eks:eu-central-1:{ACCOUNT}:addon/{}", new.name),
-            version: new.version.clone(),
+            name: name.to_owned(),
+            arn: format!("arn:aws:eks:eu-central-1:{ACCOUNT}:addon/{name}"),
+            version: self.fits(name, new)?,
             status: AddonStatus::Creating,
             issues: Vec::new(),
-            configuration: new.configuration.clone(),
-            service_account_role: new.service_account_role.clone(),
+            settings: new.settings.clone(),
             pod_identities: BTreeSet::new(),
-            tags: new.tags.clone(),
+            tags: tags.clone(),
         };
-        self.state.addons.insert(new.name.clone(), addon);
-        self.bind(new);
-        self.later(TAKES, Due::Addon(new.name.clone()));
+        self.state.addons.insert(name.to_owned(), addon);
+        self.bind(name, new);
+        self.later(TAKES, Due::Addon(name.to_owned()));
         Ok(Changed::default())
     }
 
-    fn update_addon(&mut self, new: &NewAddon) -> Answered {
-        self.fits(new)?;
-        let addon = self.state.addons.get_mut(&new.name).ok_or_else(|| not_found("no such add-on"))?;
+    fn update_addon(&mut self, name: &str, new: &NewAddon) -> Answered {
+        let version = self.fits(name, new)?;
+        let addon = self.state.addons.get_mut(name).ok_or_else(|| not_found("no such add-on"))?;
         if addon.status.is_moving() || addon.status == AddonStatus::CreateFailed {
             return Err(in_use("Addon is in another state"));
         }
-        addon.version.clone_from(&new.version);
-        addon.configuration = new.configuration.clone().or_else(|| addon.configuration.take());
+        addon.version = version;
+        let AddonSettings { configuration, service_account_role } = new.settings.clone();
+        addon.settings.configuration = configuration.or_else(|| addon.settings.configuration.take());
         // Without a role it uses that of the node.
-        addon.service_account_role.clone_from(&new.service_account_role);
+        addon.settings.service_account_role = service_account_role;
         addon.status = AddonStatus::Updating;
-        self.bind(new);
-        self.later(TAKES, Due::Addon(new.name.clone()));
+        self.bind(name, new);
+        self.later(TAKES, Due::Addon(name.to_owned()));
         Ok(Changed::default())
     }
 
     /// The add-on's own pod identity associations.
-    fn bind(&mut self, new: &NewAddon) {
+    fn bind(&mut self, name: &str, new: &NewAddon) {
         let Some(wanted) = &new.pod_identities else { return };
-        let owner = self.state.addons[&new.name].arn.clone();
+        let owner = self.state.addons[name].arn.clone();
         self.state.identities.retain(|_, it| it.owner_arn.as_ref() != Some(&owner));
         let mut arns = BTreeSet::new();
         for (service_account, role) in wanted {
@@ -90,7 +89,7 @@ impl Aws {
             };
             self.state.identities.insert(id, identity);
         }
-        self.state.addons.get_mut(&new.name).unwrap().pod_identities = arns;
+        self.state.addons.get_mut(name).unwrap().pod_identities = arns;
     }
 
     pub(super) fn addon_due(&mut self, name: &str) {

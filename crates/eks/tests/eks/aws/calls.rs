@@ -13,43 +13,16 @@ const SHOWS: Duration = Duration::from_secs(20);
 impl Aws {
     pub(super) fn carry_out(&mut self, change: &Change) -> Answered {
         match change {
-            Change::CreateCluster { cluster, .. } => self.create(cluster),
-            Change::UpdateClusterVersion { version, force, .. } => self.version(change, *version, *force),
-            Change::UpdateClusterConfig { update, .. } => {
-                self.check_config(update)?;
-                let kind = match update {
-                    ConfigUpdate::Access(_) => "EndpointAccessUpdate",
-                    ConfigUpdate::Subnets(_) | ConfigUpdate::SecurityGroups(_) => "VpcConfigUpdate",
-                    ConfigUpdate::Logging(_) => "LoggingUpdate",
-                    ConfigUpdate::AuthenticationMode(_) => "AccessConfigUpdate",
-                    ConfigUpdate::UpgradePolicy(_) => "UpgradePolicyUpdate",
-                    ConfigUpdate::ZonalShift(_) => "ZonalShiftConfigUpdate",
-                    ConfigUpdate::DeletionProtection(_) => "DeletionProtectionUpdate",
-                };
-                self.begin(change, kind, UPDATES)
-            }
-            Change::AssociateEncryptionConfig { .. } => {
-                if self.active()?.encryption_key.is_some() {
-                    return Err(invalid("encryption is configured already"));
+            Change::Cluster { cluster, change } => self.cluster_call(cluster, change),
+            Change::Tags { change, .. } => {
+                let tags = &mut self.known()?.tags;
+                match change {
+                    TagChange::Tag(new) => tags.extend(new.clone()),
+                    TagChange::Untag(keys) => tags.retain(|key, _| !keys.contains(key)),
                 }
-                self.begin(change, "AssociateEncryptionConfig", UPDATES)
-            }
-            Change::DeleteCluster { .. } => self.delete(),
-            Change::StartInsightsRefresh { .. } => {
-                self.active()?;
-                self.insights_refresh = Some(InsightsRefresh { started: self.dated(), is_over: false });
-                self.later(Duration::from_mins(1), Due::InsightsRefreshed);
                 Ok(Changed::default())
             }
-            Change::TagResource { tags, .. } => {
-                self.known()?.tags.extend(tags.clone());
-                Ok(Changed::default())
-            }
-            Change::UntagResource { keys, .. } => {
-                self.known()?.tags.retain(|key, _| !keys.contains(key));
-                Ok(Changed::default())
-            }
-            Change::CreateOpenIDConnectProvider { url, client_ids, tags } => {
+            Change::Oidc(OidcChange::Create(NewOidcProvider { url, client_ids, tags })) => {
                 let url = url.trim_start_matches("https://").to_owned();
                 let arn = format!("arn:aws:iam::{ACCOUNT}:oidc-provider/{url}");
                 if self.state.providers.contains_key(&arn) {
@@ -64,16 +37,48 @@ impl Aws {
                 self.state.providers.insert(arn.clone(), provider);
                 Ok(Changed { id: Some(arn), ..Changed::default() })
             }
-            Change::DeleteOpenIDConnectProvider { arn } => self
+            Change::Oidc(OidcChange::Delete { arn }) => self
                 .state
                 .providers
                 .remove(arn)
                 .map(|_| Changed::default())
                 .ok_or_else(|| not_found("no provider")),
-            Change::CreateAddon { .. } | Change::UpdateAddon { .. } | Change::DeleteAddon { .. } => {
-                self.addon_call(change)
+            Change::Addon { name, change, .. } => self.addon_call(name, change),
+            Change::Entry { principal, change, .. } => self.entry_call(principal, change),
+            Change::PodIdentity { change, .. } => self.identity_call(change),
+        }
+    }
+
+    fn cluster_call(&mut self, cluster: &str, change: &ClusterChange) -> Answered {
+        match change {
+            ClusterChange::Create(new) => self.create(cluster, new),
+            ClusterChange::UpdateVersion { version, force } => self.version(change, *version, *force),
+            ClusterChange::UpdateConfig(update) => {
+                self.check_config(update)?;
+                let kind = match update {
+                    ConfigUpdate::Access(_) => "EndpointAccessUpdate",
+                    ConfigUpdate::Placement { .. } => "VpcConfigUpdate",
+                    ConfigUpdate::Logging(_) => "LoggingUpdate",
+                    ConfigUpdate::AuthenticationMode(_) => "AccessConfigUpdate",
+                    ConfigUpdate::UpgradePolicy(_) => "UpgradePolicyUpdate",
+                    ConfigUpdate::ZonalShift(_) => "ZonalShiftConfigUpdate",
+                    ConfigUpdate::DeletionProtection(_) => "DeletionProtectionUpdate",
+                };
+                self.begin(change, kind, UPDATES)
             }
-            _ => self.access_call(change),
+            ClusterChange::Encrypt(_) => {
+                if self.active()?.encryption_key.is_some() {
+                    return Err(invalid("encryption is configured already"));
+                }
+                self.begin(change, "AssociateEncryptionConfig", UPDATES)
+            }
+            ClusterChange::Delete => self.delete(),
+            ClusterChange::RefreshInsights => {
+                self.active()?;
+                self.insights_refresh = Some(InsightsRefresh { started: self.dated(), is_over: false });
+                self.later(Duration::from_mins(1), Due::InsightsRefreshed);
+                Ok(Changed::default())
+            }
         }
     }
 
@@ -90,7 +95,7 @@ impl Aws {
         }
     }
 
-    fn create(&mut self, new: &NewCluster) -> Answered {
+    fn create(&mut self, name: &str, new: &NewCluster) -> Answered {
         if self.state.cluster.is_some() {
             return Err(in_use("Cluster already exists with name"));
         }
@@ -112,8 +117,8 @@ impl Aws {
         }
         let id = self.id("cluster");
         let cluster = Cluster {
-            name: new.name.clone(),
-            arn: format!("arn:aws:eks:eu-central-1:{ACCOUNT}:cluster/{}", new.name),
+            name: name.to_owned(),
+            arn: format!("arn:aws:eks:eu-central-1:{ACCOUNT}:cluster/{name}"),
             status: ClusterStatus::Creating,
             version: new.version.unwrap_or(Minor(35)),
             platform_version: Some("eks.1".to_owned()),
@@ -133,7 +138,7 @@ impl Aws {
             logging: new.logging.clone(),
             encryption_key: new.encryption_key.clone(),
             upgrade_policy: new.upgrade_policy.unwrap_or(SupportType::Extended),
-            zonal_shift: new.zonal_shift,
+            zonal_shift: new.zonal_shift == Some(true),
             deletion_protection: new.deletion_protection,
             auto_mode: false,
             tags: new.tags.clone(),
@@ -144,7 +149,7 @@ impl Aws {
         Ok(Changed { cluster: Some(Box::new(cluster)), ..Changed::default() })
     }
 
-    fn version(&mut self, change: &Change, version: Minor, force: bool) -> Answered {
+    fn version(&mut self, change: &ClusterChange, version: Minor, force: bool) -> Answered {
         let current = self.active()?.version;
         if version != current.next() {
             return Err(invalid(&format!(
@@ -162,8 +167,11 @@ impl Aws {
         let cluster = self.active()?;
         let same = match update {
             ConfigUpdate::Access(it) => cluster.access == *it,
-            ConfigUpdate::Subnets(it) => cluster.placement.subnets == *it,
-            ConfigUpdate::SecurityGroups(it) => cluster.placement.security_groups == *it,
+            ConfigUpdate::Placement { subnets, security_groups } => {
+                let placement = &cluster.placement;
+                subnets.as_ref().is_none_or(|it| placement.subnets == *it)
+                    && security_groups.as_ref().is_none_or(|it| placement.security_groups == *it)
+            }
             ConfigUpdate::Logging(it) => cluster.logging == *it,
             ConfigUpdate::AuthenticationMode(it) => cluster.authentication_mode == *it,
             ConfigUpdate::UpgradePolicy(it) => cluster.upgrade_policy == *it,
@@ -173,7 +181,7 @@ impl Aws {
         if same {
             return Err(invalid("Cluster is already at the desired configuration"));
         }
-        if let ConfigUpdate::Subnets(subnets) = update
+        if let ConfigUpdate::Placement { subnets: Some(subnets), .. } = update
             && zones(subnets) != zones(&cluster.placement.subnets)
         {
             return Err(invalid("Provided subnets belong to the wrong AZs."));
@@ -190,7 +198,7 @@ impl Aws {
         Ok(())
     }
 
-    fn begin(&mut self, change: &Change, kind: &str, takes: Duration) -> Answered {
+    fn begin(&mut self, change: &ClusterChange, kind: &str, takes: Duration) -> Answered {
         self.active()?;
         if self.state.updates.iter().any(|it| it.status == UpdateStatus::InProgress) {
             return Err(in_use(&format!("Cannot {kind} because cluster currently has update in progress")));

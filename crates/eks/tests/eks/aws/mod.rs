@@ -50,6 +50,8 @@ pub struct Aws {
     due: Vec<(Timestamp, Due)>,
     next: u32,
     pub calls: Vec<(Timestamp, Change)>,
+    /// The tokens of these calls.
+    pub sent_tokens: Vec<Option<String>>,
     pub reads: Vec<(Timestamp, Question)>,
     /// How long reads show what was before a change.
     pub lag: Duration,
@@ -78,7 +80,7 @@ pub enum Due {
     Created,
     UpdateShows,
     InsightsRefreshed,
-    UpdateOver(String, Box<Change>),
+    UpdateOver(String, Box<ClusterChange>),
     Deleted,
     Addon(String),
 }
@@ -126,6 +128,7 @@ impl Aws {
             due: Vec::new(),
             next: 0,
             calls: Vec::new(),
+            sent_tokens: Vec::new(),
             reads: Vec::new(),
             lag: Duration::ZERO,
             creations_that_fail: 0,
@@ -165,8 +168,9 @@ impl Aws {
     }
 
     /// Carries a call out.
-    pub fn call(&mut self, change: &Change) -> Answered {
+    pub fn call(&mut self, change: &Change, token: Option<&str>) -> Answered {
         self.calls.push((self.now, change.clone()));
+        self.sent_tokens.push(token.map(str::to_owned));
         if self.denied.contains(change.operation()) {
             return Err(refusal(Reason::AccessDenied, "AccessDeniedException", "not allowed"));
         }
@@ -174,7 +178,7 @@ impl Aws {
             return Err(refusal.clone());
         }
         let before = self.state.clone();
-        let answer = self.with_token(change);
+        let answer = self.with_token(change, token);
         self.history.push((self.now, before));
         answer
     }
@@ -186,10 +190,9 @@ impl Aws {
         self.history.push((self.now, before));
     }
 
-    fn with_token(&mut self, change: &Change) -> Answered {
-        let token = format!("{change:?}").split("token: ").nth(1).map(str::to_owned);
+    fn with_token(&mut self, change: &Change, token: Option<&str>) -> Answered {
         let Some(token) = token else { return self.carry_out(change) };
-        if let Some((earlier, changed)) = self.tokens.get(&token) {
+        if let Some((earlier, changed)) = self.tokens.get(token) {
             return if earlier == change {
                 Ok(changed.clone())
             } else {
@@ -197,7 +200,7 @@ impl Aws {
             };
         }
         let changed = self.carry_out(change)?;
-        self.tokens.insert(token, (change.clone(), changed.clone()));
+        self.tokens.insert(token.to_owned(), (change.clone(), changed.clone()));
         Ok(changed)
     }
 

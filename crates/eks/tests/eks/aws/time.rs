@@ -66,7 +66,7 @@ impl Aws {
         cluster.certificate_authority = Some("Y2E=".to_owned());
     }
 
-    fn update_over(&mut self, id: &str, change: &Change) {
+    fn update_over(&mut self, id: &str, change: &ClusterChange) {
         let fails = self.updates_that_fail > 0;
         self.updates_that_fail = self.updates_that_fail.saturating_sub(1);
         let update = self.state.updates.iter_mut().find(|it| it.id == id).unwrap();
@@ -79,12 +79,16 @@ impl Aws {
             return;
         }
         match change {
-            Change::UpdateClusterVersion { version, .. } => cluster.version = *version,
-            Change::AssociateEncryptionConfig { key, .. } => cluster.encryption_key = Some(key.clone()),
-            Change::UpdateClusterConfig { update, .. } => match update.clone() {
+            ClusterChange::UpdateVersion { version, .. } => cluster.version = *version,
+            ClusterChange::Encrypt(key) => cluster.encryption_key = Some(key.clone()),
+            ClusterChange::UpdateConfig(update) => match update.clone() {
                 ConfigUpdate::Access(it) => cluster.access = it,
-                ConfigUpdate::Subnets(it) => cluster.placement.subnets = it,
-                ConfigUpdate::SecurityGroups(it) => cluster.placement.security_groups = it,
+                ConfigUpdate::Placement { subnets, security_groups } => {
+                    let placement = &mut cluster.placement;
+                    placement.subnets = subnets.unwrap_or_else(|| placement.subnets.clone());
+                    placement.security_groups =
+                        security_groups.unwrap_or_else(|| placement.security_groups.clone());
+                }
                 ConfigUpdate::Logging(it) => cluster.logging = it,
                 ConfigUpdate::AuthenticationMode(it) => cluster.authentication_mode = it,
                 ConfigUpdate::UpgradePolicy(it) => cluster.upgrade_policy = it,

@@ -62,7 +62,7 @@ fn parts(spec: &api::ManagedNetwork, known: &Known<'_>) -> Result<DesiredParts, 
     Ok(DesiredParts { vpc, subnets, endpoints, security_groups })
 }
 
-/// Of a network that is being deleted, and whose spec cannot be created.
+/// Of a network that is being deleted, and whose spec cannot be realized.
 fn nothing(spec: &api::ManagedNetwork) -> DesiredParts {
     let vpc = match &spec.vpc_id {
         Some(id) => DesiredVpc::Existing(VpcId::new(id)),
@@ -107,9 +107,9 @@ fn assembled(spec: &api::ManagedNetwork, known: &Known<'_>, parts: DesiredParts)
 }
 
 fn nat(spec: &api::ManagedNetwork) -> NatMode {
-    match (spec.egress, spec.nat) {
-        (api::Egress::None, _) => NatMode::None,
-        (api::Egress::Nat, Some(api::NatMode::PerZone) | None) => NatMode::PerZone,
-        (api::Egress::Nat, Some(api::NatMode::Single)) => NatMode::Single,
+    match spec.nat_gateways() {
+        None => NatMode::None,
+        Some(api::NatMode::PerZone) => NatMode::PerZone,
+        Some(api::NatMode::Single) => NatMode::Single,
     }
 }

@@ -181,9 +181,9 @@ fn bad_ranges_are_reported_before_anything_is_created() {
             "subnet a with 10.1.0.0/24 is in none of the network's ranges",
         ),
     ] {
-        let published = region.problem(spec.clone());
-        assert_eq!(published.0, reason, "{spec}: {published:?}");
-        assert!(published.1.starts_with(words), "{spec}: {published:?}");
+        let problem = region.problem(spec.clone());
+        assert_eq!(problem.0, reason, "{spec}: {problem:?}");
+        assert!(problem.1.starts_with(words), "{spec}: {problem:?}");
         // What exists can be deleted nevertheless.
         let deleted = Region { being_deleted: true, ..Region::with("abc") }.desired(spec).unwrap();
         assert!(deleted.being_deleted && deleted.subnets.is_empty());

@@ -129,13 +129,13 @@ fn a_refused_plan_is_in_every_condition_and_deletes_no_object() {
         assert_eq!((ready.status, ready.reason), (Status::False, Reason::InvalidPlan));
         assert!(ready.message.contains("a rule"), "{}", ready.message);
         let expected = if being_deleted {
-            let published = deleting(&refused, None);
-            assert_eq!((published.reason, &published.message), (Reason::InvalidPlan, &ready.message));
+            let blocked = deleting(&refused, None);
+            assert_eq!((blocked.reason, &blocked.message), (Reason::InvalidPlan, &ready.message));
             (Status::True, Reason::InvalidPlan, Deletion::Pending)
         } else {
             (Status::False, Reason::NotDeleting, Deletion::NotAsked)
         };
-        let published = condition(ConditionKind::Deleting);
-        assert_eq!((published.status, published.reason, refused.report.deletion), expected);
+        let deleting = condition(ConditionKind::Deleting);
+        assert_eq!((deleting.status, deleting.reason, refused.report.deletion), expected);
     }
 }

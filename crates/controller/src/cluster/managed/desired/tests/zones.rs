@@ -134,14 +134,14 @@ fn zones_that_are_chosen_are_available_availability_zones_that_eks_can_use() {
 #[test]
 fn zones_that_the_region_does_not_have_are_named() {
     let region = Region::with("abc");
-    let published = (
+    let problem = (
         Reason::ZoneNotFound,
         "region eu-central-1 has no Availability Zone eu-central-1x; there are eu-central-1a, eu-central-1b, eu-central-1c"
             .to_owned(),
     );
-    assert_eq!(region.problem(json!({"zones": {"names": ["eu-central-1x"]}})), published);
+    assert_eq!(region.problem(json!({"zones": {"names": ["eu-central-1x"]}})), problem);
     let listed = json!([{"name": "a", "type": "Private", "zone": "eu-central-1x", "cidr": "10.0.0.0/24"}]);
-    assert_eq!(region.problem(json!({"egress": "None", "subnets": {"list": listed}})), published);
+    assert_eq!(region.problem(json!({"egress": "None", "subnets": {"list": listed}})), problem);
 }
 
 #[test]
