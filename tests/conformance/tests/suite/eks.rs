@@ -173,7 +173,7 @@ impl World {
     async fn lives_through_a_provider(&mut self) -> Result<()> {
         let new = NewOidcProvider {
             url: ISSUER.to_owned(),
-            clients: ["sts.amazonaws.com".to_owned()].into(),
+            client_ids: ["sts.amazonaws.com".to_owned()].into(),
             tags: tags("a"),
         };
         let arn = self.cloud.create_oidc_provider(&new).await?;

@@ -65,7 +65,7 @@ impl Clusters {
             clusters: self,
             api,
             managed,
-            pass: calls::Pass {
+            scope: calls::Pass {
                 context: &self.context,
                 object: cluster,
                 own: &self.own,

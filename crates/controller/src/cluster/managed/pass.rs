@@ -31,7 +31,7 @@ pub(super) struct Pass<'a> {
     pub(super) clusters: &'a Clusters,
     pub(super) api: &'a Api<FooCluster>,
     pub(super) managed: &'a ManagedNetwork,
-    pub(super) pass: calls::Pass<'a, FooCluster>,
+    pub(super) scope: calls::Pass<'a, FooCluster>,
     /// Reads that were taken; none is taken twice.
     pub(super) taken: BTreeSet<LookRequest>,
     /// When it began.
@@ -62,11 +62,11 @@ impl Driver for Pass<'_> {
     const READ_ONLY: ReadOnly = ReadOnly::Remembered;
 
     fn pass(&self) -> &calls::Pass<'_, FooCluster> {
-        &self.pass
+        &self.scope
     }
 
     fn is_left_alone(&self, newest: &FooCluster) -> bool {
-        self.clusters.is_left_alone(newest, self.pass.goal)
+        self.clusters.is_left_alone(newest, self.scope.goal)
     }
 
     fn progress(&mut self) -> &mut Progress {
@@ -82,11 +82,11 @@ impl Driver for Pass<'_> {
     }
 
     fn observed(&self, state: &NetworkState, now: Timestamp) -> Observed {
-        state.observed(&self.pass.region.networks, &self.clusters.tagged_cluster(self.pass.object), now)
+        state.observed(&self.scope.region.networks, &self.clusters.tagged_cluster(self.scope.object), now)
     }
 
     fn desired(&self, observed: &Observed, state: &NetworkState) -> Result<Desired, Blocked> {
-        let (clusters, cluster) = (self.clusters, self.pass.object);
+        let (clusters, cluster) = (self.clusters, self.scope.object);
         let status = clusters.networks.network(cluster);
         let namespace = cluster.namespace().unwrap_or_default();
         let name = clusters.name_of_cluster(cluster);
@@ -100,13 +100,13 @@ impl Driver for Pass<'_> {
             region: &cluster.spec.region,
             installation: &clusters.installation,
             adopt_from: cluster.annotations().get(ADOPT_FROM_ANNOTATION).map(String::as_str),
-            account: self.pass.account.as_deref(),
+            account: self.scope.account.as_deref(),
             zones: &state.zones,
             seen: &observed.tagged.parts,
             status: status.as_ref(),
             vpc: vpc.as_ref().and_then(|vpc| observed.by_id.parts.vpcs.get(vpc)),
             vpc_subnets: vpc.as_ref().and_then(|vpc| observed.in_vpc.get(vpc)).map(|read| &read.parts),
-            being_deleted: self.pass.goal == Goal::Delete,
+            being_deleted: self.scope.goal == Goal::Delete,
             // A pass over what is paused does not come as far as this.
             paused: false,
         };
@@ -145,7 +145,7 @@ impl Driver for Pass<'_> {
     }
 
     async fn blocked(&mut self, blocked: Blocked, _state: &mut NetworkState) -> Result<Ended, apply::Error> {
-        self.clusters.is_blocked(self.api, self.pass.object, self.pass.goal, blocked).await
+        self.clusters.is_blocked(self.api, self.scope.object, self.scope.goal, blocked).await
     }
 
     fn notes(&self, plan: &Plan, state: &mut NetworkState, now: Timestamp) {
@@ -154,7 +154,7 @@ impl Driver for Pass<'_> {
 
     fn due(&self, plan: &Plan, now: Timestamp) -> Option<Reads> {
         let quotas = plan.report.wants_quotas && !self.knows_quotas;
-        let mut looks = reads::due(&plan.report, &self.pass.region.networks, now);
+        let mut looks = reads::due(&plan.report, &self.scope.region.networks, now);
         looks.retain(|request| !self.taken.contains(request));
         (quotas || !looks.is_empty()).then_some(Reads { looks, quotas })
     }
@@ -162,7 +162,7 @@ impl Driver for Pass<'_> {
     async fn take(&mut self, reads: Reads, state: &mut NetworkState, _now: Timestamp) {
         if reads.quotas {
             self.knows_quotas = true;
-            state.quotas = Some(reads::quotas(&self.pass.region.networks).await);
+            state.quotas = Some(reads::quotas(&self.scope.region.networks).await);
         }
         if !reads.looks.is_empty() {
             self.read(&reads.looks).await;
@@ -176,22 +176,23 @@ impl Driver for Pass<'_> {
         state: &mut NetworkState,
     ) -> Result<(), apply::Error> {
         let (clusters, failure) = (self.clusters, self.progress.failure.clone());
-        let deleting = (self.pass.goal == Goal::Delete).then(|| shown::deleting(turn.plan, failure.as_ref()));
+        let deleting =
+            (self.scope.goal == Goal::Delete).then(|| shown::deleting(turn.plan, failure.as_ref()));
         let shown = shown::shown(
             &View {
                 desired: turn.desired,
                 observed: turn.observed,
                 plan: turn.plan,
                 zones: &state.zones,
-                before: clusters.networks.network(self.pass.object),
+                before: clusters.networks.network(self.scope.object),
                 clock: clusters.context.kubernetes_clock.found().difference,
             },
             failure,
         );
         let found = Found::Managed(Box::new(shown));
-        let refusal = self.pass.region.observer.refusal().map(|(_, error)| error);
+        let refusal = self.scope.region.observer.refusal().map(|(_, error)| error);
         let published = Published { deleting, ..Published::of(credentials(&found, refusal.as_ref())) };
-        let written = clusters.publish(self.api, self.pass.object, &found, published).await?;
+        let written = clusters.publish(self.api, self.scope.object, &found, published).await?;
         self.progress.worked |= written == Written::Yes;
         Ok(())
     }
@@ -216,7 +217,7 @@ impl Driver for Pass<'_> {
     }
 
     fn events(&self, sent: &[Sent<Action>]) -> Vec<(EventReason, String)> {
-        let was_ready = self.pass.object.status.as_ref().is_some_and(|status| status.ready == Some(true));
+        let was_ready = self.scope.object.status.as_ref().is_some_and(|status| status.ready == Some(true));
         act::events(sent, was_ready)
     }
 
@@ -227,7 +228,7 @@ impl Driver for Pass<'_> {
     async fn forget_adoption(&self, turn: &Turn<'_, Network>) -> Result<(), kube::Error> {
         let installations = foo_network::installations(turn.desired, turn.observed);
         if installations.len() == 1 && installations.contains(&*self.clusters.installation) {
-            identity::annotations(self.api, self.pass.object).forget_adoption().await?;
+            identity::annotations(self.api, self.scope.object).forget_adoption().await?;
         }
         Ok(())
     }
@@ -238,7 +239,7 @@ impl Driver for Pass<'_> {
         // What could not be read is overdue, and an immediate retry would not help.
         let looks = match &self.progress.failure {
             Some(_) => Some(READ_SOON),
-            None => reads::renewal(&state.kinds, &self.pass.region.networks, period, now),
+            None => reads::renewal(&state.kinds, &self.scope.region.networks, period, now),
         };
         // A pass that gave way did not take the reads of its last plan: no timer brings them.
         let rest = (!plan.actions.is_empty() || self.due(plan, now).is_some()).then_some(CONTINUE);
@@ -253,15 +254,18 @@ impl Pass<'_> {
     /// Cluster of this name.
     async fn warn_of_namesake(&self, plan: &Plan, state: &mut NetworkState) {
         let kind: &'static str = ConditionKind::NetworkReady.into();
-        let before = self.cluster.status.as_ref().map(|it| it.conditions.as_slice()).unwrap_or_default();
+        let before = self.scope.object.status.as_ref().map(|it| it.conditions.as_slice()).unwrap_or_default();
         let is_known = conditions::find(before, kind).is_some_and(|it| it.message.contains(NAMESAKE));
         if plan.report.namesake && !is_known {
-            state.warned.warn(self.context(), self.cluster, EventReason::NetworkElsewhere, NAMESAKE).await;
+            state
+                .warned
+                .warn(&self.clusters.context, self.scope.object, EventReason::NetworkElsewhere, NAMESAKE)
+                .await;
         }
     }
 
     async fn read(&mut self, requests: &[LookRequest]) {
-        let failure = reads::take(requests, &self.pass.region.networks).await;
+        let failure = reads::take(requests, &self.scope.region.networks).await;
         self.progress.failure = failure.or_else(|| self.progress.failure.take());
     }
 }

@@ -42,7 +42,7 @@ pub(super) struct Pass<'a> {
     control_planes: &'a EksControlPlanes,
     eks: &'a Spec,
     place: Place,
-    pass: calls::Pass<'a, FooControlPlane>,
+    scope: calls::Pass<'a, FooControlPlane>,
     /// Which user or role calls AWS, if known.
     own_principal: Option<OwnPrincipal>,
     /// Reads that were taken; none is taken twice.
@@ -66,11 +66,11 @@ impl Driver for Pass<'_> {
     const READ_ONLY: ReadOnly = ReadOnly::Published;
 
     fn pass(&self) -> &calls::Pass<'_, FooControlPlane> {
-        &self.pass
+        &self.scope
     }
 
     fn is_left_alone(&self, newest: &FooControlPlane) -> bool {
-        self.control_planes.is_left_alone(newest, self.pass.goal)
+        self.control_planes.is_left_alone(newest, self.scope.goal)
     }
 
     fn progress(&mut self) -> &mut Progress {
@@ -86,11 +86,11 @@ impl Driver for Pass<'_> {
     }
 
     fn observed(&self, state: &EksState, now: Timestamp) -> Observed {
-        state.reads.observed(now, self.pass.region.clock())
+        state.reads.observed(now, self.scope.region.clock())
     }
 
     fn desired(&self, _observed: &Observed, state: &EksState) -> Result<Desired, Blocked> {
-        let (control_planes, control_plane) = (self.control_planes, self.pass.object);
+        let (control_planes, control_plane) = (self.control_planes, self.scope.object);
         let namespace = control_plane.namespace().unwrap_or_default();
         let cluster = control_planes.name_of_cluster(control_plane);
         let status = self.place.foo_cluster.as_ref().and_then(|it| it.status.as_ref());
@@ -108,21 +108,21 @@ impl Driver for Pass<'_> {
             adoption_allowed: limits.allow_adoption(),
             neighbours: control_planes.neighbours(control_plane),
             region: &self.place.region,
-            account: self.pass.account.as_deref(),
+            account: self.scope.account.as_deref(),
             own_principal: self.own_principal.as_ref().map(|it| it.arn.as_str()),
             own_principal_is_guessed: self.own_principal.as_ref().is_some_and(|it| it.is_guessed),
             network: ready.and_then(|status| status.network.as_ref()),
             node_profiles: control_planes.node_profiles(control_plane, &self.place),
             nodes_settled: control_planes.nodes_settled(control_plane),
             oldest_kubelet: control_planes.oldest_kubelet(control_plane),
-            being_deleted: self.pass.goal == Goal::Delete,
+            being_deleted: self.scope.goal == Goal::Delete,
             deletion_confirmed: !control_planes.is_unconfirmed(control_plane, self.eks),
         };
         desired::desired(&control_plane.spec.version, self.eks, &known)
     }
 
     async fn blocked(&mut self, blocked: Blocked, state: &mut EksState) -> Result<Ended, apply::Error> {
-        self.control_planes.is_blocked(self.pass.object, self.pass.goal, blocked, state).await
+        self.control_planes.is_blocked(self.scope.object, self.scope.goal, blocked, state).await
     }
 
     fn notes(&self, plan: &Plan, state: &mut EksState, now: Timestamp) {
@@ -136,7 +136,7 @@ impl Driver for Pass<'_> {
     }
 
     async fn take(&mut self, reads: Vec<LookRequest>, state: &mut EksState, now: Timestamp) {
-        let failure = state.reads.take(&reads, &self.pass.region.clusters, now).await;
+        let failure = state.reads.take(&reads, &self.scope.region.clusters, now).await;
         self.progress.failure = failure.or_else(|| self.progress.failure.take());
         self.taken.extend(reads);
     }
@@ -148,15 +148,16 @@ impl Driver for Pass<'_> {
     /// With it the result of the controller's own checks of the API server is published.
     async fn conclude(&mut self, turn: &Turn<'_, Eks>, state: &mut EksState) -> Result<(), apply::Error> {
         state.process.accept(turn.plan);
-        if let Some(newest) = self.newest().filter(|_| self.goal == Goal::Keep && turn.plan.record.adopted) {
+        let kept = self.scope.goal == Goal::Keep && turn.plan.record.adopted;
+        if let Some(newest) = self.scope.newest().filter(|_| kept) {
             self.control_planes.keep_adopted(&newest).await?;
         }
         let cluster = turn.plan.report.cluster.as_ref();
-        let server = cluster.and_then(|cluster| Server::of(cluster, &self.pass.region.key.region));
-        let known = match self.pass.goal {
+        let server = cluster.and_then(|cluster| Server::of(cluster, &self.scope.region.key.region));
+        let known = match self.scope.goal {
             Goal::Keep => {
                 self.control_planes
-                    .keep_api_server(self.pass.object, server, &self.pass.region, state)
+                    .keep_api_server(self.scope.object, server, &self.scope.region, state)
                     .await?
             }
             // Nodes and pools are deleted: it is no longer needed.
@@ -193,8 +194,8 @@ impl Driver for Pass<'_> {
         let cluster = turn.plan.report.cluster.as_ref();
         let installation = cluster.and_then(|it| it.tags.get(TAG_INSTALLATION));
         if installation.is_some_and(|id| **id == *self.control_planes.installation) {
-            let api = self.control_planes.api(self.pass.object);
-            identity::annotations(&api, self.pass.object).forget_adoption().await?;
+            let api = self.control_planes.api(self.scope.object);
+            identity::annotations(&api, self.scope.object).forget_adoption().await?;
         }
         Ok(())
     }
@@ -221,7 +222,7 @@ impl Pass<'_> {
         let before = std::mem::replace(&mut state.process.record, plan.record.clone());
         state.process.record.initialized |= initialized;
         let facts = Facts { plan: Some(plan), ..Facts::default() };
-        match self.control_planes.publish(self.pass.object, facts, known, state).await {
+        match self.control_planes.publish(self.scope.object, facts, known, state).await {
             Ok(written) => {
                 self.progress.worked |= written == Written::Yes;
                 Ok(())
@@ -282,7 +283,7 @@ impl EksControlPlanes {
             eks,
             own_principal,
             place,
-            pass: calls::Pass {
+            scope: calls::Pass {
                 context: &self.context,
                 object: control_plane,
                 own: &self.own,

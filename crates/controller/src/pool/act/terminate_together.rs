@@ -12,7 +12,6 @@ use foo_model::{Decrement, GroupName, InstanceId, Timestamp};
 use foo_planner::Action;
 use foo_planner::action::InstanceAction;
 use futures::future::join_all;
-use std::time::Duration;
 
 /// Maximum of instances in one call (Auto Scaling API Reference, TerminateInstanceInAutoScalingGroup,
 /// InstanceIds).
@@ -131,6 +130,7 @@ mod tests {
     use super::*;
     use crate::pool::act::test_actions::termination;
     use foo_planner::action::PoolAction;
+    use std::time::Duration;
 
     #[test]
     fn terminations_of_one_kind_share_a_call_and_other_actions_do_not() {

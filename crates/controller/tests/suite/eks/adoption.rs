@@ -182,7 +182,8 @@ async fn untags(world: &World, keys: &[&str]) {
     let arn = world.eks_cluster().arn;
     let keys = keys.iter().map(|key| (*key).to_owned()).collect();
     let owner = world.aws.cloud(DEFAULT_REGION, "owner");
-    foo_cloud::Clusters::change_eks(&owner, &Change::UntagResource { arn, keys }).await.unwrap();
+    let change = Change::Tags { arn, change: TagChange::Untag(keys) };
+    foo_cloud::Clusters::change_eks(&owner, &change, None).await.unwrap();
 }
 
 /// It never had a cluster, so nothing is lost by its deletion, which needs no confirmation.

@@ -13,7 +13,7 @@ use foo_controller::context::Settings;
 use foo_controller::credentials::{Credentials, Source};
 use foo_controller::debug::Debug;
 use foo_controller::events::Events;
-use foo_controller::identities::Identities;
+use foo_controller::identities::{self, Identities};
 use foo_controller::leader::Leadership;
 use foo_controller::liveness::Liveness;
 use foo_controller::metrics::Metrics;

@@ -21,7 +21,7 @@ impl Aws {
 
     fn fits(&mut self, name: &str, new: &NewAddon) -> Result<String, Refusal> {
         let kubernetes = self.active()?.version;
-        let version = new.version.clone().expect("the planner names a version");
+        let version = new.version.clone().unwrap_or_default();
         let known = releases(name, kubernetes).iter().any(|it| it.version == version);
         if known { Ok(version) } else { Err(invalid("Addon version specified is not supported")) }
     }
