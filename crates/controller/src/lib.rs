@@ -3,7 +3,7 @@
 //! Files at the top level contain what all controllers share, one question per file; each controller is a
 //! folder. Start with [`run`], which connects everything in start order.
 //!
-//! No decision about a pool is made here (`foo_planner` does that), and only the file `aws.rs` names the crate that
+//! Nothing about a pool is decided here (`foo_planner` does that), and only the file `aws.rs` names the crate that
 //! links the AWS SDK.
 //!
 //! Folders of controllers: `pool`, `cluster` (with `managed`: networks), `control_plane` (mode external; `eks`: mode

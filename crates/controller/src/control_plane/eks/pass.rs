@@ -7,11 +7,11 @@ use super::control_planes::{EksControlPlanes, Place};
 use super::desired::{self, Known};
 use super::identity::{self, OwnPrincipal, own_principal};
 use super::kubeconfig::Server;
-use super::looks;
+use super::reads;
 use super::shown::{self, Facts};
 use super::state::EksState;
 use crate::apply::{self, Written};
-use crate::calls::{self, Driver, Ended, GO_ON, Goal, LOOK_SOON, Progress, ReadOnly, Sent, Turn, Warned};
+use crate::calls::{self, CONTINUE, Driver, Ended, Goal, Progress, READ_SOON, ReadOnly, Sent, Turn, Warned};
 use crate::clock::kube_time;
 use crate::clock_warnings;
 use crate::identities::Limits;
@@ -34,7 +34,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Until the next pass after one that nothing could be planned in.
+/// Retry interval when planning is blocked.
 const TRY_AGAIN: Duration = Duration::from_mins(1);
 
 /// One pass.
@@ -45,7 +45,7 @@ pub(super) struct Pass<'a> {
     scope: calls::Pass<'a, FooControlPlane>,
     /// Which user or role calls AWS, if known.
     own_principal: Option<OwnPrincipal>,
-    /// Looks that were taken; none is taken twice.
+    /// Reads that were taken; none is taken twice.
     taken: BTreeSet<LookRequest>,
     /// When kubeconfig or API server need a pass.
     upkeep: Option<Duration>,
@@ -62,7 +62,7 @@ impl Driver for Pass<'_> {
     const AT_ONCE: usize = 4;
     const WHAT: &'static str = "an EKS cluster";
     const CONTROLLER: Controller = Controller::Eks;
-    /// EKS's answers take long, and the status says which one is waited for.
+    /// EKS's responses take long, and the status reports which one is waited for.
     const READ_ONLY: ReadOnly = ReadOnly::Published;
 
     fn pass(&self) -> &calls::Pass<'_, FooControlPlane> {
@@ -86,7 +86,7 @@ impl Driver for Pass<'_> {
     }
 
     fn observed(&self, state: &EksState, now: Timestamp) -> Observed {
-        state.looks.observed(now, self.scope.region.clock())
+        state.reads.observed(now, self.scope.region.clock())
     }
 
     fn desired(&self, _observed: &Observed, state: &EksState) -> Result<Desired, Blocked> {
@@ -126,18 +126,18 @@ impl Driver for Pass<'_> {
     }
 
     fn notes(&self, plan: &Plan, state: &mut EksState, now: Timestamp) {
-        state.looks.request(&plan.report.looks, now);
+        state.reads.request(&plan.report.looks, now);
     }
 
     fn due(&self, plan: &Plan, now: Timestamp) -> Option<Vec<LookRequest>> {
-        let mut due = looks::due(&plan.report.looks, now);
+        let mut due = reads::due(&plan.report.looks, now);
         due.retain(|request| !self.taken.contains(request));
         (!due.is_empty()).then_some(due)
     }
 
     async fn take(&mut self, reads: Vec<LookRequest>, state: &mut EksState, now: Timestamp) {
-        let trouble = state.looks.take(&reads, &self.scope.region.clusters, now).await;
-        self.progress.trouble = trouble.or_else(|| self.progress.trouble.take());
+        let failure = state.reads.take(&reads, &self.scope.region.clusters, now).await;
+        self.progress.failure = failure.or_else(|| self.progress.failure.take());
         self.taken.extend(reads);
     }
 
@@ -145,7 +145,7 @@ impl Driver for Pass<'_> {
         self.publish_with(ApiServer::default(), turn.plan, state).await
     }
 
-    /// With it goes what the controller itself finds out about the API server.
+    /// With it the result of the controller's own checks of the API server is published.
     async fn conclude(&mut self, turn: &Turn<'_, Eks>, state: &mut EksState) -> Result<(), apply::Error> {
         state.process.accept(turn.plan);
         let kept = self.scope.goal == Goal::Keep && turn.plan.record.adopted;
@@ -160,7 +160,7 @@ impl Driver for Pass<'_> {
                     .keep_api_server(self.scope.object, server, &self.scope.region, state)
                     .await?
             }
-            // Nodes and pools are gone: nobody needs it any more.
+            // Nodes and pools are deleted: it is no longer needed.
             Goal::Delete => ApiServer::default(),
         };
         self.progress.worked |= known.worked;
@@ -202,10 +202,10 @@ impl Driver for Pass<'_> {
 
     fn timers(&self, turn: &Turn<'_, Eks>, _state: &EksState) -> Vec<Duration> {
         let Turn { plan, now, .. } = *turn;
-        let trouble = self.progress.trouble.as_ref().map(|_| LOOK_SOON);
+        let failure = self.progress.failure.as_ref().map(|_| READ_SOON);
         let again = plan.report.again_at.map(|at| now.until(at));
-        let rest = turn.is_last.then_some(GO_ON);
-        let timers = [again, looks::next(&plan.report.looks, now), trouble, rest, self.upkeep];
+        let rest = turn.is_last.then_some(CONTINUE);
+        let timers = [again, reads::next(&plan.report.looks, now), failure, rest, self.upkeep];
         timers.into_iter().flatten().collect()
     }
 }
@@ -297,7 +297,7 @@ impl EksControlPlanes {
         })
     }
 
-    /// Says why nothing can be done.
+    /// Reports why nothing can be done.
     async fn is_blocked(
         &self,
         control_plane: &FooControlPlane,
@@ -306,7 +306,7 @@ impl EksControlPlanes {
         state: &mut EksState,
     ) -> Result<Ended, apply::Error> {
         let known = match blocked.reason {
-            // Limits of the identity are about what is used anew. They do not end the access to a cluster that runs,
+            // Limits of the identity are about what is newly used. They do not end the access to a cluster that runs,
             // which drains need.
             Reason::RoleNotAllowed
             | Reason::KmsKeyNotAllowed
@@ -336,7 +336,7 @@ impl EksControlPlanes {
     ) -> Result<Written, apply::Error> {
         let name = self.name_in_eks(control_plane).unwrap_or_default();
         let clock = self.context.kubernetes_clock.found().difference;
-        let facts = Facts { name, kubeconfig: known.kubeconfig, api_server: known.answer, clock, ..facts };
+        let facts = Facts { name, kubeconfig: known.kubeconfig, api_server: known.version, clock, ..facts };
         let now = kube_time(&self.context.kubernetes_clock);
         let before = state.status(control_plane);
         let mut status = shown::status(control_plane, &before, &facts, &state.process.record, now);
