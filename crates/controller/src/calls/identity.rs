@@ -71,9 +71,9 @@ impl<K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned> Annotatio
         Ok(())
     }
 
-    /// The annotation is on the object, as far as the cache shows.
-    pub(crate) async fn keep(&self, annotation: &str, value: &str) -> Result<(), kube::Error> {
-        if self.object.annotations().get(annotation).is_none_or(|it| it != value) {
+    /// The annotation has this value, or is not on the object, as far as the cache shows.
+    pub(crate) async fn keep(&self, annotation: &str, value: Option<&str>) -> Result<(), kube::Error> {
+        if self.object.annotations().get(annotation).map(String::as_str) != value {
             self.write(json!({ annotation: value })).await?;
         }
         Ok(())

@@ -36,6 +36,8 @@ pub(crate) fn create(situation: &Situation<'_>, draft: &mut Draft) {
     draft.note(KIND, Weight::Pending, Reason::CreatingCluster, "EKS is asked to create the cluster");
     let change = Change::Cluster { cluster: desired.name.clone(), change: ClusterChange::Create(cluster) };
     if draft.send_with(situation, KIND, change, token, "there is no such cluster") {
+        // Whatever an annotation that was copied from another object says: what is created here is not adopted.
+        draft.record.adopted = false;
         draft.record.creating_since.get_or_insert(situation.now);
     }
 }

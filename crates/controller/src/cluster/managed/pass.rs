@@ -175,6 +175,8 @@ impl Driver for Pass<'_> {
         turn: &Turn<'_, Network>,
         state: &mut NetworkState,
     ) -> Result<(), apply::Error> {
+        // Before the status has it: a pass that ends between the two sends the event again, and none forgets it.
+        self.warn_of_namesake(turn.plan, state).await;
         let (clusters, failure) = (self.clusters, self.progress.failure.clone());
         let deleting =
             (self.scope.goal == Goal::Delete).then(|| shown::deleting(turn.plan, failure.as_ref()));
@@ -204,7 +206,6 @@ impl Driver for Pass<'_> {
     ) -> Result<(), apply::Error> {
         self.publish(turn, state).await?;
         state.process.accept(turn.plan);
-        self.warn_of_namesake(turn.plan, state).await;
         Ok(())
     }
 

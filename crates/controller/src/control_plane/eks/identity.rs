@@ -181,9 +181,14 @@ impl EksControlPlanes {
 
     /// That its cluster was adopted is on the FooControlPlane: a move loses the status, and anyone with rights in the
     /// account can remove the tag.
-    pub(super) async fn keep_adopted(&self, control_plane: &FooControlPlane) -> Result<(), kube::Error> {
+    /// On one whose cluster was created for it, the annotation comes from a copy and is removed.
+    pub(super) async fn keep_adopted(
+        &self,
+        control_plane: &FooControlPlane,
+        adopted: bool,
+    ) -> Result<(), kube::Error> {
         let api = self.api(control_plane);
-        annotations(&api, control_plane).keep(ADOPTED_ANNOTATION, "true").await
+        annotations(&api, control_plane).keep(ADOPTED_ANNOTATION, adopted.then_some("true")).await
     }
 }
 
@@ -320,6 +325,7 @@ mod tests {
             assert_eq!(caller(other), Caller::Other, "{other}");
         }
     }
+
     #[test]
     fn a_user_or_role_is_the_same_with_any_path() {
         let arn = |of: &str| format!("arn:aws:iam::123456789012:{of}");

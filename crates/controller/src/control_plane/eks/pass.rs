@@ -148,9 +148,8 @@ impl Driver for Pass<'_> {
     /// With it the result of the controller's own checks of the API server is published.
     async fn conclude(&mut self, turn: &Turn<'_, Eks>, state: &mut EksState) -> Result<(), apply::Error> {
         state.process.accept(turn.plan);
-        let kept = self.scope.goal == Goal::Keep && turn.plan.record.adopted;
-        if let Some(newest) = self.scope.newest().filter(|_| kept) {
-            self.control_planes.keep_adopted(&newest).await?;
+        if let Some(newest) = self.scope.newest().filter(|_| self.scope.goal == Goal::Keep) {
+            self.control_planes.keep_adopted(&newest, turn.plan.record.adopted).await?;
         }
         let cluster = turn.plan.report.cluster.as_ref();
         let server = cluster.and_then(|cluster| Server::of(cluster, &self.scope.region.key.region));

@@ -49,7 +49,7 @@ impl EksState {
         let annotated = control_plane.annotations().get(CONTROL_PLANE_ID_ANNOTATION).cloned();
         let recorded = control_plane.status.as_ref().map(|it| record::read(it, clock));
         let mut record = recorded.unwrap_or_default();
-        record.adopted |= control_plane.annotations().contains_key(ADOPTED_ANNOTATION);
+        record.adopted |= control_plane.annotations().get(ADOPTED_ANNOTATION).is_some_and(|it| it == "true");
         Self {
             identity: Identity::first(control_plane, annotated),
             process: Process::new(record),

@@ -157,6 +157,25 @@ async fn a_moved_control_plane_retains_its_adopted_cluster_although_the_tag_is_g
     }
 }
 
+/// `kubectl get --output yaml`, a backup without status, or a template carries the annotation to another object.
+#[tokio::test(start_paused = true)]
+async fn a_copied_annotation_does_not_retain_a_cluster_that_was_created() {
+    let world = World::fast_eks();
+    let mut cluster = objects::cluster();
+    refers(&mut cluster);
+    world.has(&cluster);
+    world.has(&objects::foo_cluster());
+    let mut copy = control_plane(CLUSTER, "v1.34.0", json!({}));
+    copy.annotations_mut().insert(ADOPTED_ANNOTATION.to_owned(), "true".to_owned());
+    world.has(&copy);
+    world.eks_is_ready().await;
+    world.until("it is removed", || !world.eks_object().annotations().contains_key(ADOPTED_ANNOTATION)).await;
+    assert!(!world.eks_cluster().tags.contains_key(TAG_ADOPTED));
+    world.deletes_eks();
+    world.eks_is_removed().await;
+    assert!(world.region.clusters().is_empty());
+}
+
 /// What clusterctl takes along to another management cluster, whose manager has not started: metadata except the uid,
 /// and the spec.
 fn moved(world: &mut World) -> World {
