@@ -41,5 +41,5 @@ pub use mishaps::EksMishap;
 pub use policies::ACCESS_POLICIES;
 pub(crate) use policies::policy_arn;
 pub use principals::{Principal, Principals};
-pub use settings::EksSettings;
+pub use settings::{EksSettings, Nodes};
 pub use state::Eks;

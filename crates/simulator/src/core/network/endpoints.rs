@@ -13,7 +13,17 @@ use foo_model::network::{
     RouteTarget, SecurityGroup, Subnet, Tags, Vpc,
 };
 use foo_model::{EndpointId, InterfaceId, RouteTableId, SecurityGroupId, SubnetId, VpcId};
+use serde::Serialize;
 use std::collections::BTreeSet;
+
+/// Future interface endpoints that fail instead of becoming available.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct EndpointMishap {
+    /// How many.
+    pub times: u32,
+    /// Code and message of the failure, as the adapter writes them (`Other: there is no room`).
+    pub failure: String,
+}
 
 /// The description of an interface of an endpoint.
 fn description(id: &EndpointId) -> String {
@@ -248,11 +258,22 @@ impl Region {
         found.map(|it| (it.id.clone(), it.subnet.clone())).collect()
     }
 
+    /// Replaces what becomes of future interface endpoints.
+    pub fn set_endpoint_mishap(&mut self, mishap: EndpointMishap) {
+        self.network.endpoint_mishap = Some(mishap);
+    }
+
     pub(super) fn endpoint_available(&mut self, id: &EndpointId) {
         if let Some(endpoint) = self.network.endpoints.get_mut(id)
             && endpoint.state == EndpointState::Pending
         {
-            endpoint.state = EndpointState::Available;
+            let mishap = self.network.endpoint_mishap.as_mut().filter(|mishap| mishap.times > 0);
+            endpoint.failure = mishap.map(|mishap| {
+                mishap.times -= 1;
+                mishap.failure.clone()
+            });
+            let failed = endpoint.failure.is_some();
+            endpoint.state = if failed { EndpointState::Failed } else { EndpointState::Available };
         }
     }
 

@@ -3,6 +3,7 @@
 use super::part::Part;
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
+use crate::core::settings::NewParts;
 use foo_model::network::{
     Address, EgressOnlyGateway, Endpoint, Interface, InternetGateway, Kind, LoadBalancer, NatGateway, Parts,
     RouteTable, Scope, SecurityGroup, Subnet, Tags, TargetGroup, Vpc, ZoneInfo,
@@ -136,7 +137,10 @@ impl Region {
     /// # Errors
     /// EC2's code for an id that it does not know, or not yet.
     pub(crate) fn part<T: Part>(&self, id: &T::Id) -> AwsResult<&T> {
-        let known = self.network.get::<T>(id).filter(|_| self.knows_part::<T>(id));
+        let known = match self.settings.new_parts {
+            NewParts::Unknown => self.network.get::<T>(id).filter(|_| self.knows_part::<T>(id)),
+            NewParts::NotDescribed => self.network.get::<T>(id),
+        };
         known.ok_or_else(|| T::WORDS.refused(&id.to_string()))
     }
 

@@ -1,5 +1,6 @@
 //! All parts of all networks of a region, and what EC2 knows about them besides what it describes.
 
+use super::endpoints::EndpointMishap;
 use super::nat::NatMishap;
 use super::part::Part;
 use super::pool::AddressPool;
@@ -42,6 +43,8 @@ pub struct Network {
     pub(crate) targeted: BTreeMap<String, String>,
     /// The rules for future NAT gateways.
     pub(super) nat_mishaps: Vec<NatMishap>,
+    /// What becomes of future interface endpoints.
+    pub(super) endpoint_mishap: Option<EndpointMishap>,
     /// The assigned addresses of each subnet.
     #[serde(skip)]
     pub(super) pools: BTreeMap<SubnetId, AddressPool>,
@@ -78,6 +81,7 @@ impl Network {
             protected_balancers: BTreeSet::new(),
             targeted: BTreeMap::new(),
             nat_mishaps: Vec::new(),
+            endpoint_mishap: None,
             pools: BTreeMap::new(),
             made: BTreeMap::new(),
             tokens: Tokens::default(),
