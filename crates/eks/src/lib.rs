@@ -19,7 +19,7 @@
 //! there were actions it plans again at once. Otherwise it waits for [`Report::looks`] and [`Report::again_at`].
 //!
 //! EKS allows one update of a cluster at a time, and so does a plan. `foo_controller::control_plane::eks` gathers the
-//! inputs and sends the actions; the tests have a small simulated EKS of their own, `tests/eks/aws`.
+//! inputs and sends the actions; the tests send them to the simulator.
 //!
 //! # Where to make a change
 //!
@@ -37,7 +37,6 @@
 //! * `cloud-adapter/src/eks/changes/addons.rs` (sends) and `shapes.rs` (reads), with a case in
 //!   `cloud-adapter/tests/wire/eks.rs`;
 //! * `simulator/src`: `core/eks/{requests,addons}.rs`, `wire/eks/addons.rs`, `sim_cloud/clusters/{requests,tell}.rs`;
-//!   `tests/eks/aws` here;
 //! * tests: `tests/eks/addons.rs`, `tests/e2e/tests/admission/eks.rs`.
 
 mod check;
