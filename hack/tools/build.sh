@@ -57,12 +57,20 @@ tags_of() {
   esac
 }
 
+# The names of Cluster API's specs, from its sources: capi-specs compares them with those that it knows.
+specs_of_capi() {
+  local source
+  source=$(cd "$tools/capi-specs" && GOWORK=off go list -mod=readonly -tags e2e -f '{{.Dir}}' sigs.k8s.io/cluster-api/test/e2e)
+  sed -nE 's/^func ([A-Z][A-Za-z0-9]*Spec)\(.*/\1/p' "$source"/*.go | sort | paste -sd, -
+}
+
 # The programs report and compare their versions (clusterctl refuses to work without one).
 ldflags_of() {
   local v=k8s.io/component-base/version c=sigs.k8s.io/cluster-api/version
   case $(module_of "$1") in
     kubernetes) echo "-s -w -X $v.gitVersion=$kubernetes -X $v.gitMajor=1 -X $v.gitMinor=$(minor "$kubernetes")" ;;
     cluster-api) echo "-s -w -X $c.gitVersion=$capi -X $c.gitMajor=1 -X $c.gitMinor=$(minor "$capi")" ;;
+    capi-specs) echo "-s -w -X main.exported=$(specs_of_capi)" ;;
     *) echo "-s -w" ;;
   esac
 }

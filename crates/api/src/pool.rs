@@ -4,28 +4,21 @@
 //! # A new field
 //!
 //! Paths are below `crates/`. Every field: its CEL rule here, a case in `tests/e2e/tests/admission/rules.rs`, a row in
-//! `TABLE` in `runtime-extension/src/variables/table.rs` (a test asks for it), `docs/concepts/pools.md`,
-//! `cargo xtask generate`.
+//! `POOLS` in `runtime-extension/src/variables/table.rs` and in `docs/extensions/foo.md` (tests ask for both),
+//! `docs/concepts/pools.md`, `cargo xtask generate`.
 //!
 //! A field that is part of the launch template is read in `controller/src/pool/inputs/{desired,content}.rs`:
 //!
 //! * If it replaces Nodes, it is a field of `Rolls` in `content.rs`, an `Option` with `skip_serializing_if`. A pool
 //!   without the field keeps its hash, and the test with the pinned hash passes unchanged. Never raise `SCHEME` for a
 //!   field: that replaces every Node.
-//! * Then `model/src/template.rs`, `data` in `cloud-adapter/src/templates/shapes.rs`, and `document_of` in
-//!   `simulator/src/sim_cloud/convert.rs`: the compiler finds a missing field in neither.
+//! * Then it is a field in `model/src/template.rs`. The compiler leads to the code that fills, hashes and sends it.
 //!   `simulator/src/wire/ec2/launch_fields.rs` needs it if EC2's field is not there yet.
 //!
-//! A setting of the Auto Scaling group needs no new action, because `UpdateGroup` sends it:
-//!
-//! * `GroupConfig` in `planner/src/input/desired.rs`, filled by `assembled` in `controller/src/pool/inputs/desired.rs`;
-//! * `Group` in `model/src/group.rs`, `NewGroup` and `GroupChange` in `model/src/changes.rs`;
-//! * `Difference` in `planner/src/situation/group.rs`, `create` and `repair_settings` in `planner/src/steps/group.rs`;
-//! * `cloud-adapter/src/groups/`: `mod.rs` sends, `shapes.rs` reads;
-//! * `simulator/src/sim_cloud/{groups,convert}.rs`, and the clouds of the planner's tests: `tests/world/cloud.rs`,
-//!   `tests/model/manager.rs`.
-//!
-//! The compiler finds neither a missing entry in `differences` nor an `update_group` that ignores the field.
+//! A setting of the Auto Scaling group is a field of `GroupSettings` in `model/src/settings.rs`. The compiler leads to
+//! the code that compares it (in the same file), fills it (`assembled` in `controller/src/pool/inputs/desired.rs`),
+//! sends and reads it (`cloud-adapter/src/groups/`) and simulates it (`simulator-core/src/sim_cloud/{groups,convert}.rs`),
+//! and to a line in `planner/tests/world/manager.rs`. The planner itself repairs whatever the struct has.
 
 mod image;
 pub mod image_source;

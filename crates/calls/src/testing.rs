@@ -1,8 +1,8 @@
 //! A manager of one object, for the tests of domains: it reads, plans, checks, records, sends and remembers, on a clock
 //! that only tests move, and what can go wrong in between does so at the calls that they name.
 //!
-//! A domain's tests implement [`Aws`] for what they send calls to. What has to be true is in the tests: this judges only
-//! that each plan obeys the domain's rules, is the same for the same values, and does nothing once it is settled.
+//! A domain's tests implement [`Aws`] for what they send calls to. What has to be true is in the tests: this judges
+//! only that each plan obeys the domain's rules, is the same for the same values, and does nothing once it is settled.
 #![expect(clippy::panic, clippy::missing_panics_doc, reason = "a failed test panics")]
 
 use crate::action::Action;

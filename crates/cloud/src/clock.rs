@@ -1,7 +1,7 @@
 //! The wall clock, as a parameter.
 
 use foo_model::Timestamp;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The present time. Sleeping is tokio's business, so that tests can pause it.
@@ -32,12 +32,21 @@ impl SystemClock {
     pub fn start() -> Self {
         Self(Arc::new(Mutex::new(Steady { told: wall(), at: Instant::now() })))
     }
+
+    /// How far this clock is ahead of the machine's, which was set back: it takes twice that time until both
+    /// agree. 0 while it is behind.
+    pub fn ahead_of_wall(&self) -> Duration {
+        self.steady().ahead(wall(), Instant::now())
+    }
+
+    fn steady(&self) -> MutexGuard<'_, Steady> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        let mut steady = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let told = steady.follow(wall(), Instant::now());
+        let told = self.steady().follow(wall(), Instant::now());
         Timestamp(i64::try_from(told.as_millis()).unwrap_or(i64::MAX))
     }
 }
@@ -62,6 +71,10 @@ impl Steady {
         self.told = if far_ahead { wall } else { wall.clamp(slowest, fastest) };
         self.at = self.at.max(now);
         self.told
+    }
+
+    fn ahead(&mut self, wall: Duration, now: Instant) -> Duration {
+        self.follow(wall, now).saturating_sub(wall)
     }
 }
 
@@ -106,6 +119,20 @@ mod tests {
                 assert_eq!(told, wall);
             }
         }
+    }
+
+    #[test]
+    fn set_back_it_is_ahead_of_the_wall_clock_by_what_is_left_of_the_step() {
+        let (mut clock, start) = steady();
+        let back = MINUTE * 30;
+        for minute in 0..=60 {
+            let passed = MINUTE * minute;
+            let ahead = clock.ahead(NOON.saturating_sub(back) + passed, start + passed);
+            assert_eq!(ahead, back.saturating_sub(passed / 2), "after {minute} min");
+        }
+        // Set forward it is behind, which is no lead.
+        let passed = MINUTE * 61;
+        assert_eq!(clock.ahead(NOON + back + passed, start + passed), Duration::ZERO);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Families of metrics whose members exist from the start.
+//! Families of metrics whose members exist from the start, and how metrics are declared.
 //!
 //! `increase()` of Prometheus compares samples of one series. A series that begins with its first event begins at 1, and that
 //! event is not seen. So every series that an alert counts has to be there, as 0, before anything happens (Prometheus,
@@ -6,10 +6,12 @@
 
 #![expect(clippy::disallowed_types, reason = "this is what is used instead")]
 
-use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::{EncodeLabelSet, EncodeMetric, MetricEncoder};
+use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::family::{Family, MetricConstructor};
-use prometheus_client::registry::{Metric, Registry};
-use std::fmt::Debug;
+use prometheus_client::registry::Metric;
+pub use prometheus_client::registry::Registry;
+use std::fmt::{self, Debug};
 use std::hash::Hash;
 use std::ops::Deref;
 use strum::IntoEnumIterator;
@@ -54,15 +56,52 @@ impl<L: InitialLabels, M, C: MetricConstructor<M>> Initialized<L, M, C> {
     pub fn of(&self, labels: &L) -> impl Deref<Target = M> {
         self.0.get_or_create(labels)
     }
+}
 
-    /// Registers the family; once per process.
-    pub fn register(&self, registry: &mut Registry, name: &str, help: &str)
-    where
-        Self: Clone,
-        Family<L, M, C>: Metric + Clone,
-    {
-        registry.register(name, help, self.0.clone());
+impl<L, M, C> EncodeMetric for Initialized<L, M, C>
+where
+    Family<L, M, C>: EncodeMetric,
+{
+    fn encode(&self, encoder: MetricEncoder<'_>) -> fmt::Result {
+        self.0.encode(encoder)
     }
+
+    fn metric_type(&self) -> MetricType {
+        self.0.metric_type()
+    }
+}
+
+/// Registers a metric; once per process.
+pub fn registered<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, metric: M) -> M {
+    registry.register(name, help, metric.clone());
+    metric
+}
+
+/// Declares a struct of metrics, each with its name, what it is, and if it has no default how it is created.
+#[macro_export]
+macro_rules! metrics {
+    (
+        $(#[$about:meta])*
+        $visibility:vis struct $all:ident {
+            $($(#[$doc:meta])* $field:ident: $metric:ty $(= $create:expr)?, $name:literal, $help:literal;)*
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug)]
+        $visibility struct $all {
+            $($(#[$doc])* $field: $metric,)*
+        }
+
+        impl $all {
+            /// Creates the metrics and registers them; once per process.
+            $visibility fn register(registry: &mut $crate::initialized::Registry) -> Self {
+                use $crate::initialized::registered;
+                Self { $($field: registered(registry, $name, $help, $crate::metrics!(@create $($create)?)),)* }
+            }
+        }
+    };
+    (@create) => { Default::default() };
+    (@create $create:expr) => { $create };
 }
 
 /// A family whose members appear with their first event. Who uses it says why no alert counts its members.
@@ -115,8 +154,7 @@ mod tests {
     #[test]
     fn every_member_is_zero_before_anything_happens() {
         let mut registry = Registry::default();
-        let family = Initialized::<Labels, Counter>::new();
-        family.register(&mut registry, "eaten", "Fruit");
+        let family = registered(&mut registry, "eaten", "Fruit", Initialized::<Labels, Counter>::new());
         family.of(&Labels { fruit: Fruit::Pear, other: Fruit::Apple }).inc();
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();

@@ -48,7 +48,7 @@ pub mod watchdog;
 
 pub use clock::{Clock, SystemClock};
 pub use clusters::ClusterLooks;
-pub use compared::{AwsClock, Compared};
+pub use compared::{AwsClock, Compared, TOLERATED};
 pub use error::{CloudError, ErrorKind};
 pub use looks::{Freshness, Known, Look};
 pub use lookups::{Asking, Lookups};
@@ -64,7 +64,7 @@ pub use requests::{
     ClusterToken, Described, Ended, ImageInfo, ImageQuery, InstanceDetails, InstanceState, InstanceTypeInfo,
     Looked, Made, NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy, VolumeInfo,
 };
-pub use roles::{NewOidcProvider, Roles};
+pub use roles::Roles;
 pub use stored::ObjectLooks;
 pub use vcpus::VcpuQuota;
 pub use watchdog::Watchdog;
@@ -228,8 +228,9 @@ pub trait Networks: Send + Sync {
 pub trait Clusters: Send + Sync {
     /// Asks one question; all pages of the answer. What does not exist is an empty answer.
     async fn describe_eks(&self, question: &Question) -> Result<Answer>;
-    /// Sends one change. Sent once, except for those with a token.
-    async fn change_eks(&self, change: &eks::Change) -> Result<Changed>;
+    /// Sends one change, with a client request token if the operation takes one ([`eks::OperationFacts::takes_token`]). Sent once
+    /// without one.
+    async fn change_eks(&self, change: &eks::Change, token: Option<&str>) -> Result<Changed>;
     /// A token that the API server of this EKS cluster accepts from our credentials, as `aws eks get-token` makes it: a presigned
     /// GetCallerIdentity. No call is sent.
     async fn cluster_token(&self, cluster: &str) -> Result<ClusterToken>;

@@ -1,14 +1,5 @@
 //! The numbers this crate publishes. Every label is an enum of ours, so their count is bounded.
-//!
-//! | metric | labels | meaning |
-//! |---|---|---|
-//! | `foo_aws_requests_total` | service, action, code | finished calls; `code` is `ok` or the text of an [`ErrorKind`] |
-//! | `foo_aws_request_seconds` | service, action | how long a call took, without the wait for a token |
-//! | `foo_aws_token_wait_seconds` | bucket | how long a call waited for a token |
-//! | `foo_aws_tokens_left` | bucket | tokens left after the last call; negative values do not occur |
-//! | `foo_aws_rate_percent` | bucket | the bucket's present rate, in percent of the configured one |
-//! | `foo_observer_sweeps_total` | code | DescribeAutoScalingGroups pages of the observer |
-//! | `foo_observation_age_seconds` | | age of each group's observation at the moment it is replaced or fails to be |
+//! `code` is `ok` or the text of an [`ErrorKind`]. The page docs/operations/metrics.md lists them.
 
 use crate::error::ErrorKind;
 use crate::initialized::{InitialLabels, Initialized, each};
@@ -22,65 +13,34 @@ use std::fmt;
 use std::time::Duration;
 use strum::IntoEnumIterator;
 
-/// All metrics of this crate. Clones share the same numbers.
-#[derive(Clone, Debug)]
-pub struct Metrics {
-    requests: Initialized<CallOutcome, Counter>,
-    seconds: Initialized<Call, Histogram>,
-    waits: Initialized<BucketLabel, Histogram>,
-    tokens: Initialized<BucketLabel, Gauge>,
-    rates: Initialized<BucketLabel, Gauge>,
-    sweeps: Initialized<SweepOutcome, Counter>,
-    ages: Histogram,
+crate::metrics! {
+    /// All metrics of this crate. Clones share the same numbers.
+    pub struct Metrics {
+        requests: Initialized<CallOutcome, Counter>, "foo_aws_requests", "Finished AWS calls";
+        // 10 ms … 41 s: from a cached answer to a full set of retries.
+        seconds: Initialized<Call, Histogram> =
+            Initialized::with(|| Histogram::new(exponential_buckets(0.01, 2.0, 13))),
+            "foo_aws_request_seconds", "Duration of AWS calls, without the wait for the client-side rate limit";
+        waits: Initialized<BucketLabel, Histogram> =
+            Initialized::with(|| Histogram::new(exponential_buckets(0.01, 4.0, 8))),
+            "foo_aws_token_wait_seconds", "How long AWS calls waited for the client-side rate limit";
+        tokens: Initialized<BucketLabel, Gauge>,
+            "foo_aws_tokens_left", "Tokens left in the client-side rate limit after the last call";
+        rates: Initialized<BucketLabel, Gauge>,
+            "foo_aws_rate_percent",
+            "Current rate of the client-side rate limit, in percent of the configured rate; below 100 after AWS throttled calls";
+        sweeps: Initialized<SweepOutcome, Counter>,
+            "foo_observer_sweeps", "DescribeAutoScalingGroups calls of the observer";
+        // 1 s … 34 min: from a group that is being worked on to an outage.
+        ages: Histogram = Histogram::new(exponential_buckets(1.0, 2.0, 12)),
+            "foo_observation_age_seconds", "Age of what is known of a group when it is described again";
+    }
 }
 
 impl Metrics {
-    /// Makes the metrics and registers them under their full names; once per process.
-    pub fn register(registry: &mut Registry) -> Self {
-        let metrics = Self::unregistered();
-        metrics.requests.register(registry, "foo_aws_requests", "Finished AWS calls");
-        metrics.seconds.register(
-            registry,
-            "foo_aws_request_seconds",
-            "Duration of AWS calls, without the wait for the client-side rate limit",
-        );
-        metrics.waits.register(
-            registry,
-            "foo_aws_token_wait_seconds",
-            "How long AWS calls waited for the client-side rate limit",
-        );
-        metrics.tokens.register(
-            registry,
-            "foo_aws_tokens_left",
-            "Tokens left in the client-side rate limit after the last call",
-        );
-        metrics.rates.register(registry, "foo_aws_rate_percent", "Current rate of the client-side rate limit, in percent of the configured rate; below 100 after AWS throttled calls");
-        metrics.sweeps.register(
-            registry,
-            "foo_observer_sweeps",
-            "DescribeAutoScalingGroups calls of the observer",
-        );
-        registry.register(
-            "foo_observation_age_seconds",
-            "Age of what is known of a group when it is described again",
-            metrics.ages.clone(),
-        );
-        metrics
-    }
-
     /// Metrics that nobody reads, for tests and tools.
     pub fn unregistered() -> Self {
-        Self {
-            requests: Initialized::new(),
-            // 10 ms … 41 s: from a cached answer to a full set of retries.
-            seconds: Initialized::with(|| Histogram::new(exponential_buckets(0.01, 2.0, 13))),
-            waits: Initialized::with(|| Histogram::new(exponential_buckets(0.01, 4.0, 8))),
-            tokens: Initialized::new(),
-            rates: Initialized::new(),
-            sweeps: Initialized::new(),
-            // 1 s … 34 min: from a group that is being worked on to an outage.
-            ages: Histogram::new(exponential_buckets(1.0, 2.0, 12)),
-        }
+        Self::register(&mut Registry::default())
     }
 
     pub(crate) fn call_ended(&self, operation: Operation, code: Code, took: Duration) {

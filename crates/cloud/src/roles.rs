@@ -3,20 +3,7 @@
 
 use crate::Result;
 use async_trait::async_trait;
-use foo_model::eks::{InstanceProfile, OidcProvider, Role};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// An issuer to create. IAM determines the thumbprint of its certificate (IAM API Reference, CreateOpenIDConnectProvider,
-/// `ThumbprintList`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewOidcProvider {
-    /// `https://` and the value of `iss` in its tokens; without port and query.
-    pub url: String,
-    /// Audiences of its tokens; at most 100.
-    pub clients: BTreeSet<String>,
-    /// Its tags; at most 50.
-    pub tags: BTreeMap<String, String>,
-}
+use foo_model::eks::{InstanceProfile, NewOidcProvider, OidcProvider, Role};
 
 /// Calls of IAM. It has one endpoint for all regions of a partition, and its reads may be some seconds older than the last
 /// change (IAM User Guide, "Troubleshoot IAM", eventual consistency).

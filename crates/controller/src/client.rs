@@ -16,7 +16,7 @@ use crate::clock::{KubernetesClock, compare};
 use crate::labels::{KubeClient, KubeCode, Verb};
 use crate::leader::Leadership;
 use crate::metrics::Metrics;
-use crate::watch::mended;
+use crate::received::mended;
 use governor::{DefaultDirectRateLimiter, Quota};
 use http::{Method, Request, Response};
 use http_body_util::combinators::UnsyncBoxBody;

@@ -12,16 +12,24 @@
 //! * A time of AWS is an `AwsTime`, dated by `cloud-adapter`, and stays one; its age is `Comparison::age` of
 //!   `Observed::aws_clock`, which is `None` while the clocks do not agree. The simulator dates in `sim_cloud/`
 //!   (`dated`); `tests/suite/clocks.rs` has AWS's clock ahead and behind.
+//! * A machine's clock that was ahead and is set right leaves the manager's ahead, which never goes back. [`left_ahead`] is when to start the
+//!   manager again rather than wait for twice the difference.
 
 pub use foo_cloud::{Clock, SystemClock};
 
-use foo_cloud::Compared;
-use foo_model::{Agreement, Kubernetes, KubernetesTime, Timestamp};
+use foo_cloud::{Compared, TOLERATED};
+use foo_model::{Agreement, Comparison, Kubernetes, KubernetesTime, Timestamp};
 use std::time::Duration;
 use tokio::time::Instant;
 
 /// The API server's clock, compared with the manager's by the answers of the API server.
 pub type KubernetesClock = Compared<Kubernetes>;
+
+/// How often [`left_ahead`] compares the manager's clock with its machine's.
+const COMPARED_EVERY: Duration = Duration::from_secs(10);
+
+/// A machine's clock that was set back stays as it is for this long: whoever sets it by hand may be about to correct that.
+const SETTLED: Duration = Duration::from_mins(1);
 
 /// The time now by the API server's clock, for conditions and Leases.
 pub fn kube_time(clock: &KubernetesClock) -> jiff::Timestamp {
@@ -62,6 +70,28 @@ pub(crate) fn compare(clock: &KubernetesClock, sent: Instant, headers: &http::He
     }
 }
 
+/// Resolves when the machine's clock was set back a minute ago and agrees with the API server's, so that only the manager's is wrong:
+/// it follows at half speed, and a manager that starts now begins with the right time. `ahead_of_wall` is
+/// [`SystemClock::ahead_of_wall`]; returns its last value.
+pub(crate) async fn left_ahead(ahead_of_wall: impl Fn() -> Duration, clock: KubernetesClock) -> Duration {
+    let mut since: Option<Instant> = None;
+    loop {
+        tokio::time::sleep(COMPARED_EVERY).await;
+        let ahead = ahead_of_wall();
+        if !only_ours_is_wrong(ahead, clock.found()) {
+            since = None;
+        } else if since.get_or_insert_with(Instant::now).elapsed() > SETTLED {
+            return ahead;
+        }
+    }
+}
+
+fn only_ours_is_wrong(ahead_of_wall: Duration, found: Comparison<Kubernetes>) -> bool {
+    let ahead = i64::try_from(ahead_of_wall.as_millis()).unwrap_or(i64::MAX);
+    let wall_and_server = Duration::from_millis(found.difference.millis().abs_diff(ahead));
+    ahead_of_wall > TOLERATED && found.agreement == Agreement::Differ && wall_and_server <= TOLERATED
+}
+
 /// A difference as users read it: it does not change with every second.
 pub(crate) fn in_words(ahead: i64) -> (&'static str, &'static str) {
     const MINUTE: u64 = 60;
@@ -99,6 +129,49 @@ mod tests {
         let found = clock.found();
         assert_eq!(found.agreement, Agreement::Differ);
         assert!(found.difference.millis().abs_diff(1_800_000) <= 1_000, "{found:?}");
+    }
+
+    /// The manager's clock, in minutes: ahead of its machine's, and of the API server's.
+    async fn is_left_ahead(of_wall: u64, of_server: i64) -> bool {
+        const NOON: i64 = 784_111_777_000;
+        let began = Instant::now();
+        let passed = move || i64::try_from(began.elapsed().as_millis()).unwrap();
+        let clock = KubernetesClock::with(Arc::new(move || Timestamp(NOON + of_server * 60_000 + passed())));
+        for _ in 0..3 {
+            clock.answered(Instant::now(), Instant::now(), KubernetesTime::from_millis(NOON + passed()));
+        }
+        let ahead = left_ahead(|| Duration::from_mins(of_wall), clock);
+        let Ok(ahead) = tokio::time::timeout(Duration::from_mins(10), ahead).await else { return false };
+        assert_eq!(ahead, Duration::from_mins(of_wall));
+        assert!(began.elapsed() > SETTLED, "{:?}", began.elapsed());
+        true
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_machines_clock_that_was_set_right_leaves_the_managers_ahead() {
+        assert!(is_left_ahead(30, 30).await);
+        assert!(is_left_ahead(30, 27).await);
+        assert!(!is_left_ahead(4, 4).await, "that difference is corrected");
+        assert!(!is_left_ahead(0, 30).await, "the machine's clock is wrong still");
+        assert!(!is_left_ahead(30, 0).await, "the machine's clock was set to a wrong time");
+        assert!(!is_left_ahead(30, 70).await, "the machine's clock is less wrong than before");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_clock_that_is_set_back_and_forth_is_awaited() {
+        let began = Instant::now();
+        let clock = KubernetesClock::with(Arc::new(move || {
+            Timestamp(1_800_000 + i64::try_from(began.elapsed().as_millis()).unwrap())
+        }));
+        for _ in 0..3 {
+            clock.answered(Instant::now(), Instant::now(), KubernetesTime::from_millis(0));
+        }
+        let set_every_half_minute = move || {
+            let odd = began.elapsed().as_secs() / 30 % 2 == 1;
+            if odd { Duration::from_mins(30) } else { Duration::ZERO }
+        };
+        let ahead = left_ahead(set_every_half_minute, clock);
+        assert!(tokio::time::timeout(Duration::from_mins(10), ahead).await.is_err());
     }
 
     #[test]

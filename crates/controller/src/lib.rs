@@ -7,13 +7,13 @@
 //! links the AWS SDK.
 //!
 //! Folders of controllers: `pool`, `cluster` (with `managed`: networks), `control_plane` (mode external; `eks`: mode
-//! eks), `node_config`. How to add one: `harness/mod.rs`. At the top level:
+//! eks), `node_config`, `identity`. How to add one: `harness/mod.rs`. At the top level:
 //!
 //! | Files | About |
 //! |---|---|
 //! | `args`, `run`, `context` | flags; start order; what every controller is given |
 //! | `harness`, `passes`, `queue`, `lanes`, `backoff`, `tasks` | passes: deadlines, order, room per account, pauses; other tasks |
-//! | `watch`, `client`, `apply`, `events`, `workload_name` | Kubernetes: caches, requests, writes, events |
+//! | `watch` (with `filled` and `received`), `client`, `apply`, `events`, `workload_name` | Kubernetes: caches, requests, writes, events |
 //! | `clouds`, `credentials`, `identities`, `aws`, `lookup` | AWS: connections, credentials, references in specs |
 //! | `announcements` | events of AWS, through a queue |
 //! | `leader`, `installation`, `owners`, `clock` | who leads; which management cluster this is; which ownerReferences are believed; clocks |
@@ -44,8 +44,10 @@ pub mod debug;
 pub mod diagnostics;
 pub mod events;
 mod expiry;
+mod filled;
 pub mod harness;
 pub mod identities;
+pub mod identity;
 mod installation;
 mod kubeconfig;
 pub mod labels;
@@ -61,6 +63,7 @@ pub mod pool;
 pub mod pulses;
 pub mod queue;
 pub mod readiness;
+mod received;
 pub mod run;
 pub mod tasks;
 pub mod telemetry;

@@ -17,6 +17,6 @@ async fn main() -> anyhow::Result<ExitCode> {
     let factory = Arc::new(aws::Aws::new(config.aws_endpoint_url.clone()));
     Ok(match run::run(config, factory).await? {
         End::Stopped => ExitCode::SUCCESS,
-        End::LeadLost => ExitCode::FAILURE,
+        End::LeadLost | End::ClockSetBack => ExitCode::FAILURE,
     })
 }

@@ -3,12 +3,14 @@
 //! * SIGTERM or SIGINT: passes under way are finished, the lease is released, exit code 0.
 //! * The Lease is lost: exit code 1 at once, passes under way are dropped. Another replica leads by now, or
 //!   is about to.
+//! * The machine's clock was set back to the right time ([`clock::left_ahead`]): passes under way are finished, the lease is
+//!   released, exit code 1. Kubernetes starts the manager again, with the right time.
 
 use crate::admin::Transport;
 use crate::announcements::{self, Announcements};
 use crate::args::{Config, ControllerName, Diagnostics, Election, Security};
 use crate::client::Limit;
-use crate::clock::{Clock, KubernetesClock};
+use crate::clock::{self, Clock, KubernetesClock};
 use crate::clouds::{CloudFactory, Clouds};
 use crate::context::Context;
 use crate::debug::Debug;
@@ -20,7 +22,7 @@ use crate::leader::{self, Candidate, Leadership, Role};
 use crate::liveness::Liveness;
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
-use crate::{admin, client, cluster, control_plane, identities, node_config, pool};
+use crate::{admin, client, cluster, control_plane, identity, node_config, pool};
 use anyhow::Context as _;
 use foo_cloud::{Limits, SystemClock};
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -48,13 +50,17 @@ pub enum End {
     Stopped,
     /// The Lease was lost.
     LeadLost,
+    /// The manager's clock was left ahead of its machine's: a new process begins with the right time.
+    ClockSetBack,
 }
 
 /// Runs the manager until a signal stops it or it loses the Lease.
 pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Result<End> {
     let stop = stop_signal()?;
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
+    let system_clock = SystemClock::start();
+    let clock: Arc<dyn Clock> = Arc::new(system_clock.clone());
     let kubernetes_clock = KubernetesClock::with(Arc::clone(&clock));
+    let left_ahead = clock::left_ahead(move || system_clock.ahead_of_wall(), kubernetes_clock.clone());
     let debug = Debug::default();
     let metrics = Metrics::new();
     metrics.compares(kubernetes_clock.clone());
@@ -124,7 +130,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
         liveness,
     };
     let controllers = start(&config, &context, &stop);
-    work_until_the_end(controllers, candidate, stop).await
+    work_until_the_end(controllers, candidate, left_ahead, stop).await
 }
 
 /// Starts to compete for the Lease with this identity.
@@ -206,19 +212,23 @@ fn start(config: &Config, context: &Context, stop: &CancellationToken) -> JoinSe
     let calls_aws =
         |name: &ControllerName| !matches!(name, ControllerName::ControlPlane | ControllerName::NodeConfig);
     if config.controllers.iter().any(calls_aws) {
-        controllers.spawn(identities::run(context.clone(), stop.clone().cancelled_owned()));
+        controllers.spawn(identity::run(context.clone(), stop.clone().cancelled_owned()));
     }
     if let Some(queue) =
         config.events_queue.clone().filter(|_| config.controllers.contains(&ControllerName::Pool))
     {
-        controllers.spawn(announcements::run(context.clone(), queue, stop.clone().cancelled_owned()));
+        let Context { announcements, clouds, clock, metrics, .. } = context.clone();
+        let stopped = stop.clone().cancelled_owned();
+        controllers.spawn(announcements::run(announcements, clouds, clock, metrics, queue, stopped));
     }
     controllers
 }
 
-async fn work_until_the_end(
+/// `left_ahead` resolves with how far, when the manager's clock is left ahead of its machine's.
+pub(crate) async fn work_until_the_end(
     mut controllers: JoinSet<()>,
     mut candidate: Option<Candidate>,
+    left_ahead: impl Future<Output = Duration>,
     stop: CancellationToken,
 ) -> anyhow::Result<End> {
     let lost = async {
@@ -228,29 +238,38 @@ async fn work_until_the_end(
         }
     };
     let worked = async {
-        tokio::select! {
-            () = stop.cancelled() => {}
+        let end = tokio::select! {
+            () = stop.cancelled() => End::Stopped,
             ended = controllers.join_next() => {
                 anyhow::ensure!(stop.is_cancelled(), "a controller ended by itself: {ended:?}");
+                End::Stopped
             }
-        }
+            ahead = left_ahead => {
+                tracing::error!(
+                    ahead_seconds = ahead.as_secs(),
+                    "the machine's clock was set back: the manager exits so that it starts again with the right time"
+                );
+                stop.cancel();
+                End::ClockSetBack
+            }
+        };
         tracing::info!("stopping; waiting for reconciles in progress");
         let all = async { while controllers.join_next().await.is_some() {} };
         if tokio::time::timeout(DRAIN, all).await.is_err() {
             tracing::warn!("reconciles in progress did not end in time");
         }
         controllers.shutdown().await;
-        Ok(())
+        Ok(end)
     };
-    tokio::select! {
+    let end = tokio::select! {
         // Also while passes are being finished: the next leader must not run at the same time as they do.
         () = lost => return Ok(End::LeadLost),
         worked = worked => worked?,
-    }
+    };
     if let Some(candidate) = candidate {
         candidate.release().await;
     }
-    Ok(End::Stopped)
+    Ok(end)
 }
 
 /// Cancelled by SIGTERM or SIGINT.

@@ -13,10 +13,11 @@ use crate::labels::{Task, TaskLabels};
 use crate::liveness::Liveness;
 use crate::readiness::Readiness;
 use foo_cloud::Watchdog;
-use foo_cloud::initialized::Initialized;
+use foo_cloud::initialized::{Initialized, registered};
 use foo_cloud::watchdog::WeakWatchdog;
 use futures::FutureExt;
 use prometheus_client::metrics::counter::Counter;
+use prometheus_client::registry::Registry;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::panic::AssertUnwindSafe;
@@ -36,8 +37,7 @@ const TROUBLE: Duration = Duration::from_mins(1);
 pub struct Tasks {
     watched: Arc<Mutex<Vec<Watched>>>,
     troubled: Arc<Mutex<BTreeMap<Task, Instant>>>,
-    /// Kept so that metrics can report them.
-    pub(crate) restarts: Initialized<TaskLabels, Counter>,
+    restarts: Initialized<TaskLabels, Counter>,
 }
 
 #[derive(Debug)]
@@ -48,6 +48,13 @@ struct Watched {
 }
 
 impl Tasks {
+    /// No tasks yet; registers the count of restarts, once per process.
+    pub(crate) fn register(registry: &mut Registry) -> Self {
+        let help = "Tasks that the manager restarted because they ended or took too long";
+        let restarts = registered(registry, "foo_task_restarts", help, Initialized::new());
+        Self { restarts, ..Self::default() }
+    }
+
     /// Adds the tasks to liveness and readiness.
     pub fn tell(&self, liveness: &Liveness, readiness: &Readiness) {
         let (still, well) = (self.clone(), self.clone());

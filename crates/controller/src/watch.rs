@@ -19,16 +19,13 @@
 
 mod by_name;
 mod changes;
-mod filled;
 mod follow;
-mod received;
 mod unreadable;
 
+pub use crate::filled::{Filled, WatchEnded};
+pub use crate::received::{Odd, Received};
 pub use by_name::ByName;
 pub use changes::ChangeFilter;
-pub use filled::{Filled, WatchEnded};
-pub(crate) use received::mended;
-pub use received::{Odd, Received};
 pub use unreadable::Unreadable;
 
 use crate::Context;

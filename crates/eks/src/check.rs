@@ -9,7 +9,10 @@ use crate::desired::DeletionPolicy;
 use crate::{Action, Desired, Memory, Observed, Plan, Recorded};
 use facts::Facts;
 use foo_calls::Violation;
-use foo_model::eks::{Change, ClusterStatus, ConfigUpdate};
+use foo_model::eks::{
+    AddonChange, Change, ClusterChange, ClusterStatus, ConfigUpdate, EntryChange, OidcChange,
+    PodIdentityChange, TagChange,
+};
 
 /// The rules that a plan breaks; empty for every plan that may be carried out. `recorded` and `memory` are what went into the plan.
 pub fn violations(
@@ -43,7 +46,7 @@ pub fn violations(
         check(may_delete_cluster(&facts, change), "deletes a cluster without cause", action);
         check(may_delete_entry(&facts, change), "deletes our own entry", action);
         check(deletes_only_ours(&facts, change), "deletes what is not ours", action);
-        let same = plan.actions.iter().filter(|it| it.change.without_token() == change.without_token());
+        let same = plan.actions.iter().filter(|it| it.change == *change);
         check(same.count() == 1, "does the same twice", action);
         if moves_cluster(change) {
             let others = plan.actions.iter().filter(|it| moves_cluster(&it.change));
@@ -56,178 +59,89 @@ pub fn violations(
 
 /// Whether EKS works on the cluster itself afterwards.
 fn moves_cluster(change: &Change) -> bool {
-    change.updates_cluster() || matches!(change, Change::CreateCluster { .. } | Change::DeleteCluster { .. })
+    let Change::Cluster { change: of_cluster, .. } = change else { return false };
+    change.updates_cluster() || matches!(of_cluster, ClusterChange::Create(_) | ClusterChange::Delete)
 }
 
 fn is_of_this_cluster(desired: &Desired, change: &Change) -> bool {
-    match change {
-        Change::CreateCluster { cluster, .. } => cluster.name == desired.name,
-        Change::UpdateClusterVersion { cluster, .. }
-        | Change::UpdateClusterConfig { cluster, .. }
-        | Change::AssociateEncryptionConfig { cluster, .. }
-        | Change::DeleteCluster { cluster }
-        | Change::StartInsightsRefresh { cluster }
-        | Change::CreateAddon { cluster, .. }
-        | Change::UpdateAddon { cluster, .. }
-        | Change::DeleteAddon { cluster, .. }
-        | Change::CreateAccessEntry { cluster, .. }
-        | Change::UpdateAccessEntry { cluster, .. }
-        | Change::DeleteAccessEntry { cluster, .. }
-        | Change::AssociateAccessPolicy { cluster, .. }
-        | Change::DisassociateAccessPolicy { cluster, .. }
-        | Change::CreatePodIdentityAssociation { cluster, .. }
-        | Change::UpdatePodIdentityAssociation { cluster, .. }
-        | Change::DeletePodIdentityAssociation { cluster, .. } => *cluster == desired.name,
-        Change::TagResource { arn, .. } | Change::UntagResource { arn, .. } => {
-            arn.ends_with(&format!("/{}", desired.name))
-        }
-        Change::CreateOpenIDConnectProvider { .. } | Change::DeleteOpenIDConnectProvider { .. } => true,
-    }
+    change.cluster().is_none_or(|cluster| cluster == desired.name)
 }
 
 /// A cluster without our tag is only created, or tagged if it is to be adopted.
 fn touches_only_ours(facts: &Facts<'_>, change: &Change) -> bool {
     match change {
-        Change::CreateCluster { .. } | Change::DeleteOpenIDConnectProvider { .. } => true,
-        Change::TagResource { .. } => facts.is_ours() || facts.may_adopt(),
-        Change::UpdateClusterVersion { .. }
-        | Change::UpdateClusterConfig { .. }
-        | Change::AssociateEncryptionConfig { .. }
-        | Change::StartInsightsRefresh { .. }
-        | Change::DeleteCluster { .. }
-        | Change::CreateAddon { .. }
-        | Change::UpdateAddon { .. }
-        | Change::DeleteAddon { .. }
-        | Change::CreateAccessEntry { .. }
-        | Change::UpdateAccessEntry { .. }
-        | Change::DeleteAccessEntry { .. }
-        | Change::AssociateAccessPolicy { .. }
-        | Change::DisassociateAccessPolicy { .. }
-        | Change::CreatePodIdentityAssociation { .. }
-        | Change::UpdatePodIdentityAssociation { .. }
-        | Change::DeletePodIdentityAssociation { .. }
-        | Change::UntagResource { .. }
-        | Change::CreateOpenIDConnectProvider { .. } => facts.is_ours(),
+        Change::Cluster { change: ClusterChange::Create(_), .. }
+        | Change::Oidc(OidcChange::Delete { .. }) => true,
+        Change::Tags { change: TagChange::Tag(_), .. } => facts.is_ours() || facts.may_adopt(),
+        Change::Cluster { .. }
+        | Change::Addon { .. }
+        | Change::Entry { .. }
+        | Change::PodIdentity { .. }
+        | Change::Tags { .. }
+        | Change::Oidc(_) => facts.is_ours(),
     }
 }
 
 fn may_while_deleting(change: &Change) -> bool {
     match change {
-        Change::UpdateClusterConfig { update, .. } => *update == ConfigUpdate::DeletionProtection(false),
-        Change::TagResource { .. }
-        | Change::DeleteCluster { .. }
-        | Change::UntagResource { .. }
-        | Change::DeleteOpenIDConnectProvider { .. } => true,
-        Change::CreateCluster { .. }
-        | Change::UpdateClusterVersion { .. }
-        | Change::AssociateEncryptionConfig { .. }
-        | Change::StartInsightsRefresh { .. }
-        | Change::CreateAddon { .. }
-        | Change::UpdateAddon { .. }
-        | Change::DeleteAddon { .. }
-        | Change::CreateAccessEntry { .. }
-        | Change::UpdateAccessEntry { .. }
-        | Change::DeleteAccessEntry { .. }
-        | Change::AssociateAccessPolicy { .. }
-        | Change::DisassociateAccessPolicy { .. }
-        | Change::CreatePodIdentityAssociation { .. }
-        | Change::UpdatePodIdentityAssociation { .. }
-        | Change::DeletePodIdentityAssociation { .. }
-        | Change::CreateOpenIDConnectProvider { .. } => false,
+        Change::Cluster { change, .. } => matches!(
+            change,
+            ClusterChange::Delete | ClusterChange::UpdateConfig(ConfigUpdate::DeletionProtection(false))
+        ),
+        Change::Tags { .. } | Change::Oidc(OidcChange::Delete { .. }) => true,
+        Change::Addon { .. } | Change::Entry { .. } | Change::PodIdentity { .. } | Change::Oidc(_) => false,
     }
 }
 
 fn creates_once(facts: &Facts<'_>, change: &Change) -> bool {
     match change {
-        Change::CreateCluster { .. } => facts.is_absent(),
-        Change::CreateAddon { addon, .. } => !facts.shows_addon(&addon.name),
-        Change::CreateAccessEntry { principal, .. } => !facts.shows_entry(principal),
-        Change::UpdateClusterVersion { .. }
-        | Change::UpdateClusterConfig { .. }
-        | Change::AssociateEncryptionConfig { .. }
-        | Change::StartInsightsRefresh { .. }
-        | Change::DeleteCluster { .. }
-        | Change::UpdateAddon { .. }
-        | Change::DeleteAddon { .. }
-        | Change::UpdateAccessEntry { .. }
-        | Change::DeleteAccessEntry { .. }
-        | Change::AssociateAccessPolicy { .. }
-        | Change::DisassociateAccessPolicy { .. }
-        | Change::CreatePodIdentityAssociation { .. }
-        | Change::UpdatePodIdentityAssociation { .. }
-        | Change::DeletePodIdentityAssociation { .. }
-        | Change::TagResource { .. }
-        | Change::UntagResource { .. }
-        | Change::CreateOpenIDConnectProvider { .. }
-        | Change::DeleteOpenIDConnectProvider { .. } => true,
+        Change::Cluster { change: ClusterChange::Create(_), .. } => facts.is_absent(),
+        Change::Addon { name, change: AddonChange::Create(..), .. } => !facts.shows_addon(name),
+        Change::Entry { principal, change: EntryChange::Create(_), .. } => !facts.shows_entry(principal),
+        Change::Cluster { .. }
+        | Change::Addon { .. }
+        | Change::Entry { .. }
+        | Change::PodIdentity { .. }
+        | Change::Tags { .. }
+        | Change::Oidc(_) => true,
     }
 }
 
 fn is_tagged(desired: &Desired, change: &Change) -> bool {
-    let tags = match change {
-        Change::CreateCluster { cluster, .. } => &cluster.tags,
-        Change::CreateAddon { addon, .. } => &addon.tags,
-        Change::CreateAccessEntry { tags, .. }
-        | Change::CreatePodIdentityAssociation { tags, .. }
-        | Change::CreateOpenIDConnectProvider { tags, .. } => tags,
-        Change::UpdateClusterVersion { .. }
-        | Change::UpdateClusterConfig { .. }
-        | Change::AssociateEncryptionConfig { .. }
-        | Change::StartInsightsRefresh { .. }
-        | Change::DeleteCluster { .. }
-        | Change::UpdateAddon { .. }
-        | Change::DeleteAddon { .. }
-        | Change::UpdateAccessEntry { .. }
-        | Change::DeleteAccessEntry { .. }
-        | Change::AssociateAccessPolicy { .. }
-        | Change::DisassociateAccessPolicy { .. }
-        | Change::UpdatePodIdentityAssociation { .. }
-        | Change::DeletePodIdentityAssociation { .. }
-        | Change::TagResource { .. }
-        | Change::UntagResource { .. }
-        | Change::DeleteOpenIDConnectProvider { .. } => return true,
-    };
-    facts::has_our_tags(desired, tags)
+    change.created_tags().is_none_or(|tags| facts::has_our_tags(desired, tags))
 }
 
 /// What cannot be found again without the record is in it before the call.
 fn is_recorded(record: &Recorded, change: &Change) -> bool {
     match change {
-        Change::CreateCluster { .. } => record.creating_since.is_some(),
-        Change::DeleteCluster { .. } => record.deleting,
-        Change::CreateOpenIDConnectProvider { .. } => record.oidc_provider.is_some(),
-        Change::UpdateClusterVersion { .. }
-        | Change::UpdateClusterConfig { .. }
-        | Change::AssociateEncryptionConfig { .. } => {
-            record.update.as_ref().is_some_and(|it| it.id.is_none())
-        }
-        Change::StartInsightsRefresh { .. }
-        | Change::CreateAddon { .. }
-        | Change::UpdateAddon { .. }
-        | Change::DeleteAddon { .. }
-        | Change::CreateAccessEntry { .. }
-        | Change::UpdateAccessEntry { .. }
-        | Change::DeleteAccessEntry { .. }
-        | Change::AssociateAccessPolicy { .. }
-        | Change::DisassociateAccessPolicy { .. }
-        | Change::CreatePodIdentityAssociation { .. }
-        | Change::UpdatePodIdentityAssociation { .. }
-        | Change::DeletePodIdentityAssociation { .. }
-        | Change::TagResource { .. }
-        | Change::UntagResource { .. }
-        | Change::DeleteOpenIDConnectProvider { .. } => true,
+        Change::Cluster { change, .. } => match change {
+            ClusterChange::Create(_) => record.creating_since.is_some(),
+            ClusterChange::Delete => record.deleting,
+            ClusterChange::UpdateVersion { .. }
+            | ClusterChange::UpdateConfig(_)
+            | ClusterChange::Encrypt(_) => record.update.as_ref().is_some_and(|it| it.id.is_none()),
+            ClusterChange::RefreshInsights => true,
+        },
+        Change::Oidc(OidcChange::Create(_)) => record.oidc_provider.is_some(),
+        Change::Addon { .. }
+        | Change::Entry { .. }
+        | Change::PodIdentity { .. }
+        | Change::Tags { .. }
+        | Change::Oidc(OidcChange::Delete { .. }) => true,
     }
 }
 
 fn is_next_version(facts: &Facts<'_>, change: &Change) -> bool {
-    let Change::UpdateClusterVersion { version, .. } = change else { return true };
+    let Change::Cluster { change: ClusterChange::UpdateVersion { version, .. }, .. } = change else {
+        return true;
+    };
     let next = facts.cluster().map(|cluster| cluster.version.0.saturating_add(1));
     next == Some(version.0) && *version <= facts.desired.version
 }
 
 /// The FooControlPlane is being deleted; or EKS could not create the cluster, and nobody can have used it.
 fn may_delete_cluster(facts: &Facts<'_>, change: &Change) -> bool {
-    if !matches!(change, Change::DeleteCluster { .. }) {
+    if !matches!(change, Change::Cluster { change: ClusterChange::Delete, .. }) {
         return true;
     }
     let may_go = match facts.desired.deletion {
@@ -246,35 +160,24 @@ fn may_delete_cluster(facts: &Facts<'_>, change: &Change) -> bool {
 
 /// Our own entry goes only if it is bound to a role that does not exist any more.
 fn may_delete_entry(facts: &Facts<'_>, change: &Change) -> bool {
-    let Change::DeleteAccessEntry { principal, .. } = change else { return true };
+    let Change::Entry { principal, change: EntryChange::Delete, .. } = change else { return true };
     facts.desired.own_principal.as_ref() != Some(principal) || facts.is_bound_to_former_role(principal)
 }
 
 /// What is without our tag goes only if it is requested, and has to be created again.
 fn deletes_only_ours(facts: &Facts<'_>, change: &Change) -> bool {
     match change {
-        Change::DeleteAddon { name, .. } => facts.is_our_addon(name),
-        Change::DeleteAccessEntry { principal, .. } => {
+        Change::Addon { name, change: AddonChange::Delete { .. }, .. } => facts.is_our_addon(name),
+        Change::Entry { principal, change: EntryChange::Delete, .. } => {
             facts.is_our_entry(principal) || facts.is_bound_to_former_role(principal)
         }
-        Change::DeletePodIdentityAssociation { id, .. } => facts.is_our_identity(id),
-        Change::DeleteOpenIDConnectProvider { arn } => facts.is_our_provider(arn),
-        Change::CreateCluster { .. }
-        | Change::UpdateClusterVersion { .. }
-        | Change::UpdateClusterConfig { .. }
-        | Change::AssociateEncryptionConfig { .. }
-        | Change::StartInsightsRefresh { .. }
-        | Change::DeleteCluster { .. }
-        | Change::CreateAddon { .. }
-        | Change::UpdateAddon { .. }
-        | Change::CreateAccessEntry { .. }
-        | Change::UpdateAccessEntry { .. }
-        | Change::AssociateAccessPolicy { .. }
-        | Change::DisassociateAccessPolicy { .. }
-        | Change::CreatePodIdentityAssociation { .. }
-        | Change::UpdatePodIdentityAssociation { .. }
-        | Change::TagResource { .. }
-        | Change::UntagResource { .. }
-        | Change::CreateOpenIDConnectProvider { .. } => true,
+        Change::PodIdentity { change: PodIdentityChange::Delete { id }, .. } => facts.is_our_identity(id),
+        Change::Oidc(OidcChange::Delete { arn }) => facts.is_our_provider(arn),
+        Change::Cluster { .. }
+        | Change::Addon { .. }
+        | Change::Entry { .. }
+        | Change::PodIdentity { .. }
+        | Change::Tags { .. }
+        | Change::Oidc(_) => true,
     }
 }

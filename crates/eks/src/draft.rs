@@ -151,23 +151,24 @@ impl Draft {
         why: impl Into<String>,
     ) -> bool {
         let moment = situation.now.0.to_string();
-        let content = hash::content(&change.without_token());
+        let content = hash::content(change);
         let desired = situation.desired;
         let token = hash::token(&[&desired.id, &desired.uid, &content, &moment]);
-        let with_token = change.with_token(&token);
-        self.send_with(situation, kind, with_token, why)
+        self.send_with(situation, kind, change.clone(), token, why)
     }
 
-    /// Sends a call with its own token.
+    /// Sends a call with its own token, if the operation takes one.
     pub(crate) fn send_with(
         &mut self,
         situation: &Situation<'_>,
         kind: ConditionKind,
         change: Change,
+        token: String,
         why: impl Into<String>,
     ) -> bool {
         self.unsettled = true;
-        let mut action = Action { change, why: why.into() };
+        let token = change.facts().takes_token.then_some(token);
+        let mut action = Action { change, token, why: why.into() };
         if let Some(failure) = situation.memory.calls.failure(&action) {
             self.say_failure(situation, kind, failure);
             let at = next_try(situation, failure);
@@ -176,8 +177,8 @@ impl Draft {
                 return false;
             }
             let change = &action.change;
-            if failure.lost && !matches!(change, Change::CreateCluster { .. }) && !change.updates_cluster() {
-                action.change = failure.action.change.clone();
+            if failure.lost && !change.creates_cluster() && !change.updates_cluster() {
+                action.token.clone_from(&failure.action.token);
             }
         }
         foo_calls::add(&mut self.actions, action);
@@ -211,14 +212,14 @@ impl Draft {
         change: &Change,
         why: impl Into<String>,
     ) -> bool {
-        let content = hash::content(&change.without_token());
+        let content = hash::content(change);
         if self.is_to_wait(situation, kind, Reason::ClusterUpdateFailed, name, &content) {
             return false;
         }
         let count = self.record.updates.get(name).copied().unwrap_or(0).saturating_add(1);
         let desired = situation.desired;
         let token = hash::token(&[&desired.id, &desired.uid, name, &count.to_string(), &content]);
-        let sent = self.send_with(situation, kind, change.with_token(&token), why);
+        let sent = self.send_with(situation, kind, change.clone(), token, why);
         if sent {
             self.record.updates.insert(name.to_owned(), count);
             let update = RecordedUpdate { kind: name.to_owned(), content, id: None, since: situation.now };

@@ -26,18 +26,18 @@
 //! A new field of a control plane: `api/src/control_plane/eks.rs` with its CEL rule (`edits.rs`: what is immutable);
 //! `Desired` in `input/desired.rs`, filled by `controller/src/control_plane/eks/desired/`; a step here; `docs/eks.md`.
 //!
-//! A new option of an add-on (as a pattern, search for `service_account_role`):
+//! A new option of an add-on is a field of `AddonSettings` in `model/src/eks/addon.rs`, which is what is requested, sent
+//! and shown. Nothing compiles until each of these has it:
 //!
-//! * `Addon` in `api/src/control_plane/eks.rs`, and `api/src/in_aws/rows.rs` if it names something in AWS; the variable
-//!   `addons` in `deploy/clusterctl/clusterclass-foo-eks.yaml` (a test compares it with the CRD);
-//! * `DesiredAddon` in `input/desired.rs`, filled by `desired/addons.rs` of the controller;
-//! * what EKS reports and what is sent, in `model/src/eks/addon.rs` and `change.rs`;
-//! * `steps/addon.rs` (what is created, and what differs) and `steps/addons.rs`; `situation/effects.rs`, which keeps
-//!   the former value if it is forgotten: the compiler does not find that;
+//! * `desired/addons.rs` of the controller, from `Addon` in `api/src/control_plane/eks.rs` (`api/src/in_aws/rows.rs` if
+//!   it names something in AWS; `deploy/clusterctl/clusterclass-foo-eks.yaml` has the variable `addons`, which a test
+//!   compares with the CRD);
+//! * `AddonSettings::updated` beside it, and `steps/addon.rs`: what an update sends, and what differs;
 //! * `cloud-adapter/src/eks/changes/addons.rs` (sends) and `shapes.rs` (reads), with a case in
 //!   `cloud-adapter/tests/wire/eks.rs`;
-//! * `simulator/src`: `core/eks/{requests,addons}.rs`, `wire/eks/addons.rs`, `sim_cloud/clusters/{requests,tell}.rs`;
-//! * tests: `tests/eks/addons.rs`, `tests/e2e/tests/admission/eks.rs`.
+//! * `simulator/src/wire/eks/addons.rs` (reads and shows); what EKS refuses is in `simulator-core/src/core/eks/addons.rs`.
+//!
+//! Tests: `tests/eks/addons.rs`, `tests/e2e/tests/admission/eks.rs`.
 
 mod check;
 mod draft;

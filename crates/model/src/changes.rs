@@ -1,8 +1,11 @@
 //! What a group is created with, and what of a group can be changed: decided by the planner, carried out by a cloud.
 
-use crate::{GroupName, HookConfig, InstancesMix, LaunchTemplateId, Protection, SubnetId, TemplateVersion};
+use crate::{
+    GroupName, GroupSettings, GroupSettingsChange, HookConfig, InstancesMix, LaunchTemplateId,
+    TemplateVersion,
+};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A group to create.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,10 +22,8 @@ pub struct NewGroup {
     pub template: (LaunchTemplateId, TemplateVersion),
     /// Types and purchase options, for a mixed instances policy.
     pub mix: Option<InstancesMix>,
-    /// Subnets to spread over; at least one.
-    pub subnets: BTreeSet<SubnetId>,
-    /// Whether new instances are protected from scale-in.
-    pub new_instances: Protection,
+    /// Its other settings.
+    pub settings: GroupSettings,
     /// Our lifecycle hook, created with the group so that nothing of it ever ends without.
     pub drain_hook: Option<HookConfig>,
     /// Tags of the group, the ownership tags included; not propagated to instances (the template tags those).
@@ -40,8 +41,6 @@ pub struct GroupChange {
     pub desired: Option<u32>,
     /// Template and version to launch from, and the mix that goes with them: `None` inside means no mix.
     pub template: Option<(LaunchTemplateId, TemplateVersion, Option<InstancesMix>)>,
-    /// Subnets.
-    pub subnets: Option<BTreeSet<SubnetId>>,
-    /// Protection of new instances.
-    pub new_instances: Option<Protection>,
+    /// Other settings.
+    pub settings: GroupSettingsChange,
 }

@@ -161,6 +161,9 @@ event_reasons! {
     NetworkResourcesDeleted Normal FooCluster
     "parts of its managed network are deleted: what they are for, and their ids"
 
+    NetworkElsewhere Warning FooCluster
+    "AWS has another network for a Cluster of this namespace and name, with the tags of another management cluster: this one was rebuilt from Git, or both share the account"
+
     NetworkChanged Normal FooCluster
     "parts of its managed network that was ready before are changed, and why each"
 

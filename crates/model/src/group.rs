@@ -1,10 +1,11 @@
 //! An Auto Scaling group and its instances, as `DescribeAutoScalingGroups` tells of them.
 
-use super::ids::{GroupName, InstanceId, InstanceType, LaunchTemplateId, SubnetId, TemplateVersion, Zone};
+use super::ids::{GroupName, InstanceId, InstanceType, LaunchTemplateId, TemplateVersion, Zone};
+use super::settings::GroupSettings;
 use super::template::InstancesMix;
 use super::time::AwsTime;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// One Auto Scaling group. Counts are instances.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,10 +20,8 @@ pub struct Group {
     pub template: Option<(LaunchTemplateId, TemplateChoice)>,
     /// Instance types and purchase options, when the group uses a mixed instances policy.
     pub mix: Option<InstancesMix>,
-    /// Subnets new instances are spread over, sorted.
-    pub subnets: BTreeSet<SubnetId>,
-    /// Whether new instances are protected from scale-in when they launch.
-    pub new_instances: Protection,
+    /// Its other settings.
+    pub settings: GroupSettings,
     /// Processes that are suspended, with AWS's words on why.
     pub suspended: BTreeMap<Process, String>,
     /// The group's own tags; AWS's `aws:` tags are left out.

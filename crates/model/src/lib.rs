@@ -4,7 +4,8 @@
 //! Plain data without behaviour beyond simple questions about itself. The planner decides in these types, the traits of the
 //! `cloud` crate speak in them: nothing is translated between looking, deciding and doing.
 //!
-//! * `group`, `template`, `hook`, `machine`, `changes`: a pool in AWS and in Kubernetes, and what can be changed of it;
+//! * `group`, `settings`, `template`, `hook`, `machine`, `changes`: a pool in AWS and in Kubernetes, and what can be
+//!   changed of it;
 //! * `network`, `eks`: the parts of networks and EKS clusters, and their changes;
 //! * `signal`, `event`: what AWS announces, and what the provider reports;
 //! * `reason`: the reasons of conditions with their remedies;
@@ -25,6 +26,7 @@ pub mod names;
 pub mod network;
 pub mod object;
 pub mod reason;
+pub mod settings;
 pub mod signal;
 pub mod template;
 pub mod time;
@@ -46,6 +48,7 @@ pub use machine::{Deletion, DeletionStage, DeletionTimeouts, FooMachine, Machine
 pub use names::machine_name;
 pub use object::{ObjectPlace, Storage};
 pub use reason::Reason;
+pub use settings::{GroupSettings, GroupSettingsChange};
 pub use signal::{Signal, SignalKind};
 pub use template::{
     InstancesMix, LaunchTemplate, MetadataOptions, MixOverride, SpotOptions, SpotStrategy, StoredUserData,

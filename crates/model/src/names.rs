@@ -54,6 +54,10 @@ pub const CONTROL_PLANE_ID_ANNOTATION: &str = "infrastructure.foo.com/control-pl
 /// id: the default name depends on the management cluster, and a moved control plane keeps its name.
 pub const EKS_NAME_ANNOTATION: &str = "infrastructure.foo.com/eks-cluster-name";
 
+/// Annotation on the FooControlPlane in mode `eks`: its EKS cluster was adopted, as [`TAG_ADOPTED`] says. Written by the provider; it goes
+/// along when the object is moved, and the status does not. It can only prevent the deletion of a cluster.
+pub const ADOPTED_ANNOTATION: &str = "infrastructure.foo.com/adopted";
+
 /// Annotation on a kubeconfig Secret with the token of an EKS cluster: when the token ends (RFC 3339), by AWS's clock.
 pub const TOKEN_EXPIRES_ANNOTATION: &str = "infrastructure.foo.com/token-expires";
 

@@ -15,9 +15,6 @@ use std::net::Ipv4Addr;
 const LARGEST: u8 = 16;
 const SMALLEST: u8 = 28;
 
-/// The first range of a VPC, if the spec has none.
-pub const USUAL_RANGE: &str = "10.0.0.0/16";
-
 /// Addresses of each subnet that AWS keeps for itself: the first four and the last ("Subnet CIDR blocks").
 const RESERVED: u32 = 5;
 
@@ -92,12 +89,19 @@ pub fn key(tier: Tier, zone: &Zone) -> String {
 
 /// Prefix length of a tier's subnets in a VPC of this size, if the spec has none. With private subnets of an eighth and public
 /// ones of a 64th, seven zones have room; no region has more than six.
-pub fn usual_size(tier: Tier, vpc: Ipv4Net) -> u8 {
+fn usual_size(tier: Tier, vpc: Ipv4Net) -> u8 {
     let smaller = match tier {
         Tier::Private => 3,
         Tier::Public => 6,
     };
     vpc.prefix_len().saturating_add(smaller).min(SMALLEST)
+}
+
+/// Prefix length of each tier's subnets in a VPC whose first range is `vpc`: the requested one, or one that suits the
+/// VPC.
+pub fn sizes(requested: impl IntoIterator<Item = (Tier, Option<u8>)>, vpc: Ipv4Net) -> BTreeMap<Tier, u8> {
+    let size = |(tier, size): (Tier, Option<u8>)| (tier, size.unwrap_or_else(|| usual_size(tier, vpc)));
+    requested.into_iter().map(size).collect()
 }
 
 /// How many addresses of a subnet can be used.

@@ -13,7 +13,7 @@ use crate::role::Role;
 use crate::{Action, Desired, Memory, Observed, Plan, Recorded};
 use facts::Facts;
 use foo_calls::Violation;
-use foo_model::network::{Change, EndpointState, NatState, Tags};
+use foo_model::network::{Change, ChangeKind, EndpointState, NatState, Tags};
 use foo_model::{Reason, VpcId};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -175,48 +175,10 @@ fn deletes_with_cause(facts: &Facts<'_>, action: &Action) -> bool {
         Change::DetachInternetGateway { gateway, vpc } => {
             has_another(gateway.as_str()) || !facts.is_our_vpc(vpc)
         }
-        Change::DisassociateVpcCidrBlock { .. }
-        | Change::DisassociateRouteTable { .. }
-        | Change::DeleteNetworkInterface { .. }
-        | Change::DeleteLoadBalancer { .. }
-        | Change::DeleteTargetGroup { .. } => false,
-        other => deletes_no_part(other),
+        Change::DisassociateVpcCidrBlock { .. } | Change::DisassociateRouteTable { .. } => false,
+        // Any other deletion needs a cause.
+        other => other.kind() != ChangeKind::Deleted,
     }
-}
-
-/// The changes that delete no part, association or range; any other needs a cause.
-fn deletes_no_part(change: &Change) -> bool {
-    matches!(
-        change,
-        Change::CreateVpc { .. }
-            | Change::ModifyVpcAttribute { .. }
-            | Change::AssociateVpcCidrBlock { .. }
-            | Change::AssociateVpcIpv6 { .. }
-            | Change::CreateSubnet { .. }
-            | Change::ModifySubnetAttribute { .. }
-            | Change::AssociateSubnetCidrBlock { .. }
-            | Change::CreateInternetGateway { .. }
-            | Change::AttachInternetGateway { .. }
-            | Change::CreateEgressOnlyInternetGateway { .. }
-            | Change::AllocateAddress { .. }
-            | Change::CreateNatGateway { .. }
-            | Change::CreateRouteTable { .. }
-            | Change::CreateRoute { .. }
-            | Change::ReplaceRoute { .. }
-            | Change::DeleteRoute { .. }
-            | Change::AssociateRouteTable { .. }
-            | Change::ReplaceRouteTableAssociation { .. }
-            | Change::CreateSecurityGroup { .. }
-            | Change::AuthorizeSecurityGroupIngress { .. }
-            | Change::AuthorizeSecurityGroupEgress { .. }
-            | Change::RevokeSecurityGroupIngress { .. }
-            | Change::RevokeSecurityGroupEgress { .. }
-            | Change::UpdateSecurityGroupRuleDescriptionsIngress { .. }
-            | Change::CreateVpcEndpoint { .. }
-            | Change::ModifyVpcEndpoint { .. }
-            | Change::CreateTags { .. }
-            | Change::DeleteTags { .. }
-    )
 }
 
 /// A VPC that is ours, after everything that can be in it was looked at since the deletion began and nothing was found.

@@ -38,8 +38,8 @@
 //! * `act`, `record` and `looks` in `controller/src/cluster/managed/`; `cloud-adapter/src/networks/`.
 //! * `Operation` in `foo-cloud`, its `Guard` in `xtask/src/generate/iam/guards.rs`, the statements in `networks.rs`
 //!   beside it.
-//! * `simulator/src`: `core/network/`, `wire/ec2/network/`, `sim_cloud/networks.rs`, `core/ec2/tags.rs`,
-//!   `iam/networks.rs`.
+//! * `simulator-core/src`: `core/network/`, `sim_cloud/networks.rs`, `core/ec2/tags.rs`; `simulator/src`:
+//!   `wire/ec2/network/`, `asks/networks.rs`.
 //! * `read` in `tests/network/world.rs`, `testbed/src/world/network.rs`; `docs/concepts/networks.md`,
 //!   `docs/operations/aws.md`.
 
@@ -71,7 +71,7 @@ pub use plan::plan;
 pub use recorded::Recorded;
 pub use report::Report;
 pub use role::Role;
-pub use situation::installations;
+pub use situation::{installations, nat_zones};
 
 use foo_calls::{Calls, Domain, Violation};
 

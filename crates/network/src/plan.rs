@@ -61,6 +61,7 @@ fn finish(situation: &Situation<'_>, mut draft: Draft, deletion: Deletion) -> Pl
         resources: summary::resources(situation, &draft),
         vpc,
         strangers,
+        namesake: begin::has_namesake(situation),
         looks,
         wants_quotas: draft.wants_quotas,
         again_at,

@@ -4,9 +4,6 @@ use foo_model::Zone;
 use foo_model::network::ZoneInfo;
 use std::collections::BTreeMap;
 
-/// In how many zones a network has subnets, if the spec does not say.
-pub const USUAL_ZONES: usize = 3;
-
 /// Zones, by id, in which Amazon EKS has no control planes (Amazon EKS User Guide, "View Amazon EKS networking requirements
 /// for VPC and subnets"). The planner does not choose them; a spec that names one gets it.
 const WITHOUT_EKS: [&str; 3] = ["use1-az3", "usw1-az2", "cac1-az3"];

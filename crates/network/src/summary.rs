@@ -3,9 +3,10 @@
 use crate::desired::DesiredVpc;
 use crate::draft::{Draft, Note, Weight};
 use crate::recorded;
-use crate::report::{Condition, ConditionKind, Owner, Resource, State, Stranger};
+use crate::report::{Condition, ConditionKind, NAMESAKE, Owner, Resource, State, Stranger};
 use crate::role::Role;
 use crate::situation::{Situation, Standing};
+use crate::steps::begin;
 use foo_calls::report::{Deletion, Status};
 use foo_model::network::Kind;
 use foo_model::{Reason, Zone};
@@ -28,7 +29,7 @@ pub(crate) fn conditions(
         .filter(|kind| !matches!(kind, ConditionKind::NetworkReady | ConditionKind::Deleting))
         .map(|kind| part(situation, draft, kind))
         .collect();
-    let mut all = vec![network(situation, &parts)];
+    let mut all = vec![warned(situation, network(situation, &parts))];
     all.extend(parts);
     all.push(deleting(situation, draft, deletion, strangers));
     all
@@ -137,6 +138,15 @@ fn network(situation: &Situation<'_>, parts: &[Condition]) -> Condition {
     let drifted = parts.iter().find(|it| it.reason == Reason::NetworkDrifted);
     let reason = drifted.map_or(Reason::NetworkAsRequested, |it| it.reason);
     condition(kind, Status::True, reason, drifted.map(|it| it.message.clone()).unwrap_or_default())
+}
+
+fn warned(situation: &Situation<'_>, mut network: Condition) -> Condition {
+    if begin::has_namesake(situation) {
+        let before =
+            if network.message.is_empty() { String::new() } else { format!("{}; ", network.message) };
+        network.message = format!("{before}warning: {NAMESAKE}");
+    }
+    network
 }
 
 fn deleting(

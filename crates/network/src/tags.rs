@@ -69,6 +69,13 @@ pub(crate) fn are_of_an_earlier_one(desired: &Desired, tags: &Tags) -> bool {
         && tags.get(TAG_INSTALLATION) == Some(&desired.installation)
 }
 
+/// Whether the tags are those of a network that another management cluster created for a Cluster of this namespace and name.
+pub(crate) fn are_of_a_namesake(desired: &Desired, tags: &Tags) -> bool {
+    tags.get(TAG_NETWORK).is_some_and(|id| *id != desired.network_id)
+        && tags.get(TAG_CLUSTER) == Some(&desired.cluster)
+        && tags.get(TAG_INSTALLATION).is_some_and(|id| *id != desired.installation)
+}
+
 /// Whether the tags have this network's id, and the name of another Cluster.
 pub(crate) fn are_of_another_cluster(desired: &Desired, tags: &Tags) -> bool {
     tags.get(TAG_NETWORK) == Some(&desired.network_id)

@@ -3,9 +3,9 @@
 use crate::hooks::{before_cluster_create, before_cluster_delete};
 use crate::testing::{World, topology_request};
 use crate::validation::validate;
-use foo_simulator::DEFAULT_REGION;
-use foo_simulator::core::mishaps::QuotaClass;
-use foo_simulator::core::network::PRIVATE_SUBNETS;
+use foo_simulator_core::DEFAULT_REGION;
+use foo_simulator_core::core::mishaps::QuotaClass;
+use foo_simulator_core::core::network::PRIVATE_SUBNETS;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

@@ -5,10 +5,10 @@ use crate::settings::Access;
 use async_trait::async_trait;
 use foo_cloud::{Cloud, Compute as _, Groups as _};
 use foo_model::names::{TAG_CLUSTER, TAG_POOL};
-use foo_model::{MetadataOptions, NewGroup, Protection, SubnetId, TemplateContent, UserData};
-use foo_simulator::core::catalogue::IMAGE_X86_64;
-use foo_simulator::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
-use foo_simulator::{DEFAULT_REGION, Simulator, SimulatorConfig};
+use foo_model::{GroupSettings, MetadataOptions, NewGroup, Protection, SubnetId, TemplateContent, UserData};
+use foo_simulator_core::core::catalogue::IMAGE_X86_64;
+use foo_simulator_core::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
+use foo_simulator_core::{DEFAULT_REGION, Simulator, SimulatorConfig};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -63,8 +63,10 @@ impl World {
             desired: Some(instances),
             template,
             mix: None,
-            subnets: PRIVATE_SUBNETS.map(SubnetId::from).into(),
-            new_instances: Protection::Unprotected,
+            settings: GroupSettings {
+                new_instances: Protection::Unprotected,
+                ..GroupSettings::in_subnets(PRIVATE_SUBNETS.map(SubnetId::from).into())
+            },
             drain_hook: None,
             tags: tags.map(|(key, value)| (key.to_owned(), value.to_owned())).into(),
         };

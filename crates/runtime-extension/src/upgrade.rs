@@ -136,7 +136,7 @@ mod tests {
     use crate::testing::World;
     use foo_cloud::Clusters as _;
     use foo_model::eks::{Answer, Question};
-    use foo_simulator::{DEFAULT_REGION, Fault, FaultRule};
+    use foo_simulator_core::{DEFAULT_REGION, Fault, FaultRule};
     use serde_json::{Value, json};
     use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@
 //! the Python of an environment that has it is named; with fewer groups, because it needs minutes for as many.
 
 use anyhow::{Context as _, Result, bail};
-use foo_simulator::{Simulator, SimulatorConfig};
+use foo_simulator::{Handle, SimulatorConfig};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -164,7 +164,7 @@ fn simulator(groups: u32) -> Result<()> {
     let mut config = SimulatorConfig::stepped();
     config.throttling.autoscaling = None;
     config.throttling.ec2 = foo_simulator::Ec2Throttling::Off;
-    let aws = runtime.block_on(Simulator::start(config))?;
+    let aws = runtime.block_on(Handle::start(config))?;
     let mut client = Client::new(aws.address());
     client.make(groups)?;
     aws.step(Duration::from_mins(5));

@@ -42,7 +42,7 @@
 //! | GET `/_sim/regions/<r>/network` | everything in the region's networks |
 //! | GET, PUT `/_sim/regions/<r>/nat-faults` | which future NAT gateways fail ([`NatMishap`](crate::core::network::NatMishap)s) |
 //! | GET `/_sim/regions/<r>/clusters`, `/clusters/<name>` | all clusters of EKS; one, with everything that belongs to it |
-//! | PUT `/_sim/regions/<r>/clusters/<name>/health`, `/addons/<addon>/health` | what is wrong with it ([`Issue`](crate::core::eks::cluster::Issue)s) |
+//! | PUT `/_sim/regions/<r>/clusters/<name>/health`, `/addons/<addon>/health` | what is wrong with it ([`Issue`](foo_model::eks::Issue)s) |
 //! | PUT `/_sim/regions/<r>/clusters/<name>/insights` | its insights ([`InsightFact`](crate::core::eks::cluster::InsightFact)s) beside those that EKS works out |
 //! | PUT `/_sim/regions/<r>/clusters/<name>/server` | the API server that runs for it ([`ApiServer`](crate::core::eks::cluster::ApiServer)), or null |
 //! | POST `/_sim/regions/<r>/clusters/<name>/upgrade` | AWS updates it to the next version |
@@ -54,7 +54,7 @@ mod clusters;
 mod networks;
 mod outcome;
 
-use crate::clock::Pace;
+use crate::Pace;
 use crate::core::catalogue::{Boot, TypeInfo};
 use crate::core::group::model::RootVolume;
 use crate::core::mishaps::{QuotaClass, ZoneState};

@@ -16,39 +16,6 @@ pub struct Handle {
     server: JoinHandle<()>,
 }
 
-impl Simulator {
-    /// A simulator that answers HTTP at the configured address. Needs a tokio runtime.
-    ///
-    /// # Errors
-    /// The address cannot be bound.
-    pub async fn start(config: SimulatorConfig) -> io::Result<Handle> {
-        Self::new(config).serve().await
-    }
-
-    /// Starts an HTTP server for this simulator.
-    ///
-    /// # Errors
-    /// The address cannot be bound.
-    pub async fn serve(self) -> io::Result<Handle> {
-        let listener = tokio::net::TcpListener::bind(self.world.config.listen).await?;
-        let address = listener.local_addr()?;
-        let server = tokio::spawn(server::serve(listener, self.clone(), Side::Callers));
-        Ok(Handle { simulator: self, address, server })
-    }
-
-    /// Starts an HTTP server for the authenticators of EKS's clusters: STS and EC2 answer there as EKS calls them, without the
-    /// account's limits, faults and counts. Whoever forwards a request leaves the header `host` as it is.
-    ///
-    /// # Errors
-    /// No port is free.
-    pub async fn serve_eks(&self) -> io::Result<EksEndpoint> {
-        let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-        let address = listener.local_addr()?;
-        let server = tokio::spawn(server::serve(listener, self.clone(), Side::Eks));
-        Ok(EksEndpoint { address, server })
-    }
-}
-
 /// What EKS's authenticators take for AWS, until it is dropped.
 #[derive(Debug)]
 pub struct EksEndpoint {
@@ -57,6 +24,18 @@ pub struct EksEndpoint {
 }
 
 impl EksEndpoint {
+    /// Starts an HTTP server for the authenticators of EKS's clusters: STS and EC2 respond there as to EKS, without the
+    /// account's limits, faults and counts. Whoever forwards a request leaves the header `host` as it is.
+    ///
+    /// # Errors
+    /// No port is free.
+    pub async fn start(simulator: &Simulator) -> io::Result<Self> {
+        let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let address = listener.local_addr()?;
+        let server = tokio::spawn(server::serve(listener, simulator.clone(), Side::Eks));
+        Ok(Self { address, server })
+    }
+
     /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -70,6 +49,18 @@ impl Drop for EksEndpoint {
 }
 
 impl Handle {
+    /// A simulator that responds over HTTP at the configured address. Needs a tokio runtime.
+    ///
+    /// # Errors
+    /// The address cannot be bound.
+    pub async fn start(config: SimulatorConfig) -> io::Result<Self> {
+        let simulator = Simulator::new(config);
+        let listener = tokio::net::TcpListener::bind(simulator.world.config.listen).await?;
+        let address = listener.local_addr()?;
+        let server = tokio::spawn(server::serve(listener, simulator.clone(), Side::Callers));
+        Ok(Self { simulator, address, server })
+    }
+
     /// The endpoint URL, for SDKs (`AWS_ENDPOINT_URL`).
     pub fn endpoint(&self) -> String {
         format!("http://{}", self.address)

@@ -2,9 +2,7 @@
 
 use anyhow::Context as _;
 use clap::Parser;
-use foo_simulator::{
-    AccessKey, DEFAULT_ACCOUNT, DEFAULT_REGION, Pace, Simulator, SimulatorConfig, Throttling,
-};
+use foo_simulator::{AccessKey, DEFAULT_ACCOUNT, DEFAULT_REGION, Handle, Pace, SimulatorConfig, Throttling};
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -114,7 +112,7 @@ async fn main() -> anyhow::Result<()> {
         .init();
     let config = Flags::parse().config();
     let listen = config.listen;
-    let handle = Simulator::start(config).await.with_context(|| format!("could not listen on {listen}"))?;
+    let handle = Handle::start(config).await.with_context(|| format!("could not listen on {listen}"))?;
     // Programs that start the simulator wait for this line.
     let mut out = std::io::stdout();
     writeln!(out, "listening on {}", handle.endpoint())

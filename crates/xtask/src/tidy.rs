@@ -23,13 +23,9 @@ const UNFINISHED: [&str; 5] = [
 const MACHINE_PATHS: [&str; 4] =
     [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("/Us", "ers/")];
 
-/// Where files need each other nevertheless; everywhere else no two of a crate's files may. The core of the simulator is one
-/// `impl Region` over many files, as many as AWS has subjects; the types of each are in its own file.
-const WITH_CIRCLES: [&str; 1] = ["crates/simulator/src/core/"];
-
 /// Where modules with the same parent need each other, although their files do not; `xtask measure` lists them. In every other crate
 /// that is a finding.
-const WITH_MODULE_CIRCLES: [&str; 2] = ["crates/controller/src", "crates/simulator/src"];
+const WITH_MODULE_CIRCLES: [&str; 1] = ["crates/simulator-core/src"];
 
 /// Fails with every finding; warnings are printed only.
 pub fn check(root: &Path) -> Result<()> {
@@ -64,7 +60,7 @@ pub fn check(root: &Path) -> Result<()> {
     bail!("not tidy:\n  {}", findings.join("\n  "))
 }
 
-/// Files of one crate that need each other, but for those that may.
+/// Files, and modules except those that may, of one crate that need each other.
 fn circles(code: &[(&str, &str)]) -> Result<Vec<String>> {
     let crates = code.iter().filter_map(|(path, _)| path.strip_suffix("/Cargo.toml"));
     let mut findings = Vec::new();
@@ -74,13 +70,7 @@ fn circles(code: &[(&str, &str)]) -> Result<Vec<String>> {
         if !WITH_MODULE_CIRCLES.contains(&folder.as_str()) {
             findings.extend(crate::imports::module_circles(&folder, rust())?.iter().map(ToString::to_string));
         }
-        for circle in crate::imports::circles(&folder, rust())? {
-            let may =
-                WITH_CIRCLES.iter().any(|folder| circle.files.iter().all(|file| file.starts_with(folder)));
-            if !may {
-                findings.push(circle.to_string());
-            }
-        }
+        findings.extend(crate::imports::circles(&folder, rust())?.iter().map(ToString::to_string));
     }
     Ok(findings)
 }

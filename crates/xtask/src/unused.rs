@@ -14,7 +14,7 @@ const DECLARES: [&str; 6] = ["fn", "struct", "enum", "const", "static", "type"];
 /// Dependencies that are used without being named: kube's derive names it; the library has another name than its package; it is there
 /// for the feature that it selects.
 const UNNAMED: [(&str, &str); 3] =
-    [("crates/api/", "serde_json"), ("crates/simulator/", "md-5"), ("crates/xtask/", "k8s-openapi")];
+    [("crates/api/", "serde_json"), ("crates/simulator-core/", "md-5"), ("crates/xtask/", "k8s-openapi")];
 
 /// A sentence for each unused item. `files`: path and text of every Rust file and every manifest.
 pub(crate) fn findings(files: &[(&str, &str)]) -> Result<Vec<String>> {

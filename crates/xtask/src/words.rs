@@ -42,7 +42,7 @@ const PAGES: [&str; 6] = [
 ];
 
 /// Crates whose string literals are for users: conditions, events, logs, errors, what is printed.
-const PROGRAMS: [&str; 13] = [
+const PROGRAMS: [&str; 14] = [
     "crates/api/src/",
     "crates/bootstrap/src/",
     "crates/controller/src/",
@@ -56,6 +56,7 @@ const PROGRAMS: [&str; 13] = [
     "crates/runtime-extension/src/",
     "crates/runtime-sdk/src/",
     "crates/simulator/src/",
+    "crates/simulator-core/src/",
 ];
 
 /// A sentence for each such word in one file.

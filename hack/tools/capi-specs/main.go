@@ -55,8 +55,13 @@ func main() {
 	}
 	if *printLeftOut {
 		for _, spec := range leftOut {
-			name := runtime.FuncForPC(reflect.ValueOf(spec.spec).Pointer()).Name()
-			fmt.Printf("%s: %s\n", name[strings.LastIndex(name, ".")+1:], spec.why)
+			fmt.Printf("%s: %s\n", function(spec.spec), spec.why)
+		}
+		if exported == "" {
+			fail("built without the names of Cluster API's specs: run hack/tools/build.sh")
+		}
+		if missing := unlisted(); len(missing) > 0 {
+			fail("neither played nor left out with a reason: " + strings.Join(missing, ", "))
 		}
 		return
 	}
@@ -102,6 +107,33 @@ func main() {
 	if passed := ginkgo.RunSpecs(suite, "Cluster API", suiteConfig, reporterConfig); !passed || suite.failed {
 		os.Exit(1)
 	}
+}
+
+// exported are the names of all specs of this version of Cluster API, which hack/tools/build.sh reads in its sources.
+var exported string
+
+// unlisted are the specs of Cluster API that are neither played nor left out.
+func unlisted() []string {
+	listed := map[string]bool{}
+	for _, spec := range played {
+		listed[function(spec)] = true
+	}
+	for _, spec := range leftOut {
+		listed[function(spec.spec)] = true
+	}
+	var missing []string
+	for _, name := range strings.Split(exported, ",") {
+		if !listed[name] {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+// function is the name of a function.
+func function(of any) string {
+	name := runtime.FuncForPC(reflect.ValueOf(of).Pointer()).Name()
+	return name[strings.LastIndex(name, ".")+1:]
 }
 
 func fail(message string) {

@@ -155,7 +155,7 @@ fn policies_hold_in_whichever_namespace_the_provider_is() -> Result<()> {
     let arguments =
         ["generate", "provider", "--infrastructure", "foo:v0.1.0", "--target-namespace", "elsewhere"];
     let objects = Release::new()?.clusterctl(&arguments, &[])?;
-    for name in ["foo-cluster-templates", "foo-protection"] {
+    for name in ["foo-adoption", "foo-cluster-templates", "foo-protection"] {
         let binding = named(&objects, "ValidatingAdmissionPolicyBinding", name);
         assert_eq!(binding["spec"]["policyName"], name);
         let policy = named(&objects, "ValidatingAdmissionPolicy", name);
@@ -236,6 +236,27 @@ fn a_role_can_be_given_to_the_manager() -> Result<()> {
     )?;
     let account = named(&objects, "ServiceAccount", "foo-manager");
     assert_eq!(account["metadata"]["annotations"]["eks.amazonaws.com/role-arn"], arn);
+    Ok(())
+}
+
+/// One by one: as `envFrom` the Secret could set proxies and endpoints. The token belongs to temporary keys.
+#[test]
+fn keys_and_their_token_can_be_given_in_a_secret() -> Result<()> {
+    let release = Release::new()?;
+    for (flag, deployment) in
+        [("--infrastructure", "foo-controller-manager"), ("--runtime-extension", "foo-extension")]
+    {
+        let objects = release.clusterctl(&["generate", "provider", flag, "foo:v0.1.0"], &[])?;
+        let container =
+            &named(&objects, "Deployment", deployment)["spec"]["template"]["spec"]["containers"][0];
+        assert!(container["envFrom"].is_null(), "{container}");
+        let entries = container["env"].as_array().context("no variables")?;
+        for key in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"] {
+            let entry = entries.iter().find(|entry| entry["name"] == key).context(key)?;
+            let expected = json!({"name": "foo-aws-credentials", "key": key, "optional": true});
+            assert_eq!(entry["valueFrom"]["secretKeyRef"], expected, "{deployment}: {key}");
+        }
+    }
     Ok(())
 }
 

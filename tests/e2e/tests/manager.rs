@@ -133,23 +133,34 @@ async fn plain_http(port: u16, token: &str) -> Result<String> {
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
+/// The token that Kubernetes writes into the Secret of deploy/monitoring once that is applied.
+async fn token_of_scraper(world: &World) -> Result<String> {
+    let scraper = std::fs::read_to_string(xtask::root().join("deploy/monitoring/scraper.yaml"))?;
+    world.api().apply(&scraper).await?;
+    let secret = [
+        "get",
+        "secret/foo-metrics-scraper-token",
+        "--namespace=foo-system",
+        "--output=go-template={{with .data}}{{.token | base64decode}}{{end}}",
+    ];
+    wait_until("the scraper's token", SOON, async || {
+        let token = world.api().kubectl(secret).await?;
+        Ok(if token.is_empty() { Probe::NotYet("none".to_owned()) } else { Probe::Done(token) })
+    })
+    .await
+}
+
+/// docs/operations/metrics.md says how to rotate it.
 #[test]
-fn the_token_that_deploy_monitoring_makes_scrapes_metrics() {
+fn the_token_that_deploy_monitoring_makes_scrapes_metrics_and_so_does_the_next_one() {
     in_world(async |world| {
-        let scraper = std::fs::read_to_string(xtask::root().join("deploy/monitoring/scraper.yaml"))?;
-        world.api().apply(&scraper).await?;
-        let secret = [
-            "get",
-            "secret/foo-metrics-scraper-token",
-            "--namespace=foo-system",
-            "--output=go-template={{with .data}}{{.token | base64decode}}{{end}}",
-        ];
-        let token = wait_until("the scraper's token", SOON, async || {
-            let token = world.api().kubectl(secret).await?;
-            Ok(if token.is_empty() { Probe::NotYet("none".to_owned()) } else { Probe::Done(token) })
-        })
-        .await?;
+        let token = token_of_scraper(world).await?;
         assert_eq!(statuses(world.manager(), Some(&token)).await?, (200, 403));
+        let file = xtask::root().join("deploy/monitoring/scraper.yaml").display().to_string();
+        world.api().kubectl(["delete", "-f", file.as_str()]).await?;
+        let next = token_of_scraper(world).await?;
+        assert_ne!(next, token);
+        assert_eq!(statuses(world.manager(), Some(&next)).await?, (200, 403));
         Ok(())
     });
 }

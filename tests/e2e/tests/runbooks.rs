@@ -4,6 +4,8 @@
 mod backup;
 #[path = "runbooks/crds.rs"]
 mod crds;
+#[path = "runbooks/networks.rs"]
+mod networks;
 #[path = "runbooks/restored.rs"]
 mod restored;
 #[path = "runbooks/short.rs"]

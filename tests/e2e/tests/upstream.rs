@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, ensure};
 use foo_e2e::{in_world_with, set};
 use foo_simulator::core::catalogue::IMAGE_X86_64_NEWER;
 use foo_testbed::world::network::ids;
-use foo_testbed::world::{IMAGE, PoolName, WorldOptions, manifests};
+use foo_testbed::world::{IMAGE, PoolName, RELEASE, WorldOptions, manifests};
 use foo_testbed::{Probe, Process, World, story, wait_until};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -38,6 +38,9 @@ fn the_end_to_end_specs_of_cluster_api_pass() {
         let program = world.api().tools().program("capi-specs");
         ensure!(program.exists(), "there is no {}: run hack/tools/build.sh", program.display());
         let all = foo_testbed::run(&program, [""; 0], &[], "").await?.stdout;
+        every_flavour_is_played(&all)?;
+        // It fails if Cluster API has a spec that is neither played nor left out with a reason.
+        let left_out = foo_testbed::run(&program, ["--left-out"], &[], "").await?.stdout;
         let wanted = std::env::var("FOO_SPECS").ok();
         let is_wanted = |spec: &str| match wanted.as_deref() {
             None => SHORT.contains(&spec),
@@ -49,7 +52,6 @@ fn the_end_to_end_specs_of_cluster_api_pass() {
         ensure!(specs.len() >= enough, "{} knows other specs: {all}", program.display());
 
         if wanted.as_deref() == Some("whole") {
-            let left_out = foo_testbed::run(&program, ["--left-out"], &[], "").await?.stdout;
             println!("Specs of Cluster API that are not played:");
             left_out.lines().for_each(|line| println!("  {line}"));
         }
@@ -75,6 +77,29 @@ fn the_end_to_end_specs_of_cluster_api_pass() {
         ensure!(failed.is_empty(), "{}\nlogs: {}", failed.join("\n"), specs_folder(world).display());
         nothing_is_left(world)
     });
+}
+
+/// Each cluster template of the release is the flavour of a spec.
+fn every_flavour_is_played(specs: &str) -> Result<()> {
+    let release = tempfile::tempdir()?;
+    xtask::release::write(&xtask::root(), RELEASE, xtask::release::IMAGE, release.path())?;
+    let mut flavours = Vec::new();
+    for file in std::fs::read_dir(release.path().join("infrastructure-foo").join(RELEASE))? {
+        let file = file?.file_name().to_string_lossy().into_owned();
+        let flavour = file.strip_prefix("cluster-template").and_then(|it| it.strip_suffix(".yaml"));
+        // clusterctl's name for the template without one.
+        flavours.extend(flavour.map(|it| it.strip_prefix('-').unwrap_or("default").to_owned()));
+    }
+    ensure!(flavours.len() >= 8, "the release has other files: {flavours:?}");
+    for flavour in flavours {
+        let of_flavour = format!("flavour {flavour}");
+        let mut parts = specs.lines().flat_map(|spec| spec.split(", "));
+        ensure!(
+            parts.any(|part| part == of_flavour),
+            "no spec is played with the flavour {flavour}: {specs}"
+        );
+    }
+    Ok(())
 }
 
 fn options() -> WorldOptions {

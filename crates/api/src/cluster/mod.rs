@@ -6,6 +6,7 @@ mod endpoints;
 mod groups;
 mod managed;
 mod network;
+mod requested;
 mod status;
 
 pub use endpoints::{Endpoint, EndpointName, EndpointType};
@@ -15,6 +16,7 @@ pub use managed::{
     SubnetSizes, SubnetSpec, SubnetType, Zones,
 };
 pub use network::{ExistingNetwork, Network};
+pub use requested::{NoRange, RequestedZones};
 pub use status::{
     FailureDomain, FooClusterStatus, NetworkIntent, NetworkResource, NetworkStatus, SubnetStatus,
 };

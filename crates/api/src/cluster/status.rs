@@ -73,13 +73,14 @@ pub struct NetworkStatus {
     #[x_kube(merge_strategy = ListMerge::Map(vec!["role".into()]))]
     #[schemars(length(max = 500))]
     pub resources: Vec<NetworkResource>,
-    /// Of a managed network: what the provider is about to create by calls that AWS does not know again if they are
-    /// repeated. Written before each call, so that nothing is created twice after a crash.
+    /// Internal, of a managed network: what the provider is about to create by calls that AWS does not know again if they
+    /// are repeated. Written before each call, so that nothing is created twice after a crash. Can change in any release.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["role".into()]))]
     #[schemars(length(max = 500))]
     pub intents: Vec<NetworkIntent>,
-    /// Of a managed network: keys of the user's tags that the provider put on its resources.
+    /// Internal, of a managed network: keys of the user's tags that the provider put on its resources. Can change in any
+    /// release.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 100))]
     pub tag_keys: Vec<String>,
@@ -135,15 +136,15 @@ pub struct NetworkResource {
     /// When AWS answered with the id, or first showed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Time>,
-    /// Whether AWS has shown it since it answered with the id.
+    /// Internal: whether AWS has shown it since it answered with the id. Can change in any release.
     #[serde(default, skip_serializing_if = "is_false")]
     pub seen: bool,
-    /// How many of this role have been created before the next one.
+    /// Internal: how many of this role have been created before the next one. Can change in any release.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schemars(range(min = 0))]
     pub attempts: i32,
-    /// Hash of the content (routes, rules, …) that it was last given: content that differs from it was changed by
-    /// another user or controller.
+    /// Internal: hash of the content (routes, rules, …) that it was last given: content that differs from it was changed
+    /// by another user or controller. Can change in any release.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub reached: Option<String>,

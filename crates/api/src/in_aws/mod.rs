@@ -95,8 +95,9 @@ pub enum Limit {
 pub enum Absent {
     /// Any. Naming it gives no access to what objects of another namespace own.
     Any,
-    /// Any but what the provider created for the network of a FooCluster of another namespace: using it takes addresses there, and holds up
-    /// its deletion.
+    /// Any but what the provider created for the network of a FooCluster of another namespace, or EKS for the cluster
+    /// of a FooControlPlane there: using it takes addresses there, has the access of its members, and holds up its
+    /// deletion.
     NotOfOthers,
     /// Those that begin with the namespace and an underscore, which need no list.
     OwnNames,

@@ -6,7 +6,7 @@
 use crate::{judge, pool};
 use foo_api::FooMachinePool;
 use foo_apiserver_fake::FakeApiServer;
-use foo_simulator::core::chance::Chance;
+use foo_simulator_core::core::chance::Chance;
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, DynamicObject};

@@ -53,8 +53,8 @@ impl Clusters for AwsCloud {
         }
     }
 
-    async fn change_eks(&self, change: &Change) -> Result<Changed> {
-        changes::send(self, change).await
+    async fn change_eks(&self, change: &Change, token: Option<&str>) -> Result<Changed> {
+        changes::send(self, change, token).await
     }
 
     async fn cluster_token(&self, cluster: &str) -> Result<ClusterToken> {

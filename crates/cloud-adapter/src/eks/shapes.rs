@@ -9,9 +9,10 @@ use aws_sdk_eks::types as aws;
 use aws_smithy_types::DateTime;
 use foo_model::AwsTime;
 use foo_model::eks::{
-    AccessEntry, AccessPolicy, AccessScope, Addon, AddonRelease, AddonStatus, AuthenticationMode, Cluster,
-    ClusterStatus, EndpointAccess, EntryKind, Insight, InsightStatus, InsightsRefresh, IpFamily, Issue,
-    Minor, Placement, PodIdentity, Support, SupportType, Update, UpdateStatus, VersionOffer,
+    AccessEntry, AccessPolicy, AccessScope, Addon, AddonRelease, AddonSettings, AddonStatus,
+    AuthenticationMode, Cluster, ClusterStatus, EndpointAccess, EntryKind, Insight, InsightStatus,
+    InsightsRefresh, IpFamily, Issue, Minor, Placement, PodIdentity, Support, SupportType, Update,
+    UpdateStatus, VersionOffer,
 };
 use foo_model::network::Tags;
 use std::cmp::Reverse;
@@ -166,8 +167,10 @@ pub(super) fn addon(it: &aws::Addon) -> Result<Addon, Gap> {
         issues: issues
             .map(|it| issue(it.code().map(aws::AddonIssueCode::as_str), it.message(), it.resource_ids()))
             .collect(),
-        configuration: owned(it.configuration_values()),
-        service_account_role: owned(it.service_account_role_arn()),
+        settings: AddonSettings {
+            configuration: owned(it.configuration_values()),
+            service_account_role: owned(it.service_account_role_arn()),
+        },
         pod_identities: it.pod_identity_associations().iter().cloned().collect(),
         tags: tags(it.tags()),
     })

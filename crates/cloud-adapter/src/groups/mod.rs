@@ -8,7 +8,10 @@ use async_trait::async_trait;
 use aws_sdk_autoscaling::types::{AutoScalingGroup, Filter, Tag};
 use foo_cloud::{CloudError, Ended, ErrorKind, Groups, Looked, Operation, Result};
 use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult};
-use foo_model::{Activity, Decrement, Group, GroupChange, GroupName, InstanceId, NewGroup, Process};
+use foo_model::{
+    Activity, Decrement, Group, GroupChange, GroupName, GroupSettings, GroupSettingsChange, InstanceId,
+    NewGroup, Process,
+};
 use shapes::{Launch, Purpose};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,19 +64,21 @@ impl Groups for AwsCloud {
     }
 
     async fn create_group(&self, spec: &NewGroup) -> Result<()> {
-        let launch = shapes::launch(&spec.template.0, spec.template.1, spec.mix.as_ref(), Purpose::Create);
+        let NewGroup { name, min, max, desired, template, mix, settings, drain_hook, tags } = spec;
+        let GroupSettings { subnets, new_instances } = settings;
+        let launch = shapes::launch(&template.0, template.1, mix.as_ref(), Purpose::Create);
         let mut call = self
             .autoscaling
             .once
             .create_auto_scaling_group()
-            .auto_scaling_group_name(spec.name.as_str())
-            .min_size(signed(spec.min))
-            .max_size(signed(spec.max))
-            .set_desired_capacity(spec.desired.map(signed))
-            .vpc_zone_identifier(shapes::subnets(&spec.subnets))
-            .new_instances_protected_from_scale_in(shapes::is_protected(spec.new_instances))
-            .set_lifecycle_hook_specification_list(spec.drain_hook.map(|terms| vec![shapes::hook(terms)]))
-            .set_tags(Some(tags(&spec.name, &spec.tags)));
+            .auto_scaling_group_name(name.as_str())
+            .min_size(signed(*min))
+            .max_size(signed(*max))
+            .set_desired_capacity(desired.map(signed))
+            .vpc_zone_identifier(shapes::subnets(subnets))
+            .new_instances_protected_from_scale_in(shapes::is_protected(*new_instances))
+            .set_lifecycle_hook_specification_list(drain_hook.map(|terms| vec![shapes::hook(terms)]))
+            .set_tags(Some(group_tags(name, tags)));
         call = match launch {
             Launch::Template(template) => call.launch_template(template),
             Launch::Mix(policy) => call.mixed_instances_policy(*policy),
@@ -83,8 +88,9 @@ impl Groups for AwsCloud {
     }
 
     async fn update_group(&self, name: &GroupName, change: &GroupChange) -> Result<()> {
-        let launch = change
-            .template
+        let GroupChange { min, max, desired, template, settings } = change;
+        let GroupSettingsChange { subnets, new_instances } = settings;
+        let launch = template
             .as_ref()
             .map(|(id, version, mix)| shapes::launch(id, *version, mix.as_ref(), Purpose::Update));
         let mut call = self
@@ -92,11 +98,11 @@ impl Groups for AwsCloud {
             .once
             .update_auto_scaling_group()
             .auto_scaling_group_name(name.as_str())
-            .set_min_size(change.min.map(signed))
-            .set_max_size(change.max.map(signed))
-            .set_desired_capacity(change.desired.map(signed))
-            .set_vpc_zone_identifier(change.subnets.as_ref().map(shapes::subnets))
-            .set_new_instances_protected_from_scale_in(change.new_instances.map(shapes::is_protected));
+            .set_min_size(min.map(signed))
+            .set_max_size(max.map(signed))
+            .set_desired_capacity(desired.map(signed))
+            .set_vpc_zone_identifier(subnets.as_ref().map(shapes::subnets))
+            .set_new_instances_protected_from_scale_in(new_instances.map(shapes::is_protected));
         call = match launch {
             Some(Launch::Template(template)) => call.launch_template(template),
             Some(Launch::Mix(policy)) => call.mixed_instances_policy(*policy),
@@ -110,7 +116,7 @@ impl Groups for AwsCloud {
         if new.is_empty() {
             return Ok(());
         }
-        let call = self.autoscaling.once.create_or_update_tags().set_tags(Some(tags(name, new)));
+        let call = self.autoscaling.once.create_or_update_tags().set_tags(Some(group_tags(name, new)));
         call.send().await.map_err(|failed| error::of(Operation::CreateOrUpdateTags, &failed))?;
         Ok(())
     }
@@ -283,7 +289,7 @@ fn shrinks(decrement: Decrement) -> bool {
     }
 }
 
-fn tags(group: &GroupName, tags: &BTreeMap<String, String>) -> Vec<Tag> {
+fn group_tags(group: &GroupName, tags: &BTreeMap<String, String>) -> Vec<Tag> {
     tags.iter().map(|(key, value)| tag(group, key).value(value).propagate_at_launch(false).build()).collect()
 }
 

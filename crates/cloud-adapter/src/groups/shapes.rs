@@ -6,9 +6,9 @@ use aws_sdk_autoscaling::types as aws;
 use foo_model::group::TemplateChoice;
 use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult};
 use foo_model::{
-    Activity, ActivityStatus, AwsTime, DeletionProtection, Group, GroupStatus, Health, Instance,
-    InstancesMix, LaunchTemplateId, LifecycleState, MixOverride, Process, Protection, Seconds, Sizes,
-    SpotStrategy, SubnetId, TemplateVersion,
+    Activity, ActivityStatus, AwsTime, DeletionProtection, Group, GroupSettings, GroupStatus, Health,
+    Instance, InstancesMix, LaunchTemplateId, LifecycleState, MixOverride, Process, Protection, Seconds,
+    Sizes, SpotStrategy, SubnetId, TemplateVersion,
 };
 use std::collections::BTreeSet;
 
@@ -37,20 +37,21 @@ pub(super) fn launch(
         .version(version.to_string())
         .build();
     let Some(mix) = mix else { return Launch::Template(template) };
-    let overrides = mix.overrides.iter().map(|choice| {
-        aws::LaunchTemplateOverrides::builder().instance_type(choice.instance_type.as_str()).build()
+    let InstancesMix { overrides, on_demand_base, on_demand_percentage, spot_strategy, spot_max_price } = mix;
+    let overrides = overrides.iter().map(|MixOverride { instance_type }| {
+        aws::LaunchTemplateOverrides::builder().instance_type(instance_type.as_str()).build()
     });
     // An update leaves fields that it does not contain unchanged; an empty text clears a price (Auto Scaling
     // API Reference, InstancesDistribution: SpotMaxPrice).
-    let price = match (&mix.spot_max_price, purpose) {
+    let price = match (spot_max_price, purpose) {
         (Some(price), _) => Some(price.clone()),
         (None, Purpose::Update) => Some(String::new()),
         (None, Purpose::Create) => None,
     };
     let distribution = aws::InstancesDistribution::builder()
-        .on_demand_base_capacity(signed(mix.on_demand_base))
-        .on_demand_percentage_above_base_capacity(signed(mix.on_demand_percentage))
-        .spot_allocation_strategy(mix.spot_strategy.name())
+        .on_demand_base_capacity(signed(*on_demand_base))
+        .on_demand_percentage_above_base_capacity(signed(*on_demand_percentage))
+        .spot_allocation_strategy(spot_strategy.name())
         .set_spot_max_price(price)
         .build();
     let template = aws::LaunchTemplate::builder()
@@ -94,8 +95,10 @@ pub(super) fn group(group: &aws::AutoScalingGroup) -> Result<Group, Gap> {
         },
         template: template.and_then(choice),
         mix: policy.map(mix),
-        subnets: subnet_ids(group.vpc_zone_identifier().unwrap_or_default()),
-        new_instances: protection(group.new_instances_protected_from_scale_in()),
+        settings: GroupSettings {
+            subnets: subnet_ids(group.vpc_zone_identifier().unwrap_or_default()),
+            new_instances: protection(group.new_instances_protected_from_scale_in()),
+        },
         suspended: suspended
             .filter_map(|process| {
                 let reason = process.suspension_reason().unwrap_or_default().to_owned();
@@ -298,7 +301,7 @@ mod tests {
         let seen =
             group(&bare.desired_capacity(1).vpc_zone_identifier("subnet-b, subnet-a").build()).unwrap();
         assert_eq!((seen.status, seen.template, seen.mix), (GroupStatus::Active, None, None));
-        assert_eq!(seen.subnets, ["subnet-a".into(), "subnet-b".into()].into());
+        assert_eq!(seen.settings.subnets, ["subnet-a".into(), "subnet-b".into()].into());
     }
 
     #[test]

@@ -10,9 +10,9 @@ use crate::AwsCloud;
 use crate::error::{self, Gap};
 use async_trait::async_trait;
 use aws_sdk_iam::types as aws;
-use foo_cloud::{CloudError, ErrorKind, NewOidcProvider, Operation, Result, Roles};
+use foo_cloud::{CloudError, ErrorKind, Operation, Result, Roles};
 use foo_model::AwsTime;
-use foo_model::eks::{InstanceProfile, OidcProvider, Role};
+use foo_model::eks::{InstanceProfile, NewOidcProvider, OidcProvider, Role};
 
 #[async_trait]
 impl Roles for AwsCloud {
@@ -58,7 +58,7 @@ impl Roles for AwsCloud {
             .collect::<Result<_, _>>()
             .map_err(|_| Gap("tag").during(OPERATION))?;
         let call = self.iam.once.create_open_id_connect_provider().url(&provider.url);
-        let call = call.set_client_id_list(Some(provider.clients.iter().cloned().collect()));
+        let call = call.set_client_id_list(Some(provider.client_ids.iter().cloned().collect()));
         let answer = call.set_tags(Some(tags)).send().await;
         let answer = answer.map_err(|failed| error::of(OPERATION, &failed))?;
         answer.open_id_connect_provider_arn.ok_or_else(|| Gap("OpenIDConnectProviderArn").during(OPERATION))

@@ -7,8 +7,8 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use foo_cloud::{TemplateSummary, VersionCopy};
 use foo_model::{
-    AwsTime, LaunchTemplateId, MetadataOptions, SecurityGroupId, SpotOptions, TemplateContent,
-    TemplateHashes, TemplateRecord, TemplateVersion, UserData, Volume,
+    AwsTime, LaunchTemplateId, MetadataOptions, SpotOptions, TemplateContent, TemplateHashes, TemplateRecord,
+    TemplateVersion, UserData, Volume,
 };
 use std::collections::BTreeMap;
 
@@ -18,56 +18,68 @@ use std::collections::BTreeMap;
 /// a template with an interface of its own would have to name one (Auto Scaling User Guide, "Create a launch
 /// template").
 pub(super) fn data(content: &TemplateContent) -> aws::RequestLaunchTemplateData {
-    let groups =
-        content.security_groups.iter().map(|id| SecurityGroupId::as_str(id).to_owned()).collect::<Vec<_>>();
-    let profile = content
-        .instance_profile
+    let TemplateContent {
+        image,
+        instance_type,
+        security_groups,
+        instance_profile,
+        key_name,
+        volumes,
+        metadata,
+        spot,
+        user_data,
+        tags,
+    } = content;
+    let profile = instance_profile
         .as_ref()
         .map(|name| aws::LaunchTemplateIamInstanceProfileSpecificationRequest::builder().name(name).build());
     aws::RequestLaunchTemplateData::builder()
-        .image_id(content.image.as_str())
-        .instance_type(content.instance_type.as_str().into())
-        .set_security_group_ids((!groups.is_empty()).then_some(groups))
+        .image_id(image.as_str())
+        .instance_type(instance_type.as_str().into())
+        .set_security_group_ids(non_empty(security_groups.iter().map(|id| id.as_str().to_owned())))
         .set_iam_instance_profile(profile)
-        .set_key_name(content.key_name.clone())
-        .set_block_device_mappings(non_empty(content.volumes.iter().map(volume)))
-        .metadata_options(metadata(content.metadata))
-        .set_instance_market_options(content.spot.as_ref().map(spot))
-        .set_user_data(user_data(&content.user_data))
-        .set_tag_specifications(non_empty(tag_specifications(&content.tags)))
+        .set_key_name(key_name.clone())
+        .set_block_device_mappings(non_empty(volumes.iter().map(volume)))
+        .metadata_options(metadata_options(*metadata))
+        .set_instance_market_options(spot.as_ref().map(market_options))
+        .set_user_data(encoded(user_data))
+        .set_tag_specifications(non_empty(tag_specifications(tags)))
         .build()
 }
 
 /// The fields that a copied version replaces; EC2 takes the rest from the source.
 pub(super) fn replaced(copy: &VersionCopy<'_>) -> aws::RequestLaunchTemplateData {
+    let VersionCopy { from: _, user_data, tags } = copy;
     aws::RequestLaunchTemplateData::builder()
-        .set_user_data(user_data(copy.user_data))
-        .set_tag_specifications(non_empty(tag_specifications(copy.tags)))
+        .set_user_data(encoded(user_data))
+        .set_tag_specifications(non_empty(tag_specifications(tags)))
         .build()
 }
 
-fn user_data(data: &UserData) -> Option<String> {
+fn encoded(data: &UserData) -> Option<String> {
     (!data.0.is_empty()).then(|| BASE64_STANDARD.encode(&data.0))
 }
 
 fn volume(volume: &Volume) -> aws::LaunchTemplateBlockDeviceMappingRequest {
+    let Volume { device, size_gib, kind, iops, throughput, encrypted, kms_key } = volume;
     let ebs = aws::LaunchTemplateEbsBlockDeviceRequest::builder()
-        .volume_size(signed(volume.size_gib))
-        .volume_type(volume.kind.name().into())
-        .set_iops(volume.iops.map(signed))
-        .set_throughput(volume.throughput.map(signed))
-        .set_encrypted(volume.encrypted)
-        .set_kms_key_id(volume.kms_key.clone())
+        .volume_size(signed(*size_gib))
+        .volume_type(kind.name().into())
+        .set_iops(iops.map(signed))
+        .set_throughput(throughput.map(signed))
+        .set_encrypted(*encrypted)
+        .set_kms_key_id(kms_key.clone())
         .delete_on_termination(true)
         .build();
-    aws::LaunchTemplateBlockDeviceMappingRequest::builder().device_name(&volume.device).ebs(ebs).build()
+    aws::LaunchTemplateBlockDeviceMappingRequest::builder().device_name(device).ebs(ebs).build()
 }
 
 /// Tags in the metadata are explicitly off: for fields that a template leaves out the account's defaults
 /// apply, and with tags in the metadata EC2 refuses to launch with tag keys like ours, which contain a slash
 /// (EC2 User Guide, "View tags for your EC2 instances using instance metadata").
-fn metadata(options: MetadataOptions) -> aws::LaunchTemplateInstanceMetadataOptionsRequest {
-    let tokens = if options.tokens_required {
+fn metadata_options(options: MetadataOptions) -> aws::LaunchTemplateInstanceMetadataOptionsRequest {
+    let MetadataOptions { tokens_required, hop_limit } = options;
+    let tokens = if tokens_required {
         aws::LaunchTemplateHttpTokensState::Required
     } else {
         aws::LaunchTemplateHttpTokensState::Optional
@@ -75,19 +87,19 @@ fn metadata(options: MetadataOptions) -> aws::LaunchTemplateInstanceMetadataOpti
     aws::LaunchTemplateInstanceMetadataOptionsRequest::builder()
         .http_endpoint(aws::LaunchTemplateInstanceMetadataEndpointState::Enabled)
         .http_tokens(tokens)
-        .http_put_response_hop_limit(signed(options.hop_limit))
+        .http_put_response_hop_limit(signed(hop_limit))
         .instance_metadata_tags(aws::LaunchTemplateInstanceMetadataTagsState::Disabled)
         .build()
 }
 
 /// One-time requests that end with the instance: the only kind Auto Scaling accepts.
-fn spot(options: &SpotOptions) -> aws::LaunchTemplateInstanceMarketOptionsRequest {
-    let details = aws::LaunchTemplateSpotMarketOptionsRequest::builder()
-        .set_max_price(options.max_price.clone())
-        .build();
+fn market_options(options: &SpotOptions) -> aws::LaunchTemplateInstanceMarketOptionsRequest {
+    let SpotOptions { max_price } = options;
+    let details =
+        aws::LaunchTemplateSpotMarketOptionsRequest::builder().set_max_price(max_price.clone()).build();
     aws::LaunchTemplateInstanceMarketOptionsRequest::builder()
         .market_type(aws::MarketType::Spot)
-        .set_spot_options(options.max_price.is_some().then_some(details))
+        .set_spot_options(max_price.is_some().then_some(details))
         .build()
 }
 
@@ -146,7 +158,7 @@ mod tests {
     #[test]
     fn tags_are_never_shown_in_the_metadata_whatever_the_account_defaults_to() {
         for tokens_required in [true, false] {
-            let options = metadata(MetadataOptions { tokens_required, hop_limit: 2 });
+            let options = metadata_options(MetadataOptions { tokens_required, hop_limit: 2 });
             let said = options.instance_metadata_tags();
             assert_eq!(said, Some(&aws::LaunchTemplateInstanceMetadataTagsState::Disabled));
         }

@@ -8,16 +8,17 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use foo_cloud::{CloudError, Clusters, ErrorKind};
 use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings, Timeouts};
 use foo_model::eks::{
-    AccessPolicy, AccessScope, Answer, AuthenticationMode, Change, Changed, Cluster, ClusterStatus,
-    ConfigUpdate, EndpointAccess, EntryKind, IpFamily, LogType, Minor, NewAddon, NewCluster, Placement,
-    Question, ResolveConflicts, SupportType, UpdateStatus,
+    AccessPolicy, AccessScope, AddonChange, AddonSettings, Answer, AuthenticationMode, Change, Changed,
+    Cluster, ClusterChange, ClusterStatus, ConfigUpdate, EndpointAccess, EntryChange, EntryKind, IpFamily,
+    LogType, Minor, NewAddon, NewCluster, NewEntry, NewOidcProvider, NewPodIdentity, OidcChange, Placement,
+    PodIdentityChange, Question, ResolveConflicts, SupportType, TagChange, UpdateStatus,
 };
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER};
 use foo_model::network::Tags;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS, SECURITY_GROUP};
-use foo_simulator::{AccessKey, Fault, FaultRule, Handle, Policy, SimCloud, Simulator, SimulatorConfig};
+use foo_simulator::{AccessKey, EksEndpoint, Fault, FaultRule, Handle, Policy, SimCloud, SimulatorConfig};
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -56,6 +57,28 @@ fn tags(key: &str) -> Tags {
     Tags::from([(key.to_owned(), "v".to_owned()), (TAG_CLUSTER.to_owned(), "ns/c".to_owned())])
 }
 
+/// A change with its token.
+#[derive(Clone)]
+struct Sent(Change, Option<String>);
+
+impl From<Change> for Sent {
+    fn from(change: Change) -> Self {
+        Self(change, None)
+    }
+}
+
+fn of_cluster(change: ClusterChange) -> Change {
+    Change::Cluster { cluster: main(), change }
+}
+
+fn of_entry(principal: String, change: EntryChange) -> Change {
+    Change::Entry { cluster: main(), principal, change }
+}
+
+fn with_token(change: Change, token: &str) -> Sent {
+    Sent(change, Some(token.to_owned()))
+}
+
 /// The simulator, the adapter in front of its wire, and its own implementation of the traits.
 struct World {
     server: Handle,
@@ -65,7 +88,7 @@ struct World {
 
 impl World {
     async fn start() -> Self {
-        let server = Simulator::start(SimulatorConfig::stepped()).await.unwrap();
+        let server = Handle::start(SimulatorConfig::stepped()).await.unwrap();
         let simulator = server.simulator();
         let (id, secret) = ("AKIAEXAMPLE".to_owned(), "example".to_owned());
         simulator.put_key(AccessKey { id, secret, policy: Some(together(&[POOLS, CONTROL_PLANES, ASSUME])) });
@@ -94,15 +117,16 @@ impl World {
     }
 
     /// Sends a change through the wire; then both sides see the same.
-    async fn does(&self, change: Change) -> Changed {
-        let name = <&str>::from(&change);
-        let made = self.wire.change_eks(&change).await.unwrap_or_else(|error| panic!("{name}: {error}"));
+    async fn does(&self, sent: impl Into<Sent>) -> Changed {
+        let Sent(change, token) = sent.into();
+        let made = self.wire.change_eks(&change, token.as_deref()).await;
+        let made = made.unwrap_or_else(|error| panic!("{}: {error}", change.operation()));
         self.compare().await;
         made
     }
 
     /// A change that begins an update, which succeeds.
-    async fn updates(&self, change: Change) -> String {
+    async fn updates(&self, change: Sent) -> String {
         let begun = self.does(change).await.update.unwrap();
         assert_eq!(begun.status, UpdateStatus::InProgress);
         self.step(3_600);
@@ -113,8 +137,9 @@ impl World {
         done.kind
     }
 
-    async fn refused(&self, change: Change) -> CloudError {
-        self.wire.change_eks(&change).await.unwrap_err()
+    async fn refused(&self, sent: impl Into<Sent>) -> CloudError {
+        let Sent(change, token) = sent.into();
+        self.wire.change_eks(&change, token.as_deref()).await.unwrap_err()
     }
 
     async fn same(&self, question: &Question) -> Answer {
@@ -183,7 +208,6 @@ fn own_settings(server: &Handle) -> AwsSettings {
 
 fn asked() -> NewCluster {
     NewCluster {
-        name: main(),
         version: Some(Minor(33)),
         role_arn: role(CLUSTER),
         placement: Placement {
@@ -203,31 +227,26 @@ fn asked() -> NewCluster {
         logging: BTreeSet::from([LogType::Audit, LogType::ControllerManager]),
         encryption_key: None,
         upgrade_policy: Some(SupportType::Standard),
-        zonal_shift: false,
+        zonal_shift: None,
         deletion_protection: false,
         tags: tags("k"),
     }
 }
 
-fn create(token: &str) -> Change {
-    Change::CreateCluster { cluster: Box::new(asked()), token: token.to_owned() }
+fn create(token: &str) -> Sent {
+    with_token(of_cluster(ClusterChange::Create(Box::new(asked()))), token)
 }
 
-fn config(update: ConfigUpdate) -> Change {
+fn config(update: ConfigUpdate) -> Sent {
     let token = format!("{update:?}").chars().take(60).collect();
-    Change::UpdateClusterConfig { cluster: main(), update, token }
+    Sent(of_cluster(ClusterChange::UpdateConfig(update)), Some(token))
 }
 
-fn entry(principal: String, kind: EntryKind, groups: &[&str]) -> Change {
-    Change::CreateAccessEntry {
-        cluster: main(),
-        token: format!("entry of {}", principal.rsplit('/').next().unwrap_or_default()),
-        principal,
-        kind,
-        username: None,
-        groups: groups.iter().map(|&group| group.to_owned()).collect(),
-        tags: tags("entry"),
-    }
+fn entry(principal: String, kind: EntryKind, groups: &[&str]) -> Sent {
+    let token = format!("entry of {}", principal.rsplit('/').next().unwrap_or_default());
+    let groups = groups.iter().map(|&group| group.to_owned()).collect();
+    let new = NewEntry { kind, username: None, groups, tags: tags("entry") };
+    Sent(of_entry(principal, EntryChange::Create(new)), Some(token))
 }
 
 /// The shipped policies: nothing is adopted without the one for adoption, nor without the tag of the cluster.
@@ -237,17 +256,17 @@ async fn a_cluster_is_adopted_with_a_policy_of_its_own_and_with_its_tag() {
     let arn = world.main().await.unwrap().arn;
     let owner = world.server.simulator().cloud(REGION, "owner");
     let of = |keys: &[&str]| keys.iter().map(|key| ((*key).to_owned(), "ns/c".to_owned())).collect::<Tags>();
-    let untag = Change::UntagResource { arn: arn.clone(), keys: [TAG_CLUSTER.to_owned()].into() };
-    owner.change_eks(&untag).await.unwrap();
-    let adopt = Change::TagResource { arn: arn.clone(), tags: of(&[TAG_CLUSTER, TAG_ADOPTED]) };
-    let consent = Change::TagResource { arn, tags: of(&[TAG_ADOPTABLE]) };
+    let untag = TagChange::Untag([TAG_CLUSTER.to_owned()].into());
+    owner.change_eks(&Change::Tags { arn: arn.clone(), change: untag }, None).await.unwrap();
+    let tag = |tags: Tags| Change::Tags { arn: arn.clone(), change: TagChange::Tag(tags) };
+    let (adopt, consent) = (tag(of(&[TAG_CLUSTER, TAG_ADOPTED])), tag(of(&[TAG_ADOPTABLE])));
     let allow = |policies: &[&str]| {
         let (id, secret) = ("AKIAEXAMPLE".to_owned(), "example".to_owned());
         world.server.simulator().put_key(AccessKey { id, secret, policy: Some(together(policies)) });
     };
     allow(&[POOLS, CONTROL_PLANES, ADOPTION, ASSUME]);
     assert_eq!(world.refused(adopt.clone()).await.kind, ErrorKind::Denied, "no consent");
-    owner.change_eks(&consent).await.unwrap();
+    owner.change_eks(&consent, None).await.unwrap();
     allow(&[POOLS, CONTROL_PLANES, ASSUME]);
     assert_eq!(world.refused(adopt.clone()).await.kind, ErrorKind::Denied, "no policy");
     allow(&[POOLS, CONTROL_PLANES, ADOPTION, ASSUME]);
@@ -273,11 +292,11 @@ async fn parts_of_clusters_with_other_names_are_not_changed() {
             policy: Some(together(&[POOLS, &parts, ASSUME])),
         });
     };
-    let delete = || Change::DeleteAccessEntry { cluster: main(), principal: wanted.clone() };
+    let delete = || of_entry(wanted.clone(), EntryChange::Delete);
     narrowed("team-a_*");
     assert_eq!(world.refused(delete()).await.kind, ErrorKind::Denied);
     narrowed("mai*");
-    world.wire.change_eks(&delete()).await.unwrap();
+    world.wire.change_eks(&delete(), None).await.unwrap();
 }
 
 #[tokio::test]
@@ -298,11 +317,12 @@ async fn a_cluster_becomes_what_was_asked_for_and_goes() {
         (asked.service_ipv4, asked.authentication_mode)
     );
     assert_eq!((Some(seen.upgrade_policy), seen.tags), (asked.upgrade_policy, asked.tags));
-    world.does(Change::TagResource { arn: made.arn.clone(), tags: tags("more") }).await;
     let keys = BTreeSet::from(["k".to_owned()]);
-    world.does(Change::UntagResource { arn: made.arn, keys }).await;
+    for change in [TagChange::Tag(tags("more")), TagChange::Untag(keys)] {
+        world.does(Change::Tags { arn: made.arn.clone(), change }).await;
+    }
     assert_eq!(world.main().await.unwrap().tags, tags("more"));
-    let gone = world.does(Change::DeleteCluster { cluster: main() }).await.cluster.unwrap();
+    let gone = world.does(of_cluster(ClusterChange::Delete)).await.cluster.unwrap();
     assert_eq!(gone.status, ClusterStatus::Deleting);
     world.step(3_600);
     assert_eq!(world.main().await, None);
@@ -316,7 +336,10 @@ async fn every_type_of_update_changes_what_it_says() {
     let subnets: BTreeSet<_> = PUBLIC_SUBNETS.iter().map(|id| (*id).into()).collect();
     for (update, kind) in [
         (ConfigUpdate::Access(access), "EndpointAccessUpdate"),
-        (ConfigUpdate::Subnets(subnets.clone()), "VpcConfigUpdate"),
+        (
+            ConfigUpdate::Placement { subnets: Some(subnets.clone()), security_groups: None },
+            "VpcConfigUpdate",
+        ),
         (ConfigUpdate::Logging(BTreeSet::from([LogType::Api])), "LoggingUpdate"),
         (ConfigUpdate::AuthenticationMode(AuthenticationMode::Api), "AccessConfigUpdate"),
         (ConfigUpdate::UpgradePolicy(SupportType::Extended), "UpgradePolicyUpdate"),
@@ -325,8 +348,7 @@ async fn every_type_of_update_changes_what_it_says() {
     ] {
         assert_eq!(world.updates(config(update)).await, kind);
     }
-    let key = KEY.to_owned();
-    world.updates(Change::AssociateEncryptionConfig { cluster: main(), key, token: "e".to_owned() }).await;
+    world.updates(with_token(of_cluster(ClusterChange::Encrypt(KEY.to_owned())), "e")).await;
     let seen = world.main().await.unwrap();
     assert_eq!((seen.access.public, seen.access.private), (false, true));
     let placement = Placement { subnets, ..before.placement };
@@ -338,21 +360,19 @@ async fn every_type_of_update_changes_what_it_says() {
     assert_eq!((seen.zonal_shift, seen.deletion_protection), (true, true));
     assert_eq!((seen.encryption_key.as_deref(), seen.service_ipv4), (Some(KEY), before.service_ipv4));
     let update = ConfigUpdate::ZonalShift(true);
-    let again = Change::UpdateClusterConfig { cluster: main(), update, token: "again".to_owned() };
+    let again = with_token(of_cluster(ClusterChange::UpdateConfig(update)), "again");
     let same = world.refused(again).await;
     assert_eq!(same.kind, ErrorKind::Invalid, "{same}");
-    let protected = world.refused(Change::DeleteCluster { cluster: main() }).await;
+    let protected = world.refused(of_cluster(ClusterChange::Delete)).await;
     assert_eq!(protected.kind, ErrorKind::Invalid, "{protected}");
 }
 
 #[tokio::test]
 async fn a_version_is_updated_by_one_and_one_update_at_a_time() {
     let world = World::with_cluster().await;
-    let update = |version, token: &str| Change::UpdateClusterVersion {
-        cluster: main(),
-        version: Minor(version),
-        force: false,
-        token: token.to_owned(),
+    let update = |version, token: &str| {
+        let change = ClusterChange::UpdateVersion { version: Minor(version), force: false };
+        with_token(of_cluster(change), token)
     };
     assert_eq!(world.refused(update(35, "two")).await.kind, ErrorKind::Invalid);
     let begun = world.does(update(34, "one")).await.update.unwrap();
@@ -366,14 +386,15 @@ async fn a_version_is_updated_by_one_and_one_update_at_a_time() {
 
 fn addon(version: &str) -> NewAddon {
     NewAddon {
-        name: "vpc-cni".to_owned(),
-        version: version.to_owned(),
-        configuration: Some("{}".to_owned()),
-        service_account_role: None,
-        pod_identities: Some(BTreeSet::from([("aws-node".to_owned(), role(PODS))])),
+        version: Some(version.to_owned()),
+        settings: AddonSettings { configuration: Some("{}".to_owned()), service_account_role: None },
+        pod_identities: Some(BTreeMap::from([("aws-node".to_owned(), role(PODS))])),
         conflicts: ResolveConflicts::Overwrite,
-        tags: tags("addon"),
     }
+}
+
+fn of_addon(change: AddonChange) -> Change {
+    Change::Addon { cluster: main(), name: "vpc-cni".to_owned(), change }
 }
 
 #[tokio::test]
@@ -392,30 +413,28 @@ async fn add_ons_come_in_a_version_that_eks_offers_and_go() {
     ] {
         assert_eq!(world.same(&absent).await, absent.nothing());
     }
-    let new = |version: &str, token: &str| Change::CreateAddon {
-        cluster: main(),
-        addon: Box::new(addon(version)),
-        token: token.to_owned(),
+    let new = |version: &str, token: &str| {
+        with_token(of_addon(AddonChange::Create(addon(version), tags("addon"))), token)
     };
     assert_eq!(world.refused(new("v0", "x")).await.kind, ErrorKind::Invalid);
     world.does(new(&oldest, "c")).await;
     assert_eq!(world.refused(new(&oldest, "again")).await.kind, ErrorKind::InUse);
     world.step(900);
     world.compare().await;
-    let addon = Box::new(NewAddon { pod_identities: None, ..addon(&newest) });
-    let update = Change::UpdateAddon { cluster: main(), addon, token: "u".to_owned() };
+    let update = AddonChange::Update(NewAddon { pod_identities: None, ..addon(&newest) });
+    let update = with_token(of_addon(update), "u");
     let begun = world.does(update).await.update.unwrap();
     world.step(900);
     world.compare().await;
     let name = "vpc-cni".to_owned();
-    let of_addon = Question::Update { cluster: main(), id: begun.id, addon: Some(name.clone()) };
+    let question = Question::Update { cluster: main(), id: begun.id, addon: Some(name.clone()) };
     assert!(
-        matches!(world.same(&of_addon).await, Answer::Update(Some(it)) if it.status == UpdateStatus::Successful)
+        matches!(world.same(&question).await, Answer::Update(Some(it)) if it.status == UpdateStatus::Successful)
     );
-    let question = Question::Addon { cluster: main(), name: name.clone() };
+    let question = Question::Addon { cluster: main(), name };
     let Answer::Addon(Some(seen)) = world.same(&question).await else { panic!("no add-on") };
     assert_eq!((seen.version, seen.pod_identities.len(), seen.tags), (newest, 1, tags("addon")));
-    world.does(Change::DeleteAddon { cluster: main(), name, preserve: false }).await;
+    world.does(of_addon(AddonChange::Delete { preserve: false })).await;
     world.step(900);
     assert_eq!(world.names(Question::Addons(main())).await, BTreeSet::new());
 }
@@ -425,21 +444,12 @@ async fn access_entries_keep_their_groups_and_policies() {
     let world = World::with_cluster().await;
     world.does(entry(role("admins"), EntryKind::Standard, &["ops", "dev"])).await;
     world.does(entry(role(NODES), EntryKind::Ec2Linux, &[])).await;
-    let taken = Change::CreateAccessEntry {
-        cluster: main(),
-        principal: role(NODES),
-        kind: EntryKind::Ec2Linux,
-        username: None,
-        groups: BTreeSet::new(),
-        tags: Tags::new(),
-        token: "other".to_owned(),
-    };
-    assert_eq!(world.refused(taken).await.kind, ErrorKind::AlreadyExists);
+    let Sent(taken, _) = entry(role(NODES), EntryKind::Ec2Linux, &[]);
+    assert_eq!(world.refused(with_token(taken, "other")).await.kind, ErrorKind::AlreadyExists);
     let namespaces = AccessScope::Namespaces(BTreeSet::from(["kube-*".to_owned(), "a".to_owned()]));
-    let of = |scope: &AccessScope| Change::AssociateAccessPolicy {
-        cluster: main(),
-        principal: role("admins"),
-        policy: AccessPolicy { arn: ADMIN.to_owned(), scope: scope.clone() },
+    let of = |scope: &AccessScope| {
+        let policy = AccessPolicy { arn: ADMIN.to_owned(), scope: scope.clone() };
+        of_entry(role("admins"), EntryChange::Associate(policy))
     };
     world.does(of(&namespaces)).await;
     world.does(of(&AccessScope::Cluster)).await;
@@ -447,57 +457,48 @@ async fn access_entries_keep_their_groups_and_policies() {
     let question = Question::AccessPolicies { cluster, principal };
     let policy = AccessPolicy { arn: ADMIN.to_owned(), scope: AccessScope::Cluster };
     assert_eq!(world.same(&question).await, Answer::AccessPolicies(BTreeSet::from([policy])));
-    let update = Change::UpdateAccessEntry {
-        cluster: main(),
-        principal: role("admins"),
-        username: Some("boss".to_owned()),
-        groups: BTreeSet::new(),
-        token: "u".to_owned(),
-    };
-    world.does(update).await;
+    let update = EntryChange::Update { username: Some("boss".to_owned()), groups: Some(BTreeSet::new()) };
+    world.does(with_token(of_entry(role("admins"), update), "u")).await;
     let question = Question::AccessEntry { cluster: main(), principal: role("admins") };
     let Answer::AccessEntry(Some(seen)) = world.same(&question).await else { panic!("no entry") };
     assert_eq!((seen.username.as_str(), seen.groups, seen.tags), ("boss", BTreeSet::new(), tags("entry")));
-    let (cluster, principal, policy) = (main(), role("admins"), ADMIN.to_owned());
-    world.does(Change::DisassociateAccessPolicy { cluster, principal, policy }).await;
-    world.does(Change::DeleteAccessEntry { cluster: main(), principal: role("admins") }).await;
+    for change in [EntryChange::Disassociate(ADMIN.to_owned()), EntryChange::Delete] {
+        world.does(of_entry(role("admins"), change)).await;
+    }
     assert_eq!(world.names(Question::AccessEntries(main())).await, BTreeSet::from([role(NODES)]));
 }
 
 #[tokio::test]
 async fn pods_get_roles_and_issuers_are_known_to_iam() {
     let world = World::with_cluster().await;
-    let bind = Change::CreatePodIdentityAssociation {
-        cluster: main(),
+    let of_pod = |change| Change::PodIdentity { cluster: main(), change };
+    let bind = PodIdentityChange::Create(NewPodIdentity {
         namespace: "kube-system".to_owned(),
         service_account: "ebs".to_owned(),
         role_arn: role(PODS),
         tags: tags("pod"),
-        token: "p".to_owned(),
-    };
+    });
+    let bind = with_token(of_pod(bind), "p");
     let id = world.does(bind.clone()).await.id.unwrap();
     assert_eq!(world.does(bind).await.id.as_ref(), Some(&id), "the same with its token");
-    let (cluster, role_arn, token) = (main(), role(OTHER_PODS), "u".to_owned());
-    world.does(Change::UpdatePodIdentityAssociation { cluster, id: id.clone(), role_arn, token }).await;
+    let rebind = PodIdentityChange::Update { id: id.clone(), role_arn: role(OTHER_PODS) };
+    world.does(with_token(of_pod(rebind), "u")).await;
     let question = Question::PodIdentity { cluster: main(), id: id.clone() };
     let Answer::PodIdentities(seen) = world.same(&question).await else { panic!("no list") };
     assert_eq!((seen[0].role_arn.clone(), seen[0].tags.clone()), (Some(role(OTHER_PODS)), tags("pod")));
-    world.does(Change::DeletePodIdentityAssociation { cluster: main(), id }).await;
+    world.does(of_pod(PodIdentityChange::Delete { id })).await;
     assert_eq!(world.same(&question).await, question.nothing());
 
     let url = world.main().await.unwrap().oidc_issuer.unwrap();
     let client_ids = BTreeSet::from(["sts.amazonaws.com".to_owned()]);
-    let provider = Change::CreateOpenIDConnectProvider {
-        url: url.clone(),
-        client_ids: client_ids.clone(),
-        tags: tags("o"),
-    };
+    let provider = NewOidcProvider { url: url.clone(), client_ids: client_ids.clone(), tags: tags("o") };
+    let provider = Change::Oidc(OidcChange::Create(provider));
     let arn = world.does(provider.clone()).await.id.unwrap();
     let question = Question::OidcProvider(arn.clone());
     let Answer::OidcProvider(Some(seen)) = world.same(&question).await else { panic!("no provider") };
     assert_eq!((format!("https://{}", seen.url), seen.client_ids, seen.tags), (url, client_ids, tags("o")));
     assert_eq!(world.refused(provider).await.kind, ErrorKind::AlreadyExists);
-    world.does(Change::DeleteOpenIDConnectProvider { arn }).await;
+    world.does(Change::Oidc(OidcChange::Delete { arn })).await;
     assert_eq!(world.same(&question).await, question.nothing());
 }
 
@@ -505,13 +506,17 @@ async fn pods_get_roles_and_issuers_are_known_to_iam() {
 async fn what_others_made_is_seen_and_not_changed() {
     let world = World::start().await;
     let theirs = NewCluster { tags: Tags::new(), ..asked() };
-    let theirs = Change::CreateCluster { cluster: Box::new(theirs), token: "t".to_owned() };
-    assert_eq!(world.refused(theirs.clone()).await.kind, ErrorKind::Denied, "without the ownership tag");
-    world.direct.change_eks(&theirs).await.unwrap();
+    let theirs = of_cluster(ClusterChange::Create(Box::new(theirs)));
+    assert_eq!(
+        world.refused(with_token(theirs.clone(), "t")).await.kind,
+        ErrorKind::Denied,
+        "without the ownership tag"
+    );
+    world.direct.change_eks(&theirs, Some("t")).await.unwrap();
     world.step(900);
     assert!(world.main().await.is_some());
     for change in [
-        Change::DeleteCluster { cluster: main() },
+        of_cluster(ClusterChange::Delete).into(),
         config(ConfigUpdate::ZonalShift(true)),
         entry(role("admins"), EntryKind::Standard, &[]),
     ] {
@@ -526,14 +531,8 @@ async fn lists_have_all_their_pages() {
         let name = format!("r{n}");
         let new = json!({ "name": name, "path": "/", "trusts": ["*"] });
         world.server.simulator().put_role(serde_json::from_value(new).unwrap());
-        let Change::CreateAccessEntry { cluster, kind, username, groups, tags, .. } =
-            entry(role(&name), EntryKind::Standard, &[])
-        else {
-            unreachable!()
-        };
-        let (principal, token) = (role(&name), name);
-        let one = Change::CreateAccessEntry { cluster, principal, kind, username, groups, tags, token };
-        world.direct.change_eks(&one).await.unwrap();
+        let Sent(one, _) = entry(role(&name), EntryKind::Standard, &[]);
+        world.direct.change_eks(&one, Some(&name)).await.unwrap();
     }
     assert_eq!(world.names(Question::AccessEntries(main())).await.len(), 130);
 }
@@ -549,7 +548,7 @@ async fn what_carries_a_token_is_repeated_and_nothing_else() {
     assert_eq!(world.server.simulator().calls("CreateCluster"), 2);
     world.step(900);
     fault("DeleteCluster");
-    let lost = world.refused(Change::DeleteCluster { cluster: main() }).await;
+    let lost = world.refused(of_cluster(ClusterChange::Delete)).await;
     assert_eq!((lost.kind, world.server.simulator().calls("DeleteCluster")), (ErrorKind::LostAnswer, 1));
     for (fault, kind) in [(Fault::Denied, ErrorKind::Denied), (Fault::Throttled, ErrorKind::Throttled)] {
         let id = world.server.simulator().add_fault(FaultRule::on("DescribeCluster", fault));
@@ -564,7 +563,7 @@ async fn sts_says(world: &World, cluster: &str, token: &str) -> String {
     let encoded = token.strip_prefix("k8s-aws-v1.").unwrap();
     let url = String::from_utf8(URL_SAFE_NO_PAD.decode(encoded).unwrap()).unwrap();
     let (host, rest) = url.strip_prefix("https://").unwrap().split_once('/').unwrap();
-    let endpoint = world.server.simulator().serve_eks().await.unwrap();
+    let endpoint = EksEndpoint::start(world.server.simulator()).await.unwrap();
     let mut stream = TcpStream::connect(endpoint.address()).await.unwrap();
     let request = format!(
         "GET /{rest} HTTP/1.1\r\nHost: {host}\r\nX-K8s-Aws-Id: {cluster}\r\nAccept: application/json\r\n\

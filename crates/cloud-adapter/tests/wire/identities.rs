@@ -3,7 +3,7 @@
 use crate::canned::settings;
 use foo_cloud::{CloudError, ErrorKind, Groups};
 use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings, Identity, Timeouts};
-use foo_simulator::{AccessKey, Handle, Role, Simulator, SimulatorConfig};
+use foo_simulator::{AccessKey, Handle, Role, SimulatorConfig};
 use serde_json::{Value, json};
 
 const KEY: &str = "AKIABASE";
@@ -15,7 +15,7 @@ struct World {
 
 impl World {
     async fn start() -> Self {
-        let server = Simulator::start(SimulatorConfig::stepped()).await.unwrap();
+        let server = Handle::start(SimulatorConfig::stepped()).await.unwrap();
         let world = Self { server };
         world.knows_key("secret");
         world.has_role(json!({"name": "jump", "trusts": [KEY]}));

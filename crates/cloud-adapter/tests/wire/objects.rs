@@ -3,7 +3,7 @@
 use crate::canned::settings;
 use foo_cloud::{BucketOf, CloudError, ErrorKind, NewObject, Objects, Written};
 use foo_cloud_adapter::AwsCloud;
-use foo_simulator::{AccessKey, Handle, SimCloud, Simulator, SimulatorConfig};
+use foo_simulator::{AccessKey, Handle, SimCloud, SimulatorConfig};
 use std::collections::BTreeMap;
 
 const REGION: &str = "eu-central-1";
@@ -17,7 +17,7 @@ struct World {
 
 impl World {
     async fn start() -> Self {
-        let server = Simulator::start(SimulatorConfig::stepped()).await.unwrap();
+        let server = Handle::start(SimulatorConfig::stepped()).await.unwrap();
         let wire = AwsCloud::connect(settings(&server.endpoint())).await.unwrap();
         let simulator = server.simulator();
         simulator.put_key(AccessKey {

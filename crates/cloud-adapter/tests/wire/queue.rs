@@ -5,7 +5,7 @@ use foo_cloud::{ErrorKind, Queue};
 use foo_cloud_adapter::{AwsQueue, AwsSettings, Timeouts};
 use foo_simulator::core::Region;
 use foo_simulator::core::sqs::delivery::EventRule;
-use foo_simulator::{Handle, Simulator, SimulatorConfig};
+use foo_simulator::{Handle, SimulatorConfig};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn with<T>(server: &Handle, work: impl FnOnce(&mut Region) -> T) -> T {
 
 #[tokio::test]
 async fn messages_are_received_hidden_and_deleted() {
-    let server = Simulator::start(SimulatorConfig::stepped()).await.unwrap();
+    let server = Handle::start(SimulatorConfig::stepped()).await.unwrap();
     let queue = queue(&server, "events").await;
     let missing = queue.receive(Duration::ZERO, MINUTE).await.unwrap_err();
     assert_eq!(missing.kind, ErrorKind::NotFound);
@@ -57,7 +57,7 @@ async fn messages_are_received_hidden_and_deleted() {
 
 #[tokio::test]
 async fn a_receive_waits_for_an_event() {
-    let server = Simulator::start(SimulatorConfig::stepped()).await.unwrap();
+    let server = Handle::start(SimulatorConfig::stepped()).await.unwrap();
     let queue = queue(&server, "events").await;
     with(&server, |region| region.create_queue("events", &BTreeMap::new())).unwrap();
     server.simulator().region(REGION).set_event_rules(vec![EventRule::to_queue("events")]).unwrap();

@@ -3,10 +3,10 @@
 
 use crate::canned::{Canned, Reply, settings};
 use crate::proxy::Tunnel;
-use foo_cloud::{ErrorKind, NewOidcProvider, Roles};
+use foo_cloud::{ErrorKind, Roles};
 use foo_cloud_adapter::{AwsCloud, AwsSettings, Proxy, Timeouts};
-use foo_model::eks::{InstanceProfile, OidcProvider, Role};
-use foo_simulator::{AccessKey, Fault, FaultRule, Handle, SimCloud, Simulator, SimulatorConfig};
+use foo_model::eks::{InstanceProfile, NewOidcProvider, OidcProvider, Role};
+use foo_simulator::{AccessKey, Fault, FaultRule, Handle, SimCloud, SimulatorConfig};
 use serde_json::json;
 
 struct World {
@@ -17,7 +17,7 @@ struct World {
 
 impl World {
     async fn start() -> Self {
-        let server = Simulator::start(SimulatorConfig::stepped()).await.unwrap();
+        let server = Handle::start(SimulatorConfig::stepped()).await.unwrap();
         let settings = AwsSettings { timeouts: Timeouts::default(), ..settings(&server.endpoint()) };
         let wire = AwsCloud::connect(settings).await.unwrap();
         let simulator = server.simulator();
@@ -94,14 +94,14 @@ async fn issuers_of_tokens_are_created_once_and_deleted() {
     let world = World::start().await;
     let new = NewOidcProvider {
         url: "https://oidc.eks.eu-central-1.amazonaws.com/id/1".to_owned(),
-        clients: ["sts.amazonaws.com".to_owned()].into(),
+        client_ids: ["sts.amazonaws.com".to_owned()].into(),
         tags: [("a".to_owned(), "b c".to_owned())].into(),
     };
     let arn = world.wire.create_oidc_provider(&new).await.unwrap();
     assert_eq!(arn, "arn:aws:iam::123456789012:oidc-provider/oidc.eks.eu-central-1.amazonaws.com/id/1");
     let found = world.provider(&arn).await.unwrap();
     assert_eq!(found.url, "oidc.eks.eu-central-1.amazonaws.com/id/1");
-    assert_eq!((&found.arn, &found.client_ids, &found.tags), (&arn, &new.clients, &new.tags));
+    assert_eq!((&found.arn, &found.client_ids, &found.tags), (&arn, &new.client_ids, &new.tags));
     let clouds: [&dyn Roles; 2] = [&world.wire, &world.direct];
     for cloud in clouds {
         assert_eq!(cloud.create_oidc_provider(&new).await.unwrap_err().kind, ErrorKind::AlreadyExists);
@@ -120,8 +120,11 @@ async fn an_issuer_whose_creation_got_no_answer_may_exist() {
         times: Some(1),
         ..FaultRule::on("CreateOpenIDConnectProvider", Fault::DroppedAfter)
     });
-    let new =
-        NewOidcProvider { url: "https://issuer.example/1".to_owned(), clients: [].into(), tags: [].into() };
+    let new = NewOidcProvider {
+        url: "https://issuer.example/1".to_owned(),
+        client_ids: [].into(),
+        tags: [].into(),
+    };
     let lost = world.wire.create_oidc_provider(&new).await.unwrap_err();
     assert_eq!(lost.kind, ErrorKind::LostAnswer, "{lost}");
     assert_eq!(world.server.simulator().calls("CreateOpenIDConnectProvider"), 1);

@@ -4,8 +4,8 @@ use crate::canned::{Canned, Form, autoscaling_answer, ec2_answer};
 use foo_cloud::{Compute, Groups, Made};
 use foo_model::hook::HookConfig;
 use foo_model::{
-    GroupChange, InstancesMix, MetadataOptions, MixOverride, NewGroup, Protection, SpotOptions, SpotStrategy,
-    TemplateContent, TemplateVersion, UserData, Volume, VolumeType,
+    GroupChange, GroupSettings, InstancesMix, MetadataOptions, MixOverride, NewGroup, SpotOptions,
+    SpotStrategy, TemplateContent, TemplateVersion, UserData, Volume, VolumeType,
 };
 use std::collections::BTreeMap;
 
@@ -145,8 +145,7 @@ async fn a_group_is_made_with_one_call_and_its_mix_taken_back_with_another() {
         desired: Some(3),
         template: ("lt-1".into(), TemplateVersion(7)),
         mix: Some(mix.clone()),
-        subnets: ["subnet-b".into(), "subnet-a".into()].into(),
-        new_instances: Protection::Protected,
+        settings: GroupSettings::in_subnets(["subnet-b".into(), "subnet-a".into()].into()),
         drain_hook: Some(HookConfig::OURS),
         tags: tags(&[("k", "v")]),
     };

@@ -10,15 +10,15 @@ use foo_cloud_adapter::{AwsCloud, AwsSettings, Timeouts};
 use foo_model::group::TemplateChoice;
 use foo_model::hook::{HookConfig, HookResult};
 use foo_model::{
-    ActivityStatus, AwsTime, Decrement, Group, GroupChange, GroupName, InstanceId, InstancesMix,
-    LifecycleState, MixOverride, NewGroup, Process, Protection, Seconds, SpotStrategy, TemplateContent,
-    TemplateHashes, TemplateVersion,
+    ActivityStatus, AwsTime, Decrement, Group, GroupChange, GroupName, GroupSettings, InstanceId,
+    InstancesMix, LifecycleState, MixOverride, NewGroup, Process, Protection, Seconds, SpotStrategy,
+    TemplateContent, TemplateHashes, TemplateVersion,
 };
 use foo_simulator::core::catalogue::{IMAGE_ARM64, IMAGE_X86_64};
 use foo_simulator::core::ec2::workload_volumes::WorkloadVolume;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS, SECURITY_GROUP, VPC};
 use foo_simulator::core::settings::Batches;
-use foo_simulator::{Fault, FaultRule, Handle, SimCloud, Simulator, SimulatorConfig};
+use foo_simulator::{Fault, FaultRule, Handle, SimCloud, SimulatorConfig};
 use std::time::Duration;
 
 const REGION: &str = "eu-central-1";
@@ -33,7 +33,7 @@ struct World {
 
 impl World {
     async fn start() -> Self {
-        let server = Simulator::start(SimulatorConfig::stepped()).await.unwrap();
+        let server = Handle::start(SimulatorConfig::stepped()).await.unwrap();
         // No scripted delays here, but a busy machine.
         let settings = AwsSettings { timeouts: Timeouts::default(), ..settings(&server.endpoint()) };
         let wire = AwsCloud::connect(settings).await.unwrap();
@@ -61,8 +61,7 @@ impl World {
             desired: Some(size),
             template: (id, version),
             mix: None,
-            subnets: PRIVATE_SUBNETS.into_iter().map(Into::into).collect(),
-            new_instances: Protection::Protected,
+            settings: GroupSettings::in_subnets(PRIVATE_SUBNETS.map(Into::into).into()),
             drain_hook: None,
             tags: tags(&[(OWNER, "pool"), ("other", "")]),
         };
@@ -123,8 +122,7 @@ async fn a_group_comes_back_as_it_was_made() {
     let group = world.group().await;
     assert_eq!((group.sizes.min, group.sizes.max, group.sizes.desired), (0, 10, 3));
     assert_eq!(group.tags, tags(&[(OWNER, "pool"), ("other", "")]));
-    assert_eq!(group.new_instances, Protection::Protected);
-    assert_eq!(group.subnets, PRIVATE_SUBNETS.into_iter().map(Into::into).collect());
+    assert_eq!(group.settings, GroupSettings::in_subnets(PRIVATE_SUBNETS.map(Into::into).into()));
     let (id, choice) = group.template.clone().unwrap();
     assert_eq!(choice, TemplateChoice::Version(TemplateVersion(1)));
     assert_eq!(group.instances.len(), 3);
@@ -142,7 +140,8 @@ async fn a_group_comes_back_as_it_was_made() {
 #[tokio::test]
 async fn a_group_can_be_changed_in_every_way_we_change_it() {
     let world = World::with_group(2).await;
-    let (id, _) = world.group().await.template.unwrap();
+    let before = world.group().await;
+    let (id, _) = before.template.unwrap();
     let second =
         world.wire.create_template_version(&id, &template(), &description(2), "token-2").await.unwrap().made;
     let mix = InstancesMix {
@@ -152,13 +151,14 @@ async fn a_group_can_be_changed_in_every_way_we_change_it() {
         spot_strategy: SpotStrategy::PriceCapacityOptimized,
         spot_max_price: None,
     };
+    let other =
+        GroupSettings { subnets: [PRIVATE_SUBNETS[0].into()].into(), new_instances: Protection::Unprotected };
     let change = GroupChange {
         min: Some(1),
         max: Some(6),
         desired: Some(4),
         template: Some((id.clone(), second, Some(mix.clone()))),
-        subnets: Some([PRIVATE_SUBNETS[0].into()].into()),
-        new_instances: Some(Protection::Unprotected),
+        settings: other.changes_from(&before.settings),
     };
     world.wire.update_group(&pool(), &change).await.unwrap();
     world.wire.tag_group(&pool(), &tags(&[("new", "yes")])).await.unwrap();
@@ -169,8 +169,7 @@ async fn a_group_can_be_changed_in_every_way_we_change_it() {
     assert_eq!((group.sizes.min, group.sizes.max, group.sizes.desired), (1, 6, 4));
     assert_eq!(group.template, Some((id.clone(), TemplateChoice::Version(second))));
     assert_eq!(group.mix, Some(mix));
-    assert_eq!(group.subnets, [PRIVATE_SUBNETS[0].into()].into());
-    assert_eq!(group.new_instances, Protection::Unprotected);
+    assert_eq!(group.settings, other, "every setting");
     assert_eq!(group.tags, tags(&[(OWNER, "pool"), ("other", ""), ("new", "yes")]));
     assert_eq!(group.suspended.keys().collect::<Vec<_>>(), [&Process::AZRebalance]);
 
@@ -445,8 +444,7 @@ async fn aws_refusals_have_their_kinds() {
         desired: None,
         template: (id.clone(), version),
         mix: None,
-        subnets: [PRIVATE_SUBNETS[0].into()].into(),
-        new_instances: Protection::Protected,
+        settings: GroupSettings::in_subnets([PRIVATE_SUBNETS[0].into()].into()),
         drain_hook: None,
         tags: tags(&[]),
     };
@@ -525,8 +523,7 @@ async fn many_groups_and_templates_come_in_pages() {
             desired: None,
             template: (id, version),
             mix: None,
-            subnets: [PRIVATE_SUBNETS[0].into()].into(),
-            new_instances: Protection::Protected,
+            settings: GroupSettings::in_subnets([PRIVATE_SUBNETS[0].into()].into()),
             drain_hook: None,
             tags,
         };

@@ -19,11 +19,11 @@ use crate::operation::Operation;
 use crate::queue::{Message, Queue, Receipt};
 use crate::{
     ClusterToken, Clusters, Compute, Described, Ended, Groups, ImageInfo, ImageQuery, InstanceTypeInfo,
-    Looked, Made, NetworkQuery, Networks, NewOidcProvider, Result, Roles, SecurityGroupInfo, SubnetInfo,
-    TemplateSummary, VcpuQuota, VersionCopy, VolumeInfo,
+    Looked, Made, NetworkQuery, Networks, Result, Roles, SecurityGroupInfo, SubnetInfo, TemplateSummary,
+    VcpuQuota, VersionCopy, VolumeInfo,
 };
 use async_trait::async_trait;
-use foo_model::eks::{self, Answer, Changed, InstanceProfile, OidcProvider, Question, Role};
+use foo_model::eks::{self, Answer, Changed, InstanceProfile, NewOidcProvider, OidcProvider, Question, Role};
 use foo_model::hook::HookConfig;
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
@@ -338,8 +338,8 @@ impl<C: Clusters + ?Sized> Clusters for Metered<C> {
     async fn describe_eks(&self, question: &Question) -> Result<Answer> {
         self.around(question.into(), self.inner.describe_eks(question)).await
     }
-    async fn change_eks(&self, change: &eks::Change) -> Result<Changed> {
-        self.around(change.into(), self.inner.change_eks(change)).await
+    async fn change_eks(&self, change: &eks::Change, token: Option<&str>) -> Result<Changed> {
+        self.around(change.into(), self.inner.change_eks(change, token)).await
     }
     /// Neither limited nor counted: no call is sent.
     async fn cluster_token(&self, cluster: &str) -> Result<ClusterToken> {

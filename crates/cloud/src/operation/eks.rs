@@ -1,7 +1,9 @@
 //! The operations of EKS's questions and changes.
 
 use super::Operation;
-use foo_model::eks::{Change, Question};
+use foo_model::eks::{
+    AddonChange, Change, ClusterChange, EntryChange, OidcChange, PodIdentityChange, Question, TagChange,
+};
 
 impl From<&Question> for Operation {
     fn from(question: &Question) -> Self {
@@ -31,27 +33,39 @@ impl From<&Question> for Operation {
 impl From<&Change> for Operation {
     fn from(change: &Change) -> Self {
         match change {
-            Change::CreateCluster { .. } => Self::CreateCluster,
-            Change::UpdateClusterVersion { .. } => Self::UpdateClusterVersion,
-            Change::UpdateClusterConfig { .. } => Self::UpdateClusterConfig,
-            Change::AssociateEncryptionConfig { .. } => Self::AssociateEncryptionConfig,
-            Change::DeleteCluster { .. } => Self::DeleteCluster,
-            Change::StartInsightsRefresh { .. } => Self::StartInsightsRefresh,
-            Change::CreateAddon { .. } => Self::CreateAddon,
-            Change::UpdateAddon { .. } => Self::UpdateAddon,
-            Change::DeleteAddon { .. } => Self::DeleteAddon,
-            Change::CreateAccessEntry { .. } => Self::CreateAccessEntry,
-            Change::UpdateAccessEntry { .. } => Self::UpdateAccessEntry,
-            Change::DeleteAccessEntry { .. } => Self::DeleteAccessEntry,
-            Change::AssociateAccessPolicy { .. } => Self::AssociateAccessPolicy,
-            Change::DisassociateAccessPolicy { .. } => Self::DisassociateAccessPolicy,
-            Change::CreatePodIdentityAssociation { .. } => Self::CreatePodIdentityAssociation,
-            Change::UpdatePodIdentityAssociation { .. } => Self::UpdatePodIdentityAssociation,
-            Change::DeletePodIdentityAssociation { .. } => Self::DeletePodIdentityAssociation,
-            Change::TagResource { .. } => Self::TagResource,
-            Change::UntagResource { .. } => Self::UntagResource,
-            Change::CreateOpenIDConnectProvider { .. } => Self::CreateOpenIDConnectProvider,
-            Change::DeleteOpenIDConnectProvider { .. } => Self::DeleteOpenIDConnectProvider,
+            Change::Cluster { change, .. } => match change {
+                ClusterChange::Create(_) => Self::CreateCluster,
+                ClusterChange::UpdateVersion { .. } => Self::UpdateClusterVersion,
+                ClusterChange::UpdateConfig(_) => Self::UpdateClusterConfig,
+                ClusterChange::Encrypt(_) => Self::AssociateEncryptionConfig,
+                ClusterChange::RefreshInsights => Self::StartInsightsRefresh,
+                ClusterChange::Delete => Self::DeleteCluster,
+            },
+            Change::Addon { change, .. } => match change {
+                AddonChange::Create(..) => Self::CreateAddon,
+                AddonChange::Update(_) => Self::UpdateAddon,
+                AddonChange::Delete { .. } => Self::DeleteAddon,
+            },
+            Change::Entry { change, .. } => match change {
+                EntryChange::Create(_) => Self::CreateAccessEntry,
+                EntryChange::Update { .. } => Self::UpdateAccessEntry,
+                EntryChange::Delete => Self::DeleteAccessEntry,
+                EntryChange::Associate(_) => Self::AssociateAccessPolicy,
+                EntryChange::Disassociate(_) => Self::DisassociateAccessPolicy,
+            },
+            Change::PodIdentity { change, .. } => match change {
+                PodIdentityChange::Create(_) => Self::CreatePodIdentityAssociation,
+                PodIdentityChange::Update { .. } => Self::UpdatePodIdentityAssociation,
+                PodIdentityChange::Delete { .. } => Self::DeletePodIdentityAssociation,
+            },
+            Change::Tags { change, .. } => match change {
+                TagChange::Tag(_) => Self::TagResource,
+                TagChange::Untag(_) => Self::UntagResource,
+            },
+            Change::Oidc(change) => match change {
+                OidcChange::Create(_) => Self::CreateOpenIDConnectProvider,
+                OidcChange::Delete { .. } => Self::DeleteOpenIDConnectProvider,
+            },
         }
     }
 }
@@ -64,7 +78,8 @@ mod tests {
     #[test]
     fn lists_and_descriptions_are_no_changes() {
         let read = Operation::from(&Question::Updates("c".to_owned()));
-        let change = Operation::from(&Change::DeleteCluster { cluster: "c".to_owned() });
+        let change =
+            Operation::from(&Change::Cluster { cluster: "c".to_owned(), change: ClusterChange::Delete });
         assert_eq!((read.is_mutation(), read.bucket()), (false, Bucket::EksDescribe));
         assert_eq!((change.is_mutation(), change.bucket()), (true, Bucket::EksMutate));
         assert_eq!(change.iam_action(), "eks:DeleteCluster");
@@ -79,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_change_is_named_as_its_operation() {
-        let change = Change::DeleteOpenIDConnectProvider { arn: "a".to_owned() };
-        assert_eq!(Operation::from(&change).name(), <&str>::from(&change));
+        let change = Change::Oidc(OidcChange::Delete { arn: "a".to_owned() });
+        assert_eq!(Operation::from(&change).name(), change.operation());
     }
 }

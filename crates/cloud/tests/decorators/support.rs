@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use foo_cloud::*;
-use foo_model::eks::{self, Answer, Changed, InstanceProfile, OidcProvider, Question, Role};
+use foo_model::eks::{self, Answer, Changed, InstanceProfile, NewOidcProvider, OidcProvider, Question, Role};
 use foo_model::hook::HookConfig;
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::*;
@@ -85,8 +85,7 @@ pub(crate) fn group(name: &str, desired: u32, instances: &[&str]) -> Group {
         sizes: Sizes { min: 0, max: 10, desired },
         template: None,
         mix: None,
-        subnets: BTreeSet::new(),
-        new_instances: Protection::Protected,
+        settings: GroupSettings::in_subnets(BTreeSet::new()),
         suspended: BTreeMap::new(),
         tags: BTreeMap::new(),
         status: GroupStatus::Active,
@@ -351,7 +350,7 @@ impl Clusters for Scripted {
         let names = |world: &World| Answer::Names(BTreeSet::from([world.eks_name.clone()]));
         self.answer(question.into(), names).await
     }
-    async fn change_eks(&self, change: &eks::Change) -> Result<Changed> {
+    async fn change_eks(&self, change: &eks::Change, _: Option<&str>) -> Result<Changed> {
         self.answer(change.into(), |_| Changed::default()).await
     }
     async fn cluster_token(&self, cluster: &str) -> Result<ClusterToken> {

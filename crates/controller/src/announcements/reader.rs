@@ -5,7 +5,6 @@ use super::pending::{Due, HIDDEN, PendingMessage, Wait};
 use super::{Announcements, GroupKey};
 use crate::clock::Clock;
 use crate::clouds::{CloudRegion, Clouds, GroupChanged, QueueAddress};
-use crate::context::Context;
 use crate::labels::{AnnouncementOutcome, EventKind, Task};
 use crate::metrics::Metrics;
 use foo_cloud::observer::Seen;
@@ -59,15 +58,16 @@ const AT_ONCE: usize = 16;
 /// Reads a queue until `shutdown` resolves. Messages that were received and not deleted return to the queue
 /// for the next leader: at once if the reader can make them visible in time, otherwise when their hidden time
 /// ends.
-pub async fn run(context: Context, queue: QueueAddress, shutdown: impl Future<Output = ()> + Send) {
-    let reader = Reader {
-        announcements: context.announcements,
-        clouds: context.clouds,
-        clock: context.clock,
-        metrics: context.metrics,
-        receiving: Watchdog::default(),
-        settling: Watchdog::default(),
-    };
+pub async fn run(
+    announcements: Announcements,
+    clouds: Arc<Clouds>,
+    clock: Arc<dyn Clock>,
+    metrics: Metrics,
+    queue: QueueAddress,
+    shutdown: impl Future<Output = ()> + Send,
+) {
+    let (receiving, settling) = (Watchdog::default(), Watchdog::default());
+    let reader = Reader { announcements, clouds, clock, metrics, receiving, settling };
     let tasks = reader.metrics.tasks();
     tasks.watch(Task::Announcements, &"receiving", &reader.receiving);
     tasks.watch(Task::Announcements, &"settling", &reader.settling);

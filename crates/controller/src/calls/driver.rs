@@ -1,11 +1,9 @@
 //! What a domain gives to be run.
 
-use super::pass::{Ended, Goal, Progress, ReadOnly};
+use super::pass::{Ended, Pass, Progress, ReadOnly};
 use super::sent::Sent;
 use super::warned::Warned;
-use crate::Context;
 use crate::apply;
-use crate::clouds::CloudRegion;
 use crate::labels::Controller;
 use foo_calls::report::{Condition, Report};
 use foo_calls::{Action, Domain, Plan, Process};
@@ -36,7 +34,7 @@ pub(crate) trait Driver: Send + Sync + Sized {
     /// Its planner.
     type Domain: Domain;
     /// The object.
-    type Object: Resource<DynamicType = ()> + Sync;
+    type Object: Resource<DynamicType = ()> + Clone + Send + Sync + 'static;
     /// What is remembered of the object between passes.
     type State: Send;
     /// Reads whose time has come.
@@ -51,14 +49,9 @@ pub(crate) trait Driver: Send + Sync + Sized {
     /// When the record of a plan is written that only reads.
     const READ_ONLY: ReadOnly;
 
-    fn context(&self) -> &Context;
-    fn object(&self) -> &Self::Object;
-    /// The object as the cache shows it by now.
-    fn newest(&self) -> Option<Arc<Self::Object>>;
+    fn pass(&self) -> &Pass<'_, Self::Object>;
     /// Whether nothing may be changed at present: the object is paused, was moved, or the goal is no longer the same.
     fn is_left_alone(&self, newest: &Self::Object) -> bool;
-    fn goal(&self) -> Goal;
-    fn region(&self) -> &Arc<CloudRegion>;
     fn progress(&mut self) -> &mut Progress;
     fn process(state: &mut Self::State) -> &mut Process<Self::Domain>;
     fn warned(state: &mut Self::State) -> &mut Warned;

@@ -15,21 +15,24 @@ pub(super) async fn of_calls<D: Driver>(
     sent: &[Sent<<D::Domain as Domain>::Action>],
     state: &mut D::State,
 ) {
-    let object = driver.object().object_ref(&());
+    let object = driver.pass().object.object_ref(&());
     for (reason, note) in driver.events(sent) {
-        driver.context().events.publish(&object, reason, &note).await;
+        driver.pass().context.events.publish(&object, reason, &note).await;
     }
     for Sent { action, result } in sent {
         let Err(error) = result else { continue };
         let note = format!("{}: {error}", D::named(action));
-        D::warned(state).warn(driver.context(), driver.object(), EventReason::ActionFailed, &note).await;
+        D::warned(state)
+            .warn(driver.pass().context, driver.pass().object, EventReason::ActionFailed, &note)
+            .await;
     }
 }
 
 /// Of what only a person can change, besides failed calls: rights to read, quotas, the spec.
 pub(super) async fn of_problems<D: Driver>(driver: &mut D, plan: &Plan<D::Domain>, state: &mut D::State) {
     let (trouble, worked) = (driver.progress().trouble.clone(), driver.progress().worked);
-    let (context, object, warned) = (driver.context(), driver.object(), D::warned(state));
+    let (pass, warned) = (driver.pass(), D::warned(state));
+    let (context, object) = (pass.context, pass.object);
     if let Some(error) = trouble.filter(|error| !Reason::from(error.kind).is_transient()) {
         warned.warn(context, object, Reason::from(error.kind), &error.to_string()).await;
     }

@@ -71,6 +71,14 @@ impl<K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned> Annotatio
         Ok(())
     }
 
+    /// The annotation is on the object, as far as the cache shows.
+    pub(crate) async fn keep(&self, annotation: &str, value: &str) -> Result<(), kube::Error> {
+        if self.object.annotations().get(annotation).is_none_or(|it| it != value) {
+            self.write(json!({ annotation: value })).await?;
+        }
+        Ok(())
+    }
+
     /// Takes the permission to adopt away once what it is about is this management cluster's: two that had each other's
     /// would take it from each other for ever.
     pub(crate) async fn forget_adoption(&self) -> Result<(), kube::Error> {

@@ -19,7 +19,7 @@ pub(crate) mod state;
 mod warned;
 
 pub(crate) use driver::{Driver, Turn};
-pub(crate) use pass::{Ended, GO_ON, Goal, LOOK_SOON, Progress, ReadOnly};
+pub(crate) use pass::{Ended, GO_ON, Goal, LOOK_SOON, Pass, Progress, ReadOnly};
 pub(crate) use run::run;
 pub(crate) use sent::{Sent, refusal};
 pub(crate) use warned::Warned;

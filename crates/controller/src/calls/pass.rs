@@ -1,8 +1,12 @@
 //! What a pass over an object is for, how far it is, and how it ended.
 
 use crate::Context;
+use crate::clouds::CloudRegion;
 use crate::harness::Outcome;
 use foo_cloud::CloudError;
+use kube::Resource;
+use kube_runtime::reflector::{ObjectRef, Store};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -18,6 +22,26 @@ pub(crate) enum Goal {
     Keep,
     /// That they are deleted.
     Delete,
+}
+
+/// What a pass is over, and where AWS is called for it.
+pub(crate) struct Pass<'a, K: Resource<DynamicType = ()> + Clone + 'static> {
+    pub(crate) context: &'a Context,
+    pub(crate) object: &'a K,
+    /// The cache of such objects.
+    pub(crate) own: &'a Store<K>,
+    pub(crate) goal: Goal,
+    pub(crate) region: Arc<CloudRegion>,
+    /// The account that AWS is called for, if known.
+    pub(crate) account: Option<String>,
+}
+
+impl<K: Resource<DynamicType = ()> + Clone + 'static> Pass<'_, K> {
+    /// The object as the cache shows it by now; `None` if it was deleted, and perhaps created again.
+    pub(crate) fn newest(&self) -> Option<Arc<K>> {
+        let newest = self.own.get(&ObjectRef::from_obj(self.object))?;
+        (newest.meta().uid == self.object.meta().uid).then_some(newest)
+    }
 }
 
 /// How far a pass is.

@@ -27,7 +27,7 @@ const SHORTEST: Duration = Duration::from_secs(1);
 pub(crate) async fn run<D: Driver>(mut driver: D, state: &mut D::State) -> Result<Ended, apply::Error> {
     let mut sent = Vec::new();
     for turn in 0..PLANS {
-        let now = driver.context().clock.now();
+        let now = driver.pass().context.clock.now();
         let observed = driver.observed(state, now);
         let desired = match driver.desired(&observed, state) {
             Ok(desired) => desired,
@@ -62,8 +62,7 @@ pub(crate) async fn run<D: Driver>(mut driver: D, state: &mut D::State) -> Resul
             driver.take(reads, state, now).await;
         } else {
             driver.progress().worked = true;
-            let region = Arc::clone(driver.region());
-            sent.append(&mut send_all::<D>(driver.context(), &plan.actions, &region, state).await);
+            sent.append(&mut send_all(&driver, &plan.actions, state).await);
         }
     }
     Ok(Ended { worked: true, after: GO_ON, gone: false })
@@ -78,30 +77,29 @@ fn checked<D: Driver>(
 ) -> Plan<D::Domain> {
     let (plan, violations) = process.plan(desired, observed);
     for violation in &violations {
-        let name = driver.object().name_any();
+        let name = driver.pass().object.name_any();
         tracing::error!(name, %violation, "a plan for {} is refused: it breaks an invariant; please report this", D::WHAT);
-        driver.context().metrics.invariant_violated(Invariant::I12);
+        driver.pass().context.metrics.invariant_violated(Invariant::I12);
     }
     plan
 }
 
 /// Whether no further plan is carried out in this pass.
 fn gives_way<D: Driver>(driver: &mut D, turn: usize) -> bool {
-    let name = driver.object().name_any();
+    let name = driver.pass().object.name_any();
     if Instant::now() >= driver.progress().until {
         tracing::warn!(name, "the reconcile takes long; the rest is planned again");
         return true;
     }
-    if turn > 0 && driver.region().backlog() > LONGEST_BACKLOG {
+    if turn > 0 && driver.pass().region.backlog() > LONGEST_BACKLOG {
         tracing::debug!(name, "the rate limit of the AWS account is used up; the rest is planned again");
         return true;
     }
-    let newest = driver.newest().filter(|newest| newest.uid() == driver.object().uid());
     // Paused in the middle, or moved: from here on nothing may be changed. With another spec, what this pass would do
     // may be what the user takes back. The generation changes when the pass itself publishes an endpoint, with which it
     // ends.
-    newest.is_none_or(|newest| {
-        newest.meta().generation != driver.object().meta().generation || driver.is_left_alone(&newest)
+    driver.pass().newest().is_none_or(|newest| {
+        newest.meta().generation != driver.pass().object.meta().generation || driver.is_left_alone(&newest)
     })
 }
 
@@ -117,10 +115,10 @@ async fn conclude<D: Driver>(
     events::of_problems(&mut driver, plan, state).await;
     driver.forget_adoption(turn).await?;
     let trouble = driver.progress().trouble.as_ref().map(ToString::to_string);
-    let key = debug::Key::of(D::CONTROLLER, driver.object());
-    driver.context().debug.planned(key, now, Arc::new(plan.clone()), trouble);
-    let gone = driver.goal() == Goal::Delete && plan.report.deletion() == Deletion::Done;
+    let key = debug::Key::of(D::CONTROLLER, driver.pass().object);
+    driver.pass().context.debug.planned(key, now, Arc::new(plan.clone()), trouble);
+    let gone = driver.pass().goal == Goal::Delete && plan.report.deletion() == Deletion::Done;
     let timers = driver.timers(turn, state);
-    let after = timers.into_iter().fold(driver.context().settings.sync_period, Ord::min);
+    let after = timers.into_iter().fold(driver.pass().context.settings.sync_period, Ord::min);
     Ok(Ended { worked: driver.progress().worked, after: after.max(SHORTEST), gone })
 }

@@ -1,9 +1,8 @@
 //! The calls of a plan are sent, all at the same time; what became of each is noted as soon as it is known.
 
 use super::driver::Driver;
+use super::pass::Pass;
 use super::sent::{Sent, outcome_of};
-use crate::Context;
-use crate::clouds::CloudRegion;
 use crate::labels::ActionOutcome;
 use foo_calls::{Action as _, Domain};
 use futures::{StreamExt, stream};
@@ -11,11 +10,11 @@ use std::sync::Arc;
 
 /// Sends calls of which none waits for another one.
 pub(super) async fn send_all<D: Driver>(
-    context: &Context,
+    driver: &D,
     actions: &[<D::Domain as Domain>::Action],
-    region: &CloudRegion,
     state: &mut D::State,
 ) -> Vec<Sent<<D::Domain as Domain>::Action>> {
+    let Pass { context, region, .. } = driver.pass();
     let clock = &context.clock;
     // If this future is dropped, all of them may have been carried out.
     D::process(state).sent(actions, clock.now());

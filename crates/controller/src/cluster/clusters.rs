@@ -1,6 +1,6 @@
 //! What the cluster controller has between passes, and what every pass needs: the cloud, the owner, the status.
 
-use super::managed::state::Networks;
+use super::network_state::Networks;
 use super::status::{self, Found, Said};
 use crate::Context;
 use crate::apply::{self, StatusWriter};

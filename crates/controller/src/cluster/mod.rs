@@ -8,6 +8,7 @@
 mod clusters;
 mod managed;
 mod network;
+mod network_state;
 mod removal;
 mod status;
 
@@ -56,7 +57,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     );
     let reconciler = Arc::new(Clusters {
         installation,
-        networks: managed::state::Networks::default(),
+        networks: network_state::Networks::default(),
         believed: Mutex::default(),
         regions: Mutex::default(),
         status: StatusWriter::new(names::managers::CLUSTER_STATUS),

@@ -1,6 +1,5 @@
 //! The status of a FooCluster: its network, its credentials, and what its deletion waits for.
 
-use super::managed::shown::Shown;
 use foo_api::cluster::{FailureDomain, NetworkStatus};
 use foo_api::conditions::{self, NewCondition};
 use foo_api::shared::Initialization;
@@ -22,6 +21,19 @@ pub(super) enum Found {
     /// The network that the provider creates.
     Managed(Box<Shown>),
     Blocked(Blocked),
+}
+
+/// What is shown of a managed network.
+#[derive(Clone, Debug)]
+pub(super) struct Shown {
+    pub(super) network: NetworkStatus,
+    pub(super) failure_domains: Vec<FailureDomain>,
+    /// `NetworkReady`.
+    pub(super) ready: NewCondition,
+    /// The conditions under it.
+    pub(super) areas: Vec<NewCondition>,
+    /// Why AWS could not be looked at, if it could not.
+    pub(super) trouble: Option<CloudError>,
 }
 
 /// The other inputs of the status.

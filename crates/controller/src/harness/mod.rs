@@ -43,7 +43,7 @@
 //!
 //! It does not wait, measure, log its errors or count its failures: the harness does. It writes with `context.client`
 //! and `context.clouds`, which send nothing once the lead is lost. The name of a [`ForAll`] (for instance
-//! `identities/resolver.rs`) is a variant of `Task` in `metrics/labels.rs`.
+//! `identity/mod.rs`) is a variant of `Task` in `labels.rs`.
 //!
 //! `run::start` starts it; `ControllerName` in `args.rs` names it for `--controllers`, whose default it joins.
 //! `xtask/src/generate/rbac/rights.rs` names it once more (`Controller`, `ALL`) and gives it its rights. `ENTRIES` in

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Namespaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Allowed {
+pub(crate) enum Allowed {
     /// None.
     Nobody,
     /// Each.
@@ -16,11 +16,11 @@ pub(super) enum Allowed {
 }
 
 /// Labels of all namespaces.
-pub(super) type Namespaces = BTreeMap<String, BTreeMap<String, String>>;
+pub(crate) type Namespaces = BTreeMap<String, BTreeMap<String, String>>;
 
 impl Allowed {
     /// Whether the namespace is one of them.
-    pub(super) fn has(&self, namespace: &str) -> bool {
+    pub(crate) fn has(&self, namespace: &str) -> bool {
         match self {
             Self::Nobody => false,
             Self::All => true,
@@ -30,7 +30,7 @@ impl Allowed {
 }
 
 /// The namespaces that an identity allows; with an invalid selector, those of its list and what is wrong.
-pub(super) fn allowed(
+pub(crate) fn allowed(
     rule: Option<&AllowedNamespaces>,
     namespaces: &Namespaces,
 ) -> (Allowed, Option<String>) {

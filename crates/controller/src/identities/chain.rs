@@ -6,15 +6,15 @@ use foo_model::{Blocked, Reason};
 use std::collections::BTreeMap;
 
 /// Maximum number of roles in a chain. AWS has no limit, but each costs a call per hour, region and chain.
-pub(super) const LONGEST: usize = 5;
+pub(crate) const LONGEST: usize = 5;
 /// Session name of identities that set none.
 const SESSION_NAME: &str = "foo-manager";
 
 /// The keys in the Secrets that identities name.
-pub(super) type Secrets = BTreeMap<String, Result<Keys, Blocked>>;
+pub(crate) type Secrets = BTreeMap<String, Result<Keys, Blocked>>;
 
 /// The credentials of an identity, or what is wrong with it or one of its sources.
-pub(super) fn credentials(
+pub(crate) fn credentials(
     name: &str,
     identities: &BTreeMap<String, &FooClusterIdentitySpec>,
     secrets: &Secrets,
@@ -56,7 +56,7 @@ pub(super) fn credentials(
 }
 
 /// The identity does not exist.
-pub(super) fn missing(name: &str) -> Blocked {
+pub(crate) fn missing(name: &str) -> Blocked {
     missing_on(&[name])
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// The lists of one identity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Lists {
+pub(crate) struct Lists {
     /// Its name, for messages.
     identity: String,
     by_thing: BTreeMap<Thing, Vec<String>>,
@@ -50,7 +50,7 @@ pub struct Limits {
 
 impl Lists {
     /// The lists in a spec.
-    pub(super) fn of(name: &str, spec: &FooClusterIdentitySpec) -> Self {
+    pub(crate) fn of(name: &str, spec: &FooClusterIdentitySpec) -> Self {
         let things = ROWS.iter().map(|row| row.thing);
         let lists = things.filter_map(|thing| Some((thing, spec.allowed(thing)?.to_vec())));
         let rule = spec.allowed_namespaces.as_ref();

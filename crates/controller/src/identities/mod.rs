@@ -1,11 +1,9 @@
 //! AWS identities: which credentials the manager uses for a cluster. FooClusterIdentities and their Secrets
-//! are resolved ahead of every pass.
+//! are resolved ahead of every pass, by [`crate::identity`].
 //!
-//! * [`resolver`]: the task that watches them, reads changed Secrets, and writes their status;
 //! * [`chain`]: from an identity, through its sources, to credentials;
 //! * [`allowed`]: which namespaces may use it;
 //! * [`limits`]: what it may be used for;
-//! * [`users`]: which FooClusters use it, so that it is not deleted before them;
 //! * this file: the interface for controllers.
 //!
 //! An identity is resolved when something about it changes, not when it is used: a pass only reads memory.
@@ -18,18 +16,16 @@
 //! A change of which credentials are used begins in [`chain`]. Credentials that differ must differ in their name
 //! (`credentials.rs`); then `aws.rs`, `cloud-adapter/src/sessions.rs`, docs/operations/identities.md.
 
-mod allowed;
-mod chain;
+pub(crate) mod allowed;
+pub(crate) mod chain;
 mod limits;
 mod neighbours;
-mod resolver;
-mod users;
 
 pub use limits::Limits;
-use limits::{Lists, Trust};
+pub(crate) use limits::Lists;
+use limits::Trust;
 use neighbours::ControlPlanes;
 pub(crate) use neighbours::Neighbours;
-pub use resolver::run;
 
 use crate::credentials::Credentials;
 use crate::watch::Filled;
@@ -48,13 +44,13 @@ use tokio::time::timeout;
 
 /// A resolved identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Outcome {
-    credentials: Result<Arc<Credentials>, Blocked>,
-    allowed: Allowed,
-    lists: Arc<Lists>,
+pub(crate) struct Outcome {
+    pub(crate) credentials: Result<Arc<Credentials>, Blocked>,
+    pub(crate) allowed: Allowed,
+    pub(crate) lists: Arc<Lists>,
 }
 
-type Outcomes = BTreeMap<String, Outcome>;
+pub(crate) type Outcomes = BTreeMap<String, Outcome>;
 
 /// The message if a required identity is missing.
 const NEEDS_ONE: &str = "the FooCluster references no FooClusterIdentity, there is none named \"default\", and the \
@@ -72,7 +68,7 @@ pub struct Rules {
     pub regions: BTreeSet<String>,
 }
 
-/// All identities, as last resolved. Empty before [`run`] has read them.
+/// All identities, as last resolved. Empty before the task has read them.
 #[derive(Clone)]
 pub struct Identities {
     known: Arc<watch::Sender<Option<Arc<Outcomes>>>>,
@@ -201,7 +197,7 @@ impl Identities {
         })
     }
 
-    fn publish(&self, outcomes: Outcomes) {
+    pub(crate) fn publish(&self, outcomes: Outcomes) {
         self.known.send_if_modified(|known| {
             let news = known.as_deref() != Some(&outcomes);
             if news {

@@ -333,3 +333,32 @@ async fn an_election_that_stands_still_is_noticed() {
     seconds(60).await;
     assert!(seen.overdue().unwrap() > Duration::from_secs(40));
 }
+
+/// A new process begins with the right time; until then no other replica waits for the lease duration.
+#[tokio::test(start_paused = true)]
+async fn a_manager_whose_machines_clock_was_set_back_finishes_its_passes_releases_the_lease_and_ends() {
+    let server = Server::default();
+    let mut first = candidate(&server, "first");
+    elected(&mut first).await;
+    let (leads, stop) = (first.leadership(), CancellationToken::new());
+    let (led, led_to_the_end) = oneshot::channel();
+    let mut controllers = tokio::task::JoinSet::new();
+    let stopped = stop.clone();
+    controllers.spawn(async move {
+        stopped.cancelled().await;
+        seconds(5).await;
+        led.send(leads.holds()).unwrap();
+    });
+    let left_ahead = async {
+        seconds(60).await;
+        Duration::from_mins(30)
+    };
+    let began = Instant::now();
+    let end = crate::run::work_until_the_end(controllers, Some(first), left_ahead, stop).await.unwrap();
+    assert_eq!(end, crate::run::End::ClockSetBack);
+    assert!(led_to_the_end.await.unwrap(), "a pass under way ends before the Lease is released");
+    assert_eq!(server.holder(), "");
+    let mut second = candidate(&server, "second");
+    elected(&mut second).await;
+    assert!(began.elapsed() < Duration::from_secs(75), "{:?}", began.elapsed());
+}

@@ -12,7 +12,7 @@ use crate::tasks::Tasks;
 use crate::unmanaged_groups::UnmanagedGroups;
 use foo_cloud::AwsClock;
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, EncodeLabelSet, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::gauge::ConstGauge;
 use std::collections::BTreeMap;
@@ -21,104 +21,92 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use strum::IntoEnumIterator;
 
+/// What a scrape computes.
+struct AtScrape<F>(F);
+
+impl<F> fmt::Debug for AtScrape<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AtScrape").finish_non_exhaustive()
+    }
+}
+
+impl<F: Fn(DescriptorEncoder<'_>) -> fmt::Result + Send + Sync + 'static> Collector for AtScrape<F> {
+    fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        (self.0)(encoder)
+    }
+}
+
+fn at_scrape(
+    compute: impl Fn(DescriptorEncoder<'_>) -> fmt::Result + Send + Sync + 'static,
+) -> Box<dyn Collector> {
+    Box::new(AtScrape(compute))
+}
+
+/// Writes a family of gauges.
+fn gauges<L: EncodeLabelSet, V: EncodeGaugeValue>(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    members: impl IntoIterator<Item = (L, V)>,
+) -> fmt::Result {
+    let mut family = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+    for (labels, value) in members {
+        ConstGauge::new(value).encode(family.encode_family(&labels)?)?;
+    }
+    Ok(())
+}
+
+/// One member for each controller; 0 s for one that is not listed.
+fn by_controller(times: &BTreeMap<Controller, Duration>) -> impl Iterator<Item = (ControllerLabels, f64)> {
+    let of = |controller: Controller| times.get(&controller).copied().unwrap_or_default().as_secs_f64();
+    Controller::iter().map(move |controller| (ControllerLabels { controller }, of(controller)))
+}
+
 /// How long passes have been under way at the time of the scrape: a pass that hangs is visible before it
 /// ends.
-#[derive(Debug)]
-pub(super) struct LongestPass(pub(super) Underway);
-
-impl Collector for LongestPass {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut descriptor = encoder.encode_descriptor(
-            "foo_reconcile_longest_seconds",
-            "Duration so far of the longest reconcile in progress; 0 if there is none",
-            None,
-            MetricType::Gauge,
-        )?;
-        let longest = self.0.longest();
-        for controller in Controller::iter() {
-            let lasts = longest.get(&controller).copied().unwrap_or_default();
-            let labels = ControllerLabels { controller };
-            ConstGauge::new(lasts.as_secs_f64()).encode(descriptor.encode_family(&labels)?)?;
-        }
-        Ok(())
-    }
+pub(super) fn longest_pass(underway: Underway) -> Box<dyn Collector> {
+    let help = "Duration so far of the longest reconcile in progress; 0 if there is none";
+    at_scrape(move |mut encoder| {
+        gauges(&mut encoder, "foo_reconcile_longest_seconds", help, by_controller(&underway.longest()))
+    })
 }
 
 /// How long passes over objects have failed.
-#[derive(Debug)]
-pub(super) struct FailingPasses(pub(super) Failing);
-
-impl Collector for FailingPasses {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut descriptor = encoder.encode_descriptor(
-            "foo_reconcile_failing_oldest_seconds",
-            "Longest time since the reconciles of an object began to fail, none of which succeeded; 0 if there is none",
-            None,
-            MetricType::Gauge,
-        )?;
-        let longest = self.0.longest();
-        for controller in Controller::iter() {
-            let lasts = longest.get(&controller).copied().unwrap_or_default();
-            let labels = ControllerLabels { controller };
-            ConstGauge::new(lasts.as_secs_f64()).encode(descriptor.encode_family(&labels)?)?;
-        }
-        Ok(())
-    }
+pub(super) fn failing_passes(failing: Failing) -> Box<dyn Collector> {
+    let help = "Longest time since the reconciles of an object began to fail, none of which succeeded; 0 if there is none";
+    at_scrape(move |mut encoder| {
+        gauges(&mut encoder, "foo_reconcile_failing_oldest_seconds", help, by_controller(&failing.longest()))
+    })
 }
 
 /// How long watches have been silent at the time of the scrape: a dead watch would not update a counter.
-#[derive(Debug)]
-pub(super) struct Silences(pub(super) Pulses);
-
-impl Collector for Silences {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut descriptor = encoder.encode_descriptor(
-            "foo_watch_silence_seconds",
-            "Time since the watch of this kind received a complete list, an event or a bookmark; the longest one of several watches",
-            None,
-            MetricType::Gauge,
-        )?;
-        for (kind, silence) in self.0.silences() {
-            ConstGauge::new(silence.as_secs_f64()).encode(descriptor.encode_family(&KindLabels { kind })?)?;
-        }
-        Ok(())
-    }
+pub(super) fn silences(pulses: Pulses) -> Box<dyn Collector> {
+    let help = "Time since the watch of this kind received a complete list, an event or a bookmark; the longest one of several watches";
+    at_scrape(move |mut encoder| {
+        let silences = pulses.silences().into_iter();
+        let members = silences.map(|(kind, silence)| (KindLabels { kind }, silence.as_secs_f64()));
+        gauges(&mut encoder, "foo_watch_silence_seconds", help, members)
+    })
 }
 
 /// Counts objects and their conditions at the time of the scrape.
-#[derive(Debug)]
-pub(super) struct Objects(pub(super) Census);
-
-impl Collector for Objects {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let kinds = self.0.kinds();
+pub(super) fn objects(census: Census) -> Box<dyn Collector> {
+    at_scrape(move |mut encoder| {
+        let kinds = census.kinds();
+        let of_kind = |kind: &Watched| KindLabels { kind: *kind };
         let help = "Number of objects that this manager reconciles";
-        let mut objects = encoder.encode_descriptor("foo_objects", help, None, MetricType::Gauge)?;
-        for (kind, counted) in &kinds {
-            let Some(number) = counted.objects else { continue };
-            let labels = KindLabels { kind: *kind };
-            ConstGauge::new(i64::from(number)).encode(objects.encode_family(&labels)?)?;
-        }
+        let numbers = kinds.iter().filter_map(|(kind, it)| Some((of_kind(kind), i64::from(it.objects?))));
+        gauges(&mut encoder, "foo_objects", help, numbers)?;
         let help = "Number of objects by condition, its status, and who has to act on its reason";
-        let mut conditions = encoder.encode_descriptor("foo_conditions", help, None, MetricType::Gauge)?;
-        for (labels, group) in groups(&kinds) {
-            ConstGauge::new(i64::from(group.objects)).encode(conditions.encode_family(&labels)?)?;
-        }
+        let numbers = groups(&kinds).map(|(labels, group)| (labels, i64::from(group.objects)));
+        gauges(&mut encoder, "foo_conditions", help, numbers)?;
         let help = "Longest time that a condition of an object that is not paused has had this status";
-        let mut ages =
-            encoder.encode_descriptor("foo_condition_oldest_seconds", help, None, MetricType::Gauge)?;
-        for (labels, group) in groups(&kinds) {
-            ConstGauge::new(group.oldest.as_secs_f64()).encode(ages.encode_family(&labels)?)?;
-        }
+        let ages = groups(&kinds).map(|(labels, group)| (labels, group.oldest.as_secs_f64()));
+        gauges(&mut encoder, "foo_condition_oldest_seconds", help, ages)?;
         let help = "Longest time since the deletion of an object that still exists; 0 if there is none";
-        let mut deleting =
-            encoder.encode_descriptor("foo_deletion_oldest_seconds", help, None, MetricType::Gauge)?;
-        for (kind, counted) in &kinds {
-            let labels = KindLabels { kind: *kind };
-            ConstGauge::new(counted.deleting.as_secs_f64()).encode(deleting.encode_family(&labels)?)?;
-        }
-        Ok(())
-    }
+        let ages = kinds.iter().map(|(kind, counted)| (of_kind(kind), counted.deleting.as_secs_f64()));
+        gauges(&mut encoder, "foo_deletion_oldest_seconds", help, ages)
+    })
 }
 
 fn groups(kinds: &BTreeMap<Watched, Kind>) -> impl Iterator<Item = (ConditionLabels, Group)> {
@@ -128,10 +116,6 @@ fn groups(kinds: &BTreeMap<Watched, Kind>) -> impl Iterator<Item = (ConditionLab
         })
     })
 }
-
-/// How far the manager's clock is from the API server's and from AWS's.
-#[derive(Debug)]
-pub(super) struct ClockDifference(pub(super) KubernetesClock, pub(super) AwsClocks);
 
 /// AWS's clock as each connected cloud shows it. Clones share the list.
 #[derive(Clone, Debug, Default)]
@@ -159,91 +143,60 @@ impl AwsClocks {
     }
 }
 
-impl Collector for ClockDifference {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut descriptor = encoder.encode_descriptor(
-            "foo_clock_difference_seconds",
-            "Time by which the manager's clock is ahead of another clock; negative if it is behind, 0 while it is unknown",
-            None,
-            MetricType::Gauge,
-        )?;
+/// How far the manager's clock is from the API server's and from AWS's.
+pub(super) fn clock_difference(kubernetes: KubernetesClock, aws: AwsClocks) -> Box<dyn Collector> {
+    let help = "Time by which the manager's clock is ahead of another clock; negative if it is behind, 0 while it is unknown";
+    at_scrape(move |mut encoder| {
         let clocks =
-            [(Clock::Kubernetes, self.0.found().difference.millis()), (Clock::Aws, self.1.most_ahead())];
-        for (clock, millis) in clocks {
+            [(Clock::Kubernetes, kubernetes.found().difference.millis()), (Clock::Aws, aws.most_ahead())];
+        let members = clocks.into_iter().map(|(clock, millis)| {
             let ahead = Duration::from_millis(millis.unsigned_abs()).as_secs_f64();
-            let ahead = if millis < 0 { -ahead } else { ahead };
-            ConstGauge::new(ahead).encode(descriptor.encode_family(&ClockLabels { clock })?)?;
-        }
-        Ok(())
-    }
+            (ClockLabels { clock }, if millis < 0 { -ahead } else { ahead })
+        });
+        gauges(&mut encoder, "foo_clock_difference_seconds", help, members)
+    })
 }
 
 /// Groups without a FooMachinePool.
-#[derive(Debug)]
-pub(super) struct Unmanaged(pub(super) UnmanagedGroups);
-
-impl Collector for Unmanaged {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        ConstGauge::new(i64::try_from(self.0.confirmed()).unwrap_or(i64::MAX)).encode(encoder.encode_descriptor(
-            "foo_groups_unmanaged",
-            "Auto Scaling groups with the tags of this management cluster whose FooMachinePool does not exist, as of the last check",
-            None,
-            MetricType::Gauge,
-        )?)
-    }
+pub(super) fn unmanaged(groups: UnmanagedGroups) -> Box<dyn Collector> {
+    let help = "Auto Scaling groups with the tags of this management cluster whose FooMachinePool does not exist, as of the last check";
+    at_scrape(move |mut encoder| {
+        let gauge = encoder.encode_descriptor("foo_groups_unmanaged", help, None, MetricType::Gauge)?;
+        ConstGauge::new(i64::try_from(groups.confirmed()).unwrap_or(i64::MAX)).encode(gauge)
+    })
 }
 
 /// How overdue tasks are.
-#[derive(Debug)]
-pub(super) struct OverdueTasks(pub(super) Tasks);
-
-impl Collector for OverdueTasks {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut descriptor = encoder.encode_descriptor(
-            "foo_task_overdue_seconds",
-            "Time by which the most overdue task of this kind is late",
-            None,
-            MetricType::Gauge,
-        )?;
-        let overdue = self.0.overdue();
-        for task in Task::iter() {
-            let by = overdue.get(&task).copied().unwrap_or_default();
-            ConstGauge::new(by.as_secs_f64()).encode(descriptor.encode_family(&TaskLabels { task })?)?;
-        }
-        Ok(())
-    }
+pub(super) fn overdue_tasks(tasks: Tasks) -> Box<dyn Collector> {
+    let help = "Time by which the most overdue task of this kind is late";
+    at_scrape(move |mut encoder| {
+        let overdue = tasks.overdue();
+        let by = |task: Task| overdue.get(&task).copied().unwrap_or_default().as_secs_f64();
+        let members = Task::iter().map(|task| (TaskLabels { task }, by(task)));
+        gauges(&mut encoder, "foo_task_overdue_seconds", help, members)
+    })
 }
 
 /// Objects that wait for a pass.
-#[derive(Debug)]
-pub(super) struct Queues(pub(super) BTreeMap<Controller, Queue>);
-
-impl Collector for Queues {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let waiting: Vec<_> = self
-            .0
-            .iter()
-            .map(|(controller, queue)| (ControllerLabels { controller: *controller }, queue.waiting()))
-            .collect();
-        let help = "Objects that wait to be reconciled";
-        let mut depth =
-            encoder.encode_descriptor("foo_reconcile_queue_depth", help, None, MetricType::Gauge)?;
-        for (labels, waiting) in &waiting {
+pub(super) fn queues(queues: BTreeMap<Controller, Queue>) -> Box<dyn Collector> {
+    at_scrape(move |mut encoder| {
+        let waiting = queues.iter().map(|(controller, queue)| (*controller, queue.waiting()));
+        let waiting: Vec<_> = waiting.collect();
+        let depths = waiting.iter().map(|(controller, waiting)| {
             let objects = i64::try_from(waiting.objects).unwrap_or(i64::MAX);
-            ConstGauge::new(objects).encode(depth.encode_family(labels)?)?;
-        }
+            (ControllerLabels { controller: *controller }, objects)
+        });
+        gauges(&mut encoder, "foo_reconcile_queue_depth", "Objects that wait to be reconciled", depths)?;
         let help = "Longest time that an object has been waiting to be reconciled; 0 if none waits";
-        let mut oldest =
-            encoder.encode_descriptor("foo_reconcile_queue_oldest_seconds", help, None, MetricType::Gauge)?;
-        for (labels, waiting) in &waiting {
-            ConstGauge::new(waiting.longest.as_secs_f64()).encode(oldest.encode_family(labels)?)?;
-        }
+        let longest: BTreeMap<_, _> =
+            waiting.iter().map(|(controller, waiting)| (*controller, waiting.longest)).collect();
+        gauges(&mut encoder, "foo_reconcile_queue_oldest_seconds", help, by_controller(&longest))?;
         let help = "How long objects waited to be reconciled";
         let mut waits =
             encoder.encode_descriptor("foo_reconcile_queue_seconds", help, None, MetricType::Histogram)?;
-        for (controller, queue) in &self.0 {
+        for (controller, queue) in &queues {
             queue.waited.encode(waits.encode_family(&ControllerLabels { controller: *controller })?)?;
         }
         Ok(())
-    }
+    })
 }

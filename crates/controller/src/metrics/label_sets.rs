@@ -9,6 +9,37 @@ use foo_model::Severity;
 use prometheus_client::encoding::EncodeLabelSet;
 use strum::{IntoEnumIterator, VariantNames};
 
+macro_rules! label_sets {
+    ($($(#[$doc:meta])* $labels:ident { $($label:ident: $value:ty),+ })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+        pub(super) struct $labels {
+            $(pub(super) $label: $value),+
+        }
+    )*};
+}
+
+label_sets! {
+    PassLabels { controller: Controller, result: PassResult }
+    ControllerLabels { controller: Controller }
+    AnnouncementLabels { kind: EventKind, outcome: AnnouncementOutcome }
+    AnnouncementKindLabels { kind: EventKind }
+    EventLabels { severity: &'static str, outcome: EventOutcome }
+    ActionLabels { action: &'static str, outcome: ActionOutcome }
+    InvariantLabels { invariant: Invariant }
+    KindLabels { kind: Watched }
+    ClientLabels { client: KubeClient }
+    VerbLabels { client: KubeClient, verb: Verb }
+    RequestLabels { client: KubeClient, verb: Verb, code: KubeCode }
+    /// What the conditions of objects show; see [`crate::census`].
+    ConditionLabels { kind: Watched, condition: ConditionType, status: &'static str, class: ReasonClass }
+    ClockLabels { clock: Clock }
+    /// The name of the Lease, which a flag sets: there is one. Empty without leader election.
+    LeaderLabels { lease: String }
+    /// The same under the label that other controllers use.
+    LeaseLabels { name: String }
+}
+
 /// Every combination of values exists from the start.
 macro_rules! initial {
     ($($labels:ident { $($one:ident),+ })*) => {$(
@@ -46,92 +77,4 @@ impl InitialLabels for RequestLabels {
         let of = |client: KubeClient| each_pair(move |verb, code| Self { client, verb, code });
         KubeClient::iter().flat_map(of).collect()
     }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct PassLabels {
-    pub(super) controller: Controller,
-    pub(super) result: PassResult,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct ControllerLabels {
-    pub(super) controller: Controller,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct AnnouncementLabels {
-    pub(super) kind: EventKind,
-    pub(super) outcome: AnnouncementOutcome,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct AnnouncementKindLabels {
-    pub(super) kind: EventKind,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct EventLabels {
-    pub(super) severity: &'static str,
-    pub(super) outcome: EventOutcome,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct ActionLabels {
-    pub(super) action: &'static str,
-    pub(super) outcome: ActionOutcome,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct InvariantLabels {
-    pub(super) invariant: Invariant,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct KindLabels {
-    pub(super) kind: Watched,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct ClientLabels {
-    pub(super) client: KubeClient,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct VerbLabels {
-    pub(super) client: KubeClient,
-    pub(super) verb: Verb,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct RequestLabels {
-    pub(super) client: KubeClient,
-    pub(super) verb: Verb,
-    pub(super) code: KubeCode,
-}
-
-/// What the conditions of objects show; see [`crate::census`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct ConditionLabels {
-    pub(super) kind: Watched,
-    pub(super) condition: ConditionType,
-    pub(super) status: &'static str,
-    pub(super) class: ReasonClass,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct ClockLabels {
-    pub(super) clock: Clock,
-}
-
-/// The name of the Lease, which a flag sets: there is one. Empty without leader election.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct LeaderLabels {
-    pub(super) lease: String,
-}
-
-/// The same under the label that other controllers use.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct LeaseLabels {
-    pub(super) name: String,
 }

@@ -1,7 +1,7 @@
 //! Verifies a plan before anything of it is carried out.
 
+use super::failure_report;
 use super::inputs::Inputs;
-use super::output::failure_report;
 use crate::metrics::Metrics;
 use foo_planner::{Memory, Plan};
 

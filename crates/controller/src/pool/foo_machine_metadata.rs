@@ -4,7 +4,7 @@
 //! Cluster API finds FooMachines by their labels, the garbage collector by their owners, and without our
 //! finalizer an instance would outlive its FooMachine. One patch repairs everything.
 
-use super::inputs::gather::Gathered;
+use super::gather::Gathered;
 use crate::clock::from_kube;
 use crate::owners::group;
 use foo_api::capi::Cluster;

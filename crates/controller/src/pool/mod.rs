@@ -2,32 +2,34 @@
 //!
 //! A pass goes through the folders in this order:
 //!
-//! * [`inputs`]: what Kubernetes knows of the pool, then everything else that a plan needs, as the planner's
-//!   two inputs;
+//! * [`gather`]: what Kubernetes knows of the pool; [`inputs`]: everything else that a plan needs, as the planner's two
+//!   inputs;
 //! * `foo_planner::plan`: every decision;
 //! * [`check`]: a second opinion; a plan that breaks an invariant is not carried out;
 //! * [`act`]: carries out the plan, action by action;
 //! * [`output`]: status, provider ids, events.
 //!
 //! [`reconcile`] is a pass from end to end; [`plan_loop`] is its middle: plan, check, act, again while an
-//! action provides what the next plan needs; [`pass`] is its result. [`pools`] is what a pass works with,
-//! [`state`] (with [`reads`]) what is remembered of a pool between passes. [`watched_group`] keeps a pool's
-//! group under observation, [`tenure`] decides which of several pools a group belongs to, [`watches`] maps
-//! changes to pools, [`idle_check`] notices a pool that never comes to rest, [`unmanaged_groups`] finds groups whose pool does not exist. This folder makes no decision
-//! about instances or Machines.
+//! action provides what the next plan needs; [`pass`] is its result. [`pools`] is what a pass works with, [`state`]
+//! (with [`reads`], [`recently_created`], [`repeats`] and [`terminated_alone`]) what is remembered of a pool between
+//! passes. [`watched_group`] keeps a pool's group under observation, [`tenure`] decides which of several pools a group
+//! belongs to, [`watches`] maps changes to pools, [`idle_check`] notices a pool that never becomes idle,
+//! [`unmanaged_groups`] finds groups whose pool does not exist. This folder makes no decision about instances or
+//! Machines.
 //!
 //! # Each phase hands the next one a value of its own type
 //!
 //! | File | What it does | Hands on |
 //! |---|---|---|
 //! | `reconcile` | a pass from end to end: back-off, room in its lane (`crate::lanes`), the phases, when to come back | |
-//! | `inputs/gather` | what belongs to the pool, from the informer caches; which group it is (`identity`) | `Gathered` |
+//! | `gather` | what belongs to the pool, from the informer caches; which group it is (`identity`) | `Gathered` |
 //! | `inputs/aws` | may AWS be called for it: the region is known, its identity may be used, the group is its own (`tenure`) | `Aws` |
 //! | `inputs` | every other read of the pass, once; user input is read and judged here and nowhere else | `Inputs` |
 //! | `plan_loop` | plan, check, act; again, with another observation, while an action provides what the next plan needs | `Plan` |
 //! | `check` | a plan that breaks an invariant is replaced by one that does nothing and says why | `CheckedPlan` |
 //! | `act` | which actions may begin; sends them; records outcomes. `execute` has no `if` on domain values. `cordon` is the only write to a workload cluster | `Pass` |
-//! | `output` | `publish` (status, ids), `failure_report` (what a failure adds to the report), `capacity`, `instance_details` (from EC2) | |
+//! | `output` | `publish` (status, ids), `capacity`, `instance_details` (from EC2) | |
+//! | `failure_report` | what a failure adds to the report | |
 //!
 //! # When a pass runs
 //!
@@ -43,7 +45,7 @@
 //! 1. The watch of MachinePools (`Changes` in `watch/changes.rs`) finds the change relevant; `pool_of_machine_pool` in
 //!    `watches` names the FooMachinePool of its infrastructureRef.
 //! 2. The harness starts a pass: `Pools::gather` in `reconcile` takes what belongs to the pool from the caches
-//!    (`Caches::gather` in `inputs/gather.rs`); `Pools::pass_over` takes its memory (`States::of` in `state`).
+//!    (`Caches::gather` in `gather.rs`); `Pools::pass_over` takes its memory (`States::of` in `state`).
 //! 3. `Pools::aws` (`inputs/aws.rs`) decides that AWS may be called for it, and `Pools::inputs` (`inputs/mod.rs`) reads
 //!    what a plan needs: `size` in `inputs/desired.rs` turns the field into `Size::Replicas { wanted: 5, .. }`, `group`
 //!    in `inputs/observe.rs` shows a group of 3.
@@ -64,7 +66,10 @@
 
 mod act;
 mod check;
+mod failure_report;
 mod foo_machine_metadata;
+mod gather;
+mod identity;
 mod idle_check;
 mod inputs;
 mod names;
@@ -73,9 +78,12 @@ mod pass;
 mod plan_loop;
 mod pools;
 mod reads;
+mod recently_created;
 mod reconcile;
+mod repeats;
 mod state;
 mod tenure;
+mod terminated_alone;
 mod unmanaged_groups;
 mod unowned_foo_machines;
 mod watched_group;

@@ -1,8 +1,8 @@
 //! The result of a pass.
 
-use super::act::execute::Failure;
 use foo_cloud::CloudError;
 use foo_planner::action::PoolAction;
+use foo_planner::memory::Outcome;
 use foo_planner::report::Event;
 use foo_planner::{Action, Plan};
 use std::time::Duration;
@@ -19,6 +19,45 @@ pub(super) struct Pass {
     pub(super) tried: usize,
     /// Whether it had an observation to plan from.
     pub(super) observation: Observation,
+}
+
+/// Why an action failed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    /// AWS.
+    #[error(transparent)]
+    Cloud(#[from] CloudError),
+    /// Kubernetes.
+    #[error("{0}")]
+    Kubernetes(#[from] Box<kube::Error>),
+}
+
+impl From<kube::Error> for Failure {
+    fn from(error: kube::Error) -> Self {
+        Self::Kubernetes(Box::new(error))
+    }
+}
+
+impl Failure {
+    /// The result for the planner's memory.
+    pub(super) fn outcome(&self) -> Outcome {
+        match self {
+            Self::Cloud(error) if error.may_have_happened() => Outcome::MayHaveHappened,
+            Self::Cloud(_) => Outcome::Refused,
+            // Objects in the API server are watched: the cache will show what happened.
+            Self::Kubernetes(error) if is_answer(error) => Outcome::Refused,
+            Self::Kubernetes(_) => Outcome::MayHaveHappened,
+        }
+    }
+
+    /// Another writer was first, or the object is gone: the caches will show it soon.
+    pub(super) fn is_race(&self) -> bool {
+        matches!(self, Self::Kubernetes(error) if matches!(error.as_ref(), kube::Error::Api(status) if status.code == 409 || status.code == 404))
+    }
+}
+
+fn is_answer(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code < 500)
 }
 
 /// What remains of a plan, and when to continue.

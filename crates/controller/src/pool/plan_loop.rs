@@ -3,9 +3,9 @@
 //! It reads only what an action changed, and publishes nothing.
 
 use super::check::CheckedPlan;
+use super::failure_report::{self, Unseen};
 use super::inputs::aws::Aws;
 use super::inputs::{Freshness, Inputs, observe, replacement_rules};
-use super::output::failure_report::{self, Unseen};
 use super::pass::{Observation, Pass};
 use super::pools::Pools;
 use super::state::{PoolState, Tenure, Watching};

@@ -1,6 +1,6 @@
 //! What the pool controller keeps between passes, and which credentials and region a pool uses.
 
-use super::inputs::gather::{Caches, Gathered};
+use super::gather::{Caches, Gathered};
 use super::names;
 use super::state::States;
 use crate::Context;

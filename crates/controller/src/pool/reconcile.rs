@@ -3,7 +3,7 @@
 //! Everything that can be wrong before `publish` is a value in the report, so the status always says why a
 //! pool makes no progress.
 
-use super::inputs::gather::Gathered;
+use super::gather::Gathered;
 use super::inputs::{Inputs, bootstrap_secret, observe, version_skew};
 use super::output::{Error, instance_details};
 use super::pass::{Observation, Pass, Remainder};

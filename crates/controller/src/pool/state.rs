@@ -1,10 +1,10 @@
 //! The memory of each pool between passes. All of it may be lost: a restart only costs time.
 
-use super::act::recently_created::Made;
-use super::act::repeats::Repeats;
-use super::act::terminate_together::Alone;
 use super::idle_check::IdleCheck;
 use super::reads::Reads;
+use super::recently_created::Made;
+use super::repeats::Repeats;
+use super::terminated_alone::Alone;
 use crate::clouds::{CloudKey, CloudRegion, GroupKey};
 use foo_api::FooMachinePool;
 use foo_api::pool::ImageStatus;

@@ -4,7 +4,7 @@
 //! Compares only pools of this manager, and only where they use the same credentials. For all others the
 //! planner uses the group's ownership tags.
 
-use super::inputs::gather::{Caches, Gathered, cluster_name};
+use super::gather::{Caches, Gathered, cluster_name};
 use super::names::{group_name, group_of_arn};
 use super::pools::Pools;
 use super::state::PoolState;

@@ -6,7 +6,7 @@
 //! reconcile it, or the caches may be late. What is found counts when it is found again: a pool that was just deleted leaves its group
 //! in AWS's answers for a moment.
 
-use super::inputs::gather::Caches;
+use super::gather::Caches;
 use crate::Context;
 use crate::apply::is_not_found;
 use crate::clouds::{CloudKey, CloudRegion};

@@ -1,7 +1,7 @@
 //! FooMachines without a pool, because a user created them by hand: their status says so, and what to do. The
 //! provider does nothing else about them; the passes of pools ignore them.
 
-use super::inputs::gather::{Caches, belongs_to, owning_pool};
+use super::gather::{Caches, belongs_to, owning_pool};
 use crate::Context;
 use crate::apply::{self, StatusWriter, Written};
 use crate::clock::kube_time;

@@ -1,6 +1,6 @@
 //! The watches of the pool controller, and which pools a change of each kind concerns.
 
-use super::inputs::gather::{Caches, belongs_to, is_named_after, owning_pool};
+use super::gather::{Caches, belongs_to, is_named_after, owning_pool};
 use super::unowned_foo_machines;
 use crate::Context;
 use crate::harness::Harness;

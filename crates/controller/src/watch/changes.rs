@@ -8,7 +8,7 @@
 //! * they never name an object that was deleted while no watch was open (kube-rs: 410 desync).
 
 use super::by_name::ByName;
-use super::filled::{Filled, Filling, filled};
+use crate::filled::{Filled, Filling, filled};
 use kube::api::ObjectMeta;
 use kube::runtime::reflector::{ObjectRef, store::Writer};
 use kube::runtime::watcher;

@@ -7,7 +7,7 @@
 //!   server restored from a backup does not know.
 //! * It lists only by pages, and has no settings except a label selector.
 
-use super::received::Received;
+use crate::received::Received;
 use futures::stream::{self, BoxStream};
 use futures::{Stream, StreamExt};
 use kube::api::{ListParams, WatchEvent, WatchParams};

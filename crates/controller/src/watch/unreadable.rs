@@ -1,7 +1,7 @@
 //! Objects that cannot be decoded although all of their kind must be seen: while a namespace contains one,
 //! nothing is decided about the objects in that namespace.
 
-use super::received::Odd;
+use crate::received::Odd;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

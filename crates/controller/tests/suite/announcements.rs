@@ -6,9 +6,9 @@ use foo_api::{FooCluster, FooMachine, FooMachinePoolSpec};
 use foo_controller::labels::AnnouncementOutcome;
 use foo_controller::labels::EventKind;
 use foo_model::{Health, InstanceId, LifecycleState};
-use foo_simulator::core::group::members::GracePeriod;
-use foo_simulator::core::sqs::delivery::EventRule;
-use foo_simulator::{Fault, FaultRule, Probability};
+use foo_simulator_core::core::group::members::GracePeriod;
+use foo_simulator_core::core::sqs::delivery::EventRule;
+use foo_simulator_core::{Fault, FaultRule, Probability};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -53,7 +53,7 @@ impl World {
 
     /// Messages in the queue: those that can be received, and those that are hidden.
     pub(crate) fn messages(&self) -> (u64, u64) {
-        let shown = |region: &mut foo_simulator::core::Region| {
+        let shown = |region: &mut foo_simulator_core::core::Region| {
             let now = region.now();
             let shown = region.queues.find(QUEUE).unwrap().shown(now);
             let count = |name: &str| shown[name].parse().unwrap();
@@ -180,7 +180,7 @@ async fn what_aws_ends_is_seen_at_once_with_events_and_within_a_sweep_without() 
     let pool = world.pool("p").of(3).await;
     world.drains_take(Duration::from_secs(20));
     let unhealthy = |id: &InstanceId| {
-        let set = |region: &mut foo_simulator::core::Region| {
+        let set = |region: &mut foo_simulator_core::core::Region| {
             region.set_health(id, Health::Unhealthy, GracePeriod::Ignored)
         };
         world.region.with(set).unwrap().unwrap();
@@ -400,14 +400,14 @@ async fn poison_goes_to_the_queues_own_dead_letters() {
         "maxReceiveCount": 25,
     });
     let attributes = BTreeMap::from([("RedrivePolicy".to_owned(), redrive.to_string())]);
-    let change = |region: &mut foo_simulator::core::Region| {
+    let change = |region: &mut foo_simulator_core::core::Region| {
         region.create_queue("dead", &BTreeMap::new())?;
         region.set_queue_attributes(QUEUE, &attributes)
     };
     world.region.with(change).unwrap().unwrap();
     world.sends("hello");
     world.waits(Duration::from_mins(40)).await;
-    let dead = |region: &mut foo_simulator::core::Region| {
+    let dead = |region: &mut foo_simulator_core::core::Region| {
         let now = region.now();
         region.queues.find("dead").unwrap().shown(now)["ApproximateNumberOfMessages"].clone()
     };

@@ -2,11 +2,11 @@
 
 use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_cloud::{Compute as _, Groups as _};
-use foo_model::{GroupName, LaunchTemplateId, NewGroup, Protection, TemplateVersion};
-use foo_simulator::core::catalogue::IMAGE_X86_64;
-use foo_simulator::core::group::operations::Deletion;
-use foo_simulator::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
-use foo_simulator::{DEFAULT_REGION, Fault, FaultRule, SimCloud};
+use foo_model::{GroupName, GroupSettings, LaunchTemplateId, NewGroup, Protection, TemplateVersion};
+use foo_simulator_core::core::catalogue::IMAGE_X86_64;
+use foo_simulator_core::core::group::operations::Deletion;
+use foo_simulator_core::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
+use foo_simulator_core::{DEFAULT_REGION, Fault, FaultRule, SimCloud};
 use kube::ResourceExt as _;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -355,8 +355,10 @@ async fn makes_a_group(world: &World, name: &str) {
         desired: Some(2),
         template: makes_a_template(world, "theirs").await,
         mix: None,
-        subnets: PRIVATE_SUBNETS.map(Into::into).into(),
-        new_instances: Protection::Unprotected,
+        settings: GroupSettings {
+            new_instances: Protection::Unprotected,
+            ..GroupSettings::in_subnets(PRIVATE_SUBNETS.map(Into::into).into())
+        },
         drain_hook: None,
         tags: BTreeMap::from([("owner".to_owned(), "somebody".to_owned())]),
     };

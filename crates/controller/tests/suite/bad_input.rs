@@ -4,7 +4,7 @@ use crate::support::{NS, World, objects};
 use foo_api::pool::Ami;
 use foo_api::shared::NetworkReference;
 use foo_model::SecurityGroupId;
-use foo_simulator::core::network::{PUBLIC_SUBNETS, SECURITY_GROUP, SecurityGroupSpec, VpcSpec};
+use foo_simulator_core::core::network::{PUBLIC_SUBNETS, SECURITY_GROUP, SecurityGroupSpec, VpcSpec};
 use k8s_openapi::api::core::v1::Secret;
 use std::collections::BTreeMap;
 use std::time::Duration;

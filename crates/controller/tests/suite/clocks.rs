@@ -3,7 +3,7 @@
 
 use crate::support::World;
 use foo_api::FooMachinePoolSpec;
-use foo_simulator::core::mishaps::{LaunchMishap, Mishap};
+use foo_simulator_core::core::mishaps::{LaunchMishap, Mishap};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use std::time::Duration;
 

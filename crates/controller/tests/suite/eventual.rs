@@ -4,9 +4,9 @@
 use crate::support::{NS, Pool, World};
 use foo_api::FooMachine;
 use foo_model::{InstanceId, Process};
-use foo_simulator::core::mishaps::ZoneState;
-use foo_simulator::core::settings::{ActivityPages, MetadataTags, ReadOrder};
-use foo_simulator::{Fault, FaultRule};
+use foo_simulator_core::core::mishaps::ZoneState;
+use foo_simulator_core::core::settings::{ActivityPages, MetadataTags, ReadOrder};
+use foo_simulator_core::{Fault, FaultRule};
 use std::time::Duration;
 
 const ZONES: [&str; 3] = ["eu-central-1a", "eu-central-1b", "eu-central-1c"];
@@ -14,7 +14,7 @@ const ZONES: [&str; 3] = ["eu-central-1a", "eu-central-1b", "eu-central-1c"];
 impl World {
     /// Whatever AWS may show late or refuse for a moment, it does.
     fn sees_late(&self) {
-        let late = |settings: &mut foo_simulator::core::Settings| {
+        let late = |settings: &mut foo_simulator_core::core::Settings| {
             settings.read_lag = Duration::from_secs(5);
             settings.read_order = ReadOrder::AnyOrder;
             settings.instances_appear_after = Duration::from_secs(40);

@@ -5,7 +5,7 @@ use foo_api::names::{AUTOSCALER_MAX_ANNOTATION, AUTOSCALER_MIN_ANNOTATION, REPLI
 use foo_api::pool::Autoscaling;
 use foo_cloud::Groups as _;
 use foo_model::GroupChange;
-use foo_simulator::DEFAULT_REGION;
+use foo_simulator_core::DEFAULT_REGION;
 use kube::ResourceExt;
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use crate::support::{NS, World, objects};
 use foo_api::FooCluster;
-use foo_simulator::{Fault, FaultRule};
+use foo_simulator_core::{Fault, FaultRule};
 use serde_json::json;
 use std::time::Duration;
 use tokio::time::Instant;

@@ -9,7 +9,7 @@ use foo_controller::harness::{ForAll, Harness, Outcome, ReconcileAll, Reconciler
 use foo_controller::labels::{Controller, PassResult, Task, Watched};
 use foo_controller::queue::Action;
 use foo_controller::watch::{ChangeFilter, Scope, Watch};
-use foo_simulator::DEFAULT_REGION;
+use foo_simulator_core::DEFAULT_REGION;
 use futures::channel::mpsc::{UnboundedSender, unbounded};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;

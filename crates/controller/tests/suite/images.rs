@@ -7,10 +7,10 @@ use foo_api::pool::{
 use foo_api::{FooMachinePool, FooMachinePoolSpec};
 use foo_apiserver_fake::Fault as ApiFault;
 use foo_model::names::IMAGE_ANNOTATION;
-use foo_simulator::core::catalogue::{
+use foo_simulator_core::core::catalogue::{
     Boot, IMAGE_ARM64, IMAGE_ARM64_NEWER, IMAGE_X86_64, IMAGE_X86_64_NEWER,
 };
-use foo_simulator::{Fault, FaultRule};
+use foo_simulator_core::{Fault, FaultRule};
 use kube::ResourceExt;
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,9 +1,9 @@
-//! What clients that judge objects by kstatus (Flux, `kubectl wait` alike) make of a pool: routine work is no failure (decision 0021).
+//! What clients that judge objects by kstatus (Flux, `kubectl wait` alike) make of a pool and of an EKS control plane: routine work is no failure (decision 0021).
 
 use crate::support::{Pool, World};
 use foo_api::pool::Ami;
-use foo_simulator::core::catalogue::IMAGE_X86_64_NEWER;
-use serde_json::Value;
+use foo_simulator_core::core::catalogue::IMAGE_X86_64_NEWER;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -35,12 +35,21 @@ impl Pool<'_> {
     }
 }
 
-/// What is seen each second until something is the case.
+/// What is seen of the pool each second until something is the case.
 async fn seen_until(world: &World, pool: &Pool<'_>, done: impl Fn() -> bool) -> BTreeSet<&'static str> {
+    seen_of(world, || pool.kstatus(), done).await
+}
+
+/// The same of anything.
+async fn seen_of(
+    world: &World,
+    kstatus: impl Fn() -> &'static str,
+    done: impl Fn() -> bool,
+) -> BTreeSet<&'static str> {
     let mut seen = BTreeSet::new();
     for _ in 0..(2 * 3_600) {
         world.waits(Duration::from_secs(1)).await;
-        seen.insert(pool.kstatus());
+        seen.insert(kstatus());
         if done() {
             return seen;
         }
@@ -90,4 +99,17 @@ async fn a_pool_that_cannot_do_what_its_spec_says_is_not_current() {
     pool.edits(|spec| spec.ami = Ami::of_id("ami-0000000000000dead"));
     world.settles().await;
     assert_eq!(pool.kstatus(), "InProgress", "{}", world.in_words());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_upgrade_leaves_an_eks_control_plane_current_once_its_spec_is_observed() {
+    let world = World::of_eks(json!({ "addons": [{ "name": "vpc-cni" }] })).await;
+    let kstatus = || kstatus(&serde_json::to_value(world.eks_object()).unwrap());
+    assert_eq!(kstatus(), "Current");
+    world.wants_version("v1.36.1");
+    world.until("it upgrades", || world.eks_says("Upgrading").starts_with("True")).await;
+    let version = || world.eks_object().status.unwrap().version.unwrap();
+    let done = || version() == "v1.36.1" && world.eks_says("Upgrading").starts_with("False");
+    let seen = seen_of(&world, kstatus, done).await;
+    assert_eq!(seen, BTreeSet::from(["Current"]), "{}", world.eks_in_words());
 }

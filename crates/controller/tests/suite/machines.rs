@@ -216,7 +216,7 @@ async fn a_foo_machine_whose_instance_was_detached_says_that_it_is_not_in_the_gr
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let (id, group) = (pool.instances()[0].clone(), pool.group_name().as_str().into());
-    let detaches = |region: &mut foo_simulator::core::Region| {
+    let detaches = |region: &mut foo_simulator_core::core::Region| {
         region.detach_instances(&group, std::slice::from_ref(&id), foo_model::Decrement::Shrink)
     };
     world.region.with(detaches).unwrap().unwrap();

@@ -4,7 +4,7 @@ use crate::support::{CLUSTER, NS, World};
 use foo_api::FooMachine;
 use foo_api::capi::Cluster;
 use foo_api::names::{BLOCK_MOVE_ANNOTATION, DELETE_FOR_MOVE_ANNOTATION};
-use foo_simulator::{Fault, FaultRule};
+use foo_simulator_core::{Fault, FaultRule};
 use kube::ResourceExt as _;
 use std::time::Duration;
 

@@ -9,7 +9,7 @@ use foo_api::pool::FooMachinePoolSpec;
 use foo_api::{FooCluster, FooControlPlane, FooControlPlaneSpec, FooMachinePool};
 use foo_apiserver_fake::Object;
 use foo_model::network::{Kind, Scope};
-use foo_simulator::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS, SECURITY_GROUP, VPC};
+use foo_simulator_core::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS, SECURITY_GROUP, VPC};
 use kube::{Resource as _, ResourceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -14,7 +14,7 @@ use foo_api::pool::{Ami, ImageFamily, RecommendedImage};
 use foo_api::shared::ApiEndpoint;
 use foo_api::{FooControlPlane, FooNodeConfig, FooNodeConfigSpec, FooNodeConfigStatus};
 use foo_bootstrap::{Seen, read};
-use foo_simulator::core::catalogue::IMAGE_X86_64;
+use foo_simulator_core::core::catalogue::IMAGE_X86_64;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;

@@ -7,8 +7,8 @@ use foo_api::capi::Machine;
 use foo_api::names::DELETE_MACHINE_ANNOTATION;
 use foo_api::pool::Ami;
 use foo_model::{InstanceId, LifecycleState};
-use foo_simulator::core::catalogue::{Boot, IMAGE_X86_64_NEWER};
-use foo_simulator::core::mishaps::{LaunchMishap, Mishap};
+use foo_simulator_core::core::catalogue::{Boot, IMAGE_X86_64_NEWER};
+use foo_simulator_core::core::mishaps::{LaunchMishap, Mishap};
 use kube::ResourceExt;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -241,7 +241,7 @@ async fn lifecycle_manager_282_an_instance_that_ends_before_it_is_known_is_not_f
         world.waits(Duration::from_millis(wait)).await;
         let newcomer = pool.group().unwrap().members.into_keys().find(|id| !known.contains(id));
         if let Some(newcomer) = newcomer {
-            let end = |region: &mut foo_simulator::core::Region| {
+            let end = |region: &mut foo_simulator_core::core::Region| {
                 region.terminate_member(&newcomer, foo_model::Decrement::Replace)
             };
             drop(world.region.with(end).unwrap());

@@ -4,7 +4,7 @@ use crate::support::{NS, World};
 use foo_api::FooMachinePoolSpec;
 use foo_api::capi::Machine;
 use foo_api::names::SKIP_REMEDIATION_ANNOTATION;
-use foo_simulator::core::mishaps::{LaunchMishap, Mishap};
+use foo_simulator_core::core::mishaps::{LaunchMishap, Mishap};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::ResourceExt;

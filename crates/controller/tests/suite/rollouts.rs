@@ -9,9 +9,9 @@ use foo_api::pool::{
 };
 use foo_api::{FooControlPlane, FooMachinePoolSpec};
 use foo_model::names::{QUARANTINE_ANNOTATION, ROLLOUT_PAUSED_ANNOTATION};
-use foo_simulator::core::catalogue::{Boot, IMAGE_X86_64, IMAGE_X86_64_NEWER};
-use foo_simulator::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
-use foo_simulator::core::settings::ProtectionAgainst;
+use foo_simulator_core::core::catalogue::{Boot, IMAGE_X86_64, IMAGE_X86_64_NEWER};
+use foo_simulator_core::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
+use foo_simulator_core::core::settings::ProtectionAgainst;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::ResourceExt;
 use std::collections::BTreeSet;

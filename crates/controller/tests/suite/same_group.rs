@@ -2,7 +2,7 @@
 
 use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_api::FooMachinePool;
-use foo_simulator::{Fault, FaultRule};
+use foo_simulator_core::{Fault, FaultRule};
 use std::time::Duration;
 
 impl World {

@@ -4,7 +4,7 @@
 use crate::support::{Pool, World};
 use foo_apiserver_fake::DrainTime;
 use foo_model::{Decrement, InstanceId, LifecycleState};
-use foo_simulator::core::settings::{Batches, RepeatedTermination};
+use foo_simulator_core::core::settings::{Batches, RepeatedTermination};
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use tokio::time::Instant;

@@ -4,9 +4,9 @@ use crate::support::{NS, Pool, World};
 use foo_api::FooMachine;
 use foo_api::capi::Machine;
 use foo_model::{InstanceId, LifecycleState, Protection};
-use foo_simulator::core::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
-use foo_simulator::core::group::refresh::{PreferencesSpec, RefreshStatus, Treatment};
-use foo_simulator::{Fault, FaultRule, Probability};
+use foo_simulator_core::core::group::hooks::{ActionKey, ActionResult, HookChange, Transition};
+use foo_simulator_core::core::group::refresh::{PreferencesSpec, RefreshStatus, Treatment};
+use foo_simulator_core::{Fault, FaultRule, Probability};
 use std::time::Duration;
 
 impl World {
@@ -137,7 +137,7 @@ async fn other_peoples_hooks_are_never_touched_and_ours_is_put_back() {
     assert_eq!(world.pool("p").waiting(), std::slice::from_ref(&victim), "the other hook has not ended");
     assert_eq!(world.calls_of("DeleteLifecycleHook"), 0);
     let key = ActionKey::Instance(victim.clone());
-    let complete = |region: &mut foo_simulator::core::Region| {
+    let complete = |region: &mut foo_simulator_core::core::Region| {
         region.complete_action(&group.clone().into(), "theirs", &key, ActionResult::Continue)
     };
     world.region.with(complete).unwrap().expect("theirs still waits");
@@ -158,12 +158,12 @@ async fn peers_capa_2574_a_scale_in_by_hand_with_protection_removed_drains() {
     let pool = world.pool("p").of(4).await;
     let ids = pool.instances();
     let name = pool.group_name().into();
-    let by_hand = |region: &mut foo_simulator::core::Region| {
+    let by_hand = |region: &mut foo_simulator_core::core::Region| {
         region.set_protection(&name, &ids, Protection::Unprotected)?;
         for id in &ids[..2] {
             region.terminate_member(id, foo_model::Decrement::Shrink)?;
         }
-        Ok::<_, foo_simulator::core::AwsError>(())
+        Ok::<_, foo_simulator_core::core::AwsError>(())
     };
     world.region.with(by_hand).unwrap().unwrap();
     world.settles().await;

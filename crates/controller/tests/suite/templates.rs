@@ -3,7 +3,7 @@
 use crate::support::{NS, Pool, World, objects};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{MixedInstances, MixedInstancesOverride, RolloutStrategy, Volume};
-use foo_simulator::core::group::model::LaunchSource;
+use foo_simulator_core::core::group::model::LaunchSource;
 use std::time::Duration;
 
 /// The version that new instances of the pool launch from.

@@ -3,7 +3,7 @@
 use crate::support::{NS, World, objects};
 use foo_api::names::WATCH_LABEL;
 use foo_model::names::TAG_CLUSTER;
-use foo_simulator::core::group::model::GroupTag;
+use foo_simulator_core::core::group::model::GroupTag;
 use kube::ResourceExt;
 use std::collections::BTreeMap;
 use std::time::Duration;

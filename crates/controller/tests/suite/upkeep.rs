@@ -271,7 +271,7 @@ async fn a_machine_pool_that_lost_its_replicas_shrinks_nothing() {
 /// A pool in a region that does not exist, or whose credentials are refused, could otherwise never go.
 #[tokio::test(start_paused = true)]
 async fn a_pool_of_which_nothing_was_made_goes_without_aws() {
-    use foo_simulator::{Fault, FaultRule};
+    use foo_simulator_core::{Fault, FaultRule};
     let world = World::new().await;
     world.aws.add_fault(FaultRule::on_everything(Fault::Unreachable));
     let pool = world.pool("p").begins_with(2);

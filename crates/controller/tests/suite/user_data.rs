@@ -4,8 +4,8 @@ use crate::support::{NS, Pool, World};
 use foo_api::FooMachinePoolSpec;
 use foo_api::pool::{UserDataBucket, UserDataStorage};
 use foo_model::object::TAG_READER;
-use foo_simulator::core::objects::Object;
-use foo_simulator::{Fault, FaultRule, Service};
+use foo_simulator_core::core::objects::Object;
+use foo_simulator_core::{Fault, FaultRule, Service};
 use std::collections::BTreeMap;
 use std::time::Duration;
 

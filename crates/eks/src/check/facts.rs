@@ -3,7 +3,10 @@
 use crate::desired::Adoption;
 use crate::{Desired, Memory, Observed, Recorded};
 use foo_model::AwsTime;
-use foo_model::eks::{Answer, Change, Cluster, ClusterStatus, PodIdentity, Question, UpdateStatus};
+use foo_model::eks::{
+    AddonChange, Answer, Change, Cluster, ClusterStatus, EntryChange, PodIdentity, Question, TagChange,
+    UpdateStatus,
+};
 use foo_model::names::{TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION};
 use foo_model::network::Tags;
 
@@ -52,7 +55,7 @@ impl<'a> Facts<'a> {
     fn tags(&self) -> Option<Tags> {
         let mut tags = self.cluster()?.tags.clone();
         for change in self.done() {
-            if let Change::TagResource { tags: new, .. } = change {
+            if let Change::Tags { change: TagChange::Tag(new), .. } = change {
                 tags.extend(new.clone());
             }
         }
@@ -113,17 +116,17 @@ impl<'a> Facts<'a> {
     pub(super) fn shows_addon(&self, name: &str) -> bool {
         self.is_listed(&Question::Addons(self.desired.name.clone()), name)
             && matches!(self.answer(&self.addon(name)), Some(Answer::Addon(Some(_))))
-            && !self
-                .done()
-                .any(|it| matches!(it, Change::DeleteAddon { name: deleted, .. } if deleted == name))
+            && !self.done().any(|it| {
+                matches!(it, Change::Addon { name: of, change: AddonChange::Delete { .. }, .. } if of == name)
+            })
     }
 
     pub(super) fn shows_entry(&self, principal: &str) -> bool {
         self.is_listed(&Question::AccessEntries(self.desired.name.clone()), principal)
             && matches!(self.answer(&self.entry(principal)), Some(Answer::AccessEntry(Some(_))))
-            && !self.done().any(
-                |it| matches!(it, Change::DeleteAccessEntry { principal: deleted, .. } if deleted == principal),
-            )
+            && !self.done().any(|it| {
+                matches!(it, Change::Entry { principal: of, change: EntryChange::Delete, .. } if of == principal)
+            })
     }
 
     /// Whether a list does not say otherwise.
@@ -142,7 +145,8 @@ impl<'a> Facts<'a> {
     pub(super) fn is_our_addon(&self, name: &str) -> bool {
         let answer = self.answer(&self.addon(name));
         let shown = matches!(answer, Some(Answer::Addon(Some(it))) if has_our_id(self.desired, &it.tags));
-        shown || self.done().any(|it| matches!(it, Change::CreateAddon { addon, .. } if addon.name == name))
+        let created = |it: &Change| matches!(it, Change::Addon { name: of, change: AddonChange::Create(..), .. } if of == name);
+        shown || self.done().any(created)
     }
 
     pub(super) fn is_our_entry(&self, principal: &str) -> bool {
@@ -150,9 +154,9 @@ impl<'a> Facts<'a> {
         let shown =
             matches!(answer, Some(Answer::AccessEntry(Some(it))) if has_our_id(self.desired, &it.tags));
         shown
-            || self.done().any(
-                |it| matches!(it, Change::CreateAccessEntry { principal: created, .. } if created == principal),
-            )
+            || self.done().any(|it| {
+                matches!(it, Change::Entry { principal: of, change: EntryChange::Create(_), .. } if of == principal)
+            })
     }
 
     pub(super) fn is_our_identity(&self, id: &str) -> bool {

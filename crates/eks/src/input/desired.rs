@@ -2,8 +2,8 @@
 
 use foo_model::SubnetId;
 use foo_model::eks::{
-    AccessPolicy, AuthenticationMode, EndpointAccess, IpFamily, LogType, Minor, Placement, ResolveConflicts,
-    SupportType,
+    AccessPolicy, AddonSettings, AuthenticationMode, EndpointAccess, IpFamily, LogType, Minor, Placement,
+    ResolveConflicts, SupportType,
 };
 use foo_model::network::Tags;
 use serde::{Deserialize, Serialize};
@@ -185,10 +185,8 @@ pub struct DesiredEntry {
 pub struct DesiredAddon {
     /// Version.
     pub version: AddonVersion,
-    /// Configuration, JSON. `None`: none.
-    pub configuration: Option<String>,
-    /// ARN of the role of its service account.
-    pub service_account_role: Option<String>,
+    /// Options.
+    pub settings: AddonSettings,
     /// Its pod identity associations, by service account: ARN of the role. `None`: not managed.
     pub pod_identities: Option<BTreeMap<String, String>>,
     /// What EKS does about fields that somebody else changed.

@@ -13,6 +13,8 @@ use std::time::Duration;
 pub struct Action {
     /// The call.
     pub change: Change,
+    /// Its client request token, if the operation takes one.
+    pub token: Option<String>,
     /// Why, for events and logs. A clause in present tense.
     pub why: String,
 }
@@ -30,7 +32,7 @@ impl foo_calls::Action for Action {
     /// The same change with whatever token: EKS answers a token that it knows with its earlier answer, so a repetition
     /// has another one.
     fn repeats(&self, earlier: &Self) -> bool {
-        self.change.without_token() == earlier.change.without_token()
+        self.change == earlier.change
     }
 
     /// EKS changes one thing at a time, and says that it exists, or is in use, until the change before is over.

@@ -8,7 +8,7 @@ use crate::observed::Observed;
 use crate::recorded::Recorded;
 use crate::refusals::is_no_change;
 use crate::timing::{CONFIRM, GONE, LAG};
-use foo_model::eks::{Answer, Change, ClusterStatus, Question};
+use foo_model::eks::{AddonChange, Answer, Change, ClusterStatus, EntryChange, PodIdentityChange, Question};
 use foo_model::{Reason, Timestamp};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -56,7 +56,7 @@ fn answers(record: &mut Recorded, memory: &Memory) {
     }
     let refused_creation = record.creating_since.is_some_and(|since| {
         let mut refused = memory.calls.failures.iter().filter(refused(since));
-        refused.any(|it| matches!(it.action.change, Change::CreateCluster { .. }))
+        refused.any(|it| it.action.change.creates_cluster())
     });
     if refused_creation {
         // EKS may answer the same token with the same refusal.
@@ -90,22 +90,29 @@ fn distrust(memory: &mut Memory) {
 /// What is not as it was thought if a change fails.
 fn concerns(change: &Change) -> impl Iterator<Item = Question> {
     let more = match change {
-        Change::AssociateAccessPolicy { cluster, principal, .. }
-        | Change::DisassociateAccessPolicy { cluster, principal, .. } => {
-            Some(Question::AccessEntry { cluster: cluster.clone(), principal: principal.clone() })
-        }
-        Change::UpdatePodIdentityAssociation { cluster, .. }
-        | Change::DeletePodIdentityAssociation { cluster, .. } => {
-            Some(Question::PodIdentities(cluster.clone()))
-        }
-        _ => None,
+        Change::Entry {
+            cluster,
+            principal,
+            change: EntryChange::Associate(_) | EntryChange::Disassociate(_),
+        } => Some(Question::AccessEntry { cluster: cluster.clone(), principal: principal.clone() }),
+        Change::PodIdentity {
+            cluster,
+            change: PodIdentityChange::Update { .. } | PodIdentityChange::Delete { .. },
+        } => Some(Question::PodIdentities(cluster.clone())),
+        Change::Cluster { .. }
+        | Change::Addon { .. }
+        | Change::Entry { .. }
+        | Change::PodIdentity { .. }
+        | Change::Tags { .. }
+        | Change::Oidc(_) => None,
     };
     std::iter::once(about(change)).chain(more)
 }
 
 /// Add-ons bring pod identity associations of their own, of which the answer says nothing.
 fn binds_pods(change: &Change) -> bool {
-    let (Change::CreateAddon { addon, .. } | Change::UpdateAddon { addon, .. }) = change else {
+    let Change::Addon { change: AddonChange::Create(addon, _) | AddonChange::Update(addon), .. } = change
+    else {
         return false;
     };
     addon.pod_identities.is_some()

@@ -5,46 +5,43 @@ use crate::observed::Observed;
 use crate::timing::{LAG, UNSEEN};
 use foo_model::Timestamp;
 use foo_model::eks::{
-    AccessEntry, Addon, AddonStatus, Answer, Change, ClusterStatus, EntryKind, InsightsRefresh, NewAddon,
-    OidcProvider, PodIdentity, Question,
+    AccessEntry, Addon, AddonChange, AddonStatus, Answer, Change, ClusterChange, ClusterStatus, EntryChange,
+    EntryKind, InsightsRefresh, NewAddon, NewEntry, NewOidcProvider, NewPodIdentity, OidcChange,
+    OidcProvider, PodIdentity, PodIdentityChange, Question, TagChange,
 };
+use foo_model::network::Tags;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The question whose answer a change changes.
 pub(crate) fn about(change: &Change) -> Question {
     match change {
-        Change::CreateCluster { cluster, .. } => Question::Cluster(cluster.name.clone()),
-        Change::UpdateClusterVersion { cluster, .. }
-        | Change::UpdateClusterConfig { cluster, .. }
-        | Change::AssociateEncryptionConfig { cluster, .. }
-        | Change::DeleteCluster { cluster } => Question::Cluster(cluster.clone()),
-        Change::CreateAddon { cluster, addon, .. } | Change::UpdateAddon { cluster, addon, .. } => {
-            Question::Addon { cluster: cluster.clone(), name: addon.name.clone() }
+        Change::Cluster { cluster, change: ClusterChange::RefreshInsights } => {
+            Question::InsightsRefresh(cluster.clone())
         }
-        Change::DeleteAddon { cluster, name, .. } => {
+        Change::Cluster { cluster, .. } => Question::Cluster(cluster.clone()),
+        Change::Addon { cluster, name, .. } => {
             Question::Addon { cluster: cluster.clone(), name: name.clone() }
         }
-        Change::CreateAccessEntry { cluster, principal, .. }
-        | Change::UpdateAccessEntry { cluster, principal, .. }
-        | Change::DeleteAccessEntry { cluster, principal } => {
-            Question::AccessEntry { cluster: cluster.clone(), principal: principal.clone() }
+        Change::Entry { cluster, principal, change } => {
+            let (cluster, principal) = (cluster.clone(), principal.clone());
+            match change {
+                EntryChange::Create(_) | EntryChange::Update { .. } | EntryChange::Delete => {
+                    Question::AccessEntry { cluster, principal }
+                }
+                EntryChange::Associate(_) | EntryChange::Disassociate(_) => {
+                    Question::AccessPolicies { cluster, principal }
+                }
+            }
         }
-        Change::AssociateAccessPolicy { cluster, principal, .. }
-        | Change::DisassociateAccessPolicy { cluster, principal, .. } => {
-            Question::AccessPolicies { cluster: cluster.clone(), principal: principal.clone() }
-        }
-        Change::CreatePodIdentityAssociation { cluster, .. } => Question::PodIdentities(cluster.clone()),
-        Change::UpdatePodIdentityAssociation { cluster, id, .. }
-        | Change::DeletePodIdentityAssociation { cluster, id } => {
-            Question::PodIdentity { cluster: cluster.clone(), id: id.clone() }
-        }
-        Change::StartInsightsRefresh { cluster } => Question::InsightsRefresh(cluster.clone()),
-        // Only clusters are tagged after their creation.
-        Change::TagResource { arn, .. } | Change::UntagResource { arn, .. } => {
-            Question::Cluster(arn.rsplit('/').next().unwrap_or(arn).to_owned())
-        }
-        Change::CreateOpenIDConnectProvider { url, .. } => Question::OidcProvider(url.clone()),
-        Change::DeleteOpenIDConnectProvider { arn } => Question::OidcProvider(arn.clone()),
+        Change::PodIdentity { cluster, change } => match change {
+            PodIdentityChange::Create(_) => Question::PodIdentities(cluster.clone()),
+            PodIdentityChange::Update { id, .. } | PodIdentityChange::Delete { id } => {
+                Question::PodIdentity { cluster: cluster.clone(), id: id.clone() }
+            }
+        },
+        Change::Tags { .. } => Question::Cluster(change.cluster().unwrap_or_default().to_owned()),
+        Change::Oidc(OidcChange::Create(new)) => Question::OidcProvider(new.url.clone()),
+        Change::Oidc(OidcChange::Delete { arn }) => Question::OidcProvider(arn.clone()),
     }
 }
 
@@ -82,55 +79,51 @@ impl Overlay<'_> {
         let about = about(&effect.action.change);
         let at = effect.at;
         match &effect.action.change {
-            Change::CreateCluster { .. } => {
-                let unseen = self.observed.looks.get(&about).is_none_or(|look| look.begun < at.plus(UNSEEN));
-                let absent = !matches!(self.shown.get(&about), Some(Answer::Cluster(Some(_))));
-                if unseen && absent && effect.response.cluster.is_some() {
-                    self.shown.insert(about, Answer::Cluster(effect.response.cluster.clone()));
+            Change::Cluster { change, .. } => match change {
+                ClusterChange::Create(_) => self.created(about, effect),
+                ClusterChange::Delete => self.cluster(&about, at, |it| it.status = ClusterStatus::Deleting),
+                ClusterChange::RefreshInsights => {
+                    let started = self.observed.aws_clock.theirs(at);
+                    let refresh = InsightsRefresh { started, is_over: false };
+                    self.set(about, at, Answer::InsightsRefresh(Some(refresh)))
                 }
-                unseen
-            }
-            Change::DeleteCluster { .. } => {
-                self.cluster(&about, at, |it| it.status = ClusterStatus::Deleting)
-            }
-            Change::StartInsightsRefresh { .. } => {
-                let refresh = InsightsRefresh { started: self.observed.aws_clock.theirs(at), is_over: false };
-                self.set(about, at, Answer::InsightsRefresh(Some(refresh)))
-            }
-            Change::TagResource { tags, .. } => self.cluster(&about, at, |it| it.tags.extend(tags.clone())),
-            Change::UntagResource { keys, .. } => {
-                self.cluster(&about, at, |it| it.tags.retain(|key, _| !keys.contains(key)))
-            }
-            Change::UpdateClusterVersion { .. }
-            | Change::UpdateClusterConfig { .. }
-            | Change::AssociateEncryptionConfig { .. } => {
                 // The record has the update; when that is over, the cluster is looked at again.
-                self.hides(&about, at)
+                ClusterChange::UpdateVersion { .. }
+                | ClusterChange::UpdateConfig(_)
+                | ClusterChange::Encrypt(_) => self.hides(&about, at),
+            },
+            Change::Tags { change, .. } => self.cluster(&about, at, |it| match change {
+                TagChange::Tag(tags) => it.tags.extend(tags.clone()),
+                TagChange::Untag(keys) => it.tags.retain(|key, _| !keys.contains(key)),
+            }),
+            Change::Addon { cluster, name, change } => {
+                self.addon(about, at, &Question::Addons(cluster.clone()), name, change)
             }
-            Change::CreateAddon { .. } | Change::UpdateAddon { .. } | Change::DeleteAddon { .. } => {
-                self.addon(about, at, &effect.action.change)
+            Change::Entry { cluster, principal, change } => self.entry(about, at, cluster, principal, change),
+            Change::PodIdentity { cluster, change } => {
+                self.identity(about, at, cluster, change, effect.response.id.clone())
             }
-            Change::CreateAccessEntry { .. }
-            | Change::UpdateAccessEntry { .. }
-            | Change::DeleteAccessEntry { .. }
-            | Change::AssociateAccessPolicy { .. }
-            | Change::DisassociateAccessPolicy { .. } => self.entry(about, at, &effect.action.change),
-            Change::CreatePodIdentityAssociation { .. }
-            | Change::UpdatePodIdentityAssociation { .. }
-            | Change::DeletePodIdentityAssociation { .. } => self.identity(about, effect),
-            Change::CreateOpenIDConnectProvider { url, client_ids, tags } => {
+            Change::Oidc(OidcChange::Create(NewOidcProvider { url, client_ids, tags })) => {
                 let Some(arn) = effect.response.id.clone() else { return false };
-                let url = url.trim_start_matches("https://").to_owned();
                 let provider = OidcProvider {
                     arn: arn.clone(),
-                    url,
+                    url: url.trim_start_matches("https://").to_owned(),
                     client_ids: client_ids.clone(),
                     tags: tags.clone(),
                 };
                 self.set(Question::OidcProvider(arn), at, Answer::OidcProvider(Some(provider)))
             }
-            Change::DeleteOpenIDConnectProvider { .. } => self.set(about, at, Answer::OidcProvider(None)),
+            Change::Oidc(OidcChange::Delete { .. }) => self.set(about, at, Answer::OidcProvider(None)),
         }
+    }
+
+    fn created(&mut self, about: Question, effect: &Effect) -> bool {
+        let unseen = self.observed.looks.get(&about).is_none_or(|look| look.begun < effect.at.plus(UNSEEN));
+        let absent = !matches!(self.shown.get(&about), Some(Answer::Cluster(Some(_))));
+        if unseen && absent && effect.response.cluster.is_some() {
+            self.shown.insert(about, Answer::Cluster(effect.response.cluster.clone()));
+        }
+        unseen
     }
 
     fn cluster(
@@ -146,37 +139,44 @@ impl Overlay<'_> {
         hides
     }
 
-    fn addon(&mut self, about: Question, at: Timestamp, change: &Change) -> bool {
+    fn addon(
+        &mut self,
+        about: Question,
+        at: Timestamp,
+        list: &Question,
+        name: &str,
+        change: &AddonChange,
+    ) -> bool {
         let former = self.shown.get(&about);
         let former = if let Some(Answer::Addon(addon)) = former { addon.clone() } else { None };
-        let list = about.cluster().map(|cluster| Question::Addons(cluster.to_owned()));
-        match change {
-            Change::CreateAddon { addon, .. } => {
-                if let Some(list) = list {
-                    self.names(&list, at, |names| {
-                        names.insert(addon.name.clone());
-                    });
-                }
-                self.set(about, at, Answer::Addon(Some(Box::new(created(addon)))))
+        let addon = match change {
+            AddonChange::Create(new, tags) => {
+                self.names(list, at, |names| {
+                    names.insert(name.to_owned());
+                });
+                Some(Box::new(created(name, new, tags)))
             }
-            Change::UpdateAddon { addon, .. } => {
-                let updated = former.map(|former| Box::new(updated(*former, addon)));
-                self.set(about, at, Answer::Addon(updated))
+            AddonChange::Update(new) => former.map(|former| Box::new(updated(*former, new))),
+            AddonChange::Delete { .. } => {
+                former.map(|former| Box::new(Addon { status: AddonStatus::Deleting, ..*former }))
             }
-            _ => {
-                let deleting =
-                    former.map(|former| Box::new(Addon { status: AddonStatus::Deleting, ..*former }));
-                self.set(about, at, Answer::Addon(deleting))
-            }
-        }
+        };
+        self.set(about, at, Answer::Addon(addon))
     }
 
-    fn entry(&mut self, about: Question, at: Timestamp, change: &Change) -> bool {
-        let list = about.cluster().map(|cluster| Question::AccessEntries(cluster.to_owned()));
+    fn entry(
+        &mut self,
+        about: Question,
+        at: Timestamp,
+        cluster: &str,
+        principal: &str,
+        change: &EntryChange,
+    ) -> bool {
+        let list = Question::AccessEntries(cluster.to_owned());
         match change {
-            Change::CreateAccessEntry { cluster, principal, kind, username, groups, tags, .. } => {
+            EntryChange::Create(NewEntry { kind, username, groups, tags }) => {
                 let entry = AccessEntry {
-                    principal: principal.clone(),
+                    principal: principal.to_owned(),
                     arn: String::new(),
                     kind: *kind,
                     username: username.clone().unwrap_or_default(),
@@ -186,40 +186,35 @@ impl Overlay<'_> {
                     created: None,
                 };
                 let policies =
-                    Question::AccessPolicies { cluster: cluster.clone(), principal: principal.clone() };
+                    Question::AccessPolicies { cluster: cluster.to_owned(), principal: principal.to_owned() };
                 let has_policies = *kind == EntryKind::Standard;
                 let unseen = self.set(policies, at, Answer::AccessPolicies(BTreeSet::new())) && has_policies;
-                if let Some(list) = list {
-                    self.names(&list, at, |names| {
-                        names.insert(principal.clone());
-                    });
-                }
+                self.names(&list, at, |names| {
+                    names.insert(principal.to_owned());
+                });
                 self.set(about, at, Answer::AccessEntry(Some(entry))) || unseen
             }
-            Change::UpdateAccessEntry { username, groups, .. } => {
+            EntryChange::Update { username, groups } => {
                 let hides = self.hides(&about, at);
                 if hides && let Some(Answer::AccessEntry(Some(entry))) = self.shown.get_mut(&about) {
-                    entry.groups.clone_from(groups);
+                    entry.groups = groups.clone().unwrap_or_else(|| entry.groups.clone());
                     entry.username = username.clone().unwrap_or_else(|| entry.username.clone());
                 }
                 hides
             }
-            Change::DeleteAccessEntry { principal, .. } => {
-                if let Some(list) = list {
-                    self.names(&list, at, |names| {
-                        names.remove(principal);
-                    });
-                }
+            EntryChange::Delete => {
+                self.names(&list, at, |names| {
+                    names.remove(principal);
+                });
                 self.set(about, at, Answer::AccessEntry(None))
             }
-            Change::AssociateAccessPolicy { policy, .. } => self.policies(&about, at, |policies| {
+            EntryChange::Associate(policy) => self.policies(&about, at, |policies| {
                 policies.retain(|it| it.arn != policy.arn);
                 policies.insert(policy.clone());
             }),
-            Change::DisassociateAccessPolicy { policy, .. } => {
+            EntryChange::Disassociate(policy) => {
                 self.policies(&about, at, |policies| policies.retain(|it| it.arn != *policy))
             }
-            _ => false,
         }
     }
 
@@ -236,13 +231,18 @@ impl Overlay<'_> {
         hides
     }
 
-    fn identity(&mut self, about: Question, effect: &Effect) -> bool {
-        let at = effect.at;
-        let Some(cluster) = about.cluster().map(str::to_owned) else { return false };
-        let list = Question::PodIdentities(cluster.clone());
-        match &effect.action.change {
-            Change::CreatePodIdentityAssociation { namespace, service_account, role_arn, tags, .. } => {
-                let Some(id) = effect.response.id.clone() else { return self.hides(&list, at) };
+    fn identity(
+        &mut self,
+        about: Question,
+        at: Timestamp,
+        cluster: &str,
+        change: &PodIdentityChange,
+        created: Option<String>,
+    ) -> bool {
+        let list = Question::PodIdentities(cluster.to_owned());
+        match change {
+            PodIdentityChange::Create(NewPodIdentity { namespace, service_account, role_arn, tags }) => {
+                let Some(id) = created else { return self.hides(&list, at) };
                 let identity = PodIdentity {
                     id: id.clone(),
                     arn: String::new(),
@@ -252,60 +252,62 @@ impl Overlay<'_> {
                     owner_arn: None,
                     tags: tags.clone(),
                 };
-                if self.hides(&list, at)
-                    && let Some(Answer::PodIdentities(all)) = self.shown.get_mut(&list)
-                {
+                self.listed(&list, at, |all| {
                     all.retain(|it| it.id != id);
                     all.push(identity.clone());
-                }
-                let one = Question::PodIdentity { cluster, id };
+                });
+                let one = Question::PodIdentity { cluster: cluster.to_owned(), id };
                 let hides = self.set(one, at, Answer::PodIdentities(vec![identity]));
                 hides || self.hides(&list, at)
             }
-            Change::UpdatePodIdentityAssociation { role_arn, .. } => {
-                let hides = self.hides(&about, at);
-                if hides && let Some(Answer::PodIdentities(one)) = self.shown.get_mut(&about) {
-                    for it in one.iter_mut() {
-                        it.role_arn = Some(role_arn.clone());
-                    }
+            PodIdentityChange::Update { role_arn, .. } => self.listed(&about, at, |one| {
+                for it in one {
+                    it.role_arn = Some(role_arn.clone());
                 }
-                hides
-            }
-            Change::DeletePodIdentityAssociation { id, .. } => {
-                if self.hides(&list, at)
-                    && let Some(Answer::PodIdentities(all)) = self.shown.get_mut(&list)
-                {
-                    all.retain(|it| it.id != *id);
-                }
+            }),
+            PodIdentityChange::Delete { id } => {
+                self.listed(&list, at, |all| all.retain(|it| it.id != *id));
                 let hides = self.set(about, at, Answer::PodIdentities(Vec::new()));
                 hides && self.hides(&list, at)
             }
-            _ => false,
         }
     }
-}
 
-fn created(addon: &NewAddon) -> Addon {
-    Addon {
-        name: addon.name.clone(),
-        arn: String::new(),
-        version: addon.version.clone(),
-        status: AddonStatus::Creating,
-        issues: Vec::new(),
-        configuration: addon.configuration.clone(),
-        service_account_role: addon.service_account_role.clone(),
-        pod_identities: BTreeSet::new(),
-        tags: addon.tags.clone(),
+    fn listed(
+        &mut self,
+        question: &Question,
+        at: Timestamp,
+        change: impl FnOnce(&mut Vec<PodIdentity>),
+    ) -> bool {
+        let hides = self.hides(question, at);
+        if hides && let Some(Answer::PodIdentities(all)) = self.shown.get_mut(question) {
+            change(all);
+        }
+        hides
     }
 }
 
-fn updated(former: Addon, addon: &NewAddon) -> Addon {
+fn created(name: &str, new: &NewAddon, tags: &Tags) -> Addon {
+    let NewAddon { version, settings, pod_identities: _, conflicts: _ } = new;
     Addon {
-        version: addon.version.clone(),
+        name: name.to_owned(),
+        arn: String::new(),
+        version: version.clone().unwrap_or_default(),
+        status: AddonStatus::Creating,
+        issues: Vec::new(),
+        settings: settings.clone(),
+        pod_identities: BTreeSet::new(),
+        tags: tags.clone(),
+    }
+}
+
+fn updated(former: Addon, new: &NewAddon) -> Addon {
+    let NewAddon { version, settings, pod_identities: _, conflicts: _ } = new;
+    Addon {
+        version: version.clone().unwrap_or(former.version),
         status: AddonStatus::Updating,
         issues: Vec::new(),
-        configuration: addon.configuration.clone().or(former.configuration),
-        service_account_role: addon.service_account_role.clone(),
+        settings: former.settings.updated(settings.clone()),
         ..former
     }
 }

@@ -9,8 +9,10 @@ use crate::situation::Situation;
 use crate::steps::releases;
 use crate::steps::wait::in_words;
 use foo_model::Reason;
-use foo_model::eks::{Addon, AddonStatus, Answer, Change, Cluster, NewAddon, Question, ResolveConflicts};
-use std::collections::BTreeSet;
+use foo_model::eks::{
+    Addon, AddonChange, AddonSettings, AddonStatus, Answer, Change, Cluster, NewAddon, Question,
+    ResolveConflicts,
+};
 
 /// Whether add-ons may be updated: not while the version of the control plane changes, which they follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +53,11 @@ pub(crate) fn ensure(
     }
 }
 
+/// A change of an add-on.
+pub(crate) fn change(situation: &Situation<'_>, name: &str, change: AddonChange) -> Change {
+    Change::Addon { cluster: situation.desired.name.clone(), name: name.to_owned(), change }
+}
+
 fn key(name: &str) -> String {
     format!("addon/{name}")
 }
@@ -76,31 +83,17 @@ fn create(
         ResolveConflicts::Preserve | ResolveConflicts::Overwrite => ResolveConflicts::Overwrite,
         ResolveConflicts::None => ResolveConflicts::None,
     };
-    let new = NewAddon { conflicts, ..new_addon(situation, name, version, wanted) };
+    let new = NewAddon { conflicts, ..new_addon(version, wanted.settings.clone(), wanted) };
     draft.note(KIND, Weight::Pending, Reason::ChangingAddons, format!("{name} is being created"));
-    let change = Change::CreateAddon {
-        cluster: situation.desired.name.clone(),
-        addon: Box::new(new),
-        token: String::new(),
-    };
+    let change = change(situation, name, AddonChange::Create(new, marks::all(situation.desired)));
     draft.send(situation, KIND, &change, format!("{name} does not exist"));
     State::Changing
 }
 
-fn new_addon(situation: &Situation<'_>, name: &str, version: String, wanted: &DesiredAddon) -> NewAddon {
-    let pod_identities: Option<BTreeSet<(String, String)>> = wanted
-        .pod_identities
-        .as_ref()
-        .map(|all| all.iter().map(|(it, role)| (it.clone(), role.clone())).collect());
-    NewAddon {
-        name: name.to_owned(),
-        version,
-        configuration: wanted.configuration.clone(),
-        service_account_role: wanted.service_account_role.clone(),
-        pod_identities,
-        conflicts: wanted.conflicts,
-        tags: marks::all(situation.desired),
-    }
+fn new_addon(version: String, settings: AddonSettings, wanted: &DesiredAddon) -> NewAddon {
+    let DesiredAddon { version: _, settings: _, pod_identities, conflicts, preserve: _ } = wanted;
+    let pod_identities = pod_identities.clone();
+    NewAddon { version: Some(version), settings, pod_identities, conflicts: *conflicts }
 }
 
 /// EKS is at work on it. An add-on that only lacks nodes is not waited for.
@@ -141,11 +134,8 @@ fn failed(situation: &Situation<'_>, draft: &mut Draft, shown: &Addon) -> State 
     if !marks::are_ours(situation.desired, &shown.tags) {
         return State::Changing;
     }
-    let change = Change::DeleteAddon {
-        cluster: situation.desired.name.clone(),
-        name: shown.name.clone(),
-        preserve: shown.issues.iter().any(|issue| issue.code == "ConfigurationConflict"),
-    };
+    let preserve = shown.issues.iter().any(|issue| issue.code == "ConfigurationConflict");
+    let change = change(situation, &shown.name, AddonChange::Delete { preserve });
     if draft.send(situation, KIND, &change, format!("the creation of {} failed", shown.name)) {
         draft.fails(situation.now, &key(&shown.name), "creation", message);
     }
@@ -162,7 +152,7 @@ fn keep(
     updates: Updates,
 ) -> State {
     say_health(draft, &question(situation, &shown.name), shown);
-    if shown.service_account_role.is_none() && wanted.service_account_role.is_none() {
+    if shown.settings.service_account_role.is_none() && wanted.settings.service_account_role.is_none() {
         draft.record.addon_roles.remove(&shown.name);
     }
     let Some(version) = releases::version(situation, draft, cluster, &shown.name, wanted, Some(shown)) else {
@@ -212,12 +202,7 @@ fn update(
     if !releases::fits_schema(situation, draft, name, &version, wanted) {
         return;
     }
-    let mut new = new_addon(situation, name, version, wanted);
-    if new.configuration.is_none() && shown.configuration.is_some() && has_our_configuration(situation, shown)
-    {
-        new.configuration = Some("{}".to_owned());
-    }
-    new.service_account_role = role(situation, draft, shown, wanted);
+    let new = new_addon(version, settings(situation, draft, shown, wanted), wanted);
     let content = hash::content(&new);
     if matches!(shown.status, AddonStatus::UpdateFailed | AddonStatus::DeleteFailed) {
         let tried = draft.record.failed.get(&key(name)).is_some_and(|it| it.content == content);
@@ -232,13 +217,19 @@ fn update(
     };
     draft.note(KIND, Weight::Pending, Reason::ChangingAddons, why.clone());
     let message = in_words(&shown.issues);
-    let change = Change::UpdateAddon {
-        cluster: situation.desired.name.clone(),
-        addon: Box::new(new),
-        token: String::new(),
-    };
+    let change = change(situation, name, AddonChange::Update(new));
     if draft.send(situation, KIND, &change, why) && shown.status == AddonStatus::UpdateFailed {
         draft.fails(situation.now, &key(name), &content, format!("{name} could not be updated: {message}"));
+    }
+}
+
+/// The options that an update sends.
+fn settings(situation: &Situation<'_>, draft: &Draft, shown: &Addon, wanted: &DesiredAddon) -> AddonSettings {
+    let AddonSettings { configuration, service_account_role: _ } = wanted.settings.clone();
+    let is_ours = shown.settings.configuration.is_some() && has_our_configuration(situation, shown);
+    AddonSettings {
+        configuration: configuration.or_else(|| is_ours.then(|| "{}".to_owned())),
+        service_account_role: role(situation, draft, shown, wanted),
     }
 }
 
@@ -252,8 +243,8 @@ fn has_our_configuration(situation: &Situation<'_>, shown: &Addon) -> bool {
 fn role(situation: &Situation<'_>, draft: &Draft, shown: &Addon, wanted: &DesiredAddon) -> Option<String> {
     let is_from_spec =
         draft.record.addon_roles.contains(&shown.name) && marks::are_ours(situation.desired, &shown.tags);
-    let present = shown.service_account_role.clone().filter(|_| !is_from_spec);
-    wanted.service_account_role.clone().or(present)
+    let present = shown.settings.service_account_role.clone().filter(|_| !is_from_spec);
+    wanted.settings.service_account_role.clone().or(present)
 }
 
 /// What differs from the request. `None`: not known yet.
@@ -264,17 +255,17 @@ fn differences(
     wanted: &DesiredAddon,
     version: &str,
 ) -> Option<Vec<&'static str>> {
+    let AddonSettings { configuration, service_account_role } = &shown.settings;
     let mut differs = Vec::new();
     if shown.version != version {
         differs.push("the version");
     }
-    let is_ours = wanted.configuration.is_some() || has_our_configuration(situation, shown);
-    if is_ours
-        && !releases::is_same_configuration(shown.configuration.as_deref(), wanted.configuration.as_deref())
-    {
+    let requested = wanted.settings.configuration.as_deref();
+    let is_ours = requested.is_some() || has_our_configuration(situation, shown);
+    if is_ours && !releases::is_same_configuration(configuration.as_deref(), requested) {
         differs.push("the configuration");
     }
-    if role(situation, draft, shown, wanted) != shown.service_account_role {
+    if role(situation, draft, shown, wanted) != *service_account_role {
         differs.push("the role of its service account");
     }
     if let Some(identities) = &wanted.pod_identities {

@@ -7,7 +7,7 @@ use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::steps::addon::{self, Updates};
 use foo_model::Reason;
-use foo_model::eks::{Addon, AddonStatus, Answer, Change, Cluster, Question};
+use foo_model::eks::{Addon, AddonChange, AddonStatus, Answer, Change, Cluster, Question};
 
 const KIND: ConditionKind = ConditionKind::AddonsReady;
 
@@ -35,7 +35,10 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
         draft.record.preserved_addons.remove(name);
     }
     draft.record.addon_roles.extend(
-        desired.iter().filter(|(_, it)| it.service_account_role.is_some()).map(|(name, _)| name.clone()),
+        desired
+            .iter()
+            .filter(|(_, it)| it.settings.service_account_role.is_some())
+            .map(|(name, _)| name.clone()),
     );
     remove(situation, draft);
 }
@@ -45,12 +48,7 @@ pub(crate) fn are_under_way(draft: &Draft) -> bool {
     let of_addons = || draft.notes.iter().filter(|note| note.kind == KIND);
     let asks = of_addons().any(|note| note.reason == Reason::AskingEks);
     let moves = draft.waits.iter().any(|question| matches!(question, Question::Addon { .. }));
-    let changes = draft.actions.iter().any(|action| {
-        matches!(
-            action.change,
-            Change::CreateAddon { .. } | Change::UpdateAddon { .. } | Change::DeleteAddon { .. }
-        )
-    });
+    let changes = draft.actions.iter().any(|action| matches!(action.change, Change::Addon { .. }));
     (asks || moves || changes) && !of_addons().any(|note| note.weight == Weight::Failed)
 }
 
@@ -86,7 +84,6 @@ fn delete(situation: &Situation<'_>, draft: &mut Draft, shown: &Addon) {
         return draft.wait(&addon::question(situation, &shown.name));
     }
     let preserve = draft.record.preserved_addons.contains(&shown.name);
-    let change =
-        Change::DeleteAddon { cluster: situation.desired.name.clone(), name: shown.name.clone(), preserve };
+    let change = addon::change(situation, &shown.name, AddonChange::Delete { preserve });
     draft.send(situation, KIND, &change, "it is no longer requested");
 }

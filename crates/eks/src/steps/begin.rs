@@ -8,7 +8,7 @@ use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::timing::{CONFIRM, GONE};
 use foo_model::Reason;
-use foo_model::eks::{Change, Cluster};
+use foo_model::eks::{Change, Cluster, TagChange};
 use foo_model::names::{
     ADOPT_FROM_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, TAG_ADOPTABLE, TAG_CLUSTER, TAG_CONTROL_PLANE,
     TAG_INSTALLATION,
@@ -166,7 +166,7 @@ fn tag(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster, tags: Ta
     if situation.distrusted(&situation.question()).is_some() {
         return;
     }
-    let change = Change::TagResource { arn: cluster.arn.clone(), tags };
+    let change = Change::Tags { arn: cluster.arn.clone(), change: TagChange::Tag(tags) };
     let kind = topic(situation);
     draft.note(kind, Weight::Pending, Reason::UpdatingCluster, "the cluster is being adopted");
     draft.send(situation, kind, &change, why);

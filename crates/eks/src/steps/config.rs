@@ -7,7 +7,7 @@ use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::steps::placement;
 use foo_model::Reason;
-use foo_model::eks::{AuthenticationMode, Change, Cluster, ConfigUpdate, EndpointAccess};
+use foo_model::eks::{AuthenticationMode, Change, Cluster, ClusterChange, ConfigUpdate, EndpointAccess};
 
 const KIND: ConditionKind = ConditionKind::ClusterReady;
 
@@ -26,26 +26,24 @@ pub(crate) fn ensure(
     entries: Entries,
 ) -> bool {
     differences(situation, draft, cluster);
-    let changes = changes(situation, draft, cluster, entries);
-    for (name, change, why) in &changes {
+    for (name, change, why) in changes(situation, draft, cluster, entries) {
         draft.note(KIND, Weight::Pending, Reason::UpdatingCluster, why.clone());
-        if draft.update(situation, KIND, name, change, why.clone()) {
+        let change = Change::Cluster { cluster: cluster.name.clone(), change };
+        if draft.update(situation, KIND, name, &change, why) {
             return true;
         }
     }
     false
 }
 
-type Due = (&'static str, Change, String);
+type Due = (&'static str, ClusterChange, String);
 
 fn changes(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster, entries: Entries) -> Vec<Due> {
     let desired = situation.desired;
     let is_asked = |setting: Setting| !desired.left_open.contains(&setting);
     let mut due = Vec::new();
     let mut add = |name, update, why: &str| {
-        let change =
-            Change::UpdateClusterConfig { cluster: cluster.name.clone(), update, token: String::new() };
-        due.push((name, change, why.to_owned()));
+        due.push((name, ClusterChange::UpdateConfig(update), why.to_owned()));
     };
     if let Some(mode) = next_mode(situation, draft, cluster, entries) {
         add("authenticationMode", ConfigUpdate::AuthenticationMode(mode), "the authentication mode differs");
@@ -74,11 +72,7 @@ fn changes(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster, entr
         add("deletionProtection", update, "deletion protection differs");
     }
     if let (Some(key), None) = (&desired.encryption_key, &cluster.encryption_key) {
-        let change = Change::AssociateEncryptionConfig {
-            cluster: cluster.name.clone(),
-            key: key.clone(),
-            token: String::new(),
-        };
+        let change = ClusterChange::Encrypt(key.clone());
         due.push(("encryption", change, "Secrets are not encrypted with the requested key".to_owned()));
     }
     due

@@ -9,7 +9,8 @@ use crate::steps::placement;
 use crate::timing::MISSING;
 use foo_model::Reason;
 use foo_model::eks::{
-    Answer, AuthenticationMode, Change, Minor, NewCluster, Placement, Question, Support, VersionOffer,
+    Answer, AuthenticationMode, Change, ClusterChange, Minor, NewCluster, Placement, Question, Support,
+    VersionOffer,
 };
 
 const KIND: ConditionKind = ConditionKind::ClusterReady;
@@ -33,8 +34,8 @@ pub(crate) fn create(situation: &Situation<'_>, draft: &mut Draft) {
     // After a crash the content may be another one, and EKS refuses a token with other content.
     let token = hash::token(&[&token, &hash::content(&cluster)]);
     draft.note(KIND, Weight::Pending, Reason::CreatingCluster, "EKS is asked to create the cluster");
-    let change = Change::CreateCluster { cluster, token };
-    if draft.send_with(situation, KIND, change, "there is no such cluster") {
+    let change = Change::Cluster { cluster: desired.name.clone(), change: ClusterChange::Create(cluster) };
+    if draft.send_with(situation, KIND, change, token, "there is no such cluster") {
         draft.record.creating_since.get_or_insert(situation.now);
     }
 }
@@ -116,7 +117,6 @@ fn new_cluster(situation: &Situation<'_>, placement: Placement) -> NewCluster {
         || desired.own_principal.is_none()
         || desired.own_principal_is_guessed;
     NewCluster {
-        name: desired.name.clone(),
         version: Some(desired.version),
         role_arn: desired.role_arn.clone(),
         placement,
@@ -129,7 +129,7 @@ fn new_cluster(situation: &Situation<'_>, placement: Placement) -> NewCluster {
         logging: desired.logging.clone(),
         encryption_key: desired.encryption_key.clone(),
         upgrade_policy: desired.upgrade_policy,
-        zonal_shift: desired.zonal_shift,
+        zonal_shift: desired.zonal_shift.then_some(true),
         deletion_protection: desired.deletion_protection,
         tags: marks::all(desired),
     }

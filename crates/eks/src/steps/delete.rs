@@ -11,7 +11,7 @@ use crate::steps::{oidc, updates};
 use crate::timing::{CONFIRM, GONE, UNSEEN};
 use foo_calls::report::Deletion;
 use foo_model::Reason;
-use foo_model::eks::{Change, Cluster, ClusterStatus, ConfigUpdate};
+use foo_model::eks::{Change, Cluster, ClusterChange, ClusterStatus, ConfigUpdate, TagChange};
 
 const KIND: ConditionKind = ConditionKind::Deleting;
 /// What a deletion waits for that would take the cluster from a Cluster that stays.
@@ -54,7 +54,7 @@ fn ours(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
         return;
     }
     draft.note(KIND, Weight::Pending, Reason::DeletingCluster, "EKS is asked to delete the cluster");
-    let change = Change::DeleteCluster { cluster: cluster.name.clone() };
+    let change = Change::Cluster { cluster: cluster.name.clone(), change: ClusterChange::Delete };
     if draft.send(situation, KIND, &change, "the FooControlPlane is being deleted") {
         draft.record.deleting = true;
     }
@@ -78,7 +78,7 @@ fn was_adopted(situation: &Situation<'_>, cluster: &Cluster) -> bool {
 fn retain(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
     let keys = marks::adopted(situation.desired).into_keys().collect();
     draft.record.oidc_provider = None;
-    let change = Change::UntagResource { arn: cluster.arn.clone(), keys };
+    let change = Change::Tags { arn: cluster.arn.clone(), change: TagChange::Untag(keys) };
     draft.note(
         KIND,
         Weight::Pending,
@@ -97,8 +97,8 @@ fn is_protected(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster)
         draft.note(KIND, Weight::Failed, Reason::ClusterProtected, message);
         return true;
     }
-    let update = ConfigUpdate::DeletionProtection(false);
-    let change = Change::UpdateClusterConfig { cluster: cluster.name.clone(), update, token: String::new() };
+    let change = ClusterChange::UpdateConfig(ConfigUpdate::DeletionProtection(false));
+    let change = Change::Cluster { cluster: cluster.name.clone(), change };
     draft.note(KIND, Weight::Pending, Reason::DeletingCluster, "deletion protection is being switched off");
     draft.update(situation, KIND, "deletionProtection", &change, "the cluster is to be deleted");
     true

@@ -9,7 +9,9 @@ use crate::steps::config::Entries;
 use crate::steps::entry;
 use crate::steps::principals::{Principals, principals};
 use foo_model::Reason;
-use foo_model::eks::{AccessEntry, Answer, AuthenticationMode, Change, Cluster, EntryKind, Question};
+use foo_model::eks::{
+    AccessEntry, Answer, AuthenticationMode, Change, Cluster, EntryChange, EntryKind, Question,
+};
 
 const KIND: ConditionKind = ConditionKind::AccessReady;
 
@@ -49,9 +51,10 @@ fn remove(situation: &Situation<'_>, draft: &mut Draft, principals: &Principals,
         return;
     };
     if may_remove(situation, principals, shown) {
-        let change = Change::DeleteAccessEntry {
+        let change = Change::Entry {
             cluster: situation.desired.name.clone(),
             principal: principal.to_owned(),
+            change: EntryChange::Delete,
         };
         draft.note(
             KIND,

@@ -7,7 +7,7 @@ use crate::situation::Situation;
 use crate::steps::config::Entries;
 use crate::steps::principals::{Identity, Wanted};
 use crate::timing::SKEW;
-use foo_model::eks::{AccessEntry, AccessPolicy, Answer, Change, Question};
+use foo_model::eks::{AccessEntry, AccessPolicy, Answer, Change, EntryChange, NewEntry, Question};
 use foo_model::{AwsTime, Reason};
 use std::collections::BTreeSet;
 
@@ -40,16 +40,13 @@ fn create(situation: &Situation<'_>, draft: &mut Draft, principal: &str, wanted:
         Identity::Role { unique_id, .. } => Some(unique_id.clone()),
         Identity::Elsewhere => None,
     };
-    let change = Change::CreateAccessEntry {
-        cluster: situation.desired.name.clone(),
-        principal: principal.to_owned(),
+    let change = EntryChange::Create(NewEntry {
         kind: wanted.kind,
         username: wanted.username.clone().filter(|name| !name.is_empty()),
         groups: wanted.groups.clone(),
         tags: marks::all(situation.desired),
-        token: String::new(),
-    };
-    if send(situation, draft, &change, format!("{principal} has no access entry")) {
+    });
+    if send(situation, draft, principal, change, format!("{principal} has no access entry")) {
         match unique_id {
             Some(id) => drop(draft.record.entry_roles.insert(principal.to_owned(), id)),
             None => drop(draft.record.entry_roles.remove(principal)),
@@ -58,21 +55,27 @@ fn create(situation: &Situation<'_>, draft: &mut Draft, principal: &str, wanted:
     Entries::Incomplete
 }
 
-fn send(situation: &Situation<'_>, draft: &mut Draft, change: &Change, why: String) -> bool {
+fn send(
+    situation: &Situation<'_>,
+    draft: &mut Draft,
+    principal: &str,
+    change: EntryChange,
+    why: String,
+) -> bool {
     draft.note(KIND, Weight::Pending, Reason::ChangingAccess, why.clone());
-    draft.send(situation, KIND, change, why)
+    let cluster = situation.desired.name.clone();
+    let change = Change::Entry { cluster, principal: principal.to_owned(), change };
+    draft.send(situation, KIND, &change, why)
 }
 
 fn keep(situation: &Situation<'_>, draft: &mut Draft, shown: &AccessEntry, wanted: &Wanted) -> Entries {
     let principal = &shown.principal;
-    let cluster = situation.desired.name.clone();
     if let Identity::Role { unique_id, created } = &wanted.identity {
         let bound = draft.record.entry_roles.get(principal);
         if bound.map_or_else(|| is_older(shown, *created), |bound| bound != unique_id) {
-            let change = Change::DeleteAccessEntry { cluster, principal: principal.clone() };
             let why =
                 format!("the role {principal} was created again, and its entry is bound to the former one");
-            send(situation, draft, &change, why);
+            send(situation, draft, principal, EntryChange::Delete, why);
             return Entries::Incomplete;
         }
         draft.record.entry_roles.insert(principal.clone(), unique_id.clone());
@@ -89,14 +92,8 @@ fn keep(situation: &Situation<'_>, draft: &mut Draft, shown: &AccessEntry, wante
     let standard = wanted.kind == foo_model::eks::EntryKind::Standard;
     let is_named = username.is_none_or(|name| *name == shown.username);
     if standard && wanted.only_these && !(is_named && wanted.groups == shown.groups) {
-        let change = Change::UpdateAccessEntry {
-            cluster,
-            principal: principal.clone(),
-            username: username.cloned(),
-            groups: wanted.groups.clone(),
-            token: String::new(),
-        };
-        send(situation, draft, &change, format!("name or groups of {principal} differ"));
+        let change = EntryChange::Update { username: username.cloned(), groups: Some(wanted.groups.clone()) };
+        send(situation, draft, principal, change, format!("name or groups of {principal} differ"));
         return Entries::Incomplete;
     }
     match &wanted.policies {
@@ -120,9 +117,8 @@ fn other_kind(situation: &Situation<'_>, draft: &mut Draft, shown: &AccessEntry,
             format!("the entry of {principal} is of type {is} and not {not}, and was not created here");
         return draft.note(KIND, Weight::Failed, Reason::AccessDiffers, message);
     }
-    let change =
-        Change::DeleteAccessEntry { cluster: situation.desired.name.clone(), principal: principal.clone() };
-    send(situation, draft, &change, format!("the entry of {principal} is of type {is} and not {not}"));
+    let why = format!("the entry of {principal} is of type {is} and not {not}");
+    send(situation, draft, principal, EntryChange::Delete, why);
 }
 
 fn ensure_policies(
@@ -133,24 +129,20 @@ fn ensure_policies(
     only_these: bool,
 ) -> Entries {
     let cluster = situation.desired.name.clone();
-    let question = Question::AccessPolicies { cluster: cluster.clone(), principal: principal.to_owned() };
+    let question = Question::AccessPolicies { cluster, principal: principal.to_owned() };
     let Some(Answer::AccessPolicies(shown)) = draft.read(situation, KIND, &question) else {
         return Entries::Incomplete;
     };
     let mut complete = Entries::Complete;
     for policy in wanted.difference(shown) {
-        let (cluster, principal) = (cluster.clone(), principal.to_owned());
         let why = format!("{principal} lacks a policy, or it holds elsewhere");
-        let change = Change::AssociateAccessPolicy { cluster, principal, policy: policy.clone() };
-        send(situation, draft, &change, why);
+        send(situation, draft, principal, EntryChange::Associate(policy.clone()), why);
         complete = Entries::Incomplete;
     }
     let extra = shown.iter().filter(|it| only_these && !wanted.iter().any(|wanted| wanted.arn == it.arn));
     for policy in extra {
-        let (cluster, principal) = (cluster.clone(), principal.to_owned());
         let why = format!("{principal} has a policy that is not requested");
-        let change = Change::DisassociateAccessPolicy { cluster, principal, policy: policy.arn.clone() };
-        send(situation, draft, &change, why);
+        send(situation, draft, principal, EntryChange::Disassociate(policy.arn.clone()), why);
     }
     complete
 }

@@ -5,7 +5,7 @@ use crate::marks;
 use crate::report::ConditionKind;
 use crate::situation::Situation;
 use foo_model::Reason;
-use foo_model::eks::{Addon, Answer, Change, PodIdentity, Question};
+use foo_model::eks::{Addon, Answer, Change, NewPodIdentity, PodIdentity, PodIdentityChange, Question};
 use std::collections::BTreeMap;
 
 const KIND: ConditionKind = ConditionKind::AccessReady;
@@ -59,34 +59,28 @@ fn one<'s>(
     Some(one.first())
 }
 
-fn send(situation: &Situation<'_>, draft: &mut Draft, change: &Change, why: String) {
+fn send(situation: &Situation<'_>, draft: &mut Draft, change: PodIdentityChange, why: String) {
     draft.note(KIND, Weight::Pending, Reason::ChangingAccess, why.clone());
-    draft.send(situation, KIND, change, why);
+    let change = Change::PodIdentity { cluster: situation.desired.name.clone(), change };
+    draft.send(situation, KIND, &change, why);
 }
 
 fn create(situation: &Situation<'_>, draft: &mut Draft, namespace: &str, account: &str, role: &str) {
-    let change = Change::CreatePodIdentityAssociation {
-        cluster: situation.desired.name.clone(),
+    let change = PodIdentityChange::Create(NewPodIdentity {
         namespace: namespace.to_owned(),
         service_account: account.to_owned(),
         role_arn: role.to_owned(),
         tags: marks::all(situation.desired),
-        token: String::new(),
-    };
-    send(situation, draft, &change, format!("{namespace}/{account} has no pod identity association"));
+    });
+    send(situation, draft, change, format!("{namespace}/{account} has no pod identity association"));
 }
 
 fn keep(situation: &Situation<'_>, draft: &mut Draft, shown: &PodIdentity, role: &str) {
     let Some(Some(full)) = one(situation, draft, KIND, &shown.id) else { return };
     if full.role_arn.as_deref() != Some(role) {
-        let change = Change::UpdatePodIdentityAssociation {
-            cluster: situation.desired.name.clone(),
-            id: shown.id.clone(),
-            role_arn: role.to_owned(),
-            token: String::new(),
-        };
+        let change = PodIdentityChange::Update { id: shown.id.clone(), role_arn: role.to_owned() };
         let why = format!("the role of {}/{} differs", shown.namespace, shown.service_account);
-        send(situation, draft, &change, why);
+        send(situation, draft, change, why);
     }
 }
 
@@ -94,10 +88,9 @@ fn remove(situation: &Situation<'_>, draft: &mut Draft, shown: &PodIdentity) {
     let Some(full) = one(situation, draft, KIND, &shown.id) else { return };
     match full.filter(|it| marks::are_ours(situation.desired, &it.tags)) {
         Some(_) => {
-            let cluster = situation.desired.name.clone();
-            let change = Change::DeletePodIdentityAssociation { cluster, id: shown.id.clone() };
+            let change = PodIdentityChange::Delete { id: shown.id.clone() };
             let why = format!("{}/{} is no longer requested", shown.namespace, shown.service_account);
-            send(situation, draft, &change, why);
+            send(situation, draft, change, why);
         }
         // Not ours: once is enough.
         None => drop(draft.read.remove(&question(situation, &shown.id))),

@@ -6,7 +6,7 @@ use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::timing::LAG;
 use foo_model::Reason;
-use foo_model::eks::{Answer, Change, Cluster, OidcProvider, Question};
+use foo_model::eks::{Answer, Change, Cluster, NewOidcProvider, OidcChange, OidcProvider, Question};
 use std::collections::BTreeSet;
 
 const KIND: ConditionKind = ConditionKind::AccessReady;
@@ -29,11 +29,11 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
     if let Some(shown) = shown {
         return keep(situation, draft, shown);
     }
-    let change = Change::CreateOpenIDConnectProvider {
+    let change = Change::Oidc(OidcChange::Create(NewOidcProvider {
         url: issuer.clone(),
         client_ids: BTreeSet::from([AUDIENCE.to_owned()]),
         tags: marks::all(desired),
-    };
+    }));
     let why = "the issuer of the cluster has no OIDC provider in IAM";
     draft.note(KIND, Weight::Pending, Reason::ChangingAccess, why);
     if draft.send(situation, KIND, &change, why) {
@@ -51,7 +51,7 @@ fn arn(situation: &Situation<'_>, cluster: &Cluster) -> Option<String> {
 /// A creation that failed may have happened, or one before it: it is looked again.
 fn believe(situation: &Situation<'_>, draft: &mut Draft, question: &Question) {
     let failures = situation.memory.calls.failures.iter();
-    let failed = failures.filter(|it| matches!(it.action.change, Change::CreateOpenIDConnectProvider { .. }));
+    let failed = failures.filter(|it| matches!(it.action.change, Change::Oidc(OidcChange::Create(_))));
     let moment = failed.map(|it| if it.lost { it.at.plus(LAG) } else { it.at }).max();
     if let Some(moment) = moment
         && situation.begun(question).is_none_or(|begun| begun < moment)
@@ -81,7 +81,7 @@ pub(crate) fn remove(situation: &Situation<'_>, draft: &mut Draft, kind: Conditi
     let reason =
         if kind == ConditionKind::Deleting { Reason::DeletingCluster } else { Reason::ChangingAccess };
     draft.note(kind, Weight::Pending, reason, format!("the OIDC provider {arn} is being deleted"));
-    let change = Change::DeleteOpenIDConnectProvider { arn: arn.to_owned() };
+    let change = Change::Oidc(OidcChange::Delete { arn: arn.to_owned() });
     draft.send(situation, kind, &change, "nobody needs the OIDC provider any more");
     false
 }

@@ -7,7 +7,7 @@ use crate::draft::{Draft, Weight};
 use crate::refusals::zones_with_room;
 use crate::report::ConditionKind;
 use crate::situation::Situation;
-use foo_model::eks::{Change, Cluster, ConfigUpdate, IpFamily, Placement};
+use foo_model::eks::{Cluster, ConfigUpdate, IpFamily, Placement};
 use foo_model::{Reason, SubnetId};
 use std::collections::BTreeSet;
 
@@ -42,12 +42,7 @@ pub(crate) fn at_creation(situation: &Situation<'_>, draft: &mut Draft) -> Optio
 
 /// The zones that EKS named when it refused others.
 fn zones_that_eks_named<'s>(situation: &'s Situation<'_>) -> Option<BTreeSet<&'s str>> {
-    let refused = situation
-        .memory
-        .calls
-        .failures
-        .iter()
-        .filter(|it| matches!(it.action.change, Change::CreateCluster { .. }));
+    let refused = situation.memory.calls.failures.iter().filter(|it| it.action.change.creates_cluster());
     refused.filter_map(|it| zones_with_room(&it.refusal)).reduce(|one, other| &one & &other)
 }
 
@@ -84,12 +79,16 @@ pub(crate) fn changes(
     let mut due = Vec::new();
     let Some(placement) = &desired.placement else { return due };
     if is_asked(Setting::SecurityGroups) && placement.security_groups != cluster.placement.security_groups {
-        let update = ConfigUpdate::SecurityGroups(placement.security_groups.clone());
+        let update = ConfigUpdate::Placement {
+            subnets: None,
+            security_groups: Some(placement.security_groups.clone()),
+        };
         due.push(("securityGroups", update, "the security groups differ"));
     }
     let subnets = if is_asked(Setting::Subnets) { subnets(desired, cluster) } else { None };
     if let Some(subnets) = subnets.filter(|it| *it != cluster.placement.subnets) {
-        due.push(("subnets", ConfigUpdate::Subnets(subnets), "the subnets differ"));
+        let update = ConfigUpdate::Placement { subnets: Some(subnets), security_groups: None };
+        due.push(("subnets", update, "the subnets differ"));
     }
     due
 }

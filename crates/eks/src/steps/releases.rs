@@ -60,7 +60,7 @@ pub(crate) fn version(
         let recorded = (cluster.version, version.version.clone());
         draft.record.addon_versions.insert(name.to_owned(), recorded);
     }
-    if version.requires_configuration && wanted.configuration.is_none() {
+    if version.requires_configuration && wanted.settings.configuration.is_none() {
         let message = format!("{name} {} cannot be created without configuration", version.version);
         draft.note(KIND, Weight::Failed, Reason::AddonConfigurationInvalid, message);
         return None;
@@ -157,7 +157,7 @@ pub(crate) fn fits_schema(
     version: &str,
     wanted: &DesiredAddon,
 ) -> bool {
-    let Some(configuration) = &wanted.configuration else { return true };
+    let Some(configuration) = &wanted.settings.configuration else { return true };
     let question = Question::AddonSchema { addon: name.to_owned(), version: version.to_owned() };
     let answer = draft.read(situation, KIND, &question);
     draft.read.remove(&question);
@@ -240,8 +240,7 @@ mod tests {
             version: version.to_owned(),
             status: foo_model::eks::AddonStatus::Active,
             issues: Vec::new(),
-            configuration: None,
-            service_account_role: None,
+            settings: foo_model::eks::AddonSettings::default(),
             pod_identities: std::collections::BTreeSet::new(),
             tags: foo_model::network::Tags::new(),
         };

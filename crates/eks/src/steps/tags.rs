@@ -4,7 +4,7 @@ use crate::draft::Draft;
 use crate::marks;
 use crate::report::ConditionKind;
 use crate::situation::Situation;
-use foo_model::eks::{Change, Cluster};
+use foo_model::eks::{Change, Cluster, TagChange};
 use foo_model::network::Tags;
 use std::collections::BTreeSet;
 
@@ -29,11 +29,11 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
     draft.record.tag_keys = situation.desired.tags.keys().cloned().chain(extra.iter().cloned()).collect();
     let arn = cluster.arn.clone();
     if !lacking.is_empty() {
-        let change = Change::TagResource { arn: arn.clone(), tags: lacking };
+        let change = Change::Tags { arn: arn.clone(), change: TagChange::Tag(lacking) };
         draft.send(situation, KIND, &change, "tags are missing or differ");
     }
     if !extra.is_empty() {
-        let change = Change::UntagResource { arn, keys: extra };
+        let change = Change::Tags { arn, change: TagChange::Untag(extra) };
         draft.send(situation, KIND, &change, "tags are no longer requested");
     }
 }

@@ -6,7 +6,9 @@ use crate::situation::Situation;
 use crate::steps::{addons, create, rollback};
 use crate::timing::INSIGHTS;
 use foo_model::Reason;
-use foo_model::eks::{Answer, Change, Cluster, Insight, InsightStatus, InsightsRefresh, Minor, Question};
+use foo_model::eks::{
+    Answer, Change, Cluster, ClusterChange, Insight, InsightStatus, InsightsRefresh, Minor, Question,
+};
 
 const KIND: ConditionKind = ConditionKind::Upgrading;
 
@@ -33,11 +35,10 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
         return;
     }
     let from_to = format!("from {} to {next}", cluster.version);
-    let change = Change::UpdateClusterVersion {
+    let force = situation.desired.force_upgrade;
+    let change = Change::Cluster {
         cluster: cluster.name.clone(),
-        version: next,
-        force: situation.desired.force_upgrade,
-        token: String::new(),
+        change: ClusterChange::UpdateVersion { version: next, force },
     };
     if draft.update(situation, KIND, "version", &change, format!("{desired} is requested: {from_to}")) {
         draft.upgrading = Some(from_to);
@@ -118,7 +119,7 @@ fn refresh(situation: &Situation<'_>, draft: &mut Draft, insights: &Question) {
         Some(_) if read < asked => draft.look(insights, asked),
         Some(_) => draft.wake_at(asked.plus(INSIGHTS)),
         None => {
-            let change = Change::StartInsightsRefresh { cluster };
+            let change = Change::Cluster { cluster, change: ClusterChange::RefreshInsights };
             draft.send(situation, KIND, &change, "upgrade insights speak against the update");
         }
     }

@@ -4,7 +4,7 @@ use crate::draft::{Draft, Weight};
 use crate::report::ConditionKind;
 use crate::situation::Situation;
 use foo_model::Reason;
-use foo_model::eks::{Change, Cluster, ClusterStatus, Issue};
+use foo_model::eks::{Change, Cluster, ClusterChange, ClusterStatus, Issue};
 
 const KIND: ConditionKind = ConditionKind::ClusterReady;
 
@@ -48,7 +48,7 @@ fn failed(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
     if used || situation.distrusted(&situation.question()).is_some() {
         return;
     }
-    let change = Change::DeleteCluster { cluster: cluster.name.clone() };
+    let change = Change::Cluster { cluster: cluster.name.clone(), change: ClusterChange::Delete };
     if draft.send(situation, KIND, &change, "its creation failed") && !draft.record.deleting {
         draft.record.deleting = true;
         draft.fails(situation.now, "cluster", "creation", message);

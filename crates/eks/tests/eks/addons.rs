@@ -6,7 +6,7 @@ use foo_eks::desired::*;
 use foo_eks::report::ConditionKind::*;
 use foo_model::eks::*;
 use foo_model::*;
-use foo_simulator::core::eks::Nodes;
+use foo_simulator_core::core::eks::Nodes;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ const NEWER: &str = "v1.13.2-eksbuild.1";
 #[test]
 fn an_addon_is_not_downgraded_nor_updated_by_a_newer_default() {
     let mut world = World::settled(desired());
-    world.aws.update_addon("coredns", |it| NEWER.clone_into(&mut it.version));
+    world.aws.update_addon("coredns", |it| it.version = Some(NEWER.to_owned()));
     world.moved();
     world.settle();
     assert_eq!(world.count("UpdateAddon"), 0);
@@ -58,7 +58,8 @@ fn unknown_addons_versions_and_keys_are_named_before_anything_is_sent() {
     world.desired.addons = BTreeMap::from([("vpc-cni".to_owned(), exactly)]);
     world.run_for(Duration::from_mins(20));
     world.assert_says(AddonsReady, Reason::AddonNotOffered, "v1.21.1-eksbuild.1");
-    let wrong = DesiredAddon { configuration: Some("{\"enf\": 1}".to_owned()), ..addon() };
+    let configuration = Some("{\"enf\": 1}".to_owned());
+    let wrong = DesiredAddon { settings: AddonSettings { configuration, ..addon().settings }, ..addon() };
     world.desired.addons = BTreeMap::from([("vpc-cni".to_owned(), wrong)]);
     world.run_for(Duration::from_mins(20));
     world.assert_says(AddonsReady, Reason::AddonConfigurationInvalid, "enf");
@@ -76,7 +77,8 @@ fn addons_of_ours_that_are_no_longer_requested_go_and_others_stay() {
     world.settle();
     assert!(world.aws.state().addons.contains_key("metrics-server"));
     assert!(!world.aws.state().addons.contains_key("coredns"));
-    let preserved = |it: &Change| matches!(it, Change::DeleteAddon { preserve: true, .. });
+    let preserved =
+        |it: &Change| matches!(it, Change::Addon { change: AddonChange::Delete { preserve: true }, .. });
     assert!(world.aws.calls.iter().any(|(_, it)| preserved(it)));
 }
 
@@ -84,7 +86,10 @@ fn addons_of_ours_that_are_no_longer_requested_go_and_others_stay() {
 fn configuration_roles_and_associations_of_an_addon_are_kept_as_requested() {
     let mut world = World::settled(desired());
     let wanted = DesiredAddon {
-        configuration: Some("{\"env\": {\"A\": \"1\"}}".to_owned()),
+        settings: AddonSettings {
+            configuration: Some("{\"env\": {\"A\": \"1\"}}".to_owned()),
+            ..AddonSettings::default()
+        },
         pod_identities: Some(BTreeMap::from([("aws-node".to_owned(), role_arn("app"))])),
         conflicts: ResolveConflicts::Preserve,
         ..addon()
@@ -95,7 +100,7 @@ fn configuration_roles_and_associations_of_an_addon_are_kept_as_requested() {
     assert_eq!(world.count("UpdateAddon"), 1, "{}", world.story());
     world.desired.addons.insert("vpc-cni".to_owned(), addon());
     world.settle();
-    assert_eq!(world.aws.state().addons["vpc-cni"].configuration.as_deref(), Some("{}"));
+    assert_eq!(world.aws.state().addons["vpc-cni"].settings.configuration.as_deref(), Some("{}"));
     assert_eq!(world.count("UpdateAddon"), 2, "{}", world.story());
 }
 
@@ -108,7 +113,7 @@ fn what_an_addon_in_conflict_found_in_the_cluster_stays_there() {
     // What is left of the first attempt is in the way of the second.
     world.run_until("twice", |it| it.count("DeleteAddon") == 2);
     let preserved = world.aws.calls.iter().filter_map(|(_, it)| match it {
-        Change::DeleteAddon { preserve, .. } => Some(*preserve),
+        Change::Addon { change: AddonChange::Delete { preserve }, .. } => Some(*preserve),
         _ => None,
     });
     assert_eq!(preserved.collect::<Vec<bool>>(), [true, true], "somebody else's objects are not deleted");
@@ -145,32 +150,35 @@ fn an_addon_that_waited_for_nodes_is_seen_to_be_active_soon_after_they_came() {
 fn an_update_keeps_the_role_that_the_spec_says_nothing_about() {
     for ours in [true, false] {
         let mut world = World::settled(desired());
-        world.aws.update_addon("kube-proxy", |it| it.service_account_role = Some(role_arn("cni")));
+        world.aws.update_addon("kube-proxy", |it| it.settings.service_account_role = Some(role_arn("cni")));
         if !ours {
             let Addon { arn, tags, .. } = world.aws.state().addons.remove("kube-proxy").unwrap();
-            world.aws.person(&Change::UntagResource { arn, keys: tags.into_keys().collect() });
+            let change = TagChange::Untag(tags.into_keys().collect());
+            world.aws.person(&Change::Tags { arn, change });
         }
         world.restart();
         world.desired.version = Minor(34);
         world.settle();
-        let Addon { version, service_account_role: role, .. } =
-            world.aws.state().addons.remove("kube-proxy").unwrap();
+        let Addon { version, settings, .. } = world.aws.state().addons.remove("kube-proxy").unwrap();
         assert_eq!(version, "v1.34.1-eksbuild.2");
-        assert_eq!(role, Some(role_arn("cni")), "{ours}\n{}", world.story());
+        assert_eq!(settings.service_account_role, Some(role_arn("cni")), "{ours}\n{}", world.story());
     }
 }
 
 #[test]
 fn a_role_that_the_spec_no_longer_names_is_taken_away_at_once() {
     let mut world = World::new(desired());
-    let with_role = DesiredAddon { service_account_role: Some(role_arn("app")), ..addon() };
+    let service_account_role = Some(role_arn("app"));
+    let with_role =
+        DesiredAddon { settings: AddonSettings { service_account_role, ..addon().settings }, ..addon() };
     world.desired.addons.insert("vpc-cni".to_owned(), with_role);
     world.settle();
-    assert_eq!(world.aws.state().addons["vpc-cni"].service_account_role, Some(role_arn("app")));
+    let role = |world: &World| world.aws.state().addons["vpc-cni"].settings.service_account_role.clone();
+    assert_eq!(role(&world), Some(role_arn("app")));
     world.restart();
     world.desired.addons.insert("vpc-cni".to_owned(), addon());
     world.settle();
-    assert_eq!(world.aws.state().addons["vpc-cni"].service_account_role, None, "{}", world.story());
+    assert_eq!(role(&world), None, "{}", world.story());
     assert_eq!(world.count("UpdateAddon"), 1);
     assert!(world.process.record.addon_roles.is_empty(), "a role that somebody adds by hand now stays");
 }

@@ -225,7 +225,6 @@ fn adoption_is_tagging_and_what_can_never_change_is_named() {
 fn a_cluster_that_is_taken_over_keeps_what_the_spec_says_nothing_about() {
     let mut world = World::new(desired());
     world.aws.create(NewCluster {
-        name: "prod".to_owned(),
         version: Some(Minor(33)),
         role_arn: role_arn("cluster"),
         placement: Placement {
@@ -241,7 +240,7 @@ fn a_cluster_that_is_taken_over_keeps_what_the_spec_says_nothing_about() {
         logging: BTreeSet::from([LogType::Audit]),
         encryption_key: None,
         upgrade_policy: None,
-        zonal_shift: true,
+        zonal_shift: Some(true),
         deletion_protection: true,
         tags: [(TAG_ADOPTABLE.to_owned(), "team/prod".to_owned())].into(),
     });
@@ -271,7 +270,8 @@ fn a_cluster_that_is_taken_over_keeps_what_the_spec_says_nothing_about() {
         ..it
     };
     assert_eq!(ignored(after), ignored(before), "{}", world.story());
-    assert!(world.aws.state().addons["vpc-cni"].configuration.as_deref().unwrap().contains("\"A\""));
+    let cni = &world.aws.state().addons["vpc-cni"];
+    assert!(cni.settings.configuration.as_deref().unwrap().contains("\"A\""));
     // What the spec says is done.
     world.desired.left_open.remove(&Setting::Subnets);
     world.settle();

@@ -6,10 +6,10 @@ use foo_calls::{Outcome, Refusal};
 use foo_cloud::{CloudError, Clusters as _};
 use foo_model::eks::*;
 use foo_model::*;
-use foo_simulator::core::Settings;
-use foo_simulator::core::eks::{EksSettings, Nodes};
-use foo_simulator::core::network::{SecurityGroupSpec, SubnetSpec, VpcSpec};
-use foo_simulator::{
+use foo_simulator_core::core::Settings;
+use foo_simulator_core::core::eks::{EksSettings, Nodes};
+use foo_simulator_core::core::network::{SecurityGroupSpec, SubnetSpec, VpcSpec};
+use foo_simulator_core::{
     AccessKey, DEFAULT_REGION, Fault, FaultRule, InstanceProfile as Profile, RegionHandle, SimCloud,
     Simulator, SimulatorConfig,
 };
@@ -19,7 +19,7 @@ use std::net::Ipv4Addr;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-pub const ACCOUNT: &str = foo_simulator::DEFAULT_ACCOUNT;
+pub const ACCOUNT: &str = foo_simulator_core::DEFAULT_ACCOUNT;
 const NAME: &str = "prod";
 const CONFIG_UPDATE: Duration = Duration::from_mins(4);
 const UPGRADE: Duration = Duration::from_mins(12);
@@ -51,6 +51,8 @@ pub struct Aws {
     /// Milliseconds that AWS's clock is ahead of the manager's: set before anything happens.
     pub ahead: i64,
     pub calls: Vec<(Timestamp, Change)>,
+    /// The tokens of these calls.
+    pub sent_tokens: Vec<Option<String>>,
     pub reads: Vec<(Timestamp, Question)>,
     /// Questions that get no answer.
     pub deaf: BTreeSet<Question>,
@@ -111,6 +113,7 @@ impl Aws {
             simulator,
             ahead: 0,
             calls: Vec::new(),
+            sent_tokens: Vec::new(),
             reads: Vec::new(),
             deaf: BTreeSet::new(),
             roles_are_dated: None,
@@ -137,9 +140,10 @@ impl Aws {
     }
 
     /// Carries a call of the manager out.
-    pub fn send(&mut self, change: &Change) -> Outcome<Changed> {
+    pub fn send(&mut self, change: &Change, token: Option<&str>) -> Outcome<Changed> {
         self.calls.push((self.now(), change.clone()));
-        match at_once(self.cloud.change_eks(change)) {
+        self.sent_tokens.push(token.map(str::to_owned));
+        match at_once(self.cloud.change_eks(change, token)) {
             Ok(changed) => {
                 self.providers.extend(changed.id.iter().filter(|id| id.contains(":oidc-provider/")).cloned());
                 Outcome::Done(changed)
@@ -252,103 +256,102 @@ impl Aws {
 
     /// A call of a person.
     pub fn person(&mut self, change: &Change) {
-        at_once(self.person.change_eks(change)).unwrap();
+        let token = change.facts().takes_token.then(|| format!("{change:?}"));
+        at_once(self.person.change_eks(change, token.as_deref())).unwrap();
+    }
+
+    fn person_on_cluster(&mut self, change: ClusterChange) {
+        self.person(&Change::Cluster { cluster: NAME.to_owned(), change });
+    }
+
+    fn person_on_entry(&mut self, role: &str, change: EntryChange) {
+        self.person(&Change::Entry { cluster: NAME.to_owned(), principal: role_arn(role), change });
+    }
+
+    fn person_on_addon(&mut self, name: &str, change: AddonChange) {
+        self.person(&Change::Addon { cluster: NAME.to_owned(), name: name.to_owned(), change });
+        self.pass(ADDON);
+    }
+
+    fn person_on_tags(&mut self, change: TagChange) {
+        let arn = self.cluster().unwrap().arn;
+        self.person(&Change::Tags { arn, change });
     }
 
     /// A person updates the configuration of the cluster.
     pub fn configure(&mut self, update: ConfigUpdate) {
-        let token = format!("{update:?}");
-        self.person(&Change::UpdateClusterConfig { cluster: NAME.to_owned(), update, token });
+        self.person_on_cluster(ClusterChange::UpdateConfig(update));
         self.pass(CONFIG_UPDATE);
     }
 
     /// A person updates the version of the cluster, or rolls it back.
     pub fn update_version(&mut self, version: Minor) {
-        let (cluster, token) = (NAME.to_owned(), format!("by hand to {version}"));
-        self.person(&Change::UpdateClusterVersion { cluster, version, force: true, token });
+        self.person_on_cluster(ClusterChange::UpdateVersion { version, force: true });
         self.pass(UPGRADE);
     }
 
     /// A person creates the cluster.
     pub fn create(&mut self, cluster: NewCluster) {
-        self.person(&Change::CreateCluster { cluster: Box::new(cluster), token: "by hand".to_owned() });
+        self.person_on_cluster(ClusterChange::Create(Box::new(cluster)));
         self.pass(Duration::from_mins(9));
     }
 
     /// A person deletes the cluster.
     pub fn delete(&mut self) {
-        self.person(&Change::DeleteCluster { cluster: NAME.to_owned() });
+        self.person_on_cluster(ClusterChange::Delete);
         self.pass(DELETE);
     }
 
     /// The tags of the cluster are these.
     pub fn retag(&mut self, tags: network::Tags) {
-        let Cluster { arn, tags: former, .. } = self.cluster().unwrap();
-        let keys: BTreeSet<String> = former.into_keys().collect();
-        self.person(&Change::UntagResource { arn: arn.clone(), keys });
+        let former = self.cluster().unwrap().tags;
+        self.person_on_tags(TagChange::Untag(former.into_keys().collect()));
         if !tags.is_empty() {
-            self.person(&Change::TagResource { arn, tags });
+            self.person_on_tags(TagChange::Tag(tags));
         }
     }
 
     pub fn tag(&mut self, key: &str, value: &str) {
-        let arn = self.cluster().unwrap().arn;
-        self.person(&Change::TagResource { arn, tags: [(key.to_owned(), value.to_owned())].into() });
+        self.person_on_tags(TagChange::Tag([(key.to_owned(), value.to_owned())].into()));
     }
 
     pub fn untag(&mut self, key: &str) {
-        let arn = self.cluster().unwrap().arn;
-        self.person(&Change::UntagResource { arn, keys: [key.to_owned()].into() });
+        self.person_on_tags(TagChange::Untag([key.to_owned()].into()));
     }
 
     pub fn create_entry(&mut self, role: &str) {
-        self.person(&Change::CreateAccessEntry {
-            cluster: NAME.to_owned(),
-            principal: role_arn(role),
-            kind: EntryKind::Standard,
-            username: None,
-            groups: BTreeSet::new(),
-            tags: network::Tags::new(),
-            token: role.to_owned(),
-        });
+        let (kind, tags) = (EntryKind::Standard, network::Tags::new());
+        let entry = NewEntry { kind, username: None, groups: BTreeSet::new(), tags };
+        self.person_on_entry(role, EntryChange::Create(entry));
     }
 
     pub fn delete_entry(&mut self, role: &str) {
-        self.person(&Change::DeleteAccessEntry { cluster: NAME.to_owned(), principal: role_arn(role) });
+        self.person_on_entry(role, EntryChange::Delete);
     }
 
     /// An add-on of a person.
     pub fn create_addon(&mut self, name: &str, version: &str, configuration: Option<&str>) {
+        let configuration = configuration.map(str::to_owned);
         let addon = NewAddon {
-            name: name.to_owned(),
-            version: version.to_owned(),
-            configuration: configuration.map(str::to_owned),
-            service_account_role: None,
+            version: Some(version.to_owned()),
+            settings: AddonSettings { configuration, service_account_role: None },
             pod_identities: None,
             conflicts: ResolveConflicts::Overwrite,
-            tags: network::Tags::new(),
         };
-        let (cluster, token) = (NAME.to_owned(), "by hand".to_owned());
-        self.person(&Change::CreateAddon { cluster, addon: Box::new(addon), token });
-        self.pass(ADDON);
+        self.person_on_addon(name, AddonChange::Create(addon, network::Tags::new()));
     }
 
     /// A person updates an add-on.
     pub fn update_addon(&mut self, name: &str, change: impl FnOnce(&mut NewAddon)) {
-        let Addon { version, service_account_role, .. } = self.state().addons.remove(name).unwrap();
+        let Addon { settings, .. } = self.state().addons.remove(name).unwrap();
         let mut addon = NewAddon {
-            name: name.to_owned(),
-            version,
-            configuration: None,
-            service_account_role,
+            version: None,
+            settings: AddonSettings { configuration: None, ..settings },
             pod_identities: None,
             conflicts: ResolveConflicts::Overwrite,
-            tags: network::Tags::new(),
         };
         change(&mut addon);
-        let (cluster, token) = (NAME.to_owned(), format!("by hand {addon:?}"));
-        self.person(&Change::UpdateAddon { cluster, addon: Box::new(addon), token });
-        self.pass(ADDON);
+        self.person_on_addon(name, AddonChange::Update(addon));
     }
 
     fn set(&mut self, change: impl FnOnce(&mut Settings)) {

@@ -7,7 +7,7 @@ use foo_eks::report::ConditionKind::*;
 use foo_model::eks::*;
 use foo_model::names::*;
 use foo_model::*;
-use foo_simulator::STEPPED_START;
+use foo_simulator_core::STEPPED_START;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -36,7 +36,10 @@ fn the_service_range_that_eks_chose_is_read_and_not_assumed() {
 #[test]
 fn the_creators_hidden_admin_is_off_and_an_entry_lets_us_in() {
     let world = World::settled(desired());
-    let Some((_, Change::CreateCluster { cluster, .. })) = world.aws.calls.first() else { panic!() };
+    let Some((_, Change::Cluster { change: ClusterChange::Create(cluster), .. })) = world.aws.calls.first()
+    else {
+        panic!()
+    };
     assert!(!cluster.creator_is_admin && !cluster.self_managed_addons);
     let state = world.aws.state();
     assert!(
@@ -52,7 +55,11 @@ fn the_creators_hidden_admin_is_off_and_an_entry_lets_us_in() {
 fn the_upgrade_policy_is_sent_only_if_the_spec_has_one() {
     for upgrade_policy in [None, Some(SupportType::Standard), Some(SupportType::Extended)] {
         let world = World::settled(foo_eks::Desired { upgrade_policy, ..desired() });
-        let Some((_, Change::CreateCluster { cluster, .. })) = world.aws.calls.first() else { panic!() };
+        let Some((_, Change::Cluster { change: ClusterChange::Create(cluster), .. })) =
+            world.aws.calls.first()
+        else {
+            panic!()
+        };
         assert_eq!(cluster.upgrade_policy, upgrade_policy);
     }
 }
@@ -63,7 +70,10 @@ fn a_cluster_without_entries_keeps_its_creator() {
     desired.authentication_mode = AuthenticationMode::ConfigMap;
     let mut world = World::new(desired);
     world.run_for(Duration::from_mins(15));
-    let Some((_, Change::CreateCluster { cluster, .. })) = world.aws.calls.first() else { panic!() };
+    let Some((_, Change::Cluster { change: ClusterChange::Create(cluster), .. })) = world.aws.calls.first()
+    else {
+        panic!()
+    };
     assert!(cluster.creator_is_admin);
     world.assert_says(AccessReady, Reason::AccessEntriesImpossible, "CONFIG_MAP");
 }
@@ -144,10 +154,8 @@ fn a_creation_that_failed_is_deleted_and_tried_again_later_and_later() {
         .aws
         .calls
         .iter()
-        .filter_map(|(_, it)| match it {
-            Change::CreateCluster { token, .. } => Some(token.clone()),
-            _ => None,
-        })
+        .zip(&world.aws.sent_tokens)
+        .filter_map(|((_, it), token)| token.clone().filter(|_| it.creates_cluster()))
         .collect();
     assert_eq!(tokens.len(), 3, "each attempt has its own");
 }
@@ -205,7 +213,7 @@ fn a_cluster_is_created_although_the_versions_that_eks_offers_cannot_be_read() {
 #[test]
 fn whoever_may_be_known_by_a_wrong_arn_keeps_access_to_its_new_cluster() {
     let first = |world: &World| match &world.aws.calls.first().unwrap().1 {
-        Change::CreateCluster { cluster, .. } => cluster.creator_is_admin,
+        Change::Cluster { change: ClusterChange::Create(cluster), .. } => cluster.creator_is_admin,
         other => panic!("{other:?}"),
     };
     for guessed in [true, false] {

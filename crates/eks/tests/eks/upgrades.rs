@@ -26,8 +26,12 @@ fn three_minors_are_three_updates_and_addons_follow_each() {
         .calls
         .iter()
         .filter_map(|(_, it)| match it {
-            Change::UpdateClusterVersion { version, .. } => Some(version.to_string()),
-            Change::UpdateAddon { addon, .. } if addon.name == "kube-proxy" => Some(addon.version.clone()),
+            Change::Cluster { change: ClusterChange::UpdateVersion { version, .. }, .. } => {
+                Some(version.to_string())
+            }
+            Change::Addon { name, change: AddonChange::Update(addon), .. } if name == "kube-proxy" => {
+                addon.version.clone()
+            }
             _ => None,
         })
         .collect();
@@ -35,13 +39,20 @@ fn three_minors_are_three_updates_and_addons_follow_each() {
         ["1.34", "v1.34.1-eksbuild.2", "1.35", "v1.35.0-eksbuild.2", "1.36", "v1.36.0-eksbuild.14"];
     assert_eq!(in_order, expected, "kube-proxy is never more than a version behind");
     let last = |world: &World, name: &str| {
-        let is = |it: &Change| matches!(it, Change::UpdateAddon { addon, .. } if addon.name == name);
-        world.aws.calls.iter().rposition(|(_, it)| is(it)).unwrap()
+        world
+            .aws
+            .calls
+            .iter()
+            .rposition(|(_, it)| match it {
+                Change::Addon { name: of, change: AddonChange::Update(_), .. } => of == name,
+                _ => false,
+            })
+            .unwrap()
     };
     assert!(last(&world, "kube-proxy") < last(&world, "coredns"));
     // One version of the VPC CNI runs on all of them.
     for (name, configuration) in [("vpc-cni", r#"{"env":{"A":"1"}}"#), ("coredns", r#"{"replicaCount":3}"#)] {
-        world.desired.addons.get_mut(name).unwrap().configuration = Some(configuration.to_owned());
+        world.desired.addons.get_mut(name).unwrap().settings.configuration = Some(configuration.to_owned());
     }
     world.settle();
     assert!(last(&world, "vpc-cni") < last(&world, "coredns"));
@@ -56,7 +67,11 @@ fn a_version_above_the_requested_is_reported_and_not_fought() {
     world.run_for(Duration::from_hours(3));
     world.assert_says(Upgrading, Reason::VersionAboveRequested, "1.35");
     assert_eq!(world.count("UpdateClusterVersion"), 0);
-    assert!(world.aws.calls[sent..].iter().all(|(_, it)| matches!(it, Change::UpdateAddon { .. })));
+    assert!(
+        world.aws.calls[sent..]
+            .iter()
+            .all(|(_, it)| matches!(it, Change::Addon { change: AddonChange::Update(_), .. }))
+    );
 }
 
 /// In milliseconds.
@@ -195,13 +210,19 @@ fn the_authentication_mode_goes_one_step_at_a_time_and_entries_come_before_the_l
         .calls
         .iter()
         .filter_map(|(_, it)| match it {
-            Change::UpdateClusterConfig { update: ConfigUpdate::AuthenticationMode(mode), .. } => Some(*mode),
+            Change::Cluster {
+                change: ClusterChange::UpdateConfig(ConfigUpdate::AuthenticationMode(mode)),
+                ..
+            } => Some(*mode),
             _ => None,
         })
         .collect();
     assert_eq!(modes, [AuthenticationMode::ApiAndConfigMap, AuthenticationMode::Api]);
-    let last_entry =
-        world.aws.calls.iter().rposition(|(_, it)| matches!(it, Change::CreateAccessEntry { .. }));
+    let last_entry = world
+        .aws
+        .calls
+        .iter()
+        .rposition(|(_, it)| matches!(it, Change::Entry { change: EntryChange::Create(_), .. }));
     let last_mode = world.aws.calls.iter().rposition(|(_, it)| it.updates_cluster());
     assert!(last_entry < last_mode);
 }

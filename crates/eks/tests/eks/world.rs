@@ -24,7 +24,7 @@ impl testing::Aws for Aws {
     }
 
     fn send(&mut self, action: &Action) -> Outcome<Changed> {
-        Self::send(self, &action.change)
+        Self::send(self, &action.change, action.token.as_deref())
     }
 
     fn observe(&self, observed: &mut Observed) {
@@ -80,8 +80,7 @@ fn read(aws: &mut Aws, observed: &mut Observed, question: &Question) {
 pub fn addon() -> DesiredAddon {
     DesiredAddon {
         version: AddonVersion::Latest,
-        configuration: None,
-        service_account_role: None,
+        settings: AddonSettings::default(),
         pod_identities: None,
         conflicts: ResolveConflicts::Overwrite,
         preserve: false,

@@ -27,11 +27,24 @@ pub struct AccessEntry {
 
 /// Type of an access entry.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr, EnumString,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    EnumString,
 )]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names are AWS's own (EKS API Reference, CreateAccessEntry)")]
 pub enum EntryKind {
+    #[default]
     Standard,
     Ec2Linux,
     Ec2Windows,
@@ -52,10 +65,12 @@ pub struct AccessPolicy {
 
 /// Where an access policy holds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(tag = "type", content = "namespaces", rename_all = "camelCase", deny_unknown_fields)]
 pub enum AccessScope {
     /// In the whole cluster.
     Cluster,
     /// In these namespaces; `*` stands for any text.
+    #[serde(rename = "namespace")]
     Namespaces(BTreeSet<String>),
 }
 

@@ -19,18 +19,37 @@ pub struct Addon {
     pub status: AddonStatus,
     /// What EKS says is wrong with it.
     pub issues: Vec<Issue>,
-    /// Its configuration, JSON or YAML; `None` if it has none.
-    pub configuration: Option<String>,
-    /// ARN of the role of its service account.
-    pub service_account_role: Option<String>,
+    /// Options.
+    pub settings: AddonSettings,
     /// ARNs of its pod identity associations.
     pub pod_identities: BTreeSet<String>,
     /// Tags.
     pub tags: Tags,
 }
 
+/// The options of an add-on that are requested, sent and shown alike. Whoever reads or writes them destructures without `..`: a new
+/// option does not compile until each has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddonSettings {
+    /// Configuration, JSON or YAML. `None`: none; in an update `{}` clears it.
+    pub configuration: Option<String>,
+    /// ARN of the role of its service account. `None`: none, also in an update: EKS then takes away the role that there is.
+    pub service_account_role: Option<String>,
+}
+
+impl AddonSettings {
+    /// What EKS makes of them in an update: what it leaves out stays, except the role (EKS API Reference, UpdateAddon,
+    /// `serviceAccountRoleArn`).
+    #[must_use]
+    pub fn updated(self, update: Self) -> Self {
+        let Self { configuration, service_account_role } = update;
+        Self { configuration: configuration.or(self.configuration), service_account_role }
+    }
+}
+
 /// Status of an add-on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, EnumString)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names are AWS's own (EKS API Reference, Addon)")]
 pub enum AddonStatus {
@@ -52,10 +71,12 @@ impl AddonStatus {
 }
 
 /// What EKS does about fields of an add-on's objects that somebody else changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, EnumString)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, EnumString)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum ResolveConflicts {
-    /// The call fails.
+    /// The call fails. EKS's default.
+    #[default]
     None,
     /// It overwrites them.
     Overwrite,

@@ -1,204 +1,264 @@
 //! Every change of a cluster and what belongs to it that can be sent. Each is one API call.
 
 use super::access::{AccessPolicy, EntryKind};
-use super::addon::ResolveConflicts;
+use super::addon::{AddonSettings, ResolveConflicts};
 use super::cluster::{AuthenticationMode, Cluster, IpFamily, LogType, SupportType, Update};
 use super::reach::{EndpointAccess, Placement};
 use super::version::Minor;
 use crate::network::Tags;
 use crate::{SecurityGroupId, SubnetId};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
-use strum::IntoStaticStr;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// One call. Its text is AWS's name of the operation.
-///
-/// What has a `token` does not happen twice with the same one; a token with other parameters is refused.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
-#[expect(missing_docs, reason = "the names are AWS's own (API references of Amazon EKS and IAM)")]
+/// One call, by what it changes. [`Change::facts`] has what is true of each operation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Change {
-    CreateCluster {
-        cluster: Box<NewCluster>,
-        token: String,
-    },
-    UpdateClusterVersion {
+    /// Of a cluster.
+    Cluster {
+        /// Its name.
         cluster: String,
+        /// What happens to it.
+        change: ClusterChange,
+    },
+    /// Of an add-on.
+    Addon {
+        /// Name of the cluster.
+        cluster: String,
+        /// Name of the add-on.
+        name: String,
+        /// What happens to it.
+        change: AddonChange,
+    },
+    /// Of an access entry.
+    Entry {
+        /// Name of the cluster.
+        cluster: String,
+        /// ARN of the user or role.
+        principal: String,
+        /// What happens to it.
+        change: EntryChange,
+    },
+    /// Of a pod identity association.
+    PodIdentity {
+        /// Name of the cluster.
+        cluster: String,
+        /// What happens to it.
+        change: PodIdentityChange,
+    },
+    /// Of the tags of a resource of EKS.
+    Tags {
+        /// ARN of the resource.
+        arn: String,
+        /// What happens to them.
+        change: TagChange,
+    },
+    /// Of an OIDC provider of IAM.
+    Oidc(OidcChange),
+}
+
+/// A change of a cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ClusterChange {
+    /// CreateCluster.
+    Create(Box<NewCluster>),
+    /// UpdateClusterVersion.
+    UpdateVersion {
+        /// The next version.
         version: Minor,
         /// Update although insights say that the version is a problem.
         force: bool,
-        token: String,
     },
-    UpdateClusterConfig {
-        cluster: String,
-        update: ConfigUpdate,
-        token: String,
-    },
-    AssociateEncryptionConfig {
-        cluster: String,
-        /// ARN of the KMS key.
-        key: String,
-        token: String,
-    },
-    DeleteCluster {
-        cluster: String,
-    },
-    /// Has EKS work out the insights now, not at its next daily refresh.
-    StartInsightsRefresh {
-        cluster: String,
-    },
+    /// UpdateClusterConfig.
+    UpdateConfig(ConfigUpdate),
+    /// AssociateEncryptionConfig, with the ARN of the KMS key.
+    Encrypt(String),
+    /// StartInsightsRefresh: EKS works out the insights now, not at its next daily refresh.
+    RefreshInsights,
+    /// DeleteCluster.
+    Delete,
+}
 
-    CreateAddon {
-        cluster: String,
-        addon: Box<NewAddon>,
-        token: String,
-    },
-    /// Sets everything that `addon` has. What it has not stays, except the role.
-    UpdateAddon {
-        cluster: String,
-        addon: Box<NewAddon>,
-        token: String,
-    },
-    DeleteAddon {
-        cluster: String,
-        name: String,
+/// A change of an add-on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AddonChange {
+    /// CreateAddon.
+    Create(NewAddon, Tags),
+    /// UpdateAddon: sets everything that is given. What is not stays, except the role.
+    Update(NewAddon),
+    /// DeleteAddon.
+    Delete {
         /// Leave its objects in the cluster.
         preserve: bool,
     },
+}
 
-    CreateAccessEntry {
-        cluster: String,
-        principal: String,
-        kind: EntryKind,
-        /// `None`: EKS generates one.
+/// A change of an access entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum EntryChange {
+    /// CreateAccessEntry.
+    Create(NewEntry),
+    /// UpdateAccessEntry.
+    Update {
+        /// `None`: it stays; empty: EKS generates one.
         username: Option<String>,
-        groups: BTreeSet<String>,
-        tags: Tags,
-        token: String,
+        /// All groups. `None`: they stay.
+        groups: Option<BTreeSet<String>>,
     },
-    UpdateAccessEntry {
-        cluster: String,
-        principal: String,
-        /// `None`: it stays.
-        username: Option<String>,
-        groups: BTreeSet<String>,
-        token: String,
-    },
-    DeleteAccessEntry {
-        cluster: String,
-        principal: String,
-    },
-    /// Adds a policy to an entry, or changes where it holds.
-    AssociateAccessPolicy {
-        cluster: String,
-        principal: String,
-        policy: AccessPolicy,
-    },
-    DisassociateAccessPolicy {
-        cluster: String,
-        principal: String,
-        /// ARN of the policy.
-        policy: String,
-    },
+    /// DeleteAccessEntry.
+    Delete,
+    /// AssociateAccessPolicy: adds a policy, or changes where it holds.
+    Associate(AccessPolicy),
+    /// DisassociateAccessPolicy, with the ARN of the policy.
+    Disassociate(String),
+}
 
-    CreatePodIdentityAssociation {
-        cluster: String,
-        namespace: String,
-        service_account: String,
-        role_arn: String,
-        tags: Tags,
-        token: String,
-    },
-    UpdatePodIdentityAssociation {
-        cluster: String,
+/// A change of a pod identity association.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PodIdentityChange {
+    /// CreatePodIdentityAssociation.
+    Create(NewPodIdentity),
+    /// UpdatePodIdentityAssociation.
+    Update {
+        /// Its id.
         id: String,
+        /// ARN of the role.
         role_arn: String,
-        token: String,
     },
-    DeletePodIdentityAssociation {
-        cluster: String,
+    /// DeletePodIdentityAssociation.
+    Delete {
+        /// Its id.
         id: String,
     },
+}
 
-    TagResource {
-        arn: String,
-        tags: Tags,
-    },
-    UntagResource {
-        arn: String,
-        keys: BTreeSet<String>,
-    },
+/// A change of tags.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TagChange {
+    /// TagResource.
+    Tag(Tags),
+    /// UntagResource, with the keys.
+    Untag(BTreeSet<String>),
+}
 
-    CreateOpenIDConnectProvider {
-        /// URL of the issuer, with `https://`.
-        url: String,
-        client_ids: BTreeSet<String>,
-        tags: Tags,
-    },
-    DeleteOpenIDConnectProvider {
+/// A change of an OIDC provider.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OidcChange {
+    /// CreateOpenIDConnectProvider.
+    Create(NewOidcProvider),
+    /// DeleteOpenIDConnectProvider.
+    Delete {
+        /// Its ARN.
         arn: String,
     },
+}
+
+/// What is true of every call of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperationFacts {
+    /// AWS's name of it.
+    pub name: &'static str,
+    /// Whether it takes a client request token: it then does not happen twice with the same one, and a token with other parameters is
+    /// refused.
+    pub takes_token: bool,
+    /// Whether it begins an update of the cluster, of which EKS allows one at a time.
+    pub updates_cluster: bool,
+}
+
+const fn once(name: &'static str) -> OperationFacts {
+    OperationFacts { name, takes_token: false, updates_cluster: false }
+}
+
+const fn with_token(name: &'static str) -> OperationFacts {
+    OperationFacts { name, takes_token: true, updates_cluster: false }
+}
+
+const fn update(name: &'static str) -> OperationFacts {
+    OperationFacts { name, takes_token: true, updates_cluster: true }
 }
 
 impl Change {
     /// AWS's name of the operation.
     pub fn operation(&self) -> &'static str {
-        self.into()
+        self.facts().name
     }
 
-    /// The same change without its token: what it is about.
-    #[must_use]
-    pub fn without_token(&self) -> Self {
-        let mut change = self.clone();
-        if let Some(token) = change.token_mut() {
-            token.clear();
-        }
-        change
-    }
-
-    /// The same change with this token, if it has one.
-    #[must_use]
-    pub fn with_token(&self, new: &str) -> Self {
-        let mut change = self.clone();
-        if let Some(token) = change.token_mut() {
-            new.clone_into(token);
-        }
-        change
-    }
-
-    fn token_mut(&mut self) -> Option<&mut String> {
+    /// What is true of its operation. One table of all operations.
+    pub fn facts(&self) -> OperationFacts {
         match self {
-            Self::CreateCluster { token, .. }
-            | Self::UpdateClusterVersion { token, .. }
-            | Self::UpdateClusterConfig { token, .. }
-            | Self::AssociateEncryptionConfig { token, .. }
-            | Self::CreateAddon { token, .. }
-            | Self::UpdateAddon { token, .. }
-            | Self::CreateAccessEntry { token, .. }
-            | Self::UpdateAccessEntry { token, .. }
-            | Self::CreatePodIdentityAssociation { token, .. }
-            | Self::UpdatePodIdentityAssociation { token, .. } => Some(token),
-            Self::DeleteCluster { .. }
-            | Self::StartInsightsRefresh { .. }
-            | Self::DeleteAddon { .. }
-            | Self::DeleteAccessEntry { .. }
-            | Self::AssociateAccessPolicy { .. }
-            | Self::DisassociateAccessPolicy { .. }
-            | Self::DeletePodIdentityAssociation { .. }
-            | Self::TagResource { .. }
-            | Self::UntagResource { .. }
-            | Self::CreateOpenIDConnectProvider { .. }
-            | Self::DeleteOpenIDConnectProvider { .. } => None,
+            Self::Cluster { change, .. } => match change {
+                ClusterChange::Create(_) => with_token("CreateCluster"),
+                ClusterChange::UpdateVersion { .. } => update("UpdateClusterVersion"),
+                ClusterChange::UpdateConfig(_) => update("UpdateClusterConfig"),
+                ClusterChange::Encrypt(_) => update("AssociateEncryptionConfig"),
+                ClusterChange::RefreshInsights => once("StartInsightsRefresh"),
+                ClusterChange::Delete => once("DeleteCluster"),
+            },
+            Self::Addon { change, .. } => match change {
+                AddonChange::Create(..) => with_token("CreateAddon"),
+                AddonChange::Update(_) => with_token("UpdateAddon"),
+                AddonChange::Delete { .. } => once("DeleteAddon"),
+            },
+            Self::Entry { change, .. } => match change {
+                EntryChange::Create(_) => with_token("CreateAccessEntry"),
+                EntryChange::Update { .. } => with_token("UpdateAccessEntry"),
+                EntryChange::Delete => once("DeleteAccessEntry"),
+                EntryChange::Associate(_) => once("AssociateAccessPolicy"),
+                EntryChange::Disassociate(_) => once("DisassociateAccessPolicy"),
+            },
+            Self::PodIdentity { change, .. } => match change {
+                PodIdentityChange::Create(_) => with_token("CreatePodIdentityAssociation"),
+                PodIdentityChange::Update { .. } => with_token("UpdatePodIdentityAssociation"),
+                PodIdentityChange::Delete { .. } => once("DeletePodIdentityAssociation"),
+            },
+            Self::Tags { change, .. } => match change {
+                TagChange::Tag(_) => once("TagResource"),
+                TagChange::Untag(_) => once("UntagResource"),
+            },
+            Self::Oidc(change) => match change {
+                OidcChange::Create(_) => once("CreateOpenIDConnectProvider"),
+                OidcChange::Delete { .. } => once("DeleteOpenIDConnectProvider"),
+            },
         }
     }
 
     /// Whether it begins an update of the cluster, of which EKS allows one at a time.
     pub fn updates_cluster(&self) -> bool {
-        matches!(
-            self,
-            Self::UpdateClusterVersion { .. }
-                | Self::UpdateClusterConfig { .. }
-                | Self::AssociateEncryptionConfig { .. }
-        )
+        self.facts().updates_cluster
+    }
+
+    /// Whether it creates the cluster.
+    pub fn creates_cluster(&self) -> bool {
+        matches!(self, Self::Cluster { change: ClusterChange::Create(_), .. })
+    }
+
+    /// Name of the cluster that it is about, of tags by the ARN; `None` for what is IAM's.
+    pub fn cluster(&self) -> Option<&str> {
+        match self {
+            Self::Cluster { cluster, .. }
+            | Self::Addon { cluster, .. }
+            | Self::Entry { cluster, .. }
+            | Self::PodIdentity { cluster, .. } => Some(cluster),
+            // Only clusters are tagged after their creation.
+            Self::Tags { arn, .. } => Some(arn.rsplit('/').next().unwrap_or(arn)),
+            Self::Oidc(_) => None,
+        }
+    }
+
+    /// The tags of what it creates; `None` if it creates nothing.
+    pub fn created_tags(&self) -> Option<&Tags> {
+        match self {
+            Self::Cluster { change: ClusterChange::Create(new), .. } => Some(&new.tags),
+            Self::Addon { change: AddonChange::Create(_, tags), .. } => Some(tags),
+            Self::Entry { change: EntryChange::Create(new), .. } => Some(&new.tags),
+            Self::PodIdentity { change: PodIdentityChange::Create(new), .. } => Some(&new.tags),
+            Self::Oidc(OidcChange::Create(new)) => Some(&new.tags),
+            Self::Cluster { .. }
+            | Self::Addon { .. }
+            | Self::Entry { .. }
+            | Self::PodIdentity { .. }
+            | Self::Tags { .. }
+            | Self::Oidc(_) => None,
+        }
     }
 }
 
@@ -214,11 +274,8 @@ pub struct Changed {
 }
 
 /// A cluster to create.
-#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own in EKS")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewCluster {
-    /// Name.
-    pub name: String,
     /// Version; `None`: EKS's default.
     pub version: Option<Minor>,
     /// ARN of its role.
@@ -243,8 +300,8 @@ pub struct NewCluster {
     pub encryption_key: Option<String>,
     /// What EKS does at the end of standard support; `None`: its default, which a setting of the account can change.
     pub upgrade_policy: Option<SupportType>,
-    /// Whether zonal shift is on.
-    pub zonal_shift: bool,
+    /// Whether zonal shift is on; `None`: off, and not named, since regions without it refuse the field.
+    pub zonal_shift: Option<bool>,
     /// Whether EKS refuses its deletion.
     pub deletion_protection: bool,
     /// Tags.
@@ -256,10 +313,12 @@ pub struct NewCluster {
 #[expect(missing_docs, reason = "the names are those of the fields of a cluster")]
 pub enum ConfigUpdate {
     Access(EndpointAccess),
-    /// All subnets; security groups stay. EKS refuses subnets of other zones than those of the creation.
-    Subnets(BTreeSet<SubnetId>),
-    /// All security groups besides the cluster's own; subnets stay.
-    SecurityGroups(BTreeSet<SecurityGroupId>),
+    /// All subnets, all security groups besides the cluster's own, or both; `None` stays. EKS refuses subnets of other zones than those of
+    /// the creation.
+    Placement {
+        subnets: Option<BTreeSet<SubnetId>>,
+        security_groups: Option<BTreeSet<SecurityGroupId>>,
+    },
     /// The logs that are to be on; all others go off.
     Logging(BTreeSet<LogType>),
     AuthenticationMode(AuthenticationMode),
@@ -271,18 +330,50 @@ pub enum ConfigUpdate {
 /// An add-on to create, or what one is to become.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewAddon {
-    /// Name.
-    pub name: String,
-    /// Version.
-    pub version: String,
-    /// Configuration, JSON or YAML. `None`: none; of an update: `{}` clears it.
-    pub configuration: Option<String>,
-    /// ARN of the role of its service account. `None`: none, also of an update: EKS then takes away the role that there is.
-    pub service_account_role: Option<String>,
-    /// Its pod identity associations, service account and ARN of the role. `None`: of a creation none, of an update they stay.
-    pub pod_identities: Option<BTreeSet<(String, String)>>,
+    /// Version. `None`: of a creation EKS's default, of an update it stays.
+    pub version: Option<String>,
+    /// Options.
+    pub settings: AddonSettings,
+    /// Its pod identity associations, by service account: ARN of the role. `None`: of a creation none, of an update they stay.
+    pub pod_identities: Option<BTreeMap<String, String>>,
     /// What EKS does about fields that somebody else changed.
     pub conflicts: ResolveConflicts,
-    /// Tags, of a creation.
+}
+
+/// An access entry to create.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewEntry {
+    /// Type; immutable.
+    pub kind: EntryKind,
+    /// Name of the user in Kubernetes. `None`: EKS generates one.
+    pub username: Option<String>,
+    /// Groups in Kubernetes.
+    pub groups: BTreeSet<String>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+/// A pod identity association to create.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewPodIdentity {
+    /// Namespace of the service account.
+    pub namespace: String,
+    /// Name of the service account.
+    pub service_account: String,
+    /// ARN of the role that its Pods get.
+    pub role_arn: String,
+    /// Tags.
+    pub tags: Tags,
+}
+
+/// An OIDC provider of IAM to create. IAM determines the thumbprint of its certificate (IAM API Reference,
+/// CreateOpenIDConnectProvider, `ThumbprintList`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewOidcProvider {
+    /// URL of the issuer: `https://` and the value of `iss` in its tokens; without port and query.
+    pub url: String,
+    /// Audiences of the tokens that it may issue; at most 100.
+    pub client_ids: BTreeSet<String>,
+    /// Tags; at most 50.
     pub tags: Tags,
 }

@@ -68,6 +68,7 @@ pub struct Cluster {
 
 /// Status of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, EnumString)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names are AWS's own (EKS API Reference, Cluster)")]
 pub enum ClusterStatus {
@@ -83,6 +84,7 @@ pub enum ClusterStatus {
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr, EnumString,
 )]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names are AWS's own (EKS API Reference, AccessConfigResponse)")]
 pub enum AuthenticationMode {
@@ -93,6 +95,7 @@ pub enum AuthenticationMode {
 
 /// What EKS does with a cluster at the end of standard support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, EnumString)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum SupportType {
     /// It updates it.
@@ -116,6 +119,7 @@ pub enum SupportType {
     EnumString,
     EnumIter,
 )]
+#[serde(rename_all = "camelCase")]
 #[strum(serialize_all = "camelCase")]
 #[expect(missing_docs, reason = "the names are AWS's own (EKS API Reference, LogSetup)")]
 pub enum LogType {
@@ -128,6 +132,7 @@ pub enum LogType {
 
 /// Family of the addresses of Pods and Services.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, EnumString)]
+#[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 #[expect(
     missing_docs,
@@ -189,6 +194,7 @@ pub struct InsightsRefresh {
 
 /// What an insight says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, EnumString)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum InsightStatus {
     /// Nothing is found.

@@ -14,8 +14,11 @@ pub mod reach;
 pub mod version;
 
 pub use access::{AccessEntry, AccessPolicy, AccessScope, EntryKind, PodIdentity};
-pub use addon::{Addon, AddonRelease, AddonStatus, ResolveConflicts};
-pub use change::{Change, Changed, ConfigUpdate, NewAddon, NewCluster};
+pub use addon::{Addon, AddonRelease, AddonSettings, AddonStatus, ResolveConflicts};
+pub use change::{
+    AddonChange, Change, Changed, ClusterChange, ConfigUpdate, EntryChange, NewAddon, NewCluster, NewEntry,
+    NewOidcProvider, NewPodIdentity, OidcChange, OperationFacts, PodIdentityChange, TagChange,
+};
 pub use cluster::{
     AuthenticationMode, Cluster, ClusterStatus, Insight, InsightStatus, InsightsRefresh, IpFamily, LogType,
     SupportType, Update, UpdateStatus,

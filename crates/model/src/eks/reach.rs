@@ -23,3 +23,10 @@ pub struct EndpointAccess {
     /// Ranges that the public endpoint is open to; meaningless without it.
     pub public_cidrs: BTreeSet<String>,
 }
+
+impl EndpointAccess {
+    /// The ranges that a request names: none without the public endpoint, for which they are meaningless.
+    pub fn sent_cidrs(&self) -> Option<&BTreeSet<String>> {
+        Some(&self.public_cidrs).filter(|cidrs| self.public && !cidrs.is_empty())
+    }
+}

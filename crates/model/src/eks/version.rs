@@ -3,11 +3,12 @@
 use crate::AwsTime;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::str::FromStr;
 use strum::IntoStaticStr;
 
 /// A minor version of Kubernetes 1, `1.34`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(into = "String", try_from = "String")]
 pub struct Minor(pub u16);
 
 impl Minor {
@@ -27,6 +28,29 @@ impl Minor {
     #[must_use]
     pub fn next(self) -> Self {
         Self(self.0.saturating_add(1))
+    }
+}
+
+/// As AWS writes it, `1.34`, and in no other way.
+impl FromStr for Minor {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::of(text).filter(|it| it.to_string() == text).ok_or_else(|| format!("{text} is no version"))
+    }
+}
+
+impl TryFrom<String> for Minor {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Minor> for String {
+    fn from(minor: Minor) -> Self {
+        minor.to_string()
     }
 }
 
@@ -55,6 +79,7 @@ pub struct VersionOffer {
 
 /// How far the support of a version is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum Support {
     /// Standard support.

@@ -248,102 +248,92 @@ pub struct EndpointChange {
     pub private_dns: Option<bool>,
 }
 
+/// What a change does with a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// It creates one, with tags.
+    Created,
+    /// It deletes one, or several.
+    Deleted,
+    /// It changes one: also its routes, rules, ranges, associations or tags.
+    Changed,
+}
+
 impl Change {
-    /// The tags that what it creates has from the beginning; `None` of a change that creates nothing with tags.
-    pub fn tags(&self) -> Option<&Tags> {
+    /// What it does. One table of all changes.
+    pub fn kind(&self) -> ChangeKind {
         match self {
-            Self::CreateVpc { tags, .. }
-            | Self::CreateSubnet { tags, .. }
-            | Self::CreateInternetGateway { tags }
-            | Self::CreateEgressOnlyInternetGateway { tags, .. }
-            | Self::AllocateAddress { tags }
-            | Self::CreateNatGateway { tags, .. }
-            | Self::CreateRouteTable { tags, .. }
-            | Self::CreateSecurityGroup { tags, .. }
-            | Self::CreateVpcEndpoint { tags, .. } => Some(tags),
+            Self::CreateVpc { .. }
+            | Self::CreateSubnet { .. }
+            | Self::CreateInternetGateway { .. }
+            | Self::CreateEgressOnlyInternetGateway { .. }
+            | Self::AllocateAddress { .. }
+            | Self::CreateNatGateway { .. }
+            | Self::CreateRouteTable { .. }
+            | Self::CreateSecurityGroup { .. }
+            | Self::CreateVpcEndpoint { .. } => ChangeKind::Created,
             Self::ModifyVpcAttribute { .. }
             | Self::AssociateVpcCidrBlock { .. }
             | Self::AssociateVpcIpv6 { .. }
             | Self::DisassociateVpcCidrBlock { .. }
-            | Self::DeleteVpc { .. }
             | Self::ModifySubnetAttribute { .. }
             | Self::AssociateSubnetCidrBlock { .. }
-            | Self::DeleteSubnet { .. }
             | Self::AttachInternetGateway { .. }
             | Self::DetachInternetGateway { .. }
-            | Self::DeleteInternetGateway { .. }
-            | Self::DeleteEgressOnlyInternetGateway { .. }
-            | Self::ReleaseAddress { .. }
-            | Self::DeleteNatGateway { .. }
             | Self::CreateRoute { .. }
             | Self::ReplaceRoute { .. }
             | Self::DeleteRoute { .. }
             | Self::AssociateRouteTable { .. }
             | Self::ReplaceRouteTableAssociation { .. }
             | Self::DisassociateRouteTable { .. }
-            | Self::DeleteRouteTable { .. }
             | Self::AuthorizeSecurityGroupIngress { .. }
             | Self::AuthorizeSecurityGroupEgress { .. }
             | Self::RevokeSecurityGroupIngress { .. }
             | Self::RevokeSecurityGroupEgress { .. }
             | Self::UpdateSecurityGroupRuleDescriptionsIngress { .. }
-            | Self::DeleteSecurityGroup { .. }
             | Self::ModifyVpcEndpoint { .. }
-            | Self::DeleteVpcEndpoints { .. }
             | Self::CreateTags { .. }
-            | Self::DeleteTags { .. }
+            | Self::DeleteTags { .. } => ChangeKind::Changed,
+            Self::DeleteVpc { .. }
+            | Self::DeleteSubnet { .. }
+            | Self::DeleteInternetGateway { .. }
+            | Self::DeleteEgressOnlyInternetGateway { .. }
+            | Self::ReleaseAddress { .. }
+            | Self::DeleteNatGateway { .. }
+            | Self::DeleteRouteTable { .. }
+            | Self::DeleteSecurityGroup { .. }
+            | Self::DeleteVpcEndpoints { .. }
             | Self::DeleteNetworkInterface { .. }
             | Self::DeleteLoadBalancer { .. }
-            | Self::DeleteTargetGroup { .. } => None,
+            | Self::DeleteTargetGroup { .. } => ChangeKind::Deleted,
         }
+    }
+
+    /// The tags that what it creates has from the beginning; `None` of a change that creates nothing with tags.
+    pub fn tags(&self) -> Option<&Tags> {
+        let (Self::CreateVpc { tags, .. }
+        | Self::CreateSubnet { tags, .. }
+        | Self::CreateInternetGateway { tags }
+        | Self::CreateEgressOnlyInternetGateway { tags, .. }
+        | Self::AllocateAddress { tags }
+        | Self::CreateNatGateway { tags, .. }
+        | Self::CreateRouteTable { tags, .. }
+        | Self::CreateSecurityGroup { tags, .. }
+        | Self::CreateVpcEndpoint { tags, .. }) = self
+        else {
+            return None;
+        };
+        Some(tags)
     }
 
     /// The client token, of those changes that AWS takes one with; `None` if it is empty.
     pub fn token(&self) -> Option<&str> {
-        let token = match self {
-            Self::CreateEgressOnlyInternetGateway { token, .. }
-            | Self::CreateNatGateway { token, .. }
-            | Self::CreateRouteTable { token, .. }
-            | Self::CreateVpcEndpoint { token, .. } => token,
-            Self::CreateVpc { .. }
-            | Self::ModifyVpcAttribute { .. }
-            | Self::AssociateVpcCidrBlock { .. }
-            | Self::AssociateVpcIpv6 { .. }
-            | Self::DisassociateVpcCidrBlock { .. }
-            | Self::DeleteVpc { .. }
-            | Self::CreateSubnet { .. }
-            | Self::ModifySubnetAttribute { .. }
-            | Self::AssociateSubnetCidrBlock { .. }
-            | Self::DeleteSubnet { .. }
-            | Self::CreateInternetGateway { .. }
-            | Self::AttachInternetGateway { .. }
-            | Self::DetachInternetGateway { .. }
-            | Self::DeleteInternetGateway { .. }
-            | Self::DeleteEgressOnlyInternetGateway { .. }
-            | Self::AllocateAddress { .. }
-            | Self::ReleaseAddress { .. }
-            | Self::DeleteNatGateway { .. }
-            | Self::CreateRoute { .. }
-            | Self::ReplaceRoute { .. }
-            | Self::DeleteRoute { .. }
-            | Self::AssociateRouteTable { .. }
-            | Self::ReplaceRouteTableAssociation { .. }
-            | Self::DisassociateRouteTable { .. }
-            | Self::DeleteRouteTable { .. }
-            | Self::CreateSecurityGroup { .. }
-            | Self::AuthorizeSecurityGroupIngress { .. }
-            | Self::AuthorizeSecurityGroupEgress { .. }
-            | Self::RevokeSecurityGroupIngress { .. }
-            | Self::RevokeSecurityGroupEgress { .. }
-            | Self::UpdateSecurityGroupRuleDescriptionsIngress { .. }
-            | Self::DeleteSecurityGroup { .. }
-            | Self::ModifyVpcEndpoint { .. }
-            | Self::DeleteVpcEndpoints { .. }
-            | Self::CreateTags { .. }
-            | Self::DeleteTags { .. }
-            | Self::DeleteNetworkInterface { .. }
-            | Self::DeleteLoadBalancer { .. }
-            | Self::DeleteTargetGroup { .. } => return None,
+        let (Self::CreateEgressOnlyInternetGateway { token, .. }
+        | Self::CreateNatGateway { token, .. }
+        | Self::CreateRouteTable { token, .. }
+        | Self::CreateVpcEndpoint { token, .. }) = self
+        else {
+            return None;
         };
         Some(token.as_str()).filter(|token| !token.is_empty())
     }

@@ -8,6 +8,10 @@ use foo_model::{Timestamp, VpcId, Zone};
 use serde::{Deserialize, Serialize};
 use strum::{EnumIter, IntoStaticStr};
 
+/// What `NetworkReady` says of a [`Report::namesake`], after the word `warning`.
+pub const NAMESAKE: &str = "AWS has another network for a Cluster of this namespace and name, with the tags of another management cluster; if \
+                            this management cluster replaces that one, the Cluster has two networks now";
+
 /// The outcome of a pass besides its actions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
@@ -19,6 +23,8 @@ pub struct Report {
     pub vpc: Option<VpcId>,
     /// What stands in the way of deletion and is not ours. Empty unless being deleted.
     pub strangers: Vec<Stranger>,
+    /// Whether AWS has a network that another management cluster created for a Cluster of this namespace and name.
+    pub namesake: bool,
     /// Looks that the next plan needs.
     pub looks: Vec<LookRequest>,
     /// Whether [`crate::Observed::quotas`] has to be filled for the next plan; if it is filled, with what is true at

@@ -13,3 +13,4 @@ pub(crate) use effects::{deletes, may_be_sent_again};
 pub(crate) use known::{Situation, Standing};
 pub use shown::installations;
 pub(crate) use shown::{Tagged, tagged};
+pub use wanted::nat_zones;

@@ -17,7 +17,8 @@ pub(crate) struct Wanted {
 impl Wanted {
     /// `exists`: whether there is a part with that role, or is about to be.
     pub(crate) fn new(desired: &Desired, exists: &dyn Fn(&Role) -> bool) -> Self {
-        let nat_zones = nat_zones(desired, exists);
+        let [public, private] = [Tier::Public, Tier::Private].map(|tier| zones_of(desired, tier));
+        let nat_zones = nat_zones(desired.nat, &public, &private, &|zone| exists(&Role::Nat(zone.clone())));
         let mut roles = BTreeSet::new();
         if matches!(desired.vpc, DesiredVpc::Managed { .. }) {
             roles.insert(Role::Vpc);
@@ -63,17 +64,22 @@ fn zones_of(desired: &Desired, tier: Tier) -> Vec<Zone> {
     zones
 }
 
-fn nat_zones(desired: &Desired, exists: &dyn Fn(&Role) -> bool) -> Vec<Zone> {
-    let public = zones_of(desired, Tier::Public);
-    let private = zones_of(desired, Tier::Private);
+/// The zones of the NAT gateways, of a network with subnets in these zones, each of which is in each list once.
+/// `has_one`: whether a NAT gateway is in this zone already, or is about to be.
+pub fn nat_zones(
+    nat: NatMode,
+    public: &[Zone],
+    private: &[Zone],
+    has_one: &dyn Fn(&Zone) -> bool,
+) -> Vec<Zone> {
     if private.is_empty() {
         return Vec::new();
     }
     let one = || {
-        let there = public.iter().find(|zone| exists(&Role::Nat((*zone).clone())));
+        let there = public.iter().find(|zone| has_one(zone));
         there.or_else(|| public.first()).cloned().into_iter().collect()
     };
-    match desired.nat {
+    match nat {
         NatMode::None => Vec::new(),
         NatMode::Single => one(),
         NatMode::PerZone => {

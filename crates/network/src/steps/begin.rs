@@ -92,6 +92,14 @@ fn is_the_only_one(situation: &Situation<'_>, draft: &mut Draft) -> bool {
     }
 }
 
+/// Whether another management cluster has a network for a Cluster of this namespace and name: one that was rebuilt with another id, or one
+/// that shares the account. That holds nothing back: the second one is as likely.
+pub(crate) fn has_namesake(situation: &Situation<'_>) -> bool {
+    let desired = situation.desired;
+    let is_one = |it: &Tagged| tags::are_of_a_namesake(desired, &it.tags) && !is_deleted(situation, it);
+    !desired.being_deleted && tagged(&situation.others).iter().any(is_one)
+}
+
 /// Says what exists and how it is taken back, once looks show it that began after this process saw the FooCluster.
 fn holds_back(situation: &Situation<'_>, draft: &mut Draft, earlier: &[Tagged]) {
     let started = situation.memory.calls.started.unwrap_or(situation.now);

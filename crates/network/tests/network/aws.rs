@@ -5,10 +5,14 @@ use foo_calls::{Outcome, Refusal};
 use foo_cloud::{CloudError, Networks as _};
 use foo_model::network::*;
 use foo_model::*;
-use foo_simulator::core::Settings;
-use foo_simulator::core::network::{EndpointMishap, NatMishap, NetworkQuotas, NewInterface, NewLoadBalancer};
-use foo_simulator::core::settings::NewParts;
-use foo_simulator::{DEFAULT_REGION, Fault, FaultRule, RegionHandle, SimCloud, Simulator, SimulatorConfig};
+use foo_simulator_core::core::Settings;
+use foo_simulator_core::core::network::{
+    EndpointMishap, NatMishap, NetworkQuotas, NewInterface, NewLoadBalancer,
+};
+use foo_simulator_core::core::settings::NewParts;
+use foo_simulator_core::{
+    DEFAULT_REGION, Fault, FaultRule, RegionHandle, SimCloud, Simulator, SimulatorConfig,
+};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use std::time::Duration;

@@ -66,7 +66,8 @@ fn a_crash_after_each_deletion_costs_seconds_each() {
     }
 }
 
-/// Reads show what was before for a while: a part that is gone is deleted once more, and AWS's response is no reason to wait.
+/// Reads show what was before for a while: a part that is gone is deleted once more, and AWS's response is no reason to
+/// wait.
 #[test]
 fn a_crash_costs_seconds_while_reads_lag() {
     // One call is hidden, or all of the last twenty.
@@ -86,8 +87,8 @@ fn a_crash_costs_seconds_while_reads_lag() {
             world.delete();
             assert_gone(&world);
             let more = settled.aws.now.until(world.aws.now).saturating_sub(calm.1);
-            // After the last call the reads show the network of before its last calls, all of which are refused now. That
-            // its VPC is gone is believed by a read that is half a minute younger.
+            // After the last call the reads show the network of before its last calls, all of which are refused now.
+            // That its VPC is gone is believed by a read that is half a minute younger.
             let unseen = at + 1 == calm.0 && lag > Duration::from_secs(1);
             let each = if unseen { EACH + Duration::from_secs(30) } else { EACH };
             assert!(more <= each, "{more:?} after call {at}\n{}", world.story());

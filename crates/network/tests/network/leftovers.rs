@@ -10,7 +10,7 @@ use foo_model::*;
 use foo_network::Desired;
 use foo_network::desired::*;
 use foo_network::report::ConditionKind;
-use foo_simulator::core::network::NewLoadBalancer;
+use foo_simulator_core::core::network::NewLoadBalancer;
 use std::collections::BTreeSet;
 use std::time::Duration;
 

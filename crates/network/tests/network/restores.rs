@@ -81,6 +81,14 @@ fn a_network_that_was_just_deleted_or_is_anothers_holds_nothing_back() {
         }
         world.settle();
         assert_eq!(world.aws.parts.vpcs.len(), 2, "{other}");
+        let report = world.report.clone().unwrap();
+        assert_eq!(report.namesake, other == "installation");
+        let ready = world.condition(ConditionKind::NetworkReady);
+        assert_eq!(ready.status, foo_calls::report::Status::True);
+        assert_eq!(ready.message.contains(foo_network::report::NAMESAKE), other == "installation");
+        assert!(!ready.message.contains("vpc-"), "it may be another tenant's: {}", ready.message);
+        world.delete();
+        assert_eq!(world.aws.parts.vpcs.len(), 1, "{other}");
     }
 }
 

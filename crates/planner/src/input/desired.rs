@@ -3,8 +3,8 @@
 
 use foo_model::names::{TAG_CLUSTER, TAG_INSTALLATION, TAG_POOL};
 use foo_model::{
-    Blocked, DeletionTimeouts, Group, GroupName, InstancesMix, Seconds, SpecHash, Storage, StoredUserData,
-    SubnetId, TemplateContent, TemplateHashes,
+    Blocked, DeletionTimeouts, Group, GroupName, GroupSettings, InstancesMix, Seconds, SpecHash, Storage,
+    StoredUserData, SubnetId, TemplateContent, TemplateHashes,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -132,8 +132,8 @@ pub struct Template {
 /// Desired settings of the group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupConfig {
-    /// Subnets.
-    pub subnets: Wanted<BTreeSet<SubnetId>>,
+    /// Settings that AWS changes one by one.
+    pub settings: GroupSettings<Wanted<BTreeSet<SubnetId>>>,
     /// The mix of types, if the pool has one.
     pub mix: Option<InstancesMix>,
     /// Tags beside the ownership tags.

@@ -8,32 +8,30 @@ use super::view::View;
 use crate::desired::{Identity, Wanted};
 use foo_model::group::{GroupStatus, TemplateChoice};
 use foo_model::names::{ADOPT_FROM_ANNOTATION, TAG_INSTALLATION};
-use foo_model::{Blocked, Group, InstancesMix, Process, Protection, Reason};
+use foo_model::{Blocked, Group, GroupSettings, GroupSettingsChange, InstancesMix, Process, Reason};
 use std::collections::BTreeMap;
 
-/// A setting of the group that differs from the desired one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What of the group differs from what is desired.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Difference {
     Min,
     Max,
     Template,
-    Subnets,
-    NewProtection,
+    Settings(GroupSettingsChange),
     Tags,
     Processes,
 }
 
 impl Difference {
-    /// Its name in messages.
-    pub(crate) fn name(self) -> &'static str {
+    /// The names in messages of what differs.
+    pub(crate) fn names(&self) -> Vec<&'static str> {
         match self {
-            Self::Min => "minimum size",
-            Self::Max => "maximum size",
-            Self::Template => "launch template version",
-            Self::Subnets => "subnets",
-            Self::NewProtection => "protection of new instances",
-            Self::Tags => "tags",
-            Self::Processes => "suspended processes",
+            Self::Min => vec!["minimum size"],
+            Self::Max => vec!["maximum size"],
+            Self::Template => vec!["launch template version"],
+            Self::Settings(change) => change.names(),
+            Self::Tags => vec!["tags"],
+            Self::Processes => vec!["suspended processes"],
         }
     }
 }
@@ -64,24 +62,33 @@ pub(crate) fn launches_suspended_by_aws(group: &Group) -> Option<&str> {
 
 /// Settings that differ from the desired ones and can be repaired now.
 pub(crate) fn differences(facts: &Facts<'_>, group: &Group) -> Vec<Difference> {
-    let target = &facts.desired.group;
     let max_differs = match facts.target.managed_by {
         ReplicasManagedBy::Replicas => false,
         ReplicasManagedBy::External { max, .. } => max != group.sizes.max,
     };
-    let subnets_differ = matches!(&target.subnets, Wanted::Ready(subnets) if *subnets != group.subnets);
+    let settings = settings_now(facts, group).changes_from(&group.settings);
+    let settings_differ = settings != GroupSettingsChange::default();
     [
         (Difference::Min, group.sizes.min != wanted_min(facts)),
         (Difference::Max, max_differs),
         (Difference::Template, template_differs(facts, group)),
-        (Difference::Subnets, subnets_differ),
-        (Difference::NewProtection, group.new_instances == Protection::Unprotected),
+        (Difference::Settings(settings), settings_differ),
         (Difference::Tags, !lacking_tags(facts, group).is_empty()),
         (Difference::Processes, !group.suspended.contains_key(&Process::AZRebalance)),
     ]
     .into_iter()
     .filter_map(|(difference, differs)| differs.then_some(difference))
     .collect()
+}
+
+/// The settings that the group should have now: subnets that are not known stay as they are.
+fn settings_now(facts: &Facts<'_>, group: &Group) -> GroupSettings {
+    let settings = &facts.desired.group.settings;
+    let subnets = match &settings.subnets {
+        Wanted::Ready(subnets) => subnets,
+        Wanted::Blocked(_) => &group.settings.subnets,
+    };
+    settings.with_subnets(subnets.clone())
 }
 
 fn template_differs(facts: &Facts<'_>, group: &Group) -> bool {
@@ -156,7 +163,7 @@ pub(crate) fn obstacle(facts: &Facts<'_>) -> Option<Blocked> {
             ))
         }
         View::Failed { reason, message } => Some(Blocked::new(reason, message)),
-        View::Ours(_) | View::Absent => match &facts.desired.group.subnets {
+        View::Ours(_) | View::Absent => match &facts.desired.group.settings.subnets {
             Wanted::Blocked(blocked) => Some(blocked.clone()),
             Wanted::Ready(_) => None,
         },

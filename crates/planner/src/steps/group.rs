@@ -39,8 +39,9 @@ fn is_due(situation: &Situation<'_>) -> bool {
 }
 
 fn create(situation: &Situation<'_>, draft: &mut Draft) {
+    let settings = &situation.desired.group.settings;
     let (TemplateState::Ready(template, version), Wanted::Ready(subnets)) =
-        (template_state(situation), &situation.desired.group.subnets)
+        (template_state(situation), &settings.subnets)
     else {
         return;
     };
@@ -57,8 +58,7 @@ fn create(situation: &Situation<'_>, draft: &mut Draft) {
         desired,
         template: (template.id.clone(), version),
         mix: situation.desired.group.mix.clone(),
-        subnets: subnets.clone(),
-        new_instances: Protection::Protected,
+        settings: settings.with_subnets(subnets.clone()),
         drain_hook: Some(HookConfig::OURS),
         tags: wanted_tags(situation),
     };
@@ -97,7 +97,8 @@ fn resume_launches(situation: &Situation<'_>, group: &Group, draft: &mut Draft) 
     }
     let launched = template_state(situation).launchable().map(|(_, version)| version);
     let target = &situation.desired.group;
-    let wanted = format!("{:?}", (situation.target.replicas, launched, &target.subnets, &target.mix));
+    let wanted =
+        format!("{:?}", (situation.target.replicas, launched, &target.settings.subnets, &target.mix));
     match draft.memory.suspended_for.replace(wanted.clone()) {
         Some(before) if before != wanted => {
             let message =
@@ -111,7 +112,6 @@ fn resume_launches(situation: &Situation<'_>, group: &Group, draft: &mut Draft) 
 }
 
 fn repair_settings(difference: Difference, situation: &Situation<'_>, group: &Group, draft: &mut Draft) {
-    let target = &situation.desired.group;
     match difference {
         Difference::Min => {
             let min = wanted_min(situation);
@@ -128,16 +128,8 @@ fn repair_settings(difference: Difference, situation: &Situation<'_>, group: &Gr
                 });
             }
         }
-        Difference::Subnets => {
-            if let Wanted::Ready(subnets) = &target.subnets {
-                let subnets = subnets.clone();
-                draft.change("subnets", |change| change.subnets = Some(subnets));
-            }
-        }
-        Difference::NewProtection => {
-            draft.change("protection of new instances", |change| {
-                change.new_instances = Some(Protection::Protected);
-            });
+        Difference::Settings(settings) => {
+            draft.change(settings.names().join("; "), |change| change.settings = settings);
         }
         Difference::Tags => {
             let tags = lacking_tags(situation, group);

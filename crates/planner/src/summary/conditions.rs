@@ -157,7 +157,7 @@ fn group(situation: &Situation<'_>) -> Condition {
         View::Ours(group) => {
             let differences = differences(situation, group);
             if !differences.is_empty() {
-                let names = differences.into_iter().map(Difference::name).collect::<Vec<_>>().join(", ");
+                let names = differences.iter().flat_map(Difference::names).collect::<Vec<_>>().join(", ");
                 return condition(
                     kind,
                     Status::False,

@@ -4,10 +4,10 @@ use super::scenario::Scenario;
 use super::state::{Ages, Foo, Group, Life, Mach, Mind, NOW, POOL, State, TICK, Unit, Wrong};
 use foo_model::hook::HookConfig;
 use foo_model::{
-    AwsTime, Decrement, Deletion, DeletionStage, DeletionTimeouts, FooMachine, GroupChange, Health, Instance,
-    InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleState, Machine, MachineName,
-    NodeState, Process, Protection, RemovalMark, Sizes, TemplateChoice, TemplateRecord, TemplateVersion,
-    Timestamp, Uid, Zone,
+    AwsTime, Decrement, Deletion, DeletionStage, DeletionTimeouts, FooMachine, GroupChange, GroupSettings,
+    GroupSettingsChange, Health, Instance, InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId,
+    LifecycleState, Machine, MachineName, NodeState, Process, Protection, RemovalMark, Sizes, TemplateChoice,
+    TemplateRecord, TemplateVersion, Timestamp, Uid, Zone,
 };
 use foo_planner::action::{
     GroupAction, HookAction, InstanceAction, MachineAction, PoolAction, ReadAction, TemplateAction,
@@ -216,8 +216,7 @@ fn group_shown(scenario: &Scenario, group: Group, members: &[Unit]) -> foo_model
         sizes: Sizes { min: 0, max: max.into(), desired: desired.into() },
         template: Some((template_id(), TemplateChoice::Version(TemplateVersion(version.into())))),
         mix: None,
-        subnets: BTreeSet::new(),
-        new_instances: Protection::Protected,
+        settings: GroupSettings::in_subnets(BTreeSet::new()),
         suspended: BTreeMap::from([(Process::AZRebalance, String::new())]),
         tags: scenario.tags(),
         status: foo_model::GroupStatus::Active,
@@ -465,15 +464,17 @@ fn change_group(
 }
 
 fn update(state: &mut State, change: &GroupChange) -> Result<(), Refused> {
+    let GroupChange { min, max, desired: wanted, template, settings } = change;
+    assert_eq!((min, settings), (&None, &GroupSettingsChange::default()), "not in this model");
     let small = |size: u32| u8::try_from(size).unwrap();
-    let max = change.max.map_or(state.group.max, small);
-    let desired = change.desired.map_or(state.group.desired, small);
-    if change.desired.is_some_and(|_| desired > max) {
+    let max = max.map_or(state.group.max, small);
+    let desired = wanted.map_or(state.group.desired, small);
+    if wanted.is_some_and(|_| desired > max) {
         return Err(Refused);
     }
     state.group.max = max;
     state.group.desired = desired.min(max);
-    if let Some((_, version, _)) = &change.template {
+    if let Some((_, version, _)) = template {
         state.group.version = u8::try_from(version.0).unwrap();
         if state.quarantine == Some((state.group.version, Verdict::Stands)) {
             state.wrong = Some(Wrong::LaunchesQuarantined);

@@ -5,7 +5,7 @@ use super::rules;
 use super::state::{Ages, Budget, Foo, Group, Life, Mach, State, TICK, Tale, Unit, Wrong};
 use foo_model::names::TAG_INSTALLATION;
 use foo_model::{
-    DeletionTimeouts, GroupName, ImageId, InstanceType, MetadataOptions, Seconds, SpecHash, SubnetId,
+    DeletionTimeouts, GroupName, GroupSettings, ImageId, InstanceType, MetadataOptions, Seconds, SpecHash,
     TemplateContent, UserData,
 };
 use foo_planner::desired::{
@@ -15,7 +15,7 @@ use foo_planner::desired::{
 use foo_planner::observed::Verdict;
 use foo_planner::{Goal, Plan};
 use stateright::{Model, Property};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Whose a group is by its tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -406,7 +406,7 @@ impl Scenario {
             size: Size::Replicas { wanted: state.target.into(), ceiling: None },
             template: Wanted::Ready(content(state.content)),
             group: GroupConfig {
-                subnets: Wanted::Ready(std::iter::empty::<SubnetId>().collect()),
+                settings: GroupSettings::in_subnets(Wanted::Ready(BTreeSet::new())),
                 mix: None,
                 tags: BTreeMap::new(),
                 storage: None,

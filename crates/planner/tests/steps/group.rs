@@ -10,8 +10,8 @@ fn all_differences_are_one_call() {
     let mut world = pool().of(2).running();
     world.set_min_by_hand(1);
     let group = world.cloud.group.as_mut().unwrap();
-    group.new_instances = Protection::Unprotected;
-    group.subnets = BTreeSet::from([SubnetId::new("subnet-z")]);
+    group.settings.new_instances = Protection::Unprotected;
+    group.settings.subnets = BTreeSet::from([SubnetId::new("subnet-z")]);
     world.scale_to(3);
     assert_eq!(world.wants(), ["update group min=0 max=3 desired=3 subnets=subnet-a protect-new"]);
     world.settle();
@@ -74,14 +74,14 @@ fn an_unprotected_instance_that_cannot_be_protected_yet_holds_the_lowering_up() 
 #[test]
 fn subnets_that_cannot_be_resolved_stop_the_making_and_nothing_else() {
     let blocked = Wanted::Blocked(Blocked::new(Reason::SubnetNotFound, "no subnet has these tags"));
-    let mut world = pool().of(1).with(|desired| desired.group.subnets = blocked.clone()).new_world();
+    let mut world = pool().of(1).with(|desired| desired.group.settings.subnets = blocked.clone()).new_world();
     for _ in 0..10 {
         world.step();
     }
     assert!(world.cloud.group.is_none());
     assert_eq!(world.plan_of(0).report.conditions[0].reason, Reason::SubnetNotFound);
     let mut world = pool().of(1).running();
-    world.desired.group.subnets = blocked;
+    world.desired.group.settings.subnets = blocked;
     world.scale_to(2);
     assert_eq!(world.writes(), ["update group max=2 desired=2"]);
 }

@@ -4,9 +4,10 @@ use foo_model::group::GroupStatus;
 use foo_model::hook::HookConfig;
 use foo_model::names::{TAG_CLUSTER, TAG_POOL};
 use foo_model::{
-    AwsTime, Decrement, DeletionProtection, Group, GroupChange, GroupName, Health, Instance, InstanceId,
-    InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleState, NewGroup, ObjectPlace, Process,
-    Protection, Sizes, TemplateChoice, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp, Zone,
+    AwsTime, Decrement, DeletionProtection, Group, GroupChange, GroupName, GroupSettings, Health, Instance,
+    InstanceId, InstanceType, LaunchTemplate, LaunchTemplateId, LifecycleState, NewGroup, ObjectPlace,
+    Process, Protection, Sizes, TemplateChoice, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp,
+    Zone,
 };
 use foo_planner::observed::Look;
 use std::collections::{BTreeMap, BTreeSet};
@@ -152,7 +153,7 @@ impl Cloud {
             instance_type: InstanceType::new("m7i.large"),
             lifecycle: LifecycleState::Pending,
             health: Health::Healthy,
-            protection: group.new_instances,
+            protection: group.settings.new_instances,
             template,
         });
         self.record(now);
@@ -222,18 +223,17 @@ impl Cloud {
             return Err("AlreadyExists");
         }
         self.generation += 1;
-        let desired = new.desired.unwrap_or(new.min);
-        self.hook = new.drain_hook;
+        let NewGroup { name, min, max, desired, template, mix, settings, drain_hook, tags } = new.clone();
+        self.hook = drain_hook;
         self.group = Some(Group {
-            name: new.name.clone(),
-            arn: format!("arn:aws:autoscaling:eu-1:1:autoScalingGroup:{}:{}", self.generation, new.name),
-            sizes: Sizes { min: new.min, max: new.max, desired },
-            template: Some((new.template.0.clone(), TemplateChoice::Version(new.template.1))),
-            mix: new.mix.clone(),
-            subnets: new.subnets.clone(),
-            new_instances: Protection::Protected,
+            arn: format!("arn:aws:autoscaling:eu-1:1:autoScalingGroup:{}:{name}", self.generation),
+            name,
+            sizes: Sizes { min, max, desired: desired.unwrap_or(min) },
+            template: Some((template.0, TemplateChoice::Version(template.1))),
+            mix,
+            settings,
             suspended: BTreeMap::new(),
-            tags: new.tags.clone(),
+            tags,
             status: GroupStatus::Active,
             deletion_protection: DeletionProtection::None,
             instances: Vec::new(),
@@ -243,28 +243,26 @@ impl Cloud {
     }
 
     pub(crate) fn update_group(&mut self, change: &GroupChange, now: Timestamp) -> Result<(), Refusal> {
-        if change.template.is_some() && self.refuses_templates {
+        let GroupChange { min, max, desired, template, settings } = change;
+        if template.is_some() && self.refuses_templates {
             return Err("ValidationError: an instance refresh with a desired configuration exists");
         }
         let group = self.group.as_mut().ok_or("NotFound")?;
-        let min = change.min.unwrap_or(group.sizes.min);
-        let max = change.max.unwrap_or(group.sizes.max);
+        let min = min.unwrap_or(group.sizes.min);
+        let max = max.unwrap_or(group.sizes.max);
         if min > max {
             return Err("ValidationError: min above max");
         }
-        if change.desired.is_some_and(|desired| desired > max || desired < min) {
+        if desired.is_some_and(|desired| desired > max || desired < min) {
             return Err("ValidationError: desired out of bounds");
         }
-        let desired = change.desired.unwrap_or(group.sizes.desired).clamp(min, max);
+        let desired = desired.unwrap_or(group.sizes.desired).clamp(min, max);
         group.sizes = Sizes { min, max, desired };
-        if let Some((id, version, mix)) = &change.template {
+        if let Some((id, version, mix)) = template {
             group.template = Some((id.clone(), TemplateChoice::Version(*version)));
             group.mix.clone_from(mix);
         }
-        if let Some(subnets) = &change.subnets {
-            group.subnets.clone_from(subnets);
-        }
-        group.new_instances = change.new_instances.unwrap_or(group.new_instances);
+        settings.apply_to(&mut group.settings);
         self.record(now);
         Ok(())
     }
@@ -410,8 +408,10 @@ pub(crate) fn somebody_elses(now: Timestamp, cloud: &mut Cloud, namespace: &str)
         sizes: Sizes { min: 1, max: 4, desired: 1 },
         template: None,
         mix: None,
-        subnets: BTreeSet::new(),
-        new_instances: Protection::Unprotected,
+        settings: GroupSettings {
+            new_instances: Protection::Unprotected,
+            ..GroupSettings::in_subnets(BTreeSet::new())
+        },
         suspended: BTreeMap::new(),
         tags: BTreeMap::from([
             (TAG_CLUSTER.to_owned(), format!("{namespace}/prod")),

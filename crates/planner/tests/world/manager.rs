@@ -3,8 +3,8 @@
 use super::{SETTLE, World};
 use foo_model::hook::HookConfig;
 use foo_model::{
-    FooMachine, Group, InstanceId, LaunchTemplate, Machine, Protection, RemovalMark, Signal, SignalKind,
-    Timestamp,
+    FooMachine, Group, GroupChange, GroupSettingsChange, InstanceId, LaunchTemplate, Machine, Protection,
+    RemovalMark, Signal, SignalKind, Timestamp,
 };
 use foo_planner::action::{
     GroupAction, HookAction, InstanceAction, MachineAction, NodeAction, ObjectAction, PoolAction,
@@ -569,20 +569,22 @@ pub(crate) fn short(action: &Action) -> String {
     }
 }
 
-fn changes(change: &foo_model::GroupChange) -> String {
+fn changes(change: &GroupChange) -> String {
+    let GroupChange { min, max, desired, template, settings } = change;
+    let GroupSettingsChange { subnets, new_instances } = settings;
     let mut text = String::new();
-    for (name, value) in [("min", change.min), ("max", change.max), ("desired", change.desired)] {
+    for (name, value) in [("min", min), ("max", max), ("desired", desired)] {
         if let Some(value) = value {
             write!(text, " {name}={value}").unwrap();
         }
     }
-    if let Some((_, version, _)) = &change.template {
+    if let Some((_, version, _)) = template {
         write!(text, " version={version}").unwrap();
     }
-    if let Some(subnets) = &change.subnets {
+    if let Some(subnets) = subnets {
         write!(text, " subnets={}", list(subnets)).unwrap();
     }
-    if change.new_instances == Some(Protection::Protected) {
+    if *new_instances == Some(Protection::Protected) {
         text.push_str(" protect-new");
     }
     text

@@ -2,15 +2,15 @@
 
 use super::{Cloud, Kube, Manager, NAME, World};
 use foo_model::{
-    DeletionTimeouts, GroupName, ImageId, InstanceType, MetadataOptions, Seconds, SpecHash, SubnetId,
-    TemplateContent, Timestamp, UserData,
+    DeletionTimeouts, GroupName, GroupSettings, ImageId, InstanceType, MetadataOptions, Seconds, SpecHash,
+    SubnetId, TemplateContent, Timestamp, UserData,
 };
 use foo_planner::Goal;
 use foo_planner::desired::{
     Desired, GroupConfig, Identity, IntOrPercent, Interruption, OnFailure, Rebalance, Remediation, Rollout,
     ScaleIn, Size, Strategy, Template, VictimPolicy, Wanted,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// When every world begins.
 pub(crate) const START: Timestamp = Timestamp(1_700_000_000_000);
@@ -35,7 +35,7 @@ pub(crate) fn pool() -> Pool {
         size: Size::Replicas { wanted: 1, ceiling: None },
         template: Wanted::Ready(content("v1", "d1")),
         group: GroupConfig {
-            subnets: Wanted::Ready(BTreeSet::from([SubnetId::new("subnet-a")])),
+            settings: GroupSettings::in_subnets(Wanted::Ready([SubnetId::new("subnet-a")].into())),
             mix: None,
             tags: BTreeMap::from([("team".to_owned(), "blue".to_owned())]),
             storage: None,

@@ -7,14 +7,13 @@ use super::eks::too_few;
 use super::report::Report;
 use crate::clouds::Connected;
 use crate::topology::Topology;
-use foo_api::cluster::{Egress, ManagedNetwork, ManagedSubnets, NatMode, SubnetSpec, SubnetType};
+use foo_api::cluster::{self, ManagedNetwork, NoRange, RequestedZones, SubnetType};
 use foo_model::Zone;
 use foo_model::names::TAG_CLUSTER;
 use foo_model::network::{Kind, Quotas, Scope, ZoneInfo};
-use foo_network::addresses::{self, Carving, USUAL_RANGE, usual_size};
-use foo_network::desired::Tier;
-use foo_network::region::{USUAL_ZONES, choosable, service_name};
-use ipnet::Ipv4Net;
+use foo_network::addresses::{self, Carving};
+use foo_network::desired::{NatMode, Tier};
+use foo_network::region::{choosable, service_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is wrong with it by itself.
@@ -41,69 +40,43 @@ pub(super) fn read(topology: &Topology, report: &mut Report) {
 
 /// What is said of a network with one zone.
 fn has_one_zone(network: &ManagedNetwork) -> Option<String> {
-    if let Some(list) = listed(network) {
+    if let Some(list) = network.listed_subnets() {
         let zones: BTreeSet<&str> = list.iter().map(|subnet| subnet.zone.as_str()).collect();
         return zones.first().filter(|_| zones.len() == 1).map(|zone| too_few(&Zone::new(*zone)));
     }
-    if zone_count(network) != 1 {
-        return None;
+    match network.requested_zones() {
+        RequestedZones::Named([zone]) => Some(too_few(&Zone::new(zone.as_str()))),
+        RequestedZones::Counted(1) => Some(
+            "the control plane: EKS needs subnets in two zones, and the managed network has one zone"
+                .to_owned(),
+        ),
+        RequestedZones::Named(_) | RequestedZones::Counted(_) => None,
     }
-    let names = network.zones.as_ref().and_then(|zones| zones.names.as_ref());
-    Some(match names.and_then(|names| names.first()) {
-        Some(zone) => too_few(&Zone::new(zone)),
-        None => "the control plane: EKS needs subnets in two zones, and the managed network has one zone"
-            .to_owned(),
-    })
 }
 
 fn ranges_fit(network: &ManagedNetwork) -> Result<(), String> {
-    let first = network.cidr.as_deref().unwrap_or(USUAL_RANGE);
-    let ranges = std::iter::once(first).chain(network.secondary_cidrs.iter().map(String::as_str));
-    let ranges = ranges.map(range).collect::<Result<Vec<_>, _>>()?;
+    let ranges = network.ranges().map_err(|problem| problem.to_string())?;
     if network.vpc_id.is_none() {
         addresses::check_ranges(&ranges).map_err(|unfit| unfit.to_string())?;
     }
-    if let Some(list) = listed(network) {
-        let subnets = list.iter().map(|subnet| Ok((subnet.name.clone(), range(&subnet.cidr)?)));
-        let subnets = subnets.collect::<Result<Vec<_>, String>>()?;
+    if let Some(list) = network.listed_subnets() {
+        let subnets = list.iter().map(|subnet| Ok((subnet.name.clone(), subnet.range()?)));
+        let subnets = subnets.collect::<Result<Vec<_>, NoRange>>().map_err(|problem| problem.to_string())?;
         return addresses::check_listed(&ranges, &subnets).map_err(|unfit| unfit.to_string());
     }
-    let sizes = sizes(network, ranges.first().copied().unwrap_or_default());
+    let types = network.requested_types().into_iter().map(|(of, size)| (tier(of), size));
+    let sizes = addresses::sizes(types, ranges.first().copied().unwrap_or_default());
     // Where is all the same: whether there is room depends on how many there are.
-    let zones = (0..zone_count(network)).map(|number| Zone::new(number.to_string())).collect();
+    let zones = (0..network.requested_zones().count()).map(|number| Zone::new(number.to_string())).collect();
     let carving = Carving { ranges, sizes, zones, existing: BTreeMap::new(), foreign: Vec::new() };
     addresses::carve(&carving).map(drop).map_err(|unfit| unfit.to_string())
 }
 
-fn range(text: &str) -> Result<Ipv4Net, String> {
-    text.parse().map_err(|_no_range| format!("{text} is not an IPv4 range"))
-}
-
-fn listed(network: &ManagedNetwork) -> Option<&Vec<SubnetSpec>> {
-    network.subnets.as_ref().and_then(|subnets| subnets.list.as_ref())
-}
-
-fn zone_count(network: &ManagedNetwork) -> usize {
-    let zones = network.zones.as_ref();
-    let named = zones.and_then(|zones| zones.names.as_ref()).map(Vec::len);
-    let counted = zones.and_then(|zones| zones.count).and_then(|count| usize::try_from(count).ok());
-    named.or(counted).unwrap_or(USUAL_ZONES)
-}
-
-fn has_public(subnets: Option<&ManagedSubnets>) -> bool {
-    let types = subnets.and_then(|subnets| subnets.types.as_ref());
-    types.is_none_or(|types| types.contains(&SubnetType::Public))
-}
-
-fn sizes(network: &ManagedNetwork, first: Ipv4Net) -> BTreeMap<Tier, u8> {
-    let subnets = network.subnets.as_ref();
-    let sizes = subnets.and_then(|subnets| subnets.sizes).unwrap_or_default();
-    let size = |tier, chosen: Option<i32>| {
-        let chosen = chosen.and_then(|size| u8::try_from(size).ok());
-        (tier, chosen.unwrap_or_else(|| usual_size(tier, first)))
-    };
-    let public = has_public(subnets).then(|| size(Tier::Public, sizes.public));
-    std::iter::once(size(Tier::Private, sizes.private)).chain(public).collect()
+fn tier(of: SubnetType) -> Tier {
+    match of {
+        SubnetType::Private => Tier::Private,
+        SubnetType::Public => Tier::Public,
+    }
 }
 
 /// What AWS has no room for, if the network has not been begun.
@@ -133,71 +106,61 @@ pub(super) async fn vpc_of(aws: &Connected, topology: &Topology, network: &Manag
     parts.vpcs.into_keys().next().map(|id| id.to_string())
 }
 
-/// The zones that get a NAT gateway. The rule is the manager's, for a network that has none yet (`foo_network`,
-/// `situation/wanted.rs`).
+/// The zones that get a NAT gateway, of a network that has none yet.
 fn nat_zones(
     network: &ManagedNetwork,
     region: &str,
     known: &BTreeMap<Zone, ZoneInfo>,
-) -> Result<BTreeSet<Zone>, String> {
+) -> Result<Vec<Zone>, String> {
     let Tiers { public, private } = tiers(network, region, known)?;
-    if private.is_empty() {
-        return Ok(BTreeSet::new());
-    }
-    let one = || public.first().cloned().into_iter().collect();
-    Ok(match (network.egress, network.nat.unwrap_or(NatMode::PerZone)) {
-        (Egress::None, _) => BTreeSet::new(),
-        (Egress::Nat, NatMode::Single) => one(),
-        (Egress::Nat, NatMode::PerZone) => {
-            let both: BTreeSet<Zone> = public.intersection(&private).cloned().collect();
-            if both.is_empty() { one() } else { both }
-        }
-    })
+    let nat = match network.nat_gateways() {
+        None => NatMode::None,
+        Some(cluster::NatMode::PerZone) => NatMode::PerZone,
+        Some(cluster::NatMode::Single) => NatMode::Single,
+    };
+    Ok(foo_network::nat_zones(nat, &public, &private, &|_| false))
 }
 
-/// The zones of subnets. The manager's subnets are in the order of their zones, too.
+/// The zones of subnets, each once. The manager's subnets are in the order of their zones, too.
 struct Tiers {
-    public: BTreeSet<Zone>,
-    private: BTreeSet<Zone>,
+    public: Vec<Zone>,
+    private: Vec<Zone>,
 }
 
 /// The zones of the network's subnets, all of which exist.
 fn tiers(network: &ManagedNetwork, region: &str, known: &BTreeMap<Zone, ZoneInfo>) -> Result<Tiers, String> {
-    let (all, tiers): (Vec<Zone>, Tiers) = if let Some(list) = listed(network) {
-        let zone = |subnet: &SubnetSpec| Zone::new(subnet.zone.as_str());
-        let of = |tier| list.iter().filter(|subnet| subnet.subnet_type == tier).map(zone).collect();
+    let zone = |name: &String| Zone::new(name.as_str());
+    let (all, tiers): (Vec<Zone>, Tiers) = if let Some(list) = network.listed_subnets() {
+        let of = |tier| in_order(list.iter().filter(|it| it.subnet_type == tier).map(|it| zone(&it.zone)));
         let tiers = Tiers { public: of(SubnetType::Public), private: of(SubnetType::Private) };
-        (list.iter().map(zone).collect(), tiers)
+        (list.iter().map(|it| zone(&it.zone)).collect(), tiers)
     } else {
-        let names = network.zones.as_ref().and_then(|zones| zones.names.as_ref());
-        let all: Vec<Zone> = match names {
-            Some(names) => names.iter().map(|name| Zone::new(name.as_str())).collect(),
-            None => choosable(known).take(zone_count(network)).cloned().collect(),
+        let all: Vec<Zone> = match network.requested_zones() {
+            RequestedZones::Named(names) => names.iter().map(zone).collect(),
+            RequestedZones::Counted(count) => choosable(known).take(count).cloned().collect(),
         };
-        // Only a list can be without private subnets.
-        let private: BTreeSet<Zone> = all.iter().cloned().collect();
-        let public = if has_public(network.subnets.as_ref()) { private.clone() } else { BTreeSet::new() };
-        (all, Tiers { public, private })
+        let types = network.requested_types();
+        let of = |tier| in_order(all.iter().filter(|_| types.contains_key(&tier)).cloned());
+        let tiers = Tiers { public: of(SubnetType::Public), private: of(SubnetType::Private) };
+        (all, tiers)
     };
     let is_there = |zone: &Zone| known.get(zone).is_some_and(|info| info.is_availability_zone);
     match all.iter().find(|zone| !is_there(zone)) {
         Some(missing) => Err(format!("region {region} has no Availability Zone {missing}")),
-        None if listed(network).is_none() && all.len() < zone_count(network) => {
-            let wanted = zone_count(network);
+        None if network.listed_subnets().is_none() && all.len() < network.requested_zones().count() => {
+            let wanted = network.requested_zones().count();
             Err(format!("region {region} has fewer than {wanted} Availability Zones that can be used"))
         }
         None => Ok(tiers),
     }
 }
 
+fn in_order(zones: impl Iterator<Item = Zone>) -> Vec<Zone> {
+    zones.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
 /// A finding for each quota that leaves no room. How much is used is not said: it changes.
-fn lacks(
-    network: &ManagedNetwork,
-    region: &str,
-    with_nat: &BTreeSet<Zone>,
-    quotas: &Quotas,
-    report: &mut Report,
-) {
+fn lacks(network: &ManagedNetwork, region: &str, with_nat: &[Zone], quotas: &Quotas, report: &mut Report) {
     let mut check = |what: &str, quota: Option<(u32, u32)>, needed: usize| {
         let needed = u32::try_from(needed).unwrap_or(u32::MAX);
         if let Some((quota, there)) = quota
@@ -211,9 +174,10 @@ fn lacks(
     };
     let created = network.vpc_id.is_none();
     check("VPCs", quotas.vpcs, usize::from(created));
-    let listed_public = listed(network)
-        .is_some_and(|list| list.iter().any(|subnet| subnet.subnet_type == SubnetType::Public));
-    let gateway = listed_public || (listed(network).is_none() && has_public(network.subnets.as_ref()));
+    let gateway = match network.listed_subnets() {
+        Some(list) => list.iter().any(|subnet| subnet.subnet_type == SubnetType::Public),
+        None => network.requested_types().contains_key(&SubnetType::Public),
+    };
     check("internet gateways", quotas.internet_gateways, usize::from(created && gateway));
     check("Elastic IP addresses", quotas.addresses, with_nat.len());
     for zone in with_nat {

@@ -138,7 +138,7 @@ async fn groups_of(
     let ours = groups.into_iter().filter(|group| group.tags.get(TAG_CLUSTER) == Some(&topology.cluster));
     let held = ours.map(|group| addresses::Held {
         pool: group.tags.get(TAG_POOL).cloned(),
-        subnets: group.subnets.iter().map(|subnet| subnet.as_str().to_owned()).collect(),
+        subnets: group.settings.subnets.iter().map(|subnet| subnet.as_str().to_owned()).collect(),
         instances: group.instances.len(),
     });
     Some(held.collect())

@@ -5,10 +5,10 @@ use crate::testing::{World, topology_request};
 use crate::validation::validate;
 use foo_cloud::Networks as _;
 use foo_model::network::Change;
-use foo_simulator::core::catalogue::{IMAGE_ARM64, IMAGE_X86_64};
-use foo_simulator::core::mishaps::QuotaClass;
-use foo_simulator::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS};
-use foo_simulator::{DEFAULT_REGION, Fault, FaultRule};
+use foo_simulator_core::core::catalogue::{IMAGE_ARM64, IMAGE_X86_64};
+use foo_simulator_core::core::mishaps::QuotaClass;
+use foo_simulator_core::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS};
+use foo_simulator_core::{DEFAULT_REGION, Fault, FaultRule};
 use serde_json::{Value, json};
 
 /// What is said of a topology whose one pool was changed.

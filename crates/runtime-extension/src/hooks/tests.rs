@@ -6,10 +6,10 @@ use crate::validation::validate;
 use foo_cloud::{Groups as _, Networks as _};
 use foo_model::names::TAG_CLUSTER;
 use foo_model::network::{Change, LoadBalancerKind, Tags};
-use foo_simulator::core::catalogue::IMAGE_X86_64;
-use foo_simulator::core::ec2::workload_volumes::WorkloadVolume;
-use foo_simulator::core::network::{NewLoadBalancer, PRIVATE_SUBNETS};
-use foo_simulator::{AccessKey, DEFAULT_REGION, Fault, FaultRule, InstanceProfile};
+use foo_simulator_core::core::catalogue::IMAGE_X86_64;
+use foo_simulator_core::core::ec2::workload_volumes::WorkloadVolume;
+use foo_simulator_core::core::network::{NewLoadBalancer, PRIVATE_SUBNETS};
+use foo_simulator_core::{AccessKey, DEFAULT_REGION, Fault, FaultRule, InstanceProfile};
 use serde_json::{Value, json};
 
 /// A request of any of the hooks, with one setting.

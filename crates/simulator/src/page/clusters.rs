@@ -1,7 +1,8 @@
 //! The clusters of a region as the page shows them.
 
 use crate::core::Region;
-use crate::core::eks::cluster::{Cluster, UpdateStatus};
+use crate::core::eks::cluster::Cluster;
+use foo_model::eks::UpdateStatus;
 use serde_json::{Value, json};
 
 /// Updates of a cluster that are shown, the latest ones.

@@ -126,6 +126,17 @@ impl Params {
     }
 }
 
+/// The tags of a call: items with `Key` and `Value`.
+pub(crate) fn tags_of(items: Vec<&Params>) -> BTreeMap<String, String> {
+    items
+        .into_iter()
+        .filter_map(|tag| {
+            let value = tag.text("Value").unwrap_or_default();
+            tag.text("Key").map(|key| (key.to_owned(), value.to_owned()))
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! Over TCP: the endpoint, dropped connections, the control API.
 
 use super::scene::REGION;
-use crate::{Fault, FaultRule, Handle, Simulator, SimulatorConfig};
+use crate::{Fault, FaultRule, Handle, SimulatorConfig};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -50,7 +50,7 @@ async fn control(aws: &Handle, method: &str, path: &str, body: Value) -> (bool, 
 }
 
 async fn start() -> Handle {
-    Simulator::start(SimulatorConfig::stepped()).await.expect("a free port")
+    Handle::start(SimulatorConfig::stepped()).await.expect("a free port")
 }
 
 #[tokio::test]

@@ -2,8 +2,8 @@
 //! "Elastic Load Balancing V2").
 
 use super::scene::REGION;
+use crate::asks::of_call;
 use crate::core::network::{INTERNET_GATEWAY, PUBLIC_SUBNETS, SECURITY_GROUP, VPC};
-use crate::iam::asks::of_call;
 use crate::iam::policy::Ask;
 use crate::request::params::Params;
 use crate::service::Service;

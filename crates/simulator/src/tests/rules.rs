@@ -4,6 +4,14 @@ use crate::core::Settings;
 use crate::wire::all_actions;
 use std::path::{Path, PathBuf};
 
+/// Where a rule's tests can be.
+const PLACES: [&str; 4] = [
+    "crates/simulator-core/src/tests",
+    "crates/simulator-core/src",
+    "crates/simulator/src/tests",
+    "crates/simulator/src",
+];
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -33,8 +41,7 @@ fn every_rule_has_the_tests_it_names() {
                 "judge" => scenarios.contains(&format!("def {name}(account):")),
                 "boto3" => round_trip.contains(&format!("def {name}():")),
                 file => {
-                    let files = ["crates/simulator/src/tests", "crates/simulator/src"]
-                        .map(|folder| root().join(format!("{folder}/{file}.rs")));
+                    let files = PLACES.map(|folder| root().join(format!("{folder}/{file}.rs")));
                     let texts = files.iter().filter_map(|path| std::fs::read_to_string(path).ok());
                     texts.into_iter().any(|text| text.contains(&format!("fn {name}(")))
                 }

@@ -1,10 +1,10 @@
 //! Authentication of requests by their signatures.
 
-use super::signature::Scope;
 use super::sigv4::{self, SignedRequest};
 use crate::core::error::AwsResult;
 use crate::iam::{TEMPORARY, refusals};
 use crate::service::Service;
+use crate::signing::Scope;
 use crate::world::World;
 
 /// Verifies a request's signature: always for sessions of roles, for others only if any access key is known.

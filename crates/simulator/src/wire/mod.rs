@@ -30,18 +30,19 @@ mod xml;
 
 pub(crate) use answer::{WireAnswer, XML};
 
+use crate::asks::{self, account, launches};
 use crate::core::error::{AwsError, AwsResult};
 use crate::faults::CallHead;
-use crate::iam::{account, asks, launches, refusals};
+use crate::iam::refusals;
 use crate::request::params::Params;
 use crate::service::Service;
+use crate::signing::Scope;
 use crate::world::{Ending, World};
 use foo_model::Timestamp;
 use gate::Refusal;
 use http::header::AUTHORIZATION;
 use operation::{Caller, Operation, named};
 
-use signature::Scope;
 use xml::Xml;
 
 /// The parts of an HTTP request that AWS's query protocols use.
@@ -156,7 +157,7 @@ fn scope_and_service(
     let scope = match signature::scope(request.authorization, request.query) {
         Ok(scope) => scope,
         // "Calling AssumeRoleWithWebIdentity does not require the use of AWS security credentials" (API Reference).
-        Err(_) if sts::is_unsigned(form) => Scope::of_nobody(&world.config),
+        Err(_) if sts::is_unsigned(form) => signature::scope_of_nobody(&world.config),
         Err(error) => return Err(refuse(guess_service(form), &error, request_id.to_owned())),
     };
     match signature::service_of(&scope) {

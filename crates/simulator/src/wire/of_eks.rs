@@ -11,9 +11,9 @@ use super::xml::Xml;
 use super::{Subject, WireAnswer, find, in_words_of, refuse, signature, sts_json, success};
 use crate::core::error::{AwsError, AwsResult};
 use crate::service::Service;
+use crate::signing::Scope;
 use crate::world::World;
 use http::header::{AUTHORIZATION, HOST};
-use signature::Scope;
 
 /// The region that signs for STS's global host (AWS STS API Reference, "Endpoints").
 const GLOBAL_REGION: &str = "us-east-1";

@@ -10,6 +10,7 @@ use crate::faults::CallHead;
 use crate::iam::refusals;
 use crate::request::call::{Call, Route};
 use crate::service::Service;
+use crate::signing::decode;
 use crate::world::{Ending, World};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -93,7 +94,7 @@ async fn carry_out(
         let region = inner.region(&world.config, call.region)?;
         region.begin_reads();
         if let Some(key) = &key {
-            let asks = crate::iam::eks::of_call(region, action, &asked);
+            let asks = crate::asks::eks::of_call(region, action, &asked);
             refusals::check(key, &asks, service, &arn)?;
         }
         operation(region, &asked)
@@ -129,7 +130,7 @@ fn variables(form: &'static str, segments: &[&str]) -> Option<BTreeMap<&'static 
     for (part, segment) in parts.into_iter().zip(segments) {
         match part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) {
             Some(variable) if !segment.is_empty() => {
-                found.insert(variable, super::sigv4::decode(segment));
+                found.insert(variable, decode(segment));
             }
             None if part == *segment => {}
             Some(_) | None => return None,
@@ -155,7 +156,7 @@ pub(crate) fn asks_of(
         route(&request).ok_or_else(|| AwsError::new("UnknownOperationException", "not a path of EKS"))?;
     let query = url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     let call = Call { path, query, body, principals: crate::core::eks::Principals::default(), caller: "" };
-    world.in_region(region, |region| crate::iam::eks::of_call(region, action, &call))
+    world.in_region(region, |region| crate::asks::eks::of_call(region, action, &call))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::answer::WireAnswer;
 use super::authentication;
 use super::gate::{self, Refusal};
 use super::signature;
-use super::sigv4::{self, SignedRequest};
+use super::sigv4::SignedRequest;
 use super::xml::Xml;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::objects::Overwrite;
@@ -14,6 +14,7 @@ use crate::faults::CallHead;
 use crate::iam::policy::Ask;
 use crate::iam::refusals;
 use crate::service::Service;
+use crate::signing::decode;
 use crate::world::{Ending, Inner, World};
 use foo_model::Timestamp;
 use http::Method;
@@ -121,7 +122,7 @@ fn call_of<'a>(request: &'a SignedRequest<'a>) -> AwsResult<Call<'a>> {
             return Err(AwsError::new("NotImplemented", text).status(501));
         }
     };
-    let (bucket, key) = (sigv4::decode(bucket), sigv4::decode(key));
+    let (bucket, key) = (decode(bucket), decode(key));
     Ok(Call { action, bucket, key, query, request })
 }
 

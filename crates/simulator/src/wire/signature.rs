@@ -4,24 +4,12 @@
 use crate::config::{DEFAULT_REGION, SimulatorConfig};
 use crate::core::error::AwsError;
 use crate::service::Service;
+use crate::signing::Scope;
 
-/// The credential scope of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Scope {
-    /// Access key id.
-    pub(crate) caller: String,
-    /// Region.
-    pub(crate) region: String,
-    /// Service.
-    pub(crate) service: String,
-}
-
-impl Scope {
-    /// The scope of an unsigned request.
-    pub(crate) fn of_nobody(config: &SimulatorConfig) -> Self {
-        let region = config.regions.first().map_or(DEFAULT_REGION, String::as_str);
-        Self { caller: "web identity".to_owned(), region: region.to_owned(), service: "sts".to_owned() }
-    }
+/// The scope of an unsigned request.
+pub(crate) fn scope_of_nobody(config: &SimulatorConfig) -> Scope {
+    let region = config.regions.first().map_or(DEFAULT_REGION, String::as_str);
+    Scope { caller: "web identity".to_owned(), region: region.to_owned(), service: "sts".to_owned() }
 }
 
 /// Reads the scope from an Authorization header or from a presigned query string.

@@ -1,15 +1,12 @@
 //! Verification of Signature Version 4 (IAM User Guide, "Create a signed AWS API request"), in the Authorization
 //! header or presigned. Only signatures of known keys can be verified.
 
-use super::signature::Scope;
 use crate::core::error::{AwsError, AwsResult};
 use crate::iam::refusals;
 use crate::service::Service;
+use crate::signing::{Scope, Signed, decode, signature};
 use foo_model::Timestamp;
-use hmac::{Hmac, Mac as _};
 use http::{HeaderMap, Method};
-use sha2::{Digest as _, Sha256};
-use std::fmt::Write as _;
 use std::time::Duration;
 
 /// Maximum difference between the time of a signature and the time of its arrival, in both directions.
@@ -58,38 +55,44 @@ pub(crate) fn verify(
     if request.received.0 < earliest || request.received.0 > latest {
         return Err(refusals::expired(service, &parts.signed_at));
     }
-    if signature(request, scope, secret, &parts.signed_headers, &parts.signed_at) == parts.signature {
+    if expected(request, scope, secret, &parts.signed_headers, &parts.signed_at) == parts.signature {
         Ok(())
     } else {
         Err(refusals::wrong_signature(service))
     }
 }
 
-/// The signature of a request, made at this time (`20260102T030405Z`) over these headers (`host;x-amz-date`).
-pub(crate) fn signature(
+/// The signature that a request must have, made at this time over these headers (`host;x-amz-date`).
+fn expected(
     request: &SignedRequest<'_>,
     scope: &Scope,
     secret: &str,
     signed_headers: &str,
     signed_at: &str,
 ) -> String {
-    let date = signed_at.get(..8).unwrap_or_default();
-    let credential_scope = format!("{date}/{}/{}/aws4_request", scope.region, scope.service);
-    // S3 alone takes the path as it was sent (IAM User Guide, "Create a signed AWS API request", canonical URI).
-    let path = if scope.service == Service::S3.name() {
-        request.path.to_owned()
-    } else {
-        encode(request.path, true)
+    let headers: Vec<(&str, String)> =
+        signed_headers.split(';').map(|name| (name, value_of(request.headers, name))).collect();
+    let signed = Signed {
+        method: request.method.as_str(),
+        path: request.path,
+        query: request.query,
+        headers: &headers,
+        body: request.body,
     };
-    let canonical = canonical_request(request, &path, signed_headers);
-    let to_sign = format!(
-        "AWS4-HMAC-SHA256\n{signed_at}\n{credential_scope}\n{}",
-        hex(&Sha256::digest(canonical.as_bytes()))
-    );
-    let signing_key = [date, &scope.region, &scope.service, "aws4_request"]
-        .iter()
-        .fold(format!("AWS4{secret}").into_bytes(), |key, part| mac(&key, part.as_bytes()));
-    hex(&mac(&signing_key, to_sign.as_bytes()))
+    signature(&signed, scope, secret, signed_at)
+}
+
+/// All values of a header, as they are signed.
+fn value_of(headers: &HeaderMap, name: &str) -> String {
+    let values: Vec<String> = headers
+        .get_all(name)
+        .into_iter()
+        .map(|value| {
+            let text = String::from_utf8_lossy(value.as_bytes()).into_owned();
+            text.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    values.join(",")
 }
 
 /// The session token of temporary credentials.
@@ -128,83 +131,11 @@ fn parts(request: &SignedRequest<'_>) -> Option<Parts> {
     })
 }
 
-fn canonical_request(request: &SignedRequest<'_>, path: &str, signed_headers: &str) -> String {
-    let mut query: Vec<(String, String)> = request
-        .query
-        .split('&')
-        .filter(|field| !field.is_empty())
-        .map(|field| field.split_once('=').unwrap_or((field, "")))
-        .filter(|(name, _)| *name != "X-Amz-Signature")
-        .map(|(name, value)| (encode(&decode(name), false), encode(&decode(value), false)))
-        .collect();
-    query.sort();
-    let query: Vec<String> = query.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
-    let mut out = format!("{}\n{}\n{}\n", request.method, path, query.join("&"));
-    for name in signed_headers.split(';') {
-        let values: Vec<String> = request
-            .headers
-            .get_all(name)
-            .into_iter()
-            .map(|value| {
-                let text = String::from_utf8_lossy(value.as_bytes()).into_owned();
-                text.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
-            })
-            .collect();
-        // Writing to a String cannot fail.
-        let _ = writeln!(out, "{name}:{}", values.join(","));
-    }
-    let _ = write!(out, "\n{signed_headers}\n{}", hex(&Sha256::digest(request.body)));
-    out
-}
-
-/// Encodes everything except letters, digits, `-._~` (and `/` in paths) as `%XX`.
-pub(crate) fn encode(text: &str, is_path: bool) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        let plain = byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || (is_path && byte == b'/');
-        if plain {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
-}
-
-/// Decodes `%XX`; a plus sign stays, because a space is `%20` in signed queries.
-pub(super) fn decode(text: &str) -> String {
-    let protected = text.replace('+', "%2B").replace('=', "%3D");
-    url::form_urlencoded::parse(protected.as_bytes())
-        .next()
-        .map(|(name, _)| name.into_owned())
-        .unwrap_or_default()
-}
-
-fn mac(key: &[u8], data: &[u8]) -> Vec<u8> {
-    // HMAC takes keys of any length; the error of the trait cannot occur.
-    Hmac::<Sha256>::new_from_slice(key)
-        .map(|hmac| hmac.chain_update(data).finalize().into_bytes().to_vec())
-        .unwrap_or_default()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
-}
-
 /// `20260101T000000Z`
-pub(crate) fn time_of(text: &str) -> Option<Timestamp> {
+fn time_of(text: &str) -> Option<Timestamp> {
     let time = jiff::civil::DateTime::strptime("%Y%m%dT%H%M%SZ", text).ok()?;
     let zoned = time.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
     Some(Timestamp(zoned.timestamp().as_millisecond()))
-}
-
-/// A time in that form.
-pub(crate) fn text_of(time: Timestamp) -> String {
-    let at = jiff::Timestamp::from_millisecond(time.0).unwrap_or_default();
-    at.strftime("%Y%m%dT%H%M%SZ").to_string()
 }
 
 fn millis(duration: Duration) -> i64 {

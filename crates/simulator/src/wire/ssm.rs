@@ -4,7 +4,7 @@ use super::json_fields::{flag, number, required, text, texts};
 use super::operation::JsonOperation;
 use crate::core::Region;
 use crate::core::error::{AwsError, AwsResult};
-use crate::core::ssm::{ParameterType, ParameterVersion};
+use crate::core::ssm::{ParameterType, ParameterVersion, Parameters};
 use serde_json::{Value, json};
 
 /// Most names of one GetParameters or DeleteParameters.
@@ -17,7 +17,7 @@ pub(super) const ACTIONS: [(&str, JsonOperation); 6] = [
     ("GetParametersByPath", by_path),
     ("PutParameter", put),
     ("DeleteParameter", |region, body, _| {
-        region.delete_parameter(required(body, "Name")?).map(|()| json!({}))
+        region.parameters.delete(required(body, "Name")?).map(|()| json!({}))
     }),
     ("DeleteParameters", delete_many),
 ];
@@ -34,7 +34,7 @@ pub(super) fn resources_of(region: &Region, action: &str, body: &Value) -> Vec<S
         _ => body.get("Name").and_then(Value::as_str).into_iter().collect(),
     };
     let arn = |name: &str| {
-        let (name, _) = Region::parameter_name(name);
+        let (name, _) = Parameters::name_of(name);
         let account = if name.starts_with("/aws/") { "" } else { region.account.as_str() };
         format!("arn:aws:ssm:{}:{account}:parameter/{}", region.name, name.trim_start_matches('/'))
     };
@@ -44,14 +44,14 @@ pub(super) fn resources_of(region: &Region, action: &str, body: &Value) -> Vec<S
 
 fn get(region: &mut Region, body: &Value, _: &str) -> AwsResult<Value> {
     let name = required(body, "Name")?;
-    Ok(json!({ "Parameter": show(region, region.parameter(name)?) }))
+    Ok(json!({ "Parameter": show(region, region.parameters.find(name)?) }))
 }
 
 fn get_many(region: &mut Region, body: &Value, _: &str) -> AwsResult<Value> {
     let names = names(body)?;
     let (mut found, mut invalid) = (Vec::new(), Vec::new());
     for name in names {
-        match region.parameter(name) {
+        match region.parameters.find(name) {
             Ok(version) => found.push(show(region, version)),
             Err(_) => invalid.push(name),
         }
@@ -73,7 +73,7 @@ fn by_path(region: &mut Region, body: &Value, _: &str) -> AwsResult<Value> {
     let most = usize::try_from(number(body, "MaxResults", 1, 10)?.unwrap_or(10)).unwrap_or(10);
     let after = text(body, "NextToken")?;
     let recursive = flag(body, "Recursive")?.unwrap_or(false);
-    let mut below = region.parameters_below(path, recursive, after);
+    let mut below = region.parameters.below(path, recursive, after);
     let page: Vec<ParameterVersion<'_>> = below.by_ref().take(most).collect();
     let more = below.next().is_some();
     let token = page.last().filter(|_| more).map(|last| last.parameter.name.clone());
@@ -94,14 +94,15 @@ fn put(region: &mut Region, body: &Value, _: &str) -> AwsResult<Value> {
     };
     let overwrite = flag(body, "Overwrite")?.unwrap_or(false);
     let value = required(body, "Value")?.to_owned();
-    let version = region.put_parameter(required(body, "Name")?, kind, value, overwrite)?;
+    let now = region.now();
+    let version = region.parameters.put(required(body, "Name")?, kind, value, overwrite, now)?;
     Ok(json!({ "Version": version, "Tier": "Standard" }))
 }
 
 fn delete_many(region: &mut Region, body: &Value, _: &str) -> AwsResult<Value> {
     let (mut deleted, mut invalid) = (Vec::new(), Vec::new());
     for name in names(body)? {
-        match region.delete_parameter(name) {
+        match region.parameters.delete(name) {
             Ok(()) => deleted.push(name),
             Err(_) => invalid.push(name),
         }

@@ -42,7 +42,7 @@ impl Endpoints {
     /// Starts it before a simulated AWS; the certificate of its authority is in `folder`.
     pub(super) async fn start(aws: &Simulator, folder: &Path) -> Result<Self> {
         drop(rustls::crypto::aws_lc_rs::default_provider().install_default());
-        let aws = aws.serve_eks().await.context("serving AWS to authenticators")?;
+        let aws = EksEndpoint::start(aws).await.context("serving AWS to authenticators")?;
         let shared = Arc::new(Shared { pki: Pki::new()?, aws });
         let authority = folder.join("aws-authority.crt");
         write(&authority, shared.pki.ca_pem())?;

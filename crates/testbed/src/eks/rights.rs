@@ -4,9 +4,10 @@
 
 use anyhow::{Context as _, Result};
 use foo_model::Timestamp;
+use foo_model::eks::AccessScope;
 use foo_simulator::RegionHandle;
 use foo_simulator::core::eks::cluster::Cluster;
-use foo_simulator::core::eks::identities::{AccessEntry, ScopeType};
+use foo_simulator::core::eks::identities::AccessEntry;
 use foo_simulator::core::wildcard::like;
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, RoleBinding};
@@ -106,7 +107,7 @@ fn but_not(result: Result<(), Error>, code: u16) -> Result<(), Error> {
 /// Whether any policy of these entries holds in namespaces only.
 fn names_namespaces(entries: &[AccessEntry]) -> bool {
     let mut policies = entries.iter().flat_map(|entry| entry.policies.values());
-    policies.any(|association| association.scope.r#type == ScopeType::Namespace)
+    policies.any(|association| matches!(association.scope, AccessScope::Namespaces(_)))
 }
 
 /// What the policies of these entries are in a cluster with these namespaces.
@@ -116,10 +117,9 @@ fn bindings(entries: &[AccessEntry], namespaces: &[String]) -> BTreeSet<Binding>
         for (policy, association) in &entry.policies {
             let Some(role) = role_of(policy) else { continue };
             let group = group_of(&entry.principal);
-            match association.scope.r#type {
-                ScopeType::Cluster => drop(wanted.insert(Binding { role, group, namespace: None })),
-                ScopeType::Namespace => {
-                    let patterns = &association.scope.namespaces;
+            match &association.scope {
+                AccessScope::Cluster => drop(wanted.insert(Binding { role, group, namespace: None })),
+                AccessScope::Namespaces(patterns) => {
                     let fits = |name: &&String| patterns.iter().any(|pattern| like(pattern, name));
                     let of =
                         |name: &String| Binding { role, group: group.clone(), namespace: Some(name.clone()) };

@@ -58,7 +58,7 @@ impl Aws {
         // Whoever believes an association that EKS lists is refused for a while.
         eks.policies_apply_after = Duration::from_secs(1);
         eks.policies_apply_spread = Duration::from_secs(9);
-        let handle = Simulator::start(config).await.context("starting the simulated AWS")?;
+        let handle = Handle::start(config).await.context("starting the simulated AWS")?;
         let region = handle.region(REGION);
         Ok(Self { handle, region, killed: Mutex::default() })
     }

@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use foo_model::Timestamp;
-use foo_simulator::{DEFAULT_REGION, Handle, Role, Service, SigningKey, Simulator, SimulatorConfig};
+use foo_simulator::{DEFAULT_REGION, Handle, Role, Service, SigningKey, SimulatorConfig};
 use foo_testbed::{ClusterServers, KubeletOptions, Probe, wait_until};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
@@ -52,7 +52,7 @@ impl Stage {
         config.settings.eks.delete = Duration::from_secs(1);
         config.settings.eks.policies_apply_after = Duration::from_secs(2);
         config.settings.eks.policies_apply_spread = Duration::from_secs(2);
-        let aws = Simulator::start(config).await?;
+        let aws = Handle::start(config).await?;
         let folder = tempfile::tempdir()?;
         let servers =
             ClusterServers::start(&aws, DEFAULT_REGION, folder.path(), KubeletOptions::default()).await?;

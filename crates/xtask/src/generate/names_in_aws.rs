@@ -3,7 +3,7 @@
 use super::Generated;
 use anyhow::Result;
 use foo_api::in_aws::nothing::NOTHING;
-use foo_api::in_aws::{Absent, Limit, ROWS, Row};
+use foo_api::in_aws::{Absent, Limit, ROWS, Row, Thing};
 use std::fmt::Write as _;
 
 const HEAD: &str = "# Names in AWS
@@ -61,6 +61,10 @@ pub(super) fn file() -> Result<Generated> {
             let without = match absent {
                 Absent::Any => "any",
                 Absent::OwnNames => "those that begin with `<namespace>_`, which need no list",
+                Absent::NotOfOthers if row.thing == Thing::SecurityGroup => {
+                    "any but those that the provider created for a FooCluster of another namespace, and the one that EKS created for its \
+                     cluster"
+                }
                 Absent::NotOfOthers => {
                     "any but those that the provider created for a FooCluster of another namespace"
                 }
@@ -118,4 +122,59 @@ fn listed(fields: &[(&str, &str)]) -> String {
         last = kind;
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fields that need no rule in a sample, and why.
+    const WITHOUT_RULE: [(&str, &str); 5] = [
+        ("spec.network.managed.zones.names[]", "zones of the region, which has a rule"),
+        ("spec.network.managed.subnets.list[].zone", "a zone of the region, which has a rule"),
+        ("spec.eks.addons[].name", "an add-on of the FooControlPlane's own cluster"),
+        ("spec.cluster.name", "Nodes need an access entry of the cluster that they name"),
+        ("spec.userDataStorage.s3.prefix", "folders in the bucket, which has a rule"),
+    ];
+
+    fn sample(kind: &str) -> Option<&'static str> {
+        match kind {
+            "FooMachinePool" => Some("pool_limits.yaml"),
+            "FooCluster" => Some("cluster_limits.yaml"),
+            "FooControlPlane" => Some("control_plane_limits.yaml"),
+            _ => None,
+        }
+    }
+
+    /// The last field of a path that has a name of its own: references have an id or tags.
+    fn last(path: &str) -> &str {
+        let mut names = path.split('.').map(|it| it.trim_end_matches("[]").trim_end_matches("{}"));
+        names.rfind(|name| !["id", "tags"].contains(name)).unwrap()
+    }
+
+    /// Whether an expression reads this field.
+    fn reads(policy: &str, field: &str) -> bool {
+        let is_end = |text: &str| !text.starts_with(|it: char| it.is_ascii_alphanumeric());
+        [".", ".?"].iter().any(|before| {
+            let read = format!("{before}{field}");
+            policy.match_indices(&read).any(|(at, _)| is_end(&policy[at + read.len()..]))
+        })
+    }
+
+    #[test]
+    fn the_sample_policies_limit_every_field_that_a_list_limits() {
+        let mut missing = Vec::new();
+        for row in ROWS.iter().filter(|row| matches!(row.limit, Limit::Listed { .. })) {
+            for (kind, path) in row.fields.iter().filter(|(kind, _)| *kind != "FooClusterIdentity") {
+                let policy = sample(kind).map(|name| {
+                    std::fs::read_to_string(crate::root().join("deploy/samples").join(name)).unwrap()
+                });
+                let has_rule = policy.is_some_and(|policy| reads(&policy, last(path)));
+                if !has_rule && !WITHOUT_RULE.iter().any(|(without, _)| without == path) {
+                    missing.push((*kind, *path));
+                }
+            }
+        }
+        assert!(missing.is_empty(), "deploy/samples/*_limits.yaml do not limit: {missing:#?}");
+    }
 }

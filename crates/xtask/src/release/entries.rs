@@ -63,6 +63,7 @@ pub(super) const ENTRIES: [Entry; 3] = [
         lease: "controller-leader-election-foo",
         for_others: &["cluster_autoscaler_role.yaml"],
         policies: &[
+            "adoption.yaml",
             "cluster_templates.yaml",
             "crds.yaml",
             "machines.yaml",

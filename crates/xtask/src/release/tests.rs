@@ -173,6 +173,9 @@ fn the_policy_and_the_code_name_the_same_annotation() {
         let quoted = format!("\"{}\" in oldObject", foo_api::names::DELETION_ALLOWED_ANNOTATION);
         assert!(policy.contains(&quoted), "{path}: {quoted}");
     }
+    let policy = read(&crate::root(), "deploy/policy/adoption.yaml").unwrap();
+    let quoted = format!("\"{}\" in object", foo_model::names::ADOPT_FROM_ANNOTATION);
+    assert!(policy.contains(&quoted), "{quoted}");
 }
 
 #[test]

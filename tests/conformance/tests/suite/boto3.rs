@@ -2,11 +2,11 @@
 
 use crate::python::{self, run};
 use anyhow::{Context as _, Result};
-use foo_simulator::{Simulator, SimulatorConfig};
+use foo_simulator::{Handle, SimulatorConfig};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn boto3_cannot_tell_it_from_aws() -> Result<()> {
-    let aws = Simulator::start(SimulatorConfig::stepped()).await?;
+    let aws = Handle::start(SimulatorConfig::stepped()).await?;
     let mut command = python::script("round_trip.py").await?;
     run(command.arg(aws.endpoint())).await.context("the round trip failed")?;
     println!("calls: {}", aws.total_calls());

@@ -4,13 +4,14 @@
 
 use crate::sdk::{Moto, World, differ_only_in, here};
 use anyhow::{Context as _, Result};
-use foo_cloud::{Clusters, NewOidcProvider, Roles};
+use foo_cloud::{Clusters, Roles};
 use foo_model::eks::{
-    Answer, AuthenticationMode, Change, Cluster, ConfigUpdate, EndpointAccess, InstanceProfile, IpFamily,
-    LogType, Minor, NewCluster, OidcProvider, Placement, Question, Role, SupportType,
+    Answer, AuthenticationMode, Change, Cluster, ClusterChange, ConfigUpdate, EndpointAccess,
+    InstanceProfile, IpFamily, LogType, Minor, NewCluster, NewOidcProvider, OidcProvider, Placement,
+    Question, Role, SupportType, TagChange,
 };
 use foo_model::network::Tags;
-use foo_simulator::{AccessKey, Simulator, SimulatorConfig};
+use foo_simulator::{AccessKey, Handle, SimulatorConfig};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -62,11 +63,14 @@ fn shown(cluster: &Cluster) -> Vec<(&'static str, String)> {
     ]
 }
 
+fn of_main(change: ClusterChange) -> Change {
+    Change::Cluster { cluster: main_cluster(), change }
+}
+
 impl World {
     async fn new_cluster(&self) -> Result<NewCluster> {
         let role = self.cloud.role(NODES).await?.context("no role")?;
         Ok(NewCluster {
-            name: main_cluster(),
             version: Some(Minor(34)),
             role_arn: role.arn,
             placement: Placement { subnets: self.subnets(), security_groups: BTreeSet::new() },
@@ -83,14 +87,14 @@ impl World {
             logging: [LogType::Api].into(),
             encryption_key: None,
             upgrade_policy: Some(SupportType::Standard),
-            zonal_shift: false,
+            zonal_shift: None,
             deletion_protection: false,
             tags: tags("a"),
         })
     }
 
-    async fn tries_eks(&mut self, step: &str, change: Change) {
-        let outcome = self.cloud.change_eks(&change).await;
+    async fn tries_eks(&mut self, step: &str, change: Change, token: Option<&str>) {
+        let outcome = self.cloud.change_eks(&change, token).await;
         self.note(step, outcome.map(|_| "done".to_owned()));
     }
 
@@ -108,33 +112,28 @@ impl World {
     async fn lives_through_a_cluster(&mut self) -> Result<()> {
         self.sees_cluster("no cluster").await;
         let cluster = Box::new(self.new_cluster().await?);
-        let create =
-            |token: &str| Change::CreateCluster { cluster: cluster.clone(), token: token.to_owned() };
-        self.tries_eks("create", create("one")).await;
-        self.tries_eks("create with another token", create("two")).await;
+        let create = of_main(ClusterChange::Create(cluster));
+        self.tries_eks("create", create.clone(), Some("one")).await;
+        self.tries_eks("create with another token", create, Some("two")).await;
         self.wait(900);
         self.sees_cluster("created").await;
         self.updates().await;
         self.tags_of_cluster().await?;
-        let delete = || Change::DeleteCluster { cluster: main_cluster() };
-        self.tries_eks("delete", delete()).await;
+        let delete = || of_main(ClusterChange::Delete);
+        self.tries_eks("delete", delete(), None).await;
         self.wait(900);
         self.sees_cluster("deleted").await;
-        self.tries_eks("delete again", delete()).await;
+        self.tries_eks("delete again", delete(), None).await;
         Ok(())
     }
 
     async fn updates(&mut self) {
-        let update = |update, token: &str| Change::UpdateClusterConfig {
-            cluster: main_cluster(),
-            update,
-            token: token.to_owned(),
-        };
+        let update = |update| of_main(ClusterChange::UpdateConfig(update));
         let logs = ConfigUpdate::Logging([LogType::Audit].into());
-        self.tries_eks("other logs", update(logs, "logs")).await;
+        self.tries_eks("other logs", update(logs), Some("logs")).await;
         self.wait(600);
         let access = EndpointAccess { public: false, private: true, public_cidrs: BTreeSet::new() };
-        self.tries_eks("a private endpoint", update(ConfigUpdate::Access(access), "access")).await;
+        self.tries_eks("a private endpoint", update(ConfigUpdate::Access(access)), Some("access")).await;
         self.wait(600);
         self.sees_cluster("updated").await;
     }
@@ -144,9 +143,11 @@ impl World {
         let Answer::Cluster(Some(cluster)) = found else { anyhow::bail!("no cluster") };
         let arn = cluster.arn;
         let unknown = format!("{arn}-2");
-        self.tries_eks("tag", Change::TagResource { arn: arn.clone(), tags: tags("b") }).await;
-        self.tries_eks("tag nobody", Change::TagResource { arn: unknown, tags: tags("b") }).await;
-        self.tries_eks("untag", Change::UntagResource { arn, keys: ["a".to_owned()].into() }).await;
+        let tag = |arn: String| Change::Tags { arn, change: TagChange::Tag(tags("b")) };
+        let untag = TagChange::Untag(["a".to_owned()].into());
+        self.tries_eks("tag", tag(arn.clone()), None).await;
+        self.tries_eks("tag nobody", tag(unknown), None).await;
+        self.tries_eks("untag", Change::Tags { arn, change: untag }, None).await;
         let found = self.cloud.describe_eks(&Question::Cluster(main_cluster())).await?;
         let Answer::Cluster(Some(cluster)) = found else { anyhow::bail!("no cluster") };
         self.note("tags", Ok(format!("{:?}", cluster.tags)));
@@ -201,7 +202,7 @@ impl World {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn moto_has_clusters_otherwise_only_where_it_deviates_from_aws() -> Result<()> {
-    let aws = Simulator::start(SimulatorConfig::stepped()).await?;
+    let aws = Handle::start(SimulatorConfig::stepped()).await?;
     // Without a key every role exists.
     let key = AccessKey { id: "judge".to_owned(), secret: "judge".to_owned(), policy: None };
     aws.simulator().put_key(key);

@@ -2,11 +2,11 @@
 
 use crate::python::{self, run};
 use anyhow::{Context as _, Result};
-use foo_simulator::{Simulator, SimulatorConfig};
+use foo_simulator::{Handle, SimulatorConfig};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn moto_differs_only_where_it_deviates_from_aws() -> Result<()> {
-    let aws = Simulator::start(SimulatorConfig::stepped()).await?;
+    let aws = Handle::start(SimulatorConfig::stepped()).await?;
     let mut command = python::script("judge.py").await?;
     run(command.arg(aws.endpoint())).await.context("the simulator and moto disagree")
 }

@@ -10,7 +10,7 @@ use foo_model::network::{
 use foo_model::{
     AllocationId, InternetGatewayId, NatGatewayId, RouteTableId, SecurityGroupId, SubnetId, VpcId,
 };
-use foo_simulator::{Simulator, SimulatorConfig};
+use foo_simulator::{Handle, SimulatorConfig};
 use std::collections::BTreeSet;
 
 const TAG: &str = "infrastructure.foo.com/network";
@@ -347,7 +347,7 @@ impl World {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn moto_makes_networks_otherwise_only_where_it_deviates_from_aws() -> Result<()> {
-    let aws = Simulator::start(SimulatorConfig::stepped()).await?;
+    let aws = Handle::start(SimulatorConfig::stepped()).await?;
     let mut moto = Moto::start().await?;
     let mut ours = World::new(here(aws.endpoint()), Some(aws.simulator().clone())).await?;
     let mut theirs = World::new(moto.place.take().context("no place")?, None).await?;

@@ -2,7 +2,7 @@
 
 use crate::python::{self, run};
 use anyhow::{Context as _, Result};
-use foo_simulator::{Simulator, SimulatorConfig};
+use foo_simulator::{Handle, SimulatorConfig};
 use std::path::PathBuf;
 
 /// Names that Chromium goes by.
@@ -14,7 +14,7 @@ const SCREENSHOT_VARIABLE: &str = "FOO_SCREENSHOT";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_page_shows_what_happens() -> Result<()> {
-    let aws = Simulator::start(SimulatorConfig::stepped()).await?;
+    let aws = Handle::start(SimulatorConfig::stepped()).await?;
     let mut command = python::script("page.py").await?;
     command.arg(browser()?).arg(aws.endpoint());
     if let Some(path) = std::env::var_os(SCREENSHOT_VARIABLE) {

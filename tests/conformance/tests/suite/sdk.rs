@@ -5,12 +5,12 @@ use anyhow::{Context as _, Result};
 use foo_cloud::{Compute, Groups};
 use foo_cloud_adapter::{AssumedRole, AwsCloud, AwsSettings, Identity};
 use foo_model::{
-    Decrement, Group, GroupChange, GroupName, LaunchTemplateId, MetadataOptions, NewGroup, Process,
-    Protection, SubnetId, TemplateContent, TemplateHashes, TemplateVersion, UserData,
+    Decrement, Group, GroupChange, GroupName, GroupSettings, LaunchTemplateId, MetadataOptions, NewGroup,
+    Process, SubnetId, TemplateContent, TemplateHashes, TemplateVersion, UserData,
 };
 use foo_simulator::core::catalogue::IMAGE_X86_64;
 use foo_simulator::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP};
-use foo_simulator::{AccessKey, Role, Simulator, SimulatorConfig};
+use foo_simulator::{AccessKey, Handle, Role, Simulator, SimulatorConfig};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Stdio;
@@ -174,8 +174,7 @@ impl World {
             desired: Some(3),
             template: (id.clone(), TemplateVersion(1)),
             mix: None,
-            subnets: self.place.subnets.iter().map(|id| SubnetId::from(id.as_str())).collect(),
-            new_instances: Protection::Protected,
+            settings: GroupSettings::in_subnets(self.subnets()),
             drain_hook: None,
             tags: tags(),
         };
@@ -284,7 +283,7 @@ pub(crate) fn here(endpoint: String) -> Place {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn moto_differs_through_the_rust_sdk_only_where_it_deviates_from_aws() -> Result<()> {
-    let aws = Simulator::start(SimulatorConfig::stepped()).await?;
+    let aws = Handle::start(SimulatorConfig::stepped()).await?;
     let mut moto = Moto::start().await?;
     let mut ours = World::new(here(aws.endpoint()), Some(aws.simulator().clone())).await?;
     let mut theirs = World::new(moto.place.take().context("no place")?, None).await?;
@@ -318,7 +317,7 @@ pub(crate) fn differ_only_in(deviations: &[(&str, &str)], ours: &World, theirs: 
 /// The SDK's own provider of credentials, against signatures that are verified: a chain of two roles, and its end.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_rust_sdk_assumes_roles() -> Result<()> {
-    let aws = Simulator::start(SimulatorConfig::stepped()).await?;
+    let aws = Handle::start(SimulatorConfig::stepped()).await?;
     let sim = aws.simulator();
     sim.put_key(AccessKey { id: "AKIDMANAGER".into(), secret: "secret".into(), policy: None });
     let role = |name: &str, trusts: &str| -> Result<Role> {

@@ -66,6 +66,52 @@ fn every_variable_of_every_flavour_is_documented_with_its_default() -> Result<()
     Ok(())
 }
 
+/// Those that have no default in any flavour.
+const REQUIRED: [(&str, &str); 8] = [
+    ("AWS_REGION", "eu-central-1"),
+    ("FOO_SUBNETS", "[{id: subnet-0a}, {id: subnet-0b}]"),
+    ("FOO_AMI_ID", "ami-0a"),
+    ("FOO_IMAGES", "[{version: v1.36.3, id: ami-0a}]"),
+    ("FOO_INSTANCE_PROFILE", "nodes"),
+    ("FOO_CONTROL_PLANE_ROLE_ARN", "arn:aws:iam::123456789012:role/first.eks.infrastructure.foo.com"),
+    ("FOO_KUBECONFIG_SECRET", "c1-existing"),
+    ("FOO_BOOTSTRAP_SECRET", "c1-bootstrap"),
+];
+
+/// The replicas of the only pool of a flavour, with these arguments.
+fn replicas(release: &Release, flavour: &str, count: Option<&str>) -> Result<Value> {
+    let mut arguments = vec!["generate", "cluster", "c1", "--infrastructure", "foo:v0.1.0"];
+    arguments.extend(["--target-namespace", "default", "--kubernetes-version", "v1.36.3"]);
+    if flavour != "default" {
+        arguments.extend(["--flavor", flavour]);
+    }
+    arguments.extend(count.into_iter().flat_map(|count| ["--worker-machine-count", count]));
+    let objects = release.clusterctl(&arguments, &REQUIRED)?;
+    let of_pool = |object: &Value| match object["kind"].as_str() {
+        Some("MachinePool") => Some(object["spec"]["replicas"].clone()),
+        Some("Cluster") => {
+            let pools = object["spec"]["topology"]["workers"]["machinePools"].as_array()?;
+            Some(pools.iter().map(|pool| pool["replicas"].clone()).collect())
+        }
+        _ => None,
+    };
+    let found: Vec<Value> = objects.iter().filter_map(of_pool).collect();
+    let [found] = found.as_slice() else { panic!("{flavour}: not one pool: {found:?}") };
+    Ok(found.as_array().map_or_else(|| found.clone(), |pools| pools[0].clone()))
+}
+
+/// clusterctl's own default is 0, and a pool without Nodes is no first cluster.
+#[test]
+fn a_pool_has_two_replicas_unless_more_are_requested() -> Result<()> {
+    let release = Release::new()?;
+    for flavour in FLAVOURS {
+        for (count, expected) in [(None, 2), (Some("0"), 2), (Some("1"), 1), (Some("10"), 10)] {
+            assert_eq!(replicas(&release, flavour, count)?, expected, "flavour {flavour}, {count:?}");
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn every_variable_of_the_classes_is_documented_with_its_default() -> Result<()> {
     let release = Release::new()?;

@@ -335,6 +335,100 @@ fn the_control_plane_of_a_cluster_is_deleted_with_the_cluster_or_by_whoever_says
     });
 }
 
+/// It takes over what another management cluster has in AWS: its id and the names are in conditions, which tenants
+/// read.
+#[test]
+fn only_an_administrator_takes_over_from_another_management_cluster() {
+    on_server(async |server| {
+        let tenant = "tom";
+        // All rights in the namespace, as an administrator of it has them.
+        let binding = json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+            "metadata": {"name": "tenant-of-adoption", "namespace": "default"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": tenant}],
+        });
+        server.apply(&binding.to_string()).await?;
+        server.may_everything(&[OPERATOR]).await?;
+        let no = "takes over resources in AWS from another management cluster";
+        let external = json!({"version": "v1.36.3", "external": {"kubeconfigSecretRef": {"name": "one"}}});
+        for (kind, group, name, spec) in [
+            (Kind::MachinePool, "infrastructure.foo.com", "FooMachinePool", pool()),
+            (Kind::Cluster, "infrastructure.foo.com", "FooCluster", cluster()),
+            (Kind::ControlPlane, "controlplane.foo.com", "FooControlPlane", external),
+        ] {
+            let new = |annotations: Value| {
+                json!({
+                    "apiVersion": format!("{group}/v1alpha1"), "kind": name, "spec": spec,
+                    "metadata": {"name": "new", "namespace": "default", "annotations": annotations},
+                })
+            };
+            let adopting = new(json!({"infrastructure.foo.com/adopt-from": "elsewhere"}));
+            server.until_refused(tenant, &adopting, no).await?;
+            passes(server, tenant, CREATE, &new(json!({"a": "b"}))).await?;
+            passes(server, OPERATOR, CREATE, &adopting).await?;
+            // By a template of a ClusterClass, which a tenant may write.
+            is_refused(server, CORE, CREATE, &adopting, no).await?;
+            server.make(kind, "handed-over", spec.clone()).await?;
+            let annotate = |annotation| {
+                ["annotate", name, "handed-over", "--namespace=default", "--overwrite", annotation]
+            };
+            let adopt = annotate("infrastructure.foo.com/adopt-from=elsewhere");
+            is_refused(server, tenant, &adopt, &Value::Null, no).await?;
+            passes(server, OPERATOR, &adopt, &Value::Null).await?;
+            server.kubectl(&adopt).await?;
+            passes(server, tenant, &annotate("a=b"), &Value::Null).await?;
+            let another = annotate("infrastructure.foo.com/adopt-from=another");
+            is_refused(server, tenant, &another, &Value::Null, no).await?;
+            for user in [MANAGER, tenant] {
+                let removal = annotate("infrastructure.foo.com/adopt-from-");
+                passes(server, user, &removal, &Value::Null).await?;
+            }
+        }
+        Ok(())
+    });
+}
+
+/// FooMachines have a policy of their own.
+#[test]
+fn an_object_of_any_kind_is_protected_by_its_annotation() {
+    on_server(async |server| {
+        server.may_everything(&[TENANT]).await?;
+        let template = |spec: Value| json!({"template": {"spec": spec}});
+        let external = json!({"external": {"kubeconfigSecretRef": {"name": "one"}}});
+        let control_plane = with(external.clone(), json!({"version": "v1.36.3"}));
+        let nodes = json!({"family": "AL2023"});
+        let kinds = [
+            (Kind::Cluster, "foocluster", cluster()),
+            (Kind::ClusterIdentity, "fooclusteridentity", json!({"controller": {}})),
+            (Kind::ClusterTemplate, "fooclustertemplate", template(cluster())),
+            (Kind::ControlPlane, "foocontrolplane", control_plane),
+            (Kind::ControlPlaneTemplate, "foocontrolplanetemplate", template(external)),
+            (Kind::MachinePool, "foomachinepool", pool()),
+            (Kind::MachinePoolTemplate, "foomachinepooltemplate", template(pool())),
+            (Kind::NodeConfig, "foonodeconfig", nodes.clone()),
+            (Kind::NodeConfigTemplate, "foonodeconfigtemplate", template(nodes)),
+        ];
+        let crds = server.kubectl(&["get", "crd", "--output=name"]).await?;
+        let ours = crds.lines().filter(|name| name.contains(".foo.com")).count();
+        ensure!(ours == kinds.len() + 1, "a kind is missing: {crds}");
+        for (kind, name, spec) in kinds {
+            server.make(kind, "protected", spec).await?;
+            let delete = ["delete", name, "protected", "--namespace=default"];
+            passes(server, TENANT, &delete, &Value::Null).await?;
+            let annotate = ["annotate", name, "protected", "--namespace=default"];
+            let annotated = |annotation| annotate.into_iter().chain([annotation]).collect::<Vec<_>>();
+            server.kubectl(&annotated("infrastructure.foo.com/protected=")).await?;
+            for user in [TENANT, GARBAGE_COLLECTOR] {
+                is_refused(server, user, &delete, &Value::Null, "protected by the annotation").await?;
+            }
+            server.kubectl(&annotated("infrastructure.foo.com/protected-")).await?;
+            passes(server, TENANT, &delete, &Value::Null).await?;
+        }
+        Ok(())
+    });
+}
+
 #[test]
 fn a_crd_is_deleted_only_after_somebody_allowed_it() {
     on_server(async |server| {
@@ -429,7 +523,7 @@ fn the_sample_policy_limits_control_planes_by_a_config_map_of_their_namespace() 
             })
         };
         let good = control_plane(json!({
-            "name": "limited-eks_one", "securityGroups": ["sg-1"],
+            "name": "limited-eks_one", "subnets": ["subnet-1", "subnet-2"], "securityGroups": ["sg-1"],
             "addons": [{"name": "vpc-cni", "podIdentities": [{"serviceAccount": "aws-node", "roleARN": role("pods")}]}],
             "podIdentityAssociations": [{"namespace": "a", "serviceAccount": "b", "roleARN": role("pods")}],
             "encryption": {"kmsKeyARN": "arn:aws:kms:eu-central-1:123456789012:key/1"},
@@ -443,6 +537,7 @@ fn the_sample_policy_limits_control_planes_by_a_config_map_of_their_namespace() 
                 "foo-control-plane-limits",
                 "--namespace=limited-eks",
                 &roles,
+                "--from-literal=subnets=subnet-1,subnet-2",
                 "--from-literal=securityGroups=sg-1",
                 "--from-literal=kmsKeys=arn:aws:kms:eu-central-1:123456789012:key/1",
                 "--from-literal=publicEndpoint=false",
@@ -460,10 +555,12 @@ fn the_sample_policy_limits_control_planes_by_a_config_map_of_their_namespace() 
             (json!({"addons": [{"name": "a", "serviceAccountRoleARN": role("team-b")}]}), other.as_str()),
             (json!({"addons": pods}), "a role in spec.eks.addons[].podIdentities is not allowed"),
             (json!({"podIdentityAssociations": association}), other.as_str()),
+            (json!({"subnets": ["subnet-1", "subnet-3"]}), "a subnet is not allowed in this namespace"),
             (json!({"securityGroups": ["sg-2"]}), "a security group is not allowed in this namespace"),
             (json!({"encryption": key}), "key/2 is not allowed in this namespace"),
             (json!({"endpointAccess": null}), "spec.eks.endpointAccess.public must be false"),
             (json!({"name": "team-b_one"}), "spec.eks.name must begin with limited-eks_"),
+            (json!({"adopt": true}), "spec.eks.adopt is not allowed in this namespace"),
         ] {
             is_refused(server, TENANT, CREATE, &control_plane(fields), message).await?;
         }
@@ -554,7 +651,16 @@ fn the_sample_policy_limits_pools_by_a_config_map_of_their_namespace() {
                 "metadata": {"name": "p", "namespace": "limited"}, "spec": spec,
             })
         };
-        let good = pool(json!({"iamInstanceProfile": "team-a-gpu", "maxSize": 50}));
+        let good = pool(json!({
+            "iamInstanceProfile": "team-a-gpu", "maxSize": 50,
+            "subnets": [{"id": "subnet-1"}], "securityGroups": [{"id": "sg-1"}], "sshKeyName": "team-a",
+            "rootVolume": {"sizeGiB": 20, "encrypted": true, "kmsKeyID": "alias/team-a"},
+            "volumes": [
+                {"deviceName": "/dev/xvdb", "sizeGiB": 20, "encrypted": true, "kmsKeyID": "alias/team-a"},
+                {"deviceName": "/dev/xvdc", "sizeGiB": 20},
+            ],
+            "userDataStorage": {"s3": {"bucket": "team-a-data"}},
+        }));
         server.until_refused(TENANT, &good, "no params found").await?;
         server
             .kubectl(&[
@@ -565,14 +671,54 @@ fn the_sample_policy_limits_pools_by_a_config_map_of_their_namespace() {
                 "--from-literal=instanceProfiles=team-a-workers,team-a-gpu",
                 "--from-literal=amis=",
                 "--from-literal=maxSize=50",
+                "--from-literal=subnets=subnet-1",
+                "--from-literal=securityGroups=sg-1",
+                "--from-literal=kmsKeys=alias/team-a",
+                "--from-literal=keyPairs=team-a",
+                "--from-literal=buckets=team-a-data",
             ])
             .await?;
         server.until_accepted(TENANT, &good).await?;
         passes(server, TENANT, CREATE, &pool(json!({"maxSize": 1}))).await?;
+        let volume = |key: &str| json!({"sizeGiB": 20, "encrypted": true, "kmsKeyID": key});
         for (fields, message) in [
             (
                 json!({"iamInstanceProfile": "admin", "maxSize": 1}),
                 "instance profile admin is not allowed in this namespace",
+            ),
+            (
+                json!({"subnets": [{"id": "subnet-1"}, {"id": "subnet-2"}], "maxSize": 1}),
+                "a subnet is not named by its id, or not allowed in this namespace: subnet-1",
+            ),
+            (
+                json!({"subnets": [{"tags": {"a": "b"}}], "maxSize": 1}),
+                "a subnet is not named by its id, or not allowed in this namespace: subnet-1",
+            ),
+            (
+                json!({"securityGroups": [{"id": "sg-2"}], "maxSize": 1}),
+                "a security group is not named by its id, or not allowed in this namespace: sg-1",
+            ),
+            (
+                json!({"securityGroups": [{"tags": {"a": "b"}}], "maxSize": 1}),
+                "a security group is not named by its id, or not allowed in this namespace: sg-1",
+            ),
+            (
+                json!({"rootVolume": volume("alias/team-b"), "maxSize": 1}),
+                "KMS key alias/team-b is not allowed in this namespace: alias/team-a",
+            ),
+            (
+                json!({"volumes": [with(volume("alias/team-c"), json!({"deviceName": "/dev/xvdb"}))], "maxSize": 1}),
+                "KMS key alias/team-c is not allowed in this namespace: alias/team-a",
+            ),
+            (
+                json!({"sshKeyName": "team-b", "maxSize": 1}),
+                "key pair team-b is not allowed in this namespace: team-a",
+            ),
+            (
+                json!({
+                    "userDataStorage": {"s3": {"bucket": "team-b-data"}}, "iamInstanceProfile": "team-a-gpu", "maxSize": 1,
+                }),
+                "bucket team-b-data is not allowed in this namespace: team-a-data",
             ),
             (json!({"maxSize": 51}), "spec.maxSize must be set, and be at most 50"),
             (json!({}), "spec.maxSize must be set, and be at most 50"),

@@ -8,9 +8,9 @@ use crate::parts::{
 };
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::Stages;
-use foo_model::eks::Change;
+use foo_model::eks::{Change, ClusterChange, ClusterStatus, TagChange};
 use foo_model::names::TAG_ADOPTABLE;
-use foo_simulator::core::eks::cluster::{Cluster as Simulated, ClusterStatus};
+use foo_simulator::core::eks::cluster::Cluster as Simulated;
 use foo_testbed::world::{Cluster, REGION};
 use foo_testbed::{Probe, World, wait_until};
 use serde_json::json;
@@ -53,9 +53,9 @@ fn an_adopted_cluster_is_upgraded_around_a_budget_and_stays_when_its_objects_go(
         cluster.delete().await?;
         cluster.is_gone(MADE).await?;
         is_left(&cluster, &made)?;
-        let change = Change::DeleteCluster { cluster: made.name };
+        let change = Change::Cluster { cluster: made.name, change: ClusterChange::Delete };
         let somebody = world.aws().simulator().cloud(REGION, "somebody");
-        foo_cloud::Clusters::change_eks(&somebody, &change).await?;
+        foo_cloud::Clusters::change_eks(&somebody, &change, None).await?;
         Ok(())
     });
 }
@@ -63,8 +63,9 @@ fn an_adopted_cluster_is_upgraded_around_a_budget_and_stays_when_its_objects_go(
 /// The owner of the account and the administrator of the management cluster consent.
 async fn allow_its_adoption(world: &World, made: &Simulated) -> Result<()> {
     let tags = [(TAG_ADOPTABLE.to_owned(), "adopted/adopted".to_owned())].into();
-    let change = Change::TagResource { arn: made.arn.clone(), tags };
-    foo_cloud::Clusters::change_eks(&world.aws().simulator().cloud(REGION, "owner"), &change).await?;
+    let change = Change::Tags { arn: made.arn.clone(), change: TagChange::Tag(tags) };
+    let owner = world.aws().simulator().cloud(REGION, "owner");
+    foo_cloud::Clusters::change_eks(&owner, &change, None).await?;
     let identity = json!({
         "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooClusterIdentity",
         "metadata": {"name": "adopters"},

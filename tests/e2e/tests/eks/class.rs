@@ -3,6 +3,7 @@
 
 use crate::parts::{MADE, NODE_ROLE, goes, has_its_server, play, prepare_iam, runs, says, simulated};
 use anyhow::{Context as _, Result, ensure};
+use foo_e2e::document::Reader;
 use foo_testbed::world::kinds::{self, Kind, number, text};
 use foo_testbed::world::{Cluster, Pool, QUIET_PERIOD, RELEASE, World};
 use foo_testbed::{Probe, nothing_happens, until_quiet, wait_until};
@@ -10,6 +11,11 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 const NAME: &str = "one-file";
+
+const PAGE: &str = "docs/operations/clusterclass.md";
+
+/// The version of the kubelets with another build: what a user guessed before there was a Node.
+const GUESSED: &str = "v1.34.2-eks-0000000";
 
 /// What kubelets of the recommended images say.
 pub(crate) const VERSIONS: [&str; 3] = ["v1.34.2-eks-113cf36", "v1.35.1-eks-5d4a308", "v1.36.0-eks-802817d"];
@@ -23,9 +29,9 @@ pub(crate) fn publish_images(world: &World) -> Result<()> {
 }
 
 /// What clusterctl makes of the flavour `eks`, with a network of two zones, a second pool, and what each pool sets for itself.
-async fn file(world: &World) -> Result<Vec<Value>> {
+async fn file(world: &World, version: &str) -> Result<Vec<Value>> {
     let (provider, version) =
-        (format!("--infrastructure=foo:{RELEASE}"), format!("--kubernetes-version={}", VERSIONS[0]));
+        (format!("--infrastructure=foo:{RELEASE}"), format!("--kubernetes-version={version}"));
     let namespace = format!("--target-namespace={NAME}");
     let args = ["generate", "cluster", NAME, "--flavor=eks", "--worker-machine-count=2", &provider];
     let yaml = world.rig().clusterctl(args.into_iter().chain([version.as_str(), &namespace])).await?;
@@ -186,7 +192,7 @@ fn one_file_makes_a_whole_cluster_that_is_upgraded_by_its_version_and_leaves_not
         prepare_iam(world);
         publish_images(world)?;
         let cluster = world.no_cluster(NAME).await?;
-        for object in file(world).await? {
+        for object in file(world, VERSIONS[0]).await? {
             world.apply(&object).await?;
         }
         has_its_server(&cluster).await?;
@@ -203,6 +209,63 @@ fn one_file_makes_a_whole_cluster_that_is_upgraded_by_its_version_and_leaves_not
         is_still(&cluster, "upgraded").await?;
         let minor = simulated(&cluster).context("no cluster")?.version;
         ensure!(minor.to_string() == "1.36", "{minor}");
+        goes(&cluster).await
+    });
+}
+
+/// Waits until the pools say which version their Nodes have.
+async fn name_the_version_of_their_nodes(cluster: &Cluster<'_>) -> Result<()> {
+    for (name, _) in POOLS {
+        let pool = pool(cluster, name).await?;
+        let told = |view: &foo_testbed::world::PoolView| {
+            view.condition("Ready").is_some_and(|(_, _, message)| message.contains(VERSIONS[0]))
+        };
+        pool.wait("to say which version its Nodes have", MADE, told).await?;
+    }
+    Ok(())
+}
+
+/// Waits until all Nodes are others than these.
+async fn are_replaced(cluster: &Cluster<'_>, before: &BTreeSet<String>) -> Result<()> {
+    for (name, replicas) in POOLS {
+        let pool = pool(cluster, name).await?;
+        let others = |view: &foo_testbed::world::PoolView| {
+            view.is_settled_at(replicas) && view.provider_ids().iter().all(|id| !before.contains(*id))
+        };
+        pool.wait("to have other Nodes", 2 * MADE, others).await?;
+    }
+    Ok(())
+}
+
+/// A user did not know the build of the kubelets. With the block of commands the topology gets it, and each Node is replaced once.
+#[test]
+fn a_guessed_version_is_corrected_by_that_of_the_nodes_with_one_replacement() {
+    play(async |world| {
+        prepare_iam(world);
+        publish_images(world)?;
+        let cluster = world.no_cluster(NAME).await?;
+        for object in file(world, GUESSED).await? {
+            world.apply(&object).await?;
+        }
+        has_its_server(&cluster).await?;
+        let before = ids(&have_nodes(&cluster, VERSIONS[0]).await?);
+        name_the_version_of_their_nodes(&cluster).await?;
+        let history = world.history(Kind::Machine, NAME).await?;
+        let machines = || -> BTreeSet<String> {
+            history.versions().iter().map(|it| text(it, "/metadata/name").to_owned()).collect()
+        };
+        let first = machines();
+
+        let reader = Reader::of(world.rig()).await?;
+        reader.run(&format!("export NAMESPACE={NAME} CLUSTER={NAME}")).await?;
+        reader.follow(PAGE, "Take over the version of the Nodes").await?;
+        let object = cluster.read(Kind::Cluster).await?.context("no Cluster")?;
+        assert_eq!(text(&object, "/spec/topology/version"), VERSIONS[0]);
+        are_replaced(&cluster, &before).await?;
+        is_reconciled(&cluster).await?;
+        is_still(&cluster, "taken over").await?;
+        let replaced = machines().difference(&first).count();
+        assert_eq!(replaced, POOLS.iter().map(|(_, replicas)| replicas).sum::<usize>(), "each once");
         goes(&cluster).await
     });
 }

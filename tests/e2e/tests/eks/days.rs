@@ -9,9 +9,8 @@ use crate::parts::{
 use crate::tokens;
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::Stages;
-use foo_model::eks::{Change, EntryKind};
+use foo_model::eks::{Change, EntryChange, EntryKind, Issue, NewEntry};
 use foo_model::network::Tags;
-use foo_simulator::core::eks::cluster::Issue;
 use foo_simulator::core::eks::identities::AccessEntry;
 use foo_testbed::world::kinds::{Kind, condition, text};
 use foo_testbed::world::{Cluster, Pool, REGION, SOON};
@@ -61,20 +60,23 @@ async fn entries_that_somebody_deleted_come_back(
     let (name, foreign) = (eks_name(cluster), role_arn("people"));
     world.aws().simulator().put_role(foo_testbed::service_role("people", "ec2.amazonaws.com"));
     let somebody = world.aws().simulator().cloud(REGION, "somebody");
-    let change = Change::CreateAccessEntry {
+    let of = |principal: &String, change| Change::Entry {
         cluster: name.clone(),
-        principal: foreign.clone(),
+        principal: principal.clone(),
+        change,
+    };
+    let new = NewEntry {
         kind: EntryKind::Standard,
         username: None,
         groups: BTreeSet::from(["people".to_owned()]),
         tags: Tags::new(),
-        token: "by hand".to_owned(),
     };
-    foo_cloud::Clusters::change_eks(&somebody, &change).await?;
+    let change = of(&foreign, EntryChange::Create(new));
+    foo_cloud::Clusters::change_eks(&somebody, &change, Some("by hand")).await?;
     let theirs = entries(cluster)?.remove(&foreign).context("no entry of somebody else")?;
     for principal in before.keys() {
-        let change = Change::DeleteAccessEntry { cluster: name.clone(), principal: principal.clone() };
-        foo_cloud::Clusters::change_eks(&somebody, &change).await?;
+        let change = of(principal, EntryChange::Delete);
+        foo_cloud::Clusters::change_eks(&somebody, &change, None).await?;
     }
     // kube-apiserver believes a token for ten seconds that it has just reviewed.
     wait_until("who has no entry to stay out", SOON, async || {
@@ -106,8 +108,7 @@ async fn an_addon_is_degraded_and_holds_nothing_up(
     pool: &Pool<'_>,
 ) -> Result<()> {
     let words = "The add-on has no rights to describe network interfaces.";
-    let issue =
-        Issue { code: "AccessDenied".to_owned(), message: words.to_owned(), resource_ids: Vec::new() };
+    let issue = Issue { code: "AccessDenied".to_owned(), message: words.to_owned(), resources: Vec::new() };
     let (region, name) = (world.aws().region(), eks_name(cluster));
     region.set_addon_health(&name, "vpc-cni", vec![issue])?;
     starts_anew(world).await?;

@@ -2,7 +2,7 @@
 
 use crate::parts::{MADE, eks_name, play, pool_objects, prepare_iam, simulated};
 use anyhow::{Context as _, Result, ensure};
-use foo_simulator::core::eks::cluster::ClusterStatus;
+use foo_model::eks::ClusterStatus;
 use foo_testbed::world::kinds::{self, Kind, condition, text};
 use foo_testbed::world::{AFTER_DRAIN, Cluster, MachineView, QUIET_PERIOD, SOON, World};
 use foo_testbed::{Probe, wait_until};

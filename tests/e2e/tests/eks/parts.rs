@@ -5,7 +5,8 @@ use base64::Engine as _;
 use foo_cloud::Clusters as _;
 use foo_e2e::Stages;
 use foo_model::eks::{
-    AuthenticationMode, Change, EndpointAccess, IpFamily, Minor, NewCluster, Placement, SupportType,
+    AuthenticationMode, Change, ClusterChange, EndpointAccess, IpFamily, Minor, NewCluster, Placement,
+    SupportType,
 };
 use foo_model::names::TAG_CLUSTER;
 use foo_model::network::Tags;
@@ -188,7 +189,6 @@ pub(crate) fn names_by_hand(control_plane: &mut Value, name: &str) {
 pub(crate) async fn make_by_hand(world: &World, name: &str) -> Result<()> {
     prepare_iam(world);
     let new = NewCluster {
-        name: name_by_hand(name),
         version: Some(Minor(34)),
         role_arn: role_arn(CONTROL_PLANE_ROLE),
         placement: Placement {
@@ -204,12 +204,14 @@ pub(crate) async fn make_by_hand(world: &World, name: &str) -> Result<()> {
         logging: BTreeSet::new(),
         encryption_key: None,
         upgrade_policy: Some(SupportType::Extended),
-        zonal_shift: false,
+        zonal_shift: None,
         deletion_protection: false,
         tags: Tags::new(),
     };
-    let change = Change::CreateCluster { cluster: Box::new(new), token: format!("by hand {name}") };
-    world.aws().simulator().cloud(REGION, "somebody").change_eks(&change).await?;
+    let change =
+        Change::Cluster { cluster: name_by_hand(name), change: ClusterChange::Create(Box::new(new)) };
+    let token = format!("by hand {name}");
+    world.aws().simulator().cloud(REGION, "somebody").change_eks(&change, Some(&token)).await?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 
 use crate::class::{VERSIONS, publish_images};
 use crate::parts::{play, simulated};
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use foo_e2e::document::Reader;
 use foo_simulator::{AccessKey, DEFAULT_ACCOUNT, InstanceProfile, Policy};
 use foo_testbed::world::REGION;
@@ -12,12 +12,9 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 const PAGE: &str = "docs/quickstart.md";
-/// The policies that the stack of deploy/aws/iam.yaml has with the parameters of the page.
-const POLICIES: [&str; 3] = [
-    include_str!("../../../../docs/reference/iam-policy.json"),
-    include_str!("../../../../docs/reference/iam-network-policy.json"),
-    include_str!("../../../../docs/reference/iam-control-plane-policy.json"),
-];
+/// The stack with the policies, and those that it has with the parameters of the page.
+const STACK: &str = include_str!("../../../../deploy/aws/iam.yaml");
+const POLICIES: [&str; 3] = ["Policy", "NetworkPolicy", "ControlPlanePolicy"];
 /// The stack with the roles, whose default for `Name` is the name of the page's Cluster.
 const ROLES: &str = include_str!("../../../../deploy/aws/roles.yaml");
 const NAME: &str = "first";
@@ -30,12 +27,36 @@ fn attach(world: &World, policy: Policy) {
 }
 
 fn shipped() -> Result<Policy> {
+    let stack = xtask::yaml::parse(STACK)?.into_iter().next().context("an empty stack")?;
     let mut statements = Vec::new();
     for policy in POLICIES {
-        let policy: Value = serde_json::from_str(policy)?;
-        statements.extend(policy.get("Statement").and_then(Value::as_array).into_iter().flatten().cloned());
+        let policy = stack.pointer(&format!("/Resources/{policy}/Properties/PolicyDocument/Statement"));
+        let policy = policy.and_then(Value::as_array).context("a policy of the stack")?;
+        statements.extend(policy.iter().map(|statement| filled(statement, &stack)));
     }
-    Ok(serde_json::from_value(json!({"Version": "2012-10-17", "Statement": statements}))?)
+    let shipped = json!({"Version": "2012-10-17", "Statement": statements});
+    ensure!(!shipped.to_string().contains("${"), "{shipped}");
+    Ok(serde_json::from_value(shipped)?)
+}
+
+/// A part of the stack with the defaults of its parameters, as CloudFormation fills in `Fn::Sub`.
+fn filled(part: &Value, stack: &Value) -> Value {
+    let parameters = stack.get("Parameters").and_then(Value::as_object);
+    match part {
+        Value::Object(fields) => match fields.get("Fn::Sub").and_then(Value::as_str) {
+            Some(text) => parameters
+                .into_iter()
+                .flatten()
+                .fold(text.to_owned(), |text, (name, parameter)| {
+                    let default = parameter.get("Default").and_then(Value::as_str).unwrap_or_default();
+                    text.replace(&format!("${{{name}}}"), default)
+                })
+                .into(),
+            None => fields.iter().map(|(name, value)| (name.clone(), filled(value, stack))).collect(),
+        },
+        Value::Array(items) => items.iter().map(|item| filled(item, stack)).collect(),
+        other => other.clone(),
+    }
 }
 
 /// What the second stack creates; its names are in the template.

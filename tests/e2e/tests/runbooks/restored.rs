@@ -8,7 +8,8 @@ use foo_testbed::world::World;
 use foo_testbed::world::kinds::Kind;
 use serde_json::json;
 
-async fn goes_back_to(world: &World, snapshot: &std::path::Path) -> Result<()> {
+/// Everything that runs is killed, and the store is that of the snapshot.
+pub(crate) async fn goes_back_to(world: &World, snapshot: &std::path::Path) -> Result<()> {
     world.manager().kill();
     world.control_plane_manager().kill();
     world.bootstrap_manager().kill();

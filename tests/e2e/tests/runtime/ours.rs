@@ -3,7 +3,7 @@
 use crate::served::{certify, extension_config, is_known};
 use crate::stage::Stage;
 use anyhow::{Context as _, Result, ensure};
-use foo_simulator::{AccessKey, Handle, InstanceProfile, Simulator, SimulatorConfig};
+use foo_simulator::{AccessKey, Handle, InstanceProfile, SimulatorConfig};
 use foo_testbed::{Probe, Process, beside_us, free_port, wait_until};
 use serde_json::{Value, json};
 use std::net::Ipv4Addr;
@@ -45,8 +45,7 @@ impl Ours {
                 stage.rig().api().apply(&std::fs::read_to_string(&path)?).await?;
             }
         }
-        let aws =
-            Simulator::start(SimulatorConfig::scaled(1.0)).await.context("starting the simulated AWS")?;
+        let aws = Handle::start(SimulatorConfig::scaled(1.0)).await.context("starting the simulated AWS")?;
         let policy = Some(serde_json::from_str(POLICY)?);
         aws.simulator().put_key(AccessKey { id: KEY.0.to_owned(), secret: KEY.1.to_owned(), policy });
         let (folder, admin) = (tempfile::tempdir()?, free_port()?);

@@ -4,49 +4,46 @@ use super::calls::{done, tagged};
 use aws_sdk_eks::Client;
 use aws_sdk_eks::types as aws;
 use foo_cloud::{Operation, Result};
-use foo_model::eks::{AccessPolicy, AccessScope, Changed, EntryKind};
-use foo_model::network::Tags;
+use foo_model::eks::{AccessPolicy, AccessScope, Changed, NewEntry};
 use std::collections::BTreeSet;
 
-/// A new entry.
-pub(super) struct New<'a> {
-    pub(super) cluster: &'a str,
-    pub(super) principal: &'a str,
-    pub(super) kind: EntryKind,
-    pub(super) username: Option<&'a str>,
-    pub(super) groups: &'a BTreeSet<String>,
-}
-
 /// No groups are not sent: entries of types other than STANDARD refuse the field.
-pub(super) async fn create(eks: &Client, entry: New<'_>, tags: &Tags, token: &str) -> Result<Changed> {
-    let groups = Some(entry.groups).filter(|groups| !groups.is_empty());
+pub(super) async fn create(
+    eks: &Client,
+    cluster: &str,
+    principal: &str,
+    new: &NewEntry,
+    token: Option<&str>,
+) -> Result<Changed> {
+    let NewEntry { kind, username, groups, tags } = new;
+    let groups = Some(groups).filter(|groups| !groups.is_empty());
     let call = eks
         .create_access_entry()
-        .cluster_name(entry.cluster)
-        .principal_arn(entry.principal)
-        .r#type(<&str>::from(entry.kind))
-        .set_username(entry.username.map(str::to_owned))
+        .cluster_name(cluster)
+        .principal_arn(principal)
+        .r#type(<&str>::from(*kind))
+        .set_username(username.clone())
         .set_kubernetes_groups(groups.map(|groups| groups.iter().cloned().collect()))
         .set_tags(tagged(tags))
-        .client_request_token(token);
+        .set_client_request_token(token.map(str::to_owned));
     done(Operation::CreateAccessEntry, call.send().await)
 }
 
-/// Groups are always sent: an empty list takes them away.
+/// An empty list takes the groups away.
 pub(super) async fn update(
     eks: &Client,
     (cluster, principal): (&str, &str),
     username: Option<&str>,
-    groups: &BTreeSet<String>,
-    token: &str,
+    groups: Option<&BTreeSet<String>>,
+    token: Option<&str>,
 ) -> Result<Changed> {
     let call = eks
         .update_access_entry()
         .cluster_name(cluster)
         .principal_arn(principal)
         .set_username(username.map(str::to_owned))
-        .set_kubernetes_groups(Some(groups.iter().cloned().collect()))
-        .client_request_token(token);
+        .set_kubernetes_groups(groups.map(|groups| groups.iter().cloned().collect()))
+        .set_client_request_token(token.map(str::to_owned));
     done(Operation::UpdateAccessEntry, call.send().await)
 }
 

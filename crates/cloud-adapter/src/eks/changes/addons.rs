@@ -5,37 +5,55 @@ use crate::error::Gap;
 use aws_sdk_eks::Client;
 use aws_sdk_eks::types as aws;
 use foo_cloud::{Operation, Result};
-use foo_model::eks::{Changed, NewAddon, ResolveConflicts};
+use foo_model::eks::{AddonSettings, Changed, NewAddon, NewPodIdentity, ResolveConflicts};
 use foo_model::network::Tags;
+use std::collections::BTreeMap;
 
-pub(super) async fn create(eks: &Client, cluster: &str, addon: &NewAddon, token: &str) -> Result<Changed> {
+pub(super) async fn create(
+    eks: &Client,
+    cluster: &str,
+    name: &str,
+    new: &NewAddon,
+    tags: &Tags,
+    token: Option<&str>,
+) -> Result<Changed> {
     const OPERATION: Operation = Operation::CreateAddon;
+    let NewAddon { version, settings, pod_identities, conflicts } = new;
+    let AddonSettings { configuration, service_account_role } = settings.clone();
     let call = eks
         .create_addon()
         .cluster_name(cluster)
-        .addon_name(&addon.name)
-        .addon_version(&addon.version)
-        .set_configuration_values(addon.configuration.clone())
-        .set_service_account_role_arn(addon.service_account_role.clone())
-        .set_pod_identity_associations(associations(OPERATION, addon)?)
-        .resolve_conflicts(conflicts(addon.conflicts))
-        .set_tags(tagged(&addon.tags))
-        .client_request_token(token);
+        .addon_name(name)
+        .set_addon_version(version.clone())
+        .set_configuration_values(configuration)
+        .set_service_account_role_arn(service_account_role)
+        .set_pod_identity_associations(associations(OPERATION, pod_identities.as_ref())?)
+        .resolve_conflicts(resolve(*conflicts))
+        .set_tags(tagged(tags))
+        .set_client_request_token(token.map(str::to_owned));
     done(OPERATION, call.send().await)
 }
 
-pub(super) async fn update(eks: &Client, cluster: &str, addon: &NewAddon, token: &str) -> Result<Changed> {
+pub(super) async fn update(
+    eks: &Client,
+    cluster: &str,
+    name: &str,
+    new: &NewAddon,
+    token: Option<&str>,
+) -> Result<Changed> {
     const OPERATION: Operation = Operation::UpdateAddon;
+    let NewAddon { version, settings, pod_identities, conflicts } = new;
+    let AddonSettings { configuration, service_account_role } = settings.clone();
     let call = eks
         .update_addon()
         .cluster_name(cluster)
-        .addon_name(&addon.name)
-        .addon_version(&addon.version)
-        .set_configuration_values(addon.configuration.clone())
-        .set_service_account_role_arn(addon.service_account_role.clone())
-        .set_pod_identity_associations(associations(OPERATION, addon)?)
-        .resolve_conflicts(conflicts(addon.conflicts))
-        .client_request_token(token);
+        .addon_name(name)
+        .set_addon_version(version.clone())
+        .set_configuration_values(configuration)
+        .set_service_account_role_arn(service_account_role)
+        .set_pod_identity_associations(associations(OPERATION, pod_identities.as_ref())?)
+        .resolve_conflicts(resolve(*conflicts))
+        .set_client_request_token(token.map(str::to_owned));
     began(OPERATION, answered(OPERATION, call.send().await)?.update())
 }
 
@@ -44,24 +62,22 @@ pub(super) async fn delete(eks: &Client, cluster: &str, name: &str, preserve: bo
     done(Operation::DeleteAddon, call.send().await)
 }
 
-/// What an association binds.
-pub(super) struct Bound<'a> {
-    pub(super) cluster: &'a str,
-    pub(super) namespace: &'a str,
-    pub(super) service_account: &'a str,
-    pub(super) role_arn: &'a str,
-}
-
-pub(super) async fn bind(eks: &Client, bound: Bound<'_>, tags: &Tags, token: &str) -> Result<Changed> {
+pub(super) async fn bind(
+    eks: &Client,
+    cluster: &str,
+    new: &NewPodIdentity,
+    token: Option<&str>,
+) -> Result<Changed> {
     const OPERATION: Operation = Operation::CreatePodIdentityAssociation;
+    let NewPodIdentity { namespace, service_account, role_arn, tags } = new;
     let call = eks
         .create_pod_identity_association()
-        .cluster_name(bound.cluster)
-        .namespace(bound.namespace)
-        .service_account(bound.service_account)
-        .role_arn(bound.role_arn)
+        .cluster_name(cluster)
+        .namespace(namespace)
+        .service_account(service_account)
+        .role_arn(role_arn)
         .set_tags(tagged(tags))
-        .client_request_token(token);
+        .set_client_request_token(token.map(str::to_owned));
     let answer = answered(OPERATION, call.send().await)?;
     let id = answer.association().and_then(aws::PodIdentityAssociation::association_id);
     let id = id.ok_or_else(|| Gap("associationId").during(OPERATION))?;
@@ -73,10 +89,10 @@ pub(super) async fn rebind(
     cluster: &str,
     id: &str,
     role_arn: &str,
-    token: &str,
+    token: Option<&str>,
 ) -> Result<Changed> {
     let call = eks.update_pod_identity_association().cluster_name(cluster).association_id(id);
-    let call = call.role_arn(role_arn).client_request_token(token);
+    let call = call.role_arn(role_arn).set_client_request_token(token.map(str::to_owned));
     done(Operation::UpdatePodIdentityAssociation, call.send().await)
 }
 
@@ -88,18 +104,18 @@ pub(super) async fn unbind(eks: &Client, cluster: &str, id: &str) -> Result<Chan
 /// The add-on's own associations. An empty list takes them away, none leaves them.
 fn associations(
     operation: Operation,
-    addon: &NewAddon,
+    wanted: Option<&BTreeMap<String, String>>,
 ) -> Result<Option<Vec<aws::AddonPodIdentityAssociations>>> {
-    let Some(wanted) = &addon.pod_identities else { return Ok(None) };
-    let association = |(account, role): &(String, String)| {
+    let Some(wanted) = wanted else { return Ok(None) };
+    let association = |(account, role): (&String, &String)| {
         aws::AddonPodIdentityAssociations::builder().service_account(account).role_arn(role).build()
     };
     let all: Result<Vec<_>, _> = wanted.iter().map(association).collect();
     all.map(Some).map_err(|error| incomplete(operation, &error))
 }
 
-fn conflicts(resolve: ResolveConflicts) -> aws::ResolveConflicts {
-    match resolve {
+fn resolve(conflicts: ResolveConflicts) -> aws::ResolveConflicts {
+    match conflicts {
         ResolveConflicts::None => aws::ResolveConflicts::None,
         ResolveConflicts::Overwrite => aws::ResolveConflicts::Overwrite,
         ResolveConflicts::Preserve => aws::ResolveConflicts::Preserve,

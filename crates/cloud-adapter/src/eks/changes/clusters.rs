@@ -13,8 +13,12 @@ use foo_model::{SecurityGroupId, SubnetId};
 use std::collections::BTreeSet;
 use strum::IntoEnumIterator as _;
 
-/// Zonal shift is only named if it is on: regions without it may refuse the field.
-pub(super) async fn create(eks: &Client, cluster: &NewCluster, token: &str) -> Result<Changed> {
+pub(super) async fn create(
+    eks: &Client,
+    name: &str,
+    cluster: &NewCluster,
+    token: Option<&str>,
+) -> Result<Changed> {
     const OPERATION: Operation = Operation::CreateCluster;
     let services = aws::KubernetesNetworkConfigRequest::builder()
         .set_service_ipv4_cidr(cluster.service_ipv4.clone())
@@ -29,7 +33,7 @@ pub(super) async fn create(eks: &Client, cluster: &NewCluster, token: &str) -> R
         .build();
     let call = eks
         .create_cluster()
-        .name(&cluster.name)
+        .name(name)
         .set_version(cluster.version.map(|version| version.to_string()))
         .role_arn(&cluster.role_arn)
         .resources_vpc_config(place(access(&cluster.access), &cluster.placement).build())
@@ -39,10 +43,10 @@ pub(super) async fn create(eks: &Client, cluster: &NewCluster, token: &str) -> R
         .logging(logging(&cluster.logging))
         .set_encryption_config(cluster.encryption_key.as_deref().map(encryption))
         .set_upgrade_policy(cluster.upgrade_policy.map(policy))
-        .set_zonal_shift_config(cluster.zonal_shift.then(|| zonal_shift(true)))
+        .set_zonal_shift_config(cluster.zonal_shift.map(zonal_shift))
         .deletion_protection(cluster.deletion_protection)
         .set_tags(tagged(&cluster.tags))
-        .client_request_token(token);
+        .set_client_request_token(token.map(str::to_owned));
     shown(OPERATION, answered(OPERATION, call.send().await)?.cluster())
 }
 
@@ -51,29 +55,29 @@ pub(super) async fn update_version(
     cluster: &str,
     version: Minor,
     force: bool,
-    token: &str,
+    token: Option<&str>,
 ) -> Result<Changed> {
     const OPERATION: Operation = Operation::UpdateClusterVersion;
     let call = eks.update_cluster_version().name(cluster).version(version.to_string()).force(force);
-    let answer = answered(OPERATION, call.client_request_token(token).send().await)?;
-    began(OPERATION, answer.update())
+    let call = call.set_client_request_token(token.map(str::to_owned));
+    began(OPERATION, answered(OPERATION, call.send().await)?.update())
 }
 
 pub(super) async fn update_config(
     eks: &Client,
     cluster: &str,
     update: &ConfigUpdate,
-    token: &str,
+    token: Option<&str>,
 ) -> Result<Changed> {
     const OPERATION: Operation = Operation::UpdateClusterConfig;
-    let call = eks.update_cluster_config().name(cluster).client_request_token(token);
+    let call = eks.update_cluster_config().name(cluster).set_client_request_token(token.map(str::to_owned));
     let call = match update {
         ConfigUpdate::Access(to) => call.resources_vpc_config(access(to).build()),
-        ConfigUpdate::Subnets(to) => call.resources_vpc_config(
-            aws::VpcConfigRequest::builder().set_subnet_ids(Some(subnet_ids(to))).build(),
-        ),
-        ConfigUpdate::SecurityGroups(to) => call.resources_vpc_config(
-            aws::VpcConfigRequest::builder().set_security_group_ids(Some(group_ids(to))).build(),
+        ConfigUpdate::Placement { subnets, security_groups } => call.resources_vpc_config(
+            aws::VpcConfigRequest::builder()
+                .set_subnet_ids(subnets.as_ref().map(subnet_ids))
+                .set_security_group_ids(security_groups.as_ref().map(group_ids))
+                .build(),
         ),
         ConfigUpdate::Logging(on) => call.logging(logging(on)),
         ConfigUpdate::AuthenticationMode(to) => call
@@ -85,11 +89,12 @@ pub(super) async fn update_config(
     began(OPERATION, answered(OPERATION, call.send().await)?.update())
 }
 
-pub(super) async fn encrypt(eks: &Client, cluster: &str, key: &str, token: &str) -> Result<Changed> {
+pub(super) async fn encrypt(eks: &Client, cluster: &str, key: &str, token: Option<&str>) -> Result<Changed> {
     const OPERATION: Operation = Operation::AssociateEncryptionConfig;
-    let call = eks.associate_encryption_config().cluster_name(cluster).client_request_token(token);
-    let answer = answered(OPERATION, call.set_encryption_config(Some(encryption(key))).send().await)?;
-    began(OPERATION, answer.update())
+    let call = eks.associate_encryption_config().cluster_name(cluster);
+    let call = call.set_encryption_config(Some(encryption(key)));
+    let call = call.set_client_request_token(token.map(str::to_owned));
+    began(OPERATION, answered(OPERATION, call.send().await)?.update())
 }
 
 pub(super) async fn delete(eks: &Client, cluster: &str) -> Result<Changed> {
@@ -112,13 +117,11 @@ pub(super) async fn untag(eks: &Client, arn: &str, keys: &BTreeSet<String>) -> R
     done(Operation::UntagResource, call.send().await)
 }
 
-/// The ranges are not sent without the public endpoint, for which they are meaningless.
 fn access(to: &EndpointAccess) -> aws::builders::VpcConfigRequestBuilder {
-    let cidrs = Some(&to.public_cidrs).filter(|cidrs| to.public && !cidrs.is_empty());
     aws::VpcConfigRequest::builder()
         .endpoint_public_access(to.public)
         .endpoint_private_access(to.private)
-        .set_public_access_cidrs(cidrs.map(|cidrs| cidrs.iter().cloned().collect()))
+        .set_public_access_cidrs(to.sent_cidrs().map(|cidrs| cidrs.iter().cloned().collect()))
 }
 
 fn place(

@@ -6,64 +6,55 @@ mod calls;
 mod clusters;
 
 use crate::AwsCloud;
-use foo_cloud::{NewOidcProvider, Result, Roles as _};
-use foo_model::eks::{Change, Changed};
+use foo_cloud::{Result, Roles as _};
+use foo_model::eks::{
+    AddonChange, Change, Changed, ClusterChange, EntryChange, OidcChange, PodIdentityChange, TagChange,
+};
 
-/// Sends a change; the answer has what is worth knowing of AWS's. One table of all changes, hence its length.
-pub(super) async fn send(cloud: &AwsCloud, change: &Change) -> Result<Changed> {
-    use Change as C;
-    let (once, with_token) = (&cloud.eks.once, &cloud.eks.repeating);
+/// Sends a change; the answer has what is worth knowing of AWS's.
+pub(super) async fn send(cloud: &AwsCloud, change: &Change, token: Option<&str>) -> Result<Changed> {
+    let eks = if token.is_some() { &cloud.eks.repeating } else { &cloud.eks.once };
     match change {
-        C::CreateCluster { cluster, token } => clusters::create(with_token, cluster, token).await,
-        C::UpdateClusterVersion { cluster, version, force, token } => {
-            clusters::update_version(with_token, cluster, *version, *force, token).await
-        }
-        C::UpdateClusterConfig { cluster, update, token } => {
-            clusters::update_config(with_token, cluster, update, token).await
-        }
-        C::AssociateEncryptionConfig { cluster, key, token } => {
-            clusters::encrypt(with_token, cluster, key, token).await
-        }
-        C::DeleteCluster { cluster } => clusters::delete(once, cluster).await,
-        C::StartInsightsRefresh { cluster } => clusters::refresh_insights(once, cluster).await,
-        C::TagResource { arn, tags } => clusters::tag(once, arn, tags).await,
-        C::UntagResource { arn, keys } => clusters::untag(once, arn, keys).await,
-
-        C::CreateAddon { cluster, addon, token } => addons::create(with_token, cluster, addon, token).await,
-        C::UpdateAddon { cluster, addon, token } => addons::update(with_token, cluster, addon, token).await,
-        C::DeleteAddon { cluster, name, preserve } => addons::delete(once, cluster, name, *preserve).await,
-        C::CreatePodIdentityAssociation { cluster, namespace, service_account, role_arn, tags, token } => {
-            let bound = addons::Bound { cluster, namespace, service_account, role_arn };
-            addons::bind(with_token, bound, tags, token).await
-        }
-        C::UpdatePodIdentityAssociation { cluster, id, role_arn, token } => {
-            addons::rebind(with_token, cluster, id, role_arn, token).await
-        }
-        C::DeletePodIdentityAssociation { cluster, id } => addons::unbind(once, cluster, id).await,
-
-        C::CreateAccessEntry { cluster, principal, kind, username, groups, tags, token } => {
-            let entry =
-                access::New { cluster, principal, kind: *kind, username: username.as_deref(), groups };
-            access::create(with_token, entry, tags, token).await
-        }
-        C::UpdateAccessEntry { cluster, principal, username, groups, token } => {
-            access::update(with_token, (cluster, principal), username.as_deref(), groups, token).await
-        }
-        C::DeleteAccessEntry { cluster, principal } => access::delete(once, cluster, principal).await,
-        C::AssociateAccessPolicy { cluster, principal, policy } => {
-            access::associate(once, cluster, principal, policy).await
-        }
-        C::DisassociateAccessPolicy { cluster, principal, policy } => {
-            access::disassociate(once, cluster, principal, policy).await
-        }
-
-        C::CreateOpenIDConnectProvider { url, client_ids, tags } => {
-            let provider =
-                NewOidcProvider { url: url.clone(), clients: client_ids.clone(), tags: tags.clone() };
-            let id = Some(cloud.create_oidc_provider(&provider).await?);
+        Change::Cluster { cluster, change } => match change {
+            ClusterChange::Create(new) => clusters::create(eks, cluster, new, token).await,
+            ClusterChange::UpdateVersion { version, force } => {
+                clusters::update_version(eks, cluster, *version, *force, token).await
+            }
+            ClusterChange::UpdateConfig(update) => clusters::update_config(eks, cluster, update, token).await,
+            ClusterChange::Encrypt(key) => clusters::encrypt(eks, cluster, key, token).await,
+            ClusterChange::RefreshInsights => clusters::refresh_insights(eks, cluster).await,
+            ClusterChange::Delete => clusters::delete(eks, cluster).await,
+        },
+        Change::Addon { cluster, name, change } => match change {
+            AddonChange::Create(new, tags) => addons::create(eks, cluster, name, new, tags, token).await,
+            AddonChange::Update(new) => addons::update(eks, cluster, name, new, token).await,
+            AddonChange::Delete { preserve } => addons::delete(eks, cluster, name, *preserve).await,
+        },
+        Change::Entry { cluster, principal, change } => match change {
+            EntryChange::Create(new) => access::create(eks, cluster, principal, new, token).await,
+            EntryChange::Update { username, groups } => {
+                access::update(eks, (cluster, principal), username.as_deref(), groups.as_ref(), token).await
+            }
+            EntryChange::Delete => access::delete(eks, cluster, principal).await,
+            EntryChange::Associate(policy) => access::associate(eks, cluster, principal, policy).await,
+            EntryChange::Disassociate(policy) => access::disassociate(eks, cluster, principal, policy).await,
+        },
+        Change::PodIdentity { cluster, change } => match change {
+            PodIdentityChange::Create(new) => addons::bind(eks, cluster, new, token).await,
+            PodIdentityChange::Update { id, role_arn } => {
+                addons::rebind(eks, cluster, id, role_arn, token).await
+            }
+            PodIdentityChange::Delete { id } => addons::unbind(eks, cluster, id).await,
+        },
+        Change::Tags { arn, change } => match change {
+            TagChange::Tag(tags) => clusters::tag(eks, arn, tags).await,
+            TagChange::Untag(keys) => clusters::untag(eks, arn, keys).await,
+        },
+        Change::Oidc(OidcChange::Create(provider)) => {
+            let id = Some(cloud.create_oidc_provider(provider).await?);
             Ok(Changed { id, ..Changed::default() })
         }
-        C::DeleteOpenIDConnectProvider { arn } => {
+        Change::Oidc(OidcChange::Delete { arn }) => {
             cloud.delete_oidc_provider(arn).await.map(|()| Changed::default())
         }
     }

@@ -15,9 +15,7 @@ use foo_model::{
 };
 use foo_simulator::core::mishaps::QuotaClass;
 use foo_simulator::core::network::{NewInterface, NewLoadBalancer, PUBLIC_SUBNETS, VPC};
-use foo_simulator::{
-    AccessKey, Fault, FaultRule, Handle, Policy, RegionHandle, SimCloud, Simulator, SimulatorConfig,
-};
+use foo_simulator::{AccessKey, Fault, FaultRule, Handle, Policy, RegionHandle, SimCloud, SimulatorConfig};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use strum::IntoEnumIterator as _;
@@ -38,7 +36,7 @@ struct World {
 impl World {
     /// With a key that has these policies.
     async fn with_rights(policies: &[&str]) -> Self {
-        let server = Simulator::start(SimulatorConfig::stepped()).await.unwrap();
+        let server = Handle::start(SimulatorConfig::stepped()).await.unwrap();
         let settings = AwsSettings { timeouts: Timeouts::default(), ..settings(&server.endpoint()) };
         let key = AccessKey {
             id: "AKIAEXAMPLE".into(),

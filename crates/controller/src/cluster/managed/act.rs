@@ -1,19 +1,11 @@
 //! Events about the calls of a network, and what they are for people.
 
 use crate::calls::Sent;
-use foo_model::network::{Change, Parts};
+use foo_model::network::{ChangeKind, Parts};
 use foo_model::{EventReason, some_names};
 use foo_network::{Action, Role};
 use std::collections::BTreeMap;
 use std::fmt::Display;
-
-/// What an action is, for people.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ChangeKind {
-    Created,
-    Deleted,
-    Changed,
-}
 
 /// Events about calls that were carried out, one for each kind of change.
 pub(super) fn events(sent: &[Sent<Action>], was_ready: bool) -> Vec<(EventReason, String)> {
@@ -27,7 +19,7 @@ pub(super) fn events(sent: &[Sent<Action>], was_ready: bool) -> Vec<(EventReason
         if kind == ChangeKind::Changed && !was_ready {
             continue;
         }
-        let of = sent.iter().filter(|sent| sent.result.is_ok() && kind_of(&sent.action.change) == kind);
+        let of = sent.iter().filter(|sent| sent.result.is_ok() && sent.action.change.kind() == kind);
         let mut names: Vec<String> = of.map(|sent| named(sent, kind)).collect();
         names.sort();
         if !names.is_empty() {
@@ -43,54 +35,6 @@ fn named(sent: &Sent<Action>, kind: ChangeKind) -> String {
         (ChangeKind::Created, Some(id)) => format!("{role} ({id})"),
         (ChangeKind::Changed, _) => format!("{role}: {why}"),
         (ChangeKind::Created | ChangeKind::Deleted, _) => role.to_string(),
-    }
-}
-
-fn kind_of(change: &Change) -> ChangeKind {
-    match change {
-        Change::CreateVpc { .. }
-        | Change::CreateSubnet { .. }
-        | Change::CreateInternetGateway { .. }
-        | Change::CreateEgressOnlyInternetGateway { .. }
-        | Change::AllocateAddress { .. }
-        | Change::CreateNatGateway { .. }
-        | Change::CreateRouteTable { .. }
-        | Change::CreateSecurityGroup { .. }
-        | Change::CreateVpcEndpoint { .. } => ChangeKind::Created,
-        Change::DeleteVpc { .. }
-        | Change::DeleteSubnet { .. }
-        | Change::DeleteInternetGateway { .. }
-        | Change::DeleteEgressOnlyInternetGateway { .. }
-        | Change::ReleaseAddress { .. }
-        | Change::DeleteNatGateway { .. }
-        | Change::DeleteRouteTable { .. }
-        | Change::DeleteSecurityGroup { .. }
-        | Change::DeleteVpcEndpoints { .. }
-        | Change::DeleteNetworkInterface { .. }
-        | Change::DeleteLoadBalancer { .. }
-        | Change::DeleteTargetGroup { .. } => ChangeKind::Deleted,
-        Change::ModifyVpcAttribute { .. }
-        | Change::AssociateVpcCidrBlock { .. }
-        | Change::AssociateVpcIpv6 { .. }
-        | Change::DisassociateVpcCidrBlock { .. }
-        | Change::ModifySubnetAttribute { .. }
-        | Change::AssociateSubnetCidrBlock { .. }
-        | Change::AttachInternetGateway { .. }
-        | Change::DetachInternetGateway { .. }
-        | Change::CreateRoute { .. }
-        | Change::ReplaceRoute { .. }
-        | Change::DeleteRoute { .. }
-        | Change::AssociateRouteTable { .. }
-        | Change::ReplaceRouteTableAssociation { .. }
-        | Change::DisassociateRouteTable { .. }
-        | Change::AuthorizeSecurityGroupIngress { .. }
-        | Change::AuthorizeSecurityGroupEgress { .. }
-        | Change::RevokeSecurityGroupIngress { .. }
-        | Change::RevokeSecurityGroupEgress { .. }
-        | Change::UpdateSecurityGroupRuleDescriptionsIngress { .. }
-        | Change::ModifyVpcEndpoint { .. }
-        | Change::CreateTags { .. }
-        | Change::DeleteTags { .. } => ChangeKind::Changed,
     }
 }
 

@@ -1,9 +1,9 @@
 //! Whose a network is: its id on the FooCluster, and the permission to take it over from another management cluster.
 
-use super::state::{NetworkState, has_begun};
 use crate::calls::Goal;
 use crate::calls::identity::Annotations;
 use crate::cluster::clusters::Clusters;
+use crate::cluster::network_state::{NetworkState, has_begun};
 use foo_api::FooCluster;
 use foo_api::names::managers;
 use foo_model::names::NETWORK_ID_ANNOTATION;

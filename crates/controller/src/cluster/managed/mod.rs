@@ -4,14 +4,12 @@
 mod act;
 mod desired;
 mod identity;
-mod looks;
 mod pass;
-mod record;
-pub(super) mod shown;
-pub(super) mod state;
+mod shown;
 mod workload;
 
 use super::clusters::{Clusters, LOOK_AGAIN};
+use super::network_state::{NetworkState, looks};
 use super::status::{Found, Said};
 use crate::apply::{self, Written};
 use crate::calls::{self, Ended, Goal, Progress};
@@ -23,7 +21,6 @@ use foo_model::Blocked;
 use kube::{Api, ResourceExt};
 use kube_runtime::reflector::ObjectRef;
 use pass::Pass;
-use state::NetworkState;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -46,21 +43,9 @@ impl Clusters {
             Ok(region) => region,
             Err(blocked) => return self.is_blocked(api, cluster, goal, blocked).await,
         };
-        let mut pass = Pass {
-            clusters: self,
-            api,
-            cluster,
-            managed,
-            goal,
-            region,
-            account: None,
-            taken: BTreeSet::new(),
-            began: self.context.clock.now(),
-            knows_quotas: false,
-            progress: Progress::begin(&self.context),
-        };
+        let (began, mut progress) = (self.context.clock.now(), Progress::begin(&self.context));
         self.keep_id(api, cluster, goal, &mut state).await?;
-        match looks::zones(&pass.region.networks).await {
+        match looks::zones(&region.networks).await {
             Ok(zones) => state.zones = zones,
             Err(error) if state.zones.is_empty() => {
                 let blocked = Blocked::new(error.kind.into(), error.to_string());
@@ -71,11 +56,28 @@ impl Clusters {
         if let Err(blocked) = self.learn_name(cluster, goal, &mut state).await {
             return self.is_blocked(api, cluster, goal, blocked).await;
         }
-        pass.account = pass.region.account().await.ok().map(str::to_owned);
+        let account = region.account().await.ok().map(str::to_owned);
         // Those of an earlier pass tell nothing about the account of now.
         state.quotas = None;
         let period = self.context.settings.network_period;
-        pass.progress.trouble = looks::renew(&state.kinds, &pass.region.networks, period).await;
+        progress.trouble = looks::renew(&state.kinds, &region.networks, period).await;
+        let pass = Pass {
+            clusters: self,
+            api,
+            managed,
+            pass: calls::Pass {
+                context: &self.context,
+                object: cluster,
+                own: &self.own,
+                goal,
+                region,
+                account,
+            },
+            taken: BTreeSet::new(),
+            began,
+            knows_quotas: false,
+            progress,
+        };
         calls::run(pass, &mut state).await
     }
 

@@ -3,29 +3,25 @@
 use super::act;
 use super::desired::{self, Known};
 use super::identity;
-use super::looks;
 use super::shown::{self, View};
-use super::state::NetworkState;
 use super::workload;
-use crate::Context;
 use crate::apply::{self, Written};
-use crate::calls::{Driver, Ended, GO_ON, Goal, LOOK_SOON, Progress, ReadOnly, Sent, Turn, Warned};
-use crate::clouds::CloudRegion;
+use crate::calls::{self, Driver, Ended, GO_ON, Goal, LOOK_SOON, Progress, ReadOnly, Sent, Turn, Warned};
 use crate::cluster::clusters::Clusters;
+use crate::cluster::network_state::{NetworkState, looks};
 use crate::cluster::status::{Found, Said, credentials};
 use crate::labels::Controller;
-use foo_api::FooCluster;
 use foo_api::cluster::ManagedNetwork;
+use foo_api::{FooCluster, conditions};
 use foo_calls::Process;
 use foo_calls::report::Status;
 use foo_cloud::{Cloud, CloudError};
 use foo_model::names::ADOPT_FROM_ANNOTATION;
 use foo_model::network::{Kind, Parts, Scope};
 use foo_model::{Blocked, EventReason, Reason, Timestamp, VpcId};
-use foo_network::report::{Condition, ConditionKind, LookRequest};
+use foo_network::report::{Condition, ConditionKind, LookRequest, NAMESAKE};
 use foo_network::{Action, Desired, Network, Observed, Plan};
 use kube::{Api, ResourceExt};
-use kube_runtime::reflector::ObjectRef;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,12 +30,8 @@ use std::time::Duration;
 pub(super) struct Pass<'a> {
     pub(super) clusters: &'a Clusters,
     pub(super) api: &'a Api<FooCluster>,
-    pub(super) cluster: &'a FooCluster,
     pub(super) managed: &'a ManagedNetwork,
-    pub(super) goal: Goal,
-    pub(super) region: Arc<CloudRegion>,
-    /// The account that AWS is called for, if known.
-    pub(super) account: Option<String>,
+    pub(super) pass: calls::Pass<'a, FooCluster>,
     /// Looks that were taken; none is taken twice.
     pub(super) taken: BTreeSet<LookRequest>,
     /// When it began.
@@ -69,28 +61,12 @@ impl Driver for Pass<'_> {
     /// Many plans of a network only read, one after the other.
     const READ_ONLY: ReadOnly = ReadOnly::Remembered;
 
-    fn context(&self) -> &Context {
-        &self.clusters.context
-    }
-
-    fn object(&self) -> &FooCluster {
-        self.cluster
-    }
-
-    fn newest(&self) -> Option<Arc<FooCluster>> {
-        self.clusters.own.get(&ObjectRef::from_obj(self.cluster))
+    fn pass(&self) -> &calls::Pass<'_, FooCluster> {
+        &self.pass
     }
 
     fn is_left_alone(&self, newest: &FooCluster) -> bool {
-        self.clusters.is_left_alone(newest, self.goal)
-    }
-
-    fn goal(&self) -> Goal {
-        self.goal
-    }
-
-    fn region(&self) -> &Arc<CloudRegion> {
-        &self.region
+        self.clusters.is_left_alone(newest, self.pass.goal)
     }
 
     fn progress(&mut self) -> &mut Progress {
@@ -106,11 +82,11 @@ impl Driver for Pass<'_> {
     }
 
     fn observed(&self, state: &NetworkState, now: Timestamp) -> Observed {
-        state.observed(&self.region.networks, &self.clusters.tagged_cluster(self.cluster), now)
+        state.observed(&self.pass.region.networks, &self.clusters.tagged_cluster(self.pass.object), now)
     }
 
     fn desired(&self, observed: &Observed, state: &NetworkState) -> Result<Desired, Blocked> {
-        let (clusters, cluster) = (self.clusters, self.cluster);
+        let (clusters, cluster) = (self.clusters, self.pass.object);
         let status = clusters.networks.network(cluster);
         let namespace = cluster.namespace().unwrap_or_default();
         let name = clusters.name_of_cluster(cluster);
@@ -124,13 +100,13 @@ impl Driver for Pass<'_> {
             region: &cluster.spec.region,
             installation: &clusters.installation,
             adopt_from: cluster.annotations().get(ADOPT_FROM_ANNOTATION).map(String::as_str),
-            account: self.account.as_deref(),
+            account: self.pass.account.as_deref(),
             zones: &state.zones,
             seen: &observed.tagged.parts,
             status: status.as_ref(),
             vpc: vpc.as_ref().and_then(|vpc| observed.by_id.parts.vpcs.get(vpc)),
             vpc_subnets: vpc.as_ref().and_then(|vpc| observed.in_vpc.get(vpc)).map(|look| &look.parts),
-            being_deleted: self.goal == Goal::Delete,
+            being_deleted: self.pass.goal == Goal::Delete,
             // A pass over what is paused does not come as far as this.
             paused: false,
         };
@@ -169,7 +145,7 @@ impl Driver for Pass<'_> {
     }
 
     async fn blocked(&mut self, blocked: Blocked, _state: &mut NetworkState) -> Result<Ended, apply::Error> {
-        self.clusters.is_blocked(self.api, self.cluster, self.goal, blocked).await
+        self.clusters.is_blocked(self.api, self.pass.object, self.pass.goal, blocked).await
     }
 
     fn notes(&self, plan: &Plan, state: &mut NetworkState, now: Timestamp) {
@@ -178,7 +154,7 @@ impl Driver for Pass<'_> {
 
     fn due(&self, plan: &Plan, now: Timestamp) -> Option<Reads> {
         let quotas = plan.report.wants_quotas && !self.knows_quotas;
-        let mut looks = looks::due(&plan.report, &self.region.networks, now);
+        let mut looks = looks::due(&plan.report, &self.pass.region.networks, now);
         looks.retain(|request| !self.taken.contains(request));
         (quotas || !looks.is_empty()).then_some(Reads { looks, quotas })
     }
@@ -186,7 +162,7 @@ impl Driver for Pass<'_> {
     async fn take(&mut self, reads: Reads, state: &mut NetworkState, _now: Timestamp) {
         if reads.quotas {
             self.knows_quotas = true;
-            state.quotas = Some(looks::quotas(&self.region.networks).await);
+            state.quotas = Some(looks::quotas(&self.pass.region.networks).await);
         }
         if !reads.looks.is_empty() {
             self.look(&reads.looks).await;
@@ -200,22 +176,22 @@ impl Driver for Pass<'_> {
         state: &mut NetworkState,
     ) -> Result<(), apply::Error> {
         let (clusters, trouble) = (self.clusters, self.progress.trouble.clone());
-        let deleting = (self.goal == Goal::Delete).then(|| shown::deleting(turn.plan, trouble.as_ref()));
+        let deleting = (self.pass.goal == Goal::Delete).then(|| shown::deleting(turn.plan, trouble.as_ref()));
         let shown = shown::shown(
             &View {
                 desired: turn.desired,
                 observed: turn.observed,
                 plan: turn.plan,
                 zones: &state.zones,
-                before: clusters.networks.network(self.cluster),
+                before: clusters.networks.network(self.pass.object),
                 clock: clusters.context.kubernetes_clock.found().difference,
             },
             trouble,
         );
         let found = Found::Managed(Box::new(shown));
-        let refusal = self.region.observer.refusal().map(|(_, error)| error);
+        let refusal = self.pass.region.observer.refusal().map(|(_, error)| error);
         let said = Said { deleting, ..Said::of(credentials(&found, refusal.as_ref())) };
-        let written = clusters.publish(self.api, self.cluster, &found, said).await?;
+        let written = clusters.publish(self.api, self.pass.object, &found, said).await?;
         self.progress.worked |= written == Written::Yes;
         Ok(())
     }
@@ -227,6 +203,7 @@ impl Driver for Pass<'_> {
     ) -> Result<(), apply::Error> {
         self.publish(turn, state).await?;
         state.process.accept(turn.plan);
+        self.warn_of_namesake(turn.plan, state).await;
         Ok(())
     }
 
@@ -239,7 +216,7 @@ impl Driver for Pass<'_> {
     }
 
     fn events(&self, sent: &[Sent<Action>]) -> Vec<(EventReason, String)> {
-        let was_ready = self.cluster.status.as_ref().is_some_and(|status| status.ready == Some(true));
+        let was_ready = self.pass.object.status.as_ref().is_some_and(|status| status.ready == Some(true));
         act::events(sent, was_ready)
     }
 
@@ -250,7 +227,7 @@ impl Driver for Pass<'_> {
     async fn forget_adoption(&self, turn: &Turn<'_, Network>) -> Result<(), kube::Error> {
         let installations = foo_network::installations(turn.desired, turn.observed);
         if installations.len() == 1 && installations.contains(&*self.clusters.installation) {
-            identity::annotations(self.api, self.cluster).forget_adoption().await?;
+            identity::annotations(self.api, self.pass.object).forget_adoption().await?;
         }
         Ok(())
     }
@@ -261,7 +238,7 @@ impl Driver for Pass<'_> {
         // What could not be looked at is overdue, and an immediate retry would not help.
         let looks = match &self.progress.trouble {
             Some(_) => Some(LOOK_SOON),
-            None => looks::renewal(&state.kinds, &self.region.networks, period, now),
+            None => looks::renewal(&state.kinds, &self.pass.region.networks, period, now),
         };
         // A pass that gave way did not take the looks of its last plan: no timer brings them.
         let rest = (!plan.actions.is_empty() || self.due(plan, now).is_some()).then_some(GO_ON);
@@ -272,8 +249,18 @@ impl Driver for Pass<'_> {
 }
 
 impl Pass<'_> {
+    /// An event when `NetworkReady` says for the first time that another management cluster has a network for a Cluster of this name.
+    async fn warn_of_namesake(&self, plan: &Plan, state: &mut NetworkState) {
+        let kind: &'static str = ConditionKind::NetworkReady.into();
+        let before = self.cluster.status.as_ref().map(|it| it.conditions.as_slice()).unwrap_or_default();
+        let is_known = conditions::find(before, kind).is_some_and(|it| it.message.contains(NAMESAKE));
+        if plan.report.namesake && !is_known {
+            state.warned.warn(self.context(), self.cluster, EventReason::NetworkElsewhere, NAMESAKE).await;
+        }
+    }
+
     async fn look(&mut self, requests: &[LookRequest]) {
-        let trouble = looks::take(requests, &self.region.networks).await;
+        let trouble = looks::take(requests, &self.pass.region.networks).await;
         self.progress.trouble = trouble.or_else(|| self.progress.trouble.take());
     }
 }

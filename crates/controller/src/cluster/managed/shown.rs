@@ -3,7 +3,8 @@
 #[cfg(test)]
 mod tests;
 
-use super::record;
+use crate::cluster::network_state::record;
+use crate::cluster::status::Shown;
 use foo_api::cluster::{FailureDomain, NetworkStatus, SubnetStatus};
 use foo_api::conditions::NewCondition;
 use foo_calls::report::Status;
@@ -14,19 +15,6 @@ use foo_network::desired::{DesiredSubnet, Tier};
 use foo_network::report::{ConditionKind, Resource, State};
 use foo_network::{Desired, Observed, Plan, Role};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What is shown of a managed network.
-#[derive(Clone, Debug)]
-pub(in crate::cluster) struct Shown {
-    pub(in crate::cluster) network: NetworkStatus,
-    pub(in crate::cluster) failure_domains: Vec<FailureDomain>,
-    /// `NetworkReady`.
-    pub(in crate::cluster) ready: NewCondition,
-    /// The conditions under it.
-    pub(in crate::cluster) areas: Vec<NewCondition>,
-    /// Why AWS could not be looked at, if it could not.
-    pub(in crate::cluster) trouble: Option<CloudError>,
-}
 
 /// What there is to be shown.
 pub(super) struct View<'a> {

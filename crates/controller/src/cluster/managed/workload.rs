@@ -1,8 +1,8 @@
 //! By which name the network is tagged for controllers in the workload cluster, and by which what they left is found.
 
-use super::state::NetworkState;
 use crate::calls::Goal;
 use crate::cluster::clusters::Clusters;
+use crate::cluster::network_state::NetworkState;
 use crate::workload_name;
 use foo_api::FooCluster;
 use foo_model::{Blocked, Reason};

@@ -2,7 +2,7 @@
 
 use crate::calls::Sent;
 use foo_eks::Action;
-use foo_model::eks::Change;
+use foo_model::eks::{Change, ClusterChange};
 use foo_model::{EventReason, some_names};
 
 /// Events about calls that were carried out, one for each kind of change.
@@ -27,32 +27,23 @@ pub(super) fn events(sent: &[Sent<Action>]) -> Vec<(EventReason, String)> {
 
 /// The call, and why it is sent.
 pub(super) fn in_words(action: &Action) -> String {
-    let operation: &'static str = (&action.change).into();
-    format!("{operation} ({})", action.why)
+    format!("{} ({})", action.change.operation(), action.why)
 }
 
 fn reason_of(change: &Change) -> EventReason {
     match change {
-        Change::CreateCluster { .. } => EventReason::EksClusterCreated,
-        Change::UpdateClusterVersion { .. } => EventReason::EksUpgradeStarted,
-        Change::DeleteCluster { .. } => EventReason::EksClusterDeleted,
-        Change::UpdateClusterConfig { .. }
-        | Change::AssociateEncryptionConfig { .. }
-        | Change::StartInsightsRefresh { .. }
-        | Change::CreateAddon { .. }
-        | Change::UpdateAddon { .. }
-        | Change::DeleteAddon { .. }
-        | Change::CreateAccessEntry { .. }
-        | Change::UpdateAccessEntry { .. }
-        | Change::DeleteAccessEntry { .. }
-        | Change::AssociateAccessPolicy { .. }
-        | Change::DisassociateAccessPolicy { .. }
-        | Change::CreatePodIdentityAssociation { .. }
-        | Change::UpdatePodIdentityAssociation { .. }
-        | Change::DeletePodIdentityAssociation { .. }
-        | Change::TagResource { .. }
-        | Change::UntagResource { .. }
-        | Change::CreateOpenIDConnectProvider { .. }
-        | Change::DeleteOpenIDConnectProvider { .. } => EventReason::EksClusterChanged,
+        Change::Cluster { change, .. } => match change {
+            ClusterChange::Create(_) => EventReason::EksClusterCreated,
+            ClusterChange::UpdateVersion { .. } => EventReason::EksUpgradeStarted,
+            ClusterChange::Delete => EventReason::EksClusterDeleted,
+            ClusterChange::UpdateConfig(_) | ClusterChange::Encrypt(_) | ClusterChange::RefreshInsights => {
+                EventReason::EksClusterChanged
+            }
+        },
+        Change::Addon { .. }
+        | Change::Entry { .. }
+        | Change::PodIdentity { .. }
+        | Change::Tags { .. }
+        | Change::Oidc(_) => EventReason::EksClusterChanged,
     }
 }

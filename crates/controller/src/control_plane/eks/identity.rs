@@ -10,7 +10,7 @@ use foo_api::FooControlPlane;
 use foo_api::names::managers;
 use foo_cloud::Freshness;
 use foo_model::eks::{Answer, Question};
-use foo_model::names::{CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION};
+use foo_model::names::{ADOPTED_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, EKS_NAME_ANNOTATION};
 use foo_model::{Blocked, Reason};
 use futures::future::join_all;
 use kube::{Api, ResourceExt};
@@ -75,7 +75,7 @@ impl EksControlPlanes {
         others.extend(self.clusters_of_its_name_elsewhere(control_plane));
         let principals = join_all(others.iter().map(|other| self.principal_of(other))).await;
         let same = |principal: &Option<String>| match (own, principal.as_deref()) {
-            (Some(own), Some(other)) => own == other,
+            (Some(own), Some(other)) => is_same_principal(own, other),
             (None, _) | (_, None) => true,
         };
         match others.iter().zip(&principals).find(|(_, principal)| same(principal)) {
@@ -173,6 +173,13 @@ impl EksControlPlanes {
         let api = self.api(control_plane);
         annotations(&api, control_plane).keep_id(&names, goal, &mut state.identity).await
     }
+
+    /// That its cluster was adopted is on the FooControlPlane: a move loses the status, and anyone with rights in the account can remove
+    /// the tag.
+    pub(super) async fn keep_adopted(&self, control_plane: &FooControlPlane) -> Result<(), kube::Error> {
+        let api = self.api(control_plane);
+        annotations(&api, control_plane).keep(ADOPTED_ANNOTATION, "true").await
+    }
 }
 
 /// Those that say whose the EKS cluster is.
@@ -225,6 +232,20 @@ fn caller(arn: &str) -> Caller<'_> {
         }
         _ => Caller::Other,
     }
+}
+
+/// Whether two ARNs are those of one user or role. The path is not compared: IAM's names are unique in an account
+/// whatever the path, and in whatever case (IAM User Guide, "IAM identifiers"), and the path of a session's role is not
+/// always known.
+fn is_same_principal(one: &str, other: &str) -> bool {
+    let principal = |arn: &str| {
+        let parts: Vec<&str> = arn.splitn(6, ':').collect();
+        let &["arn", partition, "iam", _, account, resource] = parts.as_slice() else { return None };
+        let (kind, name) = resource.split_once('/')?;
+        let name = name.rsplit('/').next()?.to_ascii_lowercase();
+        Some([partition.to_owned(), account.to_owned(), kind.to_owned(), name])
+    };
+    one == other || principal(one).is_some_and(|it| principal(other) == Some(it))
 }
 
 /// The user or role that credentials belong to.
@@ -291,6 +312,31 @@ mod tests {
             "arn",
         ] {
             assert_eq!(caller(other), Caller::Other, "{other}");
+        }
+    }
+    #[test]
+    fn a_user_or_role_is_the_same_with_any_path() {
+        let arn = |of: &str| format!("arn:aws:iam::123456789012:{of}");
+        for (one, other) in [
+            ("role/shared", "role/shared"),
+            ("role/shared", "role/p/shared"),
+            ("role/p/q/shared", "role/r/shared"),
+            ("role/shared", "role/p/Shared"),
+            ("user/ci", "user/ops/ci"),
+        ] {
+            assert!(is_same_principal(&arn(one), &arn(other)), "{one} {other}");
+            assert!(is_same_principal(&arn(other), &arn(one)), "{other} {one}");
+        }
+        for (one, other) in [
+            (arn("role/shared"), arn("user/shared")),
+            (arn("role/shared"), arn("role/shared/other")),
+            (arn("role/shared"), arn("role/p/shared2")),
+            (arn("role/shared"), "arn:aws:iam::210987654321:role/shared".to_owned()),
+            (arn("role/shared"), "arn:aws-cn:iam::123456789012:role/shared".to_owned()),
+            (arn("role/shared"), "shared".to_owned()),
+            ("one".to_owned(), "two".to_owned()),
+        ] {
+            assert!(!is_same_principal(&one, &other), "{one} {other}");
         }
     }
 }

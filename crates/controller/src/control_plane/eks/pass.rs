@@ -10,12 +10,10 @@ use super::kubeconfig::Server;
 use super::looks;
 use super::shown::{self, Facts};
 use super::state::EksState;
-use crate::Context;
 use crate::apply::{self, Written};
 use crate::calls::{self, Driver, Ended, GO_ON, Goal, LOOK_SOON, Progress, ReadOnly, Sent, Turn, Warned};
 use crate::clock::kube_time;
 use crate::clock_warnings;
-use crate::clouds::CloudRegion;
 use crate::identities::Limits;
 use crate::labels::Controller;
 use foo_api::FooControlPlane;
@@ -32,7 +30,6 @@ use foo_model::names::{ADOPT_FROM_ANNOTATION, TAG_INSTALLATION};
 use foo_model::reason::Class;
 use foo_model::{Blocked, EventReason, Reason, Timestamp};
 use kube::{Resource, ResourceExt};
-use kube_runtime::reflector::ObjectRef;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,13 +40,9 @@ const TRY_AGAIN: Duration = Duration::from_mins(1);
 /// One pass.
 pub(super) struct Pass<'a> {
     control_planes: &'a EksControlPlanes,
-    control_plane: &'a FooControlPlane,
     eks: &'a Spec,
-    goal: Goal,
     place: Place,
-    region: Arc<CloudRegion>,
-    /// The account that AWS is called for, if known.
-    account: Option<String>,
+    pass: calls::Pass<'a, FooControlPlane>,
     /// Which user or role calls AWS, if known.
     own_principal: Option<OwnPrincipal>,
     /// Looks that were taken; none is taken twice.
@@ -72,28 +65,12 @@ impl Driver for Pass<'_> {
     /// EKS's answers take long, and the status says which one is waited for.
     const READ_ONLY: ReadOnly = ReadOnly::Published;
 
-    fn context(&self) -> &Context {
-        &self.control_planes.context
-    }
-
-    fn object(&self) -> &FooControlPlane {
-        self.control_plane
-    }
-
-    fn newest(&self) -> Option<Arc<FooControlPlane>> {
-        self.control_planes.own.get(&ObjectRef::from_obj(self.control_plane))
+    fn pass(&self) -> &calls::Pass<'_, FooControlPlane> {
+        &self.pass
     }
 
     fn is_left_alone(&self, newest: &FooControlPlane) -> bool {
-        self.control_planes.is_left_alone(newest, self.goal)
-    }
-
-    fn goal(&self) -> Goal {
-        self.goal
-    }
-
-    fn region(&self) -> &Arc<CloudRegion> {
-        &self.region
+        self.control_planes.is_left_alone(newest, self.pass.goal)
     }
 
     fn progress(&mut self) -> &mut Progress {
@@ -109,11 +86,11 @@ impl Driver for Pass<'_> {
     }
 
     fn observed(&self, state: &EksState, now: Timestamp) -> Observed {
-        state.looks.observed(now, self.region.clock())
+        state.looks.observed(now, self.pass.region.clock())
     }
 
     fn desired(&self, _observed: &Observed, state: &EksState) -> Result<Desired, Blocked> {
-        let (control_planes, control_plane) = (self.control_planes, self.control_plane);
+        let (control_planes, control_plane) = (self.control_planes, self.pass.object);
         let namespace = control_plane.namespace().unwrap_or_default();
         let cluster = control_planes.name_of_cluster(control_plane);
         let status = self.place.foo_cluster.as_ref().and_then(|it| it.status.as_ref());
@@ -131,21 +108,21 @@ impl Driver for Pass<'_> {
             adoption_allowed: limits.allow_adoption(),
             neighbours: control_planes.neighbours(control_plane),
             region: &self.place.region,
-            account: self.account.as_deref(),
+            account: self.pass.account.as_deref(),
             own_principal: self.own_principal.as_ref().map(|it| it.arn.as_str()),
             own_principal_is_guessed: self.own_principal.as_ref().is_some_and(|it| it.is_guessed),
             network: ready.and_then(|status| status.network.as_ref()),
             node_profiles: control_planes.node_profiles(control_plane, &self.place),
             nodes_settled: control_planes.nodes_settled(control_plane),
             oldest_kubelet: control_planes.oldest_kubelet(control_plane),
-            being_deleted: self.goal == Goal::Delete,
+            being_deleted: self.pass.goal == Goal::Delete,
             deletion_confirmed: !control_planes.is_unconfirmed(control_plane, self.eks),
         };
         desired::desired(&control_plane.spec.version, self.eks, &known)
     }
 
     async fn blocked(&mut self, blocked: Blocked, state: &mut EksState) -> Result<Ended, apply::Error> {
-        self.control_planes.is_blocked(self.control_plane, self.goal, blocked, state).await
+        self.control_planes.is_blocked(self.pass.object, self.pass.goal, blocked, state).await
     }
 
     fn notes(&self, plan: &Plan, state: &mut EksState, now: Timestamp) {
@@ -159,7 +136,7 @@ impl Driver for Pass<'_> {
     }
 
     async fn take(&mut self, reads: Vec<LookRequest>, state: &mut EksState, now: Timestamp) {
-        let trouble = state.looks.take(&reads, &self.region.clusters, now).await;
+        let trouble = state.looks.take(&reads, &self.pass.region.clusters, now).await;
         self.progress.trouble = trouble.or_else(|| self.progress.trouble.take());
         self.taken.extend(reads);
     }
@@ -171,11 +148,16 @@ impl Driver for Pass<'_> {
     /// With it goes what the controller itself finds out about the API server.
     async fn conclude(&mut self, turn: &Turn<'_, Eks>, state: &mut EksState) -> Result<(), apply::Error> {
         state.process.accept(turn.plan);
+        if let Some(newest) = self.newest().filter(|_| self.goal == Goal::Keep && turn.plan.record.adopted) {
+            self.control_planes.keep_adopted(&newest).await?;
+        }
         let cluster = turn.plan.report.cluster.as_ref();
-        let server = cluster.and_then(|cluster| Server::of(cluster, &self.region.key.region));
-        let known = match self.goal {
+        let server = cluster.and_then(|cluster| Server::of(cluster, &self.pass.region.key.region));
+        let known = match self.pass.goal {
             Goal::Keep => {
-                self.control_planes.keep_api_server(self.control_plane, server, &self.region, state).await?
+                self.control_planes
+                    .keep_api_server(self.pass.object, server, &self.pass.region, state)
+                    .await?
             }
             // Nodes and pools are gone: nobody needs it any more.
             Goal::Delete => ApiServer::default(),
@@ -186,7 +168,7 @@ impl Driver for Pass<'_> {
     }
 
     async fn send(cloud: Arc<dyn Cloud>, action: &Action) -> Result<Changed, CloudError> {
-        cloud.change_eks(&action.change).await
+        cloud.change_eks(&action.change, action.token.as_deref()).await
     }
 
     fn named(action: &Action) -> String {
@@ -211,8 +193,8 @@ impl Driver for Pass<'_> {
         let cluster = turn.plan.report.cluster.as_ref();
         let installation = cluster.and_then(|it| it.tags.get(TAG_INSTALLATION));
         if installation.is_some_and(|id| **id == *self.control_planes.installation) {
-            let api = self.control_planes.api(self.control_plane);
-            identity::annotations(&api, self.control_plane).forget_adoption().await?;
+            let api = self.control_planes.api(self.pass.object);
+            identity::annotations(&api, self.pass.object).forget_adoption().await?;
         }
         Ok(())
     }
@@ -239,7 +221,7 @@ impl Pass<'_> {
         let before = std::mem::replace(&mut state.process.record, plan.record.clone());
         state.process.record.initialized |= initialized;
         let facts = Facts { plan: Some(plan), ..Facts::default() };
-        match self.control_planes.publish(self.control_plane, facts, known, state).await {
+        match self.control_planes.publish(self.pass.object, facts, known, state).await {
             Ok(written) => {
                 self.progress.worked |= written == Written::Yes;
                 Ok(())
@@ -294,15 +276,20 @@ impl EksControlPlanes {
             let own = own_principal.as_ref().map(|it| it.arn.as_str());
             self.is_alone_with(control_plane, own).await?;
         }
+        let account = region.account().await.ok().map(str::to_owned);
         Ok(Pass {
             control_planes: self,
-            control_plane,
             eks,
-            goal,
-            account: region.account().await.ok().map(str::to_owned),
             own_principal,
             place,
-            region,
+            pass: calls::Pass {
+                context: &self.context,
+                object: control_plane,
+                own: &self.own,
+                goal,
+                region,
+                account,
+            },
             taken: BTreeSet::new(),
             upkeep: None,
             progress: Progress::begin(&self.context),

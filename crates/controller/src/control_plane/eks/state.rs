@@ -7,7 +7,7 @@ use crate::calls::identity::Identity;
 use foo_api::{FooControlPlane, FooControlPlaneStatus};
 use foo_calls::Process;
 use foo_eks::Eks;
-use foo_model::names::CONTROL_PLANE_ID_ANNOTATION;
+use foo_model::names::{ADOPTED_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION};
 use foo_model::{Blocked, Difference, Kubernetes, Timestamp};
 use kube::ResourceExt;
 
@@ -42,13 +42,15 @@ pub(super) struct AskedApiServer {
 }
 
 impl EksState {
-    /// What this process knows of the FooControlPlane when it sees it first: what the status says.
+    /// What this process knows of the FooControlPlane when it sees it first: what the status says, and after a move the annotations.
     pub(super) fn first(control_plane: &FooControlPlane, clock: Difference<Kubernetes>) -> Self {
         let annotated = control_plane.annotations().get(CONTROL_PLANE_ID_ANNOTATION).cloned();
         let recorded = control_plane.status.as_ref().map(|it| record::read(it, clock));
+        let mut record = recorded.unwrap_or_default();
+        record.adopted |= control_plane.annotations().contains_key(ADOPTED_ANNOTATION);
         Self {
             identity: Identity::first(control_plane, annotated),
-            process: Process::new(recorded.unwrap_or_default()),
+            process: Process::new(record),
             ..Self::default()
         }
     }

@@ -10,6 +10,8 @@ use crate::client::Workloads;
 use crate::pool::foo_machine_metadata;
 use crate::pool::inputs::{content, observe};
 use crate::pool::output::publish;
+use crate::pool::pass::Failure;
+use crate::pool::recently_created;
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooMachine, FooMachinePool, names};
 use foo_cloud::observer::Observer;
@@ -26,7 +28,6 @@ use foo_planner::action::{
     TemplateAction,
 };
 use foo_planner::desired::Identity;
-use foo_planner::memory::Outcome;
 use foo_planner::report::{Event, EventTrigger};
 use foo_planner::{Action, Precondition};
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions};
@@ -98,45 +99,6 @@ impl Done {
             about: EventTrigger::Nothing,
         })
     }
-}
-
-/// Why an action failed.
-#[derive(Debug, thiserror::Error)]
-pub(in crate::pool) enum Failure {
-    /// AWS.
-    #[error(transparent)]
-    Cloud(#[from] CloudError),
-    /// Kubernetes.
-    #[error("{0}")]
-    Kubernetes(#[from] Box<kube::Error>),
-}
-
-impl From<kube::Error> for Failure {
-    fn from(error: kube::Error) -> Self {
-        Self::Kubernetes(Box::new(error))
-    }
-}
-
-impl Failure {
-    /// The result for the planner's memory.
-    pub(in crate::pool) fn outcome(&self) -> Outcome {
-        match self {
-            Self::Cloud(error) if error.may_have_happened() => Outcome::MayHaveHappened,
-            Self::Cloud(_) => Outcome::Refused,
-            // Objects in the API server are watched: the cache will show what happened.
-            Self::Kubernetes(error) if is_answer(error) => Outcome::Refused,
-            Self::Kubernetes(_) => Outcome::MayHaveHappened,
-        }
-    }
-
-    /// Another writer was first, or the object is gone: the caches will show it soon.
-    pub(in crate::pool) fn is_race(&self) -> bool {
-        matches!(self, Self::Kubernetes(error) if matches!(error.as_ref(), kube::Error::Api(status) if status.code == 409 || status.code == 404))
-    }
-}
-
-fn is_answer(error: &kube::Error) -> bool {
-    matches!(error, kube::Error::Api(status) if status.code < 500)
 }
 
 impl Executor<'_> {
@@ -293,7 +255,7 @@ impl Executor<'_> {
     }
 
     fn token(&self, what: impl Hash, now: Timestamp) -> String {
-        crate::pool::act::recently_created::token(&self.pool.uid().unwrap_or_default(), what, now)
+        recently_created::token(&self.pool.uid().unwrap_or_default(), what, now)
     }
 
     async fn set_finalizer(&self, wanted: bool) -> Result<(), Failure> {

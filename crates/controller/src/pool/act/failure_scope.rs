@@ -2,7 +2,7 @@
 //! in the same way. All others are carried out, so that one Machine that a policy protects, or one instance
 //! that AWS refuses to terminate, does not delay the others.
 
-use super::execute::Failure;
+use crate::pool::pass::Failure;
 use foo_cloud::ErrorKind;
 use foo_model::{Decrement, MachineName};
 use foo_planner::Action;

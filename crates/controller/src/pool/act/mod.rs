@@ -1,27 +1,25 @@
 //! Carries out a checked plan: one action after the other, recording each result at once.
 
 mod cordon;
-pub(super) mod execute;
+mod execute;
 mod failure_scope;
 mod objects;
-pub(super) mod recently_created;
-pub(super) mod repeats;
-pub(super) mod terminate_together;
+mod terminate_together;
 #[cfg(test)]
 mod test_actions;
 
 use super::check::CheckedPlan;
+use super::gather::Gathered;
 use super::inputs::Inputs;
 use super::inputs::aws::Aws;
-use super::inputs::gather::Gathered;
-use super::pass::{Pass, Remainder};
+use super::pass::{Failure, Pass, Remainder};
 use super::pools::{LONGEST_BACKLOG, Pools};
 use super::reads::Read;
 use super::state::PoolState;
 use crate::apply;
 use crate::clouds::CloudRegion;
 use crate::labels::ActionOutcome;
-use execute::{Done, Executor, Failure};
+use execute::{Done, Executor};
 use failure_scope::Skips;
 use foo_api::FooMachinePool;
 use foo_cloud::Made;

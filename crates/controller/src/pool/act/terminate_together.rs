@@ -4,40 +4,20 @@
 //! it does not say whether it terminated some of the others. So such a refusal proves nothing: the group is
 //! observed again, and what is still to be terminated is terminated one by one for a while.
 
-use super::execute::{Done, Executor, Failure};
+use super::execute::{Done, Executor};
+use crate::pool::pass::Failure;
+use crate::pool::terminated_alone::Alone;
 use foo_cloud::{CloudError, Ended, ErrorKind};
 use foo_model::{Decrement, GroupName, InstanceId, Timestamp};
 use foo_planner::Action;
 use foo_planner::action::InstanceAction;
 use futures::future::join_all;
-use std::collections::HashMap;
-use std::time::Duration;
 
 /// Maximum of instances in one call (Auto Scaling API Reference, TerminateInstanceInAutoScalingGroup,
 /// InstanceIds).
 const MOST: usize = 100;
 /// Maximum of Machines that are read concurrently before their instances are terminated.
 const READS: usize = 10;
-/// How long instances that AWS would not terminate together are terminated one by one.
-const ALONE_FOR: Duration = Duration::from_mins(5);
-
-/// Instances that AWS would not terminate together with others, and when it refused.
-#[derive(Debug, Default)]
-pub(in crate::pool) struct Alone(HashMap<InstanceId, Timestamp>);
-
-impl Alone {
-    /// AWS would not terminate it together with others.
-    pub(in crate::pool) fn add(&mut self, action: &Action, now: Timestamp) {
-        self.0.retain(|_, since| since.until(now) < ALONE_FOR);
-        if let Action::Instance(InstanceAction::TerminateInstance { id, .. }) = action {
-            self.0.insert(id.clone(), now);
-        }
-    }
-
-    fn has(&self, id: &InstanceId, now: Timestamp) -> bool {
-        self.0.get(id).is_some_and(|since| since.until(now) < ALONE_FOR)
-    }
-}
 
 /// How many of these actions, from the first on, share one call; at least one.
 pub(in crate::pool) fn first(actions: &[Action], alone: &Alone, now: Timestamp) -> usize {
@@ -147,6 +127,7 @@ mod tests {
     use super::*;
     use crate::pool::act::test_actions::termination;
     use foo_planner::action::PoolAction;
+    use std::time::Duration;
 
     #[test]
     fn ends_of_one_kind_go_together_and_all_else_alone() {

@@ -1,9 +1,9 @@
 //! Whether the credentials belong to the account in which the pool was created.
 
-use super::gather::Gathered;
 use crate::clouds::CloudRegion;
+use crate::pool::failure_report;
+use crate::pool::gather::Gathered;
 use crate::pool::names;
-use crate::pool::output::failure_report;
 use foo_cloud::observer::Seen;
 use foo_model::Reason;
 use foo_model::{Blocked, GroupName};

@@ -1,7 +1,7 @@
 //! Whether a pass can use AWS.
 
-use super::gather::Gathered;
 use crate::clouds::CloudRegion;
+use crate::pool::gather::Gathered;
 use crate::pool::pools::Pools;
 use crate::pool::state::{PoolState, Tenure};
 use crate::pool::tenure;

@@ -4,8 +4,8 @@
 //! Secret without the label is read again once per sync period.
 
 use super::desired::BootstrapData;
-use super::gather::Gathered;
 use crate::kubeconfig::{self, KUBECONFIG_SUFFIX};
+use crate::pool::gather::Gathered;
 use crate::pool::reads::{ReadSecret, Reads};
 use foo_api::names::{CLUSTER_NAME_LABEL, SECRET_VALUE_KEY};
 use foo_api::patterns::is_object_name;

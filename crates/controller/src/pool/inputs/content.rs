@@ -222,15 +222,27 @@ fn rolls_hash(
     version: Option<&str>,
     user_data: Option<SpecHash>,
 ) -> SpecHash {
+    let TemplateContent {
+        image,
+        instance_type,
+        security_groups,
+        instance_profile,
+        key_name,
+        volumes,
+        metadata,
+        spot,
+        user_data: _, // In `follows_hash`.
+        tags: _,      // In `follows_hash`.
+    } = content;
     let rolls = Rolls {
-        image: &content.image,
-        instance_type: &content.instance_type,
-        security_groups: &content.security_groups,
-        instance_profile: content.instance_profile.as_deref(),
-        key_name: content.key_name.as_deref(),
-        volumes: &content.volumes,
-        metadata: &content.metadata,
-        spot: content.spot.as_ref(),
+        image,
+        instance_type,
+        security_groups,
+        instance_profile: instance_profile.as_deref(),
+        key_name: key_name.as_deref(),
+        volumes,
+        metadata,
+        spot: spot.as_ref(),
         data_secret_name,
         version,
         user_data,

@@ -4,19 +4,21 @@
 //! after this file the desired state is valid.
 
 use super::content::{self, Facts, NewData};
-use super::gather::Gathered;
-use super::identity;
 use super::image::{Image, usable};
 use super::replacement_rules;
 use super::stored;
 use super::{node_version, rival_machine_pools};
 use crate::identities::{Limits, Neighbours};
 use crate::lookup;
+use crate::pool::gather::Gathered;
+use crate::pool::identity;
 use foo_api::in_aws::Thing;
 use foo_api::{capi, names, pool as api};
 use foo_cloud::InstanceTypeInfo;
 use foo_cloud::lookups::{Asking, Lookups};
-use foo_model::{Blocked, DeletionTimeouts, Reason, Seconds, SecurityGroupId, SubnetId};
+use foo_model::{
+    Blocked, DeletionTimeouts, GroupSettings, Protection, Reason, Seconds, SecurityGroupId, SubnetId,
+};
 use foo_planner::desired::{
     Desired, Goal, GroupConfig, Identity, ScaleIn, Size, Template, VictimPolicy, Wanted,
 };
@@ -162,7 +164,7 @@ fn assembled(gathered: &Gathered, identity: &Identity, parts: Parts) -> Desired 
         size: parts.size,
         template: parts.template,
         group: GroupConfig {
-            subnets: parts.subnets,
+            settings: GroupSettings { subnets: parts.subnets, new_instances: Protection::Protected },
             mix,
             tags: parts.tags,
             storage: stored::storage(&gathered.pool.spec),

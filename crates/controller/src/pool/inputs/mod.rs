@@ -1,6 +1,6 @@
 //! The inputs of a plan: everything that a pass reads, in the planner's nouns.
 //!
-//! [`gather`] takes the pool's objects from the caches; the rest of this folder reads from Kubernetes and
+//! [`super::gather`] takes the pool's objects from the caches; the rest of this folder reads from Kubernetes and
 //! AWS, once per pass. What an action changes or creates (the group, the launch template, the hook) is
 //! observed again for each plan, without a call. Only the control plane's version is read when the launch
 //! template is known, so perhaps only for the second plan.
@@ -11,8 +11,6 @@ pub(super) mod bootstrap_secret;
 pub(super) mod clock;
 pub(super) mod content;
 pub(super) mod desired;
-pub(super) mod gather;
-pub(super) mod identity;
 pub(super) mod image;
 pub(super) mod launch_failures;
 pub(super) mod node_version;
@@ -24,7 +22,8 @@ pub(super) mod termination_causes;
 pub(super) mod version_skew;
 mod workload_name;
 
-use super::output::failure_report;
+use super::failure_report;
+use super::gather::Gathered;
 use super::pools::Pools;
 use super::state::{PoolState, Tenure, Watching};
 use crate::backoff::jittered;
@@ -40,7 +39,6 @@ use foo_model::{Comparison, FooMachine, Group, InstanceId, LaunchTemplate, Times
 use foo_planner::Observed;
 use foo_planner::desired::{Desired, Goal, Identity, Wanted};
 use foo_planner::observed::{Ec2State, Finalizer, Look};
-use gather::Gathered;
 use image::Image;
 use kube_runtime::reflector::ObjectRef;
 use std::collections::BTreeMap;

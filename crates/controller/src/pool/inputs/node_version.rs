@@ -2,7 +2,7 @@
 //! character by character (topology controller, `IsMachinePoolUpgrading`): with another suffix, or none, it considers the pool as
 //! being upgraded for ever, and refuses every other version.
 
-use super::gather::Gathered;
+use crate::pool::gather::Gathered;
 use foo_model::{Blocked, Reason};
 use kube::ResourceExt;
 use std::collections::BTreeSet;

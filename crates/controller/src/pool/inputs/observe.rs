@@ -6,9 +6,9 @@
 //! changes by itself (`idle_check`). A field of Cluster API that is not read yet: `api/src/capi.rs`, checked in
 //! `tests/contract`.
 
-use super::gather::Gathered;
 use crate::clock::{from_kube, shown};
 use crate::pool::foo_machine_metadata;
+use crate::pool::gather::Gathered;
 use crate::pool::reads::Read;
 use foo_api::{capi, names};
 use foo_cloud::observer::{Observer, Seen, Word};

@@ -2,7 +2,7 @@
 //! values.
 
 use super::content::unsigned;
-use super::gather::Gathered;
+use crate::pool::gather::Gathered;
 use foo_api::pool as api;
 use foo_model::names::ROLLOUT_PAUSED_ANNOTATION;
 use foo_model::{Seconds, SpecHash, Timestamp};

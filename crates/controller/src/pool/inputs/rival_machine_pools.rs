@@ -3,7 +3,7 @@
 //! with it all instances of its owner (Cluster API, MachinePool controller, `reconcileDeleteExternal`): so
 //! the provider warns.
 
-use super::gather::Gathered;
+use crate::pool::gather::Gathered;
 use foo_model::{Blocked, Reason, some_names};
 use kube::ResourceExt;
 

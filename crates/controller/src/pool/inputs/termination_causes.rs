@@ -4,8 +4,8 @@
 //! instance looks the same in all cases. The group's scaling activities have the cause, which costs a call;
 //! it is made once for all newly waiting instances.
 
-use super::gather::Gathered;
 use crate::clouds::CloudRegion;
+use crate::pool::gather::Gathered;
 use crate::pool::reads::Reads;
 use foo_cloud::error::stable_text;
 use foo_cloud::observer::Seen;

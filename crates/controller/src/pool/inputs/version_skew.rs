@@ -4,7 +4,7 @@
 //! The control plane is read live, and only if no launch template version has the desired content: never by a
 //! pool at rest, nor after a restart of the manager.
 
-use super::gather::Gathered;
+use crate::pool::gather::Gathered;
 use crate::pool::reads::Read;
 use foo_api::FooControlPlane;
 use foo_api::names::CONTROL_PLANE_GROUP;

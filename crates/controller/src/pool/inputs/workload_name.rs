@@ -1,6 +1,6 @@
 //! The name that the workload cluster has in AWS, by which its cloud controllers find instances.
 
-use super::gather::Gathered;
+use crate::pool::gather::Gathered;
 use crate::pool::reads::Reads;
 use crate::workload_name::{self, control_plane_of};
 use foo_model::{Blocked, Reason};

@@ -4,7 +4,7 @@
 //! EC2 may not know an instance that is already in service. This does not prove that it is gone, and the
 //! request is repeated.
 
-use crate::pool::inputs::gather::Gathered;
+use crate::pool::gather::Gathered;
 use foo_cloud::observer::{Observer, Word};
 use foo_model::{GroupName, InstanceId, LifecycleState, MachineName, Timestamp};
 use foo_planner::report::Report;

@@ -1,12 +1,11 @@
 //! Publishes the result of a pass: status, provider ids and events, each written only if it changed.
 
 pub(super) mod capacity;
-pub(super) mod failure_report;
 pub(super) mod instance_details;
 pub(super) mod publish;
 
 use super::foo_machine_metadata;
-use super::inputs::gather::Gathered;
+use super::gather::Gathered;
 use super::inputs::{Inputs, content, node_version, observe, rival_machine_pools};
 use super::pass::{Observation, Pass};
 use super::pools::Pools;

@@ -1,7 +1,7 @@
 //! Builds and writes status and provider ids by server-side apply, and the status of each FooMachine; only
 //! what changed.
 
-use crate::pool::inputs::gather::Gathered;
+use crate::pool::gather::Gathered;
 use foo_api::machine::{DrainHookStatus, FooMachineStatus, MachineAddress};
 use foo_api::pool::{FooMachinePoolStatus, GroupStatus, LaunchTemplateStatus, NodeInfo};
 use foo_api::pool::{ImageStatus, RolloutStatus};

@@ -1,13 +1,19 @@
 //! The alerts on what managers of this suite serve on /metrics.
 
 use super::{Played, Series, play, rules};
-use crate::support::{NS, World, objects};
-use foo_api::capi::{Machine, MachineSpec};
+use crate::support::{CLUSTER, NS, World, objects};
+use crate::{eks, networks};
+use foo_api::FooNodeConfig;
+use foo_api::capi::{Bootstrap, Cluster, ContractReference, Machine, MachineSpec};
+use foo_api::names::BOOTSTRAP_GROUP;
+use foo_api::pool::{Ami, ImageFamily, RecommendedImage};
 use foo_cloud::Watchdog;
 use foo_controller::labels::{Controller, EventOutcome, Invariant, PassResult, Task, Watched};
 use foo_controller::metrics::Metrics;
 use foo_model::Severity;
-use foo_simulator::core::catalogue::IMAGE_X86_64_NEWER;
+use foo_simulator_core::core::Region;
+use foo_simulator_core::core::catalogue::{IMAGE_X86_64, IMAGE_X86_64_NEWER};
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -150,7 +156,7 @@ async fn nothing_fires_while_a_healthy_pool_grows_shrinks_rolls_and_is_upgraded(
         pool.is_of(2);
         pool.scales_to(8);
         goes_on(&world, &mut scrapes, 20).await;
-        pool.edits(|spec| spec.ami = foo_api::pool::Ami::of_id(IMAGE_X86_64_NEWER));
+        pool.edits(|spec| spec.ami = Ami::of_id(IMAGE_X86_64_NEWER));
         goes_on(&world, &mut scrapes, 90).await;
         assert_eq!(pool.status().up_to_date_replicas, Some(8));
     }
@@ -166,6 +172,69 @@ async fn nothing_fires_while_a_healthy_pool_grows_shrinks_rolls_and_is_upgraded(
     scrapes.fired("a healthy pool", &[]);
 }
 
+/// A user applies all of it at once: a Cluster with a network of its own, an EKS control plane with add-ons, and a pool whose
+/// user data is written from a FooNodeConfig.
+fn applies_an_eks_cluster(world: &World) {
+    world.region.with(Region::empty_network).unwrap();
+    let mut cluster = objects::cluster();
+    eks::refers(&mut cluster);
+    world.has(&cluster);
+    world.has(&networks::managed(networks::small()));
+    let addons = json!({ "addons": [{ "name": "vpc-cni" }, { "name": "coredns" }] });
+    world.has(&eks::control_plane(CLUSTER, "v1.34.0", addons));
+    let config = serde_json::from_value(json!({ "family": "AL2023" })).unwrap();
+    world.has(&objects::placed(FooNodeConfig::new("workers", config)));
+    world.aws.put_role(serde_json::from_value(json!({ "name": "nodes" })).unwrap());
+    let profile = json!({ "name": "nodes", "role": "nodes" });
+    world.aws.put_instance_profile(serde_json::from_value(profile).unwrap());
+    let recommended = RecommendedImage { family: ImageFamily::Al2023, variant: None };
+    let workers = world.pool("workers").with(|spec| {
+        spec.iam_instance_profile = Some("nodes".to_owned());
+        spec.ami = Ami { recommended: Some(recommended), ..Ami::default() };
+    });
+    let workers = workers.without_secret(2);
+    workers.edits_machine_pool(|pool| {
+        let template = &mut pool.spec.template.spec;
+        template.version = Some("v1.34.0".to_owned());
+        template.bootstrap = Bootstrap {
+            config_ref: Some(ContractReference {
+                api_group: BOOTSTRAP_GROUP.to_owned(),
+                ..objects::reference("FooNodeConfig", "workers")
+            }),
+            ..Bootstrap::default()
+        };
+    });
+}
+
+/// EKS, EC2 and the network take the time that AWS takes: nothing of it is worth an alert.
+#[tokio::test(start_paused = true)]
+async fn nothing_fires_while_a_healthy_eks_cluster_is_created_idles_is_upgraded_and_deleted() {
+    let mut scrapes = Scrapes::new();
+    let world = World::empty();
+    applies_an_eks_cluster(&world);
+    goes_on(&world, &mut scrapes, 45).await;
+    world.eks_is_ready().await;
+    let workers = world.pool("workers");
+    workers.is_of(2);
+    goes_on(&world, &mut scrapes, 60).await;
+    let path = "/aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/standard/recommended/image_id";
+    world.region.publish_parameter(path, IMAGE_X86_64).unwrap();
+    world.wants_version("v1.35.0");
+    goes_on(&world, &mut scrapes, 45).await;
+    assert_eq!(world.eks_object().status.unwrap().version.as_deref(), Some("v1.35.0"));
+    world.eks_is_ready().await;
+    workers.edits_machine_pool(|pool| pool.spec.template.spec.version = Some("v1.35.0".to_owned()));
+    goes_on(&world, &mut scrapes, 60).await;
+    workers.is_of(2);
+    assert_eq!(workers.status().up_to_date_replicas, Some(2), "{}", world.in_words());
+    world.server.delete::<Cluster>(NS, CLUSTER).unwrap();
+    goes_on(&world, &mut scrapes, 60).await;
+    workers.left_nothing();
+    assert!(world.eks_object_is_gone() && world.region.clusters().is_empty());
+    assert!(world.network_cluster_is_gone() && networks::census(&networks::tagged(&world.region)).is_empty());
+    scrapes.fired("a healthy EKS cluster", &[]);
+}
+
 /// A roll-out that halts is worth one.
 #[tokio::test(start_paused = true)]
 async fn a_roll_out_that_halts_fires() {
@@ -173,8 +242,11 @@ async fn a_roll_out_that_halts_fires() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     goes_on(&world, &mut scrapes, 5).await;
-    world.region.set_image_boot(IMAGE_X86_64_NEWER, foo_simulator::core::catalogue::Boot::Fails).unwrap();
-    pool.edits(|spec| spec.ami = foo_api::pool::Ami::of_id(IMAGE_X86_64_NEWER));
+    world
+        .region
+        .set_image_boot(IMAGE_X86_64_NEWER, foo_simulator_core::core::catalogue::Boot::Fails)
+        .unwrap();
+    pool.edits(|spec| spec.ami = Ami::of_id(IMAGE_X86_64_NEWER));
     goes_on(&world, &mut scrapes, 150).await;
     scrapes.fired("a roll-out that halts", &["FooPoolNotReady", "FooRolloutStuck"]);
 }

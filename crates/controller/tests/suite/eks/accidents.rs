@@ -55,7 +55,7 @@ async fn a_copy_of_a_control_plane_goes_and_leaves_the_cluster() {
     world.until("it is gone", gone).await;
     world.waits(Duration::from_mins(5)).await;
     assert_eq!(world.region.clusters().len(), 1);
-    assert_eq!(world.eks_cluster().status, foo_simulator::core::eks::cluster::ClusterStatus::Active);
+    assert_eq!(world.eks_cluster().status, foo_model::eks::ClusterStatus::Active);
     assert!(world.eks_says("Ready").starts_with("True"), "{}", world.eks_in_words());
 }
 
@@ -159,7 +159,7 @@ async fn nodes_with_an_earlier_profile_are_let_in_until_they_are_gone() {
 /// The role of nodes.
 const NODES: &str = "arn:aws:iam::123456789012:role/nodes";
 
-fn role_of_nodes() -> foo_simulator::Role {
+fn role_of_nodes() -> foo_simulator_core::Role {
     serde_json::from_value(json!({ "name": "nodes" })).unwrap()
 }
 

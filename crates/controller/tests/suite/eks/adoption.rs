@@ -1,14 +1,15 @@
 //! An EKS cluster that exists: whose consent its adoption needs, what becomes of it, and how it is taken back after a restore.
 
 use super::{NAME, control_plane, refers};
-use crate::support::{CLUSTER, NS, World, objects};
+use crate::support::{CLUSTER, INSTALLATION, NS, World, objects};
 use foo_api::FooControlPlane;
 use foo_api::control_plane::eks::DeletionPolicy;
-use foo_model::eks::Change;
+use foo_model::eks::{Change, TagChange};
 use foo_model::names::{
-    CONTROL_PLANE_ID_ANNOTATION, TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION,
+    ADOPT_FROM_ANNOTATION, ADOPTED_ANNOTATION, CONTROL_PLANE_ID_ANNOTATION, TAG_ADOPTABLE, TAG_ADOPTED,
+    TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION,
 };
-use foo_simulator::DEFAULT_REGION;
+use foo_simulator_core::DEFAULT_REGION;
 use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
 use serde_json::{Value, json};
@@ -37,7 +38,8 @@ async fn tags(world: &World, key: &str, value: &str) {
     let arn = world.eks_cluster().arn;
     let tags = [(key.to_owned(), value.to_owned())].into();
     let owner = world.aws.cloud(DEFAULT_REGION, "owner");
-    foo_cloud::Clusters::change_eks(&owner, &Change::TagResource { arn, tags }).await.unwrap();
+    let change = Change::Tags { arn, change: TagChange::Tag(tags) };
+    foo_cloud::Clusters::change_eks(&owner, &change, None).await.unwrap();
 }
 
 /// The identity of the Cluster.
@@ -123,6 +125,62 @@ async fn the_deletion_of_an_adopted_cluster_retains_it_unless_the_spec_says_dele
     world.deletes_eks();
     world.eks_goes().await;
     assert!(world.region.cluster(NAME).is_none());
+}
+
+const OTHER: &str = "5ba1e1d0-0000-4000-8000-000000000002";
+
+/// `clusterctl move` loses the status, and meanwhile someone removes the tag.
+#[tokio::test(start_paused = true)]
+async fn a_moved_control_plane_retains_its_adopted_cluster_although_the_tag_is_gone() {
+    let mut world = adopted(json!({})).await;
+    world.edits_eks(|eks| eks.adopt = false);
+    world.waits(Duration::from_mins(2)).await;
+    assert_eq!(world.eks_object().annotations()[ADOPTED_ANNOTATION], "true");
+    // Removed by mistake, it is written again.
+    let forget = |object: &mut FooControlPlane| drop(object.annotations_mut().remove(ADOPTED_ANNOTATION));
+    world.server.edit(NS, CLUSTER, forget).unwrap();
+    world
+        .until("it is written again", || world.eks_object().annotations().contains_key(ADOPTED_ANNOTATION))
+        .await;
+    world.pauses_eks(true);
+    world.waits(Duration::from_secs(10)).await;
+    let mut target = moved(&mut world);
+    untags(&target, &[TAG_ADOPTED]).await;
+    assert!(!target.eks_cluster().tags.contains_key(TAG_ADOPTED));
+    target.deletes_eks();
+    target.starts_the_manager();
+    target.eks_goes().await;
+    let left = target.eks_cluster().tags;
+    for ours in [TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION] {
+        assert!(!left.contains_key(ours), "{left:?}");
+    }
+}
+
+/// What clusterctl takes along to another management cluster, whose manager has not started: metadata but for the uid, and the spec.
+fn moved(world: &mut World) -> World {
+    world.kills_the_manager();
+    let mut target = world.beside(OTHER);
+    target.kills_the_manager();
+    has_identity(&target, true);
+    let mut cluster = objects::cluster();
+    refers(&mut cluster);
+    target.has(&cluster);
+    target.has(&objects::foo_cluster());
+    let before = world.eks_object();
+    let mut copy = objects::placed(FooControlPlane::new(CLUSTER, before.spec.clone()));
+    copy.metadata.annotations.clone_from(&before.metadata.annotations);
+    copy.metadata.finalizers.clone_from(&before.metadata.finalizers);
+    copy.annotations_mut().insert(ADOPT_FROM_ANNOTATION.to_owned(), INSTALLATION.to_owned());
+    target.has(&copy);
+    target
+}
+
+/// Someone with rights in the account removes tags from the cluster.
+async fn untags(world: &World, keys: &[&str]) {
+    let arn = world.eks_cluster().arn;
+    let keys = keys.iter().map(|key| (*key).to_owned()).collect();
+    let owner = world.aws.cloud(DEFAULT_REGION, "owner");
+    foo_cloud::Clusters::change_eks(&owner, &Change::UntagResource { arn, keys }).await.unwrap();
 }
 
 /// It never had a cluster, so nothing is lost by its deletion, which needs no confirmation.

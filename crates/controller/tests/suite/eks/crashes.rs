@@ -1,8 +1,8 @@
 //! The manager dies around every single call of an EKS cluster's life: nothing is made twice, and nothing is left.
 
 use crate::support::World;
-use foo_simulator::core::eks::cluster::UpdateType;
-use foo_simulator::{Fault, FaultRule};
+use foo_simulator_core::core::eks::cluster::UpdateType;
+use foo_simulator_core::{Fault, FaultRule};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -7,8 +7,7 @@
 
 use super::NAME;
 use crate::support::World;
-use foo_simulator::core::eks::AddonStatus;
-use foo_simulator::core::eks::cluster::{ClusterStatus, UpdateStatus};
+use foo_model::eks::{AddonStatus, ClusterStatus, UpdateStatus};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -77,10 +76,10 @@ impl World {
         let Some(cluster) = self.region.cluster(NAME) else { return false };
         let cluster_moves = match cluster.status {
             ClusterStatus::Creating | ClusterStatus::Updating | ClusterStatus::Deleting => true,
-            ClusterStatus::Active | ClusterStatus::Failed => false,
+            ClusterStatus::Pending | ClusterStatus::Active | ClusterStatus::Failed => false,
         };
         let updates = cluster.updates.iter().any(|update| update.status == UpdateStatus::InProgress);
-        cluster_moves || updates || self.addons().values().copied().any(moves)
+        cluster_moves || updates || self.addons().values().any(|addon| addon.is_moving())
     }
 
     /// Whether EKS is done with something that the FooControlPlane shows as under way.
@@ -138,16 +137,6 @@ impl World {
     fn eks_is_as_requested(&self) -> bool {
         let all = ["Available", "ClusterReady", "AddonsReady", "AccessReady", "KubeconfigReady", "Ready"];
         all.iter().all(|kind| self.eks_says(kind).starts_with("True"))
-    }
-}
-
-fn moves(addon: AddonStatus) -> bool {
-    match addon {
-        AddonStatus::Creating | AddonStatus::Updating | AddonStatus::Deleting => true,
-        AddonStatus::Active
-        | AddonStatus::CreateFailed
-        | AddonStatus::UpdateFailed
-        | AddonStatus::Degraded => false,
     }
 }
 

@@ -17,7 +17,7 @@ use foo_api::capi::Cluster;
 use foo_api::control_plane::Eks;
 use foo_api::names::{CONTROL_PLANE_GROUP, DELETION_ALLOWED_ANNOTATION};
 use foo_api::{FooControlPlane, FooControlPlaneSpec};
-use foo_simulator::core::eks::cluster::Cluster as EksCluster;
+use foo_simulator_core::core::eks::cluster::Cluster as EksCluster;
 use kube::ResourceExt;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ const NAME: &str = "default_c-2f5c62a2";
 const ROLE: &str = "arn:aws:iam::123456789012:role/eks";
 
 /// A FooControlPlane with these fields of `spec.eks`.
-fn control_plane(name: &str, version: &str, fields: Value) -> FooControlPlane {
+pub(crate) fn control_plane(name: &str, version: &str, fields: Value) -> FooControlPlane {
     let mut eks = json!({ "roleARN": ROLE });
     if let (Value::Object(eks), Value::Object(fields)) = (&mut eks, fields) {
         eks.extend(fields);
@@ -44,7 +44,7 @@ fn control_plane(name: &str, version: &str, fields: Value) -> FooControlPlane {
 }
 
 /// The Cluster of that name refers to the FooControlPlane of the same name.
-fn refers(cluster: &mut Cluster) {
+pub(crate) fn refers(cluster: &mut Cluster) {
     let mut reference = objects::reference("FooControlPlane", &cluster.name_any());
     CONTROL_PLANE_GROUP.clone_into(&mut reference.api_group);
     cluster.spec.control_plane_ref = Some(reference);
@@ -52,9 +52,9 @@ fn refers(cluster: &mut Cluster) {
 
 impl World {
     /// A world in which EKS does not take its time.
-    fn hasty_eks() -> Self {
+    pub(crate) fn hasty_eks() -> Self {
         let world = Self::empty();
-        let shorten = |settings: &mut foo_simulator::core::Settings| {
+        let shorten = |settings: &mut foo_simulator_core::core::Settings| {
             settings.eks.create = Duration::from_secs(40);
             settings.eks.delete = Duration::from_secs(40);
             settings.eks.version_update = Duration::from_secs(40);
@@ -76,14 +76,14 @@ impl World {
     }
 
     /// The same, and everything is as requested.
-    async fn of_eks(fields: Value) -> Self {
+    pub(crate) async fn of_eks(fields: Value) -> Self {
         let world = Self::hasty_eks();
         world.begins_eks("v1.34.0", fields);
         world.eks_is_ready().await;
         world
     }
 
-    async fn eks_is_ready(&self) {
+    pub(crate) async fn eks_is_ready(&self) {
         let all = ["Available", "ClusterReady", "AddonsReady", "AccessReady", "KubeconfigReady", "Ready"];
         let is_ready = || all.iter().all(|kind| self.eks_says(kind).starts_with("True"));
         self.until("the control plane is ready", || {
@@ -96,12 +96,12 @@ impl World {
         .await;
     }
 
-    fn eks_object(&self) -> FooControlPlane {
+    pub(crate) fn eks_object(&self) -> FooControlPlane {
         self.server.get(NS, CLUSTER).unwrap()
     }
 
     /// `status reason` of a condition; empty if there is none.
-    fn eks_says(&self, kind: &str) -> String {
+    pub(crate) fn eks_says(&self, kind: &str) -> String {
         self.eks_condition(CLUSTER, kind).0
     }
 
@@ -113,7 +113,7 @@ impl World {
         condition.map_or_else(Default::default, |it| (format!("{} {}", it.status, it.reason), it.message))
     }
 
-    fn eks_in_words(&self) -> String {
+    pub(crate) fn eks_in_words(&self) -> String {
         let conditions = self.eks_object().status.unwrap_or_default().conditions;
         let words =
             conditions.iter().map(|it| format!("{}={} {} {}", it.type_, it.status, it.reason, it.message));
@@ -125,7 +125,7 @@ impl World {
         self.server.edit(NS, CLUSTER, set).unwrap();
     }
 
-    fn wants_version(&self, version: &str) {
+    pub(crate) fn wants_version(&self, version: &str) {
         let set = |object: &mut FooControlPlane| version.clone_into(&mut object.spec.version);
         self.server.edit(NS, CLUSTER, set).unwrap();
     }
@@ -148,7 +148,7 @@ impl World {
         self.server.delete::<FooControlPlane>(NS, CLUSTER).unwrap();
     }
 
-    fn eks_object_is_gone(&self) -> bool {
+    pub(crate) fn eks_object_is_gone(&self) -> bool {
         self.server.get::<FooControlPlane>(NS, CLUSTER).is_none()
     }
 
@@ -156,7 +156,7 @@ impl World {
         self.until("the FooControlPlane is gone", || self.eks_object_is_gone()).await;
     }
 
-    fn eks_cluster(&self) -> EksCluster {
+    pub(crate) fn eks_cluster(&self) -> EksCluster {
         self.region.cluster(NAME).unwrap()
     }
 

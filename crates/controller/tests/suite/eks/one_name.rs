@@ -6,7 +6,7 @@ use crate::support::{CLUSTER, INSTALLATION, NS, World, objects};
 use foo_api::FooControlPlane;
 use foo_api::capi::Cluster;
 use foo_model::names::{EKS_NAME_ANNOTATION, eks_cluster_name};
-use foo_simulator::{Simulator, SimulatorConfig};
+use foo_simulator_core::{Fault, FaultRule, Simulator, SimulatorConfig};
 use k8s_openapi::api::core::v1::Secret;
 use kube::{Resource as _, ResourceExt};
 use serde_json::{Value, json};
@@ -107,12 +107,34 @@ async fn one_name_with_two_identities_of_one_role_is_refused_to_the_younger() {
     assert_eq!(names_at_eks(&world.aws, ELSEWHERE), Vec::<String>::new());
 }
 
+/// The path of a role is known from the chain of one identity, and not of the other one, which may not read its role.
+#[tokio::test(start_paused = true)]
+async fn one_name_with_two_identities_of_one_role_with_a_path_is_refused_to_the_younger() {
+    let world = World::hasty_eks();
+    let session = world.aws.role_session("shared", "two", world.aws.now()).unwrap();
+    let limits = json!({ "allowedNamespaces": {}, "allowedControlPlaneNames": [PROD] });
+    let role = json!({ "role": { "arn": "arn:aws:iam::123456789012:role/p/shared" } });
+    let keys = json!({ "secret": { "name": "keys" } });
+    world.has(&objects::keys("keys", &session.id));
+    for (name, mut spec) in [("one", role), ("two", keys)] {
+        spec.as_object_mut().unwrap().extend(limits.as_object().unwrap().clone());
+        world.has(&objects::identity(name, spec));
+    }
+    begins_in(&world, (NS, "eu-central-1"), Some("one"), json!({ "name": PROD }));
+    let says = || cluster_ready(&world, NS).0;
+    world.until("the first one is there", || says() == "True ClusterAsRequested").await;
+    world.aws.add_fault(FaultRule::on("GetRole", Fault::Denied).for_caller(&session.id));
+    begins_in(&world, (OTHER, ELSEWHERE), Some("two"), json!({ "name": PROD }));
+    is_refused(&world, OTHER).await;
+    assert_eq!(names_at_eks(&world.aws, ELSEWHERE), Vec::<String>::new());
+}
+
 #[tokio::test(start_paused = true)]
 async fn one_name_in_two_accounts_is_two_users_and_works() {
     let mut world = World::hasty_eks();
     let theirs =
         Simulator::new(SimulatorConfig { account: "210987654321".to_owned(), ..SimulatorConfig::stepped() });
-    let shorten = |settings: &mut foo_simulator::core::Settings| settings.eks.create = Duration::ZERO;
+    let shorten = |settings: &mut foo_simulator_core::core::Settings| settings.eks.create = Duration::ZERO;
     theirs.region(ELSEWHERE).change_settings(shorten).unwrap();
     world.kills_the_manager();
     world.starts_the_manager_with_key_of("AKIDTHEIRS", &theirs);

@@ -152,7 +152,7 @@ async fn a_secret_of_somebody_else_is_not_touched() {
 async fn tokens_are_renewed_while_eks_is_away() {
     let mut world = World::of_eks(json!({})).await;
     for action in ["DescribeCluster", "ListAddons", "ListAccessEntries"] {
-        world.aws.add_fault(foo_simulator::FaultRule::on(action, foo_simulator::Fault::Throttled));
+        world.aws.add_fault(foo_simulator_core::FaultRule::on(action, foo_simulator_core::Fault::Throttled));
     }
     world.waits_long(Duration::from_mins(20)).await;
     assert!(world.eks_says("Available").starts_with("True"), "{}", world.eks_in_words());
@@ -193,7 +193,7 @@ async fn a_control_plane_of_the_other_mode_keeps_its_controller() {
 #[tokio::test(start_paused = true)]
 async fn available_and_access_ready_wait_until_the_credentials_work_at_the_api_server() {
     let world = World::hasty_eks();
-    let late = |settings: &mut foo_simulator::core::Settings| {
+    let late = |settings: &mut foo_simulator_core::core::Settings| {
         settings.eks.policies_apply_after = Duration::from_mins(3);
     };
     world.region.change_settings(late).unwrap();

@@ -4,7 +4,7 @@ use super::{AT_ONCE, BAD_KEY, KEY, OTHER_KEY, only, with_keys};
 use crate::support::{MANAGER, World, objects};
 use foo_api::identity::secret_keys;
 use foo_apiserver_fake::{Fault as ApiFault, Verb};
-use foo_simulator::{Fault, FaultRule};
+use foo_simulator_core::{Fault, FaultRule};
 use std::time::Duration;
 
 #[tokio::test(start_paused = true)]

@@ -7,7 +7,7 @@ mod used;
 
 use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_api::{FooCluster, FooClusterIdentity};
-use foo_simulator::{Fault, FaultRule};
+use foo_simulator_core::{Fault, FaultRule};
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use serde_json::json;

@@ -49,7 +49,7 @@ async fn a_nat_gateway_that_somebody_deletes_is_replaced_and_routes_lead_to_the_
 async fn a_nat_gateway_that_fails_is_made_anew() {
     let world = World::empty();
     world.begins_network(small());
-    let mishap = foo_simulator::core::network::NatMishap {
+    let mishap = foo_simulator_core::core::network::NatMishap {
         zone: None,
         skip: 0,
         times: Some(1),
@@ -117,7 +117,7 @@ async fn answers_of_aws_that_trail_make_nothing_twice() {
     for tags_after in [0, 20] {
         let world = World::empty();
         world.begins_network(small());
-        let trail = |settings: &mut foo_simulator::core::Settings| {
+        let trail = |settings: &mut foo_simulator_core::core::Settings| {
             settings.read_lag = Duration::from_secs(5);
             settings.tags_appear_after = Duration::from_secs(tags_after);
         };

@@ -3,7 +3,7 @@
 
 use super::{Census, census, small, tagged};
 use crate::support::World;
-use foo_simulator::{Fault, FaultRule};
+use foo_simulator_core::{Fault, FaultRule};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ impl World {
     /// A region in which nothing takes minutes: what is waited for is not what these tests are about.
     fn hasty() -> Self {
         let world = Self::empty();
-        let shorten = |settings: &mut foo_simulator::core::Settings| {
+        let shorten = |settings: &mut foo_simulator_core::core::Settings| {
             settings.nat_gateway_create = Duration::from_secs(10);
             settings.nat_gateway_delete = Duration::from_secs(10);
         };

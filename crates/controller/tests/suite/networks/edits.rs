@@ -6,7 +6,7 @@ use foo_api::FooCluster;
 use foo_api::cluster::{ManagedNetwork, NatMode, Zones};
 use foo_api::names::DELETE_FOR_MOVE_ANNOTATION;
 use foo_model::names::{ADOPT_FROM_ANNOTATION, NETWORK_ID_ANNOTATION, TAG_INSTALLATION};
-use foo_simulator::{DEFAULT_REGION, Fault, FaultRule};
+use foo_simulator_core::{DEFAULT_REGION, Fault, FaultRule};
 use kube::ResourceExt;
 use std::collections::BTreeSet;
 use std::time::Duration;

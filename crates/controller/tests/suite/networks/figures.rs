@@ -7,8 +7,8 @@
 use super::{Census, census, tagged};
 use crate::support::World;
 use foo_api::cluster::{Egress, ManagedNetwork, NatMode};
-use foo_simulator::core::Settings;
-use foo_simulator::{Fault, FaultRule};
+use foo_simulator_core::core::Settings;
+use foo_simulator_core::{Fault, FaultRule};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::Instant;

@@ -4,7 +4,7 @@ use super::{managed, small, tagged};
 use crate::support::{CLUSTER, NS, World, objects};
 use foo_api::FooCluster;
 use foo_api::capi::Cluster;
-use foo_simulator::core::Region;
+use foo_simulator_core::core::Region;
 use kube::ResourceExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use std::time::Duration;
 async fn of_clusters(count: usize) -> World {
     let world = World::empty();
     world.region.with(Region::empty_network).unwrap();
-    let quotas = |settings: &mut foo_simulator::core::Settings| {
+    let quotas = |settings: &mut foo_simulator_core::core::Settings| {
         let quotas = &mut settings.network_quotas;
         (quotas.vpcs, quotas.addresses, quotas.nat_gateways, quotas.internet_gateways) = (200, 200, 200, 200);
     };

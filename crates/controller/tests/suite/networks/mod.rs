@@ -15,22 +15,22 @@ use foo_api::capi::Cluster;
 use foo_api::cluster::{ManagedNetwork, Network, NetworkStatus};
 use foo_model::names::TAG_NETWORK;
 use foo_model::network::{Kind, NatState, Parts, Scope};
-use foo_simulator::RegionHandle;
-use foo_simulator::core::Region;
-use foo_simulator::core::network::NewInterface;
+use foo_simulator_core::RegionHandle;
+use foo_simulator_core::core::Region;
+use foo_simulator_core::core::network::NewInterface;
 use kube::ResourceExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// A FooCluster whose network the provider creates.
-fn managed(network: ManagedNetwork) -> FooCluster {
+pub(crate) fn managed(network: ManagedNetwork) -> FooCluster {
     let mut cluster = objects::foo_cluster();
     cluster.spec.network = Network { managed: Some(network), existing: None };
     cluster
 }
 
 /// As small as a network can be that has everything: quick to go through call by call.
-fn small() -> ManagedNetwork {
+pub(crate) fn small() -> ManagedNetwork {
     let spec = serde_json::json!({
         "zones": { "count": 2 },
         "nat": "Single",
@@ -40,9 +40,9 @@ fn small() -> ManagedNetwork {
 }
 
 /// What of a network there is: how many of each kind that are neither deleted nor about to be.
-type Census = BTreeMap<&'static str, usize>;
+pub(crate) type Census = BTreeMap<&'static str, usize>;
 
-fn census(parts: &Parts) -> Census {
+pub(crate) fn census(parts: &Parts) -> Census {
     let live = |state: NatState| matches!(state, NatState::Pending | NatState::Available);
     let counts = [
         ("vpcs", parts.vpcs.len()),
@@ -59,7 +59,7 @@ fn census(parts: &Parts) -> Census {
 }
 
 /// What carries the tag of any network of ours in a region.
-fn tagged(region: &RegionHandle) -> Parts {
+pub(crate) fn tagged(region: &RegionHandle) -> Parts {
     let scope = Scope::TagKey(TAG_NETWORK.to_owned());
     seen(region, &scope)
 }
@@ -125,7 +125,7 @@ impl World {
         self.server.delete::<FooCluster>(NS, CLUSTER).unwrap();
     }
 
-    fn network_cluster_is_gone(&self) -> bool {
+    pub(crate) fn network_cluster_is_gone(&self) -> bool {
         self.server.get::<FooCluster>(NS, CLUSTER).is_none()
     }
 

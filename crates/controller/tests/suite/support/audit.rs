@@ -3,7 +3,7 @@
 use foo_apiserver_fake::FakeCore;
 use foo_cloud::InstanceState;
 use foo_model::InstanceId;
-use foo_simulator::RegionHandle;
+use foo_simulator_core::RegionHandle;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
@@ -33,7 +33,7 @@ impl Audit {
     /// Notes which instances end while pods may run on them.
     pub(crate) fn look(&self, region: &RegionHandle, core: &FakeCore) {
         let seen = &mut *self.seen.lock().unwrap();
-        let look = |region: &mut foo_simulator::core::Region| {
+        let look = |region: &mut foo_simulator_core::core::Region| {
             for instance in region.instances() {
                 if matches!(instance.state, InstanceState::Pending | InstanceState::Running) {
                     seen.alive.insert(instance.id.clone());

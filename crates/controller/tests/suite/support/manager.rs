@@ -18,9 +18,9 @@ use foo_controller::leader::Leadership;
 use foo_controller::liveness::Liveness;
 use foo_controller::metrics::Metrics;
 use foo_controller::readiness::Readiness;
-use foo_controller::{Context, client, cluster, control_plane, identities, node_config, pool};
+use foo_controller::{Context, client, cluster, control_plane, identity, node_config, pool};
 use foo_model::network::{Kind, Scope};
-use foo_simulator::{DEFAULT_REGION, Simulator};
+use foo_simulator_core::{DEFAULT_REGION, Simulator};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,7 +58,7 @@ impl Manager {
         let context = context(server, aws, time, flags);
         let stop = CancellationToken::new();
         let mut controllers = JoinSet::new();
-        controllers.spawn(identities::run(context.clone(), stop.clone().cancelled_owned()));
+        controllers.spawn(identity::run(context.clone(), stop.clone().cancelled_owned()));
         controllers.spawn(pool::run(context.clone(), stop.clone().cancelled_owned()));
         controllers.spawn(cluster::run(context.clone(), stop.clone().cancelled_owned()));
         controllers.spawn(control_plane::run(context.clone(), stop.clone().cancelled_owned()));
@@ -69,7 +69,9 @@ impl Manager {
         }
         if let Some(url) = &flags.queue {
             let address = QueueAddress { region: DEFAULT_REGION.to_owned(), url: url.to_owned() };
-            controllers.spawn(announcements::run(context.clone(), address, stop.clone().cancelled_owned()));
+            let Context { announcements, clouds, clock, metrics, .. } = context.clone();
+            let stopped = stop.clone().cancelled_owned();
+            controllers.spawn(announcements::run(announcements, clouds, clock, metrics, address, stopped));
         }
         Self { context, stop, controllers }
     }

@@ -17,8 +17,8 @@ pub(crate) use pool::Pool;
 use audit::Audit;
 use foo_apiserver_fake::{DrainTime, FakeApiServer, FakeCore, NodeState, Object, Requests};
 use foo_model::InstanceId;
-use foo_simulator::core::catalogue::Boot;
-use foo_simulator::{DEFAULT_REGION, RegionHandle, Simulator, SimulatorConfig};
+use foo_simulator_core::core::catalogue::Boot;
+use foo_simulator_core::{DEFAULT_REGION, RegionHandle, Simulator, SimulatorConfig};
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::api::events::v1::Event;
 use manager::{Accounts, Flags, Manager};
@@ -77,14 +77,19 @@ impl World {
 
     /// The same management cluster, whose etcd was restored to before the Cluster existed. Its objects get uids that none had before.
     pub(crate) fn restored(&self) -> Self {
-        let restored = self.beside(INSTALLATION);
+        self.rebuilt(INSTALLATION)
+    }
+
+    /// A management cluster of which nothing was left, so that it has another id. Its objects get uids that none had before.
+    pub(crate) fn rebuilt(&self, installation: &str) -> Self {
+        let rebuilt = self.beside(installation);
         for number in 0..200 {
             let spec = serde_json::json!({ "controller": {} });
             let name = format!("of-others-{number}");
-            restored.has(&objects::identity(&name, spec));
-            restored.server.delete::<foo_api::FooClusterIdentity>("", &name).unwrap();
+            rebuilt.has(&objects::identity(&name, spec));
+            rebuilt.server.delete::<foo_api::FooClusterIdentity>("", &name).unwrap();
         }
-        restored
+        rebuilt
     }
 
     fn on(aws: Simulator, time: Time, installation: &str) -> Self {

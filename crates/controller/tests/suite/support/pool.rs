@@ -5,7 +5,7 @@ use foo_api::capi::{Machine, MachinePool};
 use foo_api::names::CLUSTER_NAME_LABEL;
 use foo_api::{FooMachine, FooMachinePool, FooMachinePoolSpec, FooMachinePoolStatus};
 use foo_model::{InstanceId, LifecycleState};
-use foo_simulator::core::group::model::Group;
+use foo_simulator_core::core::group::model::Group;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt;

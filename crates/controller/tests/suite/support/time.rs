@@ -1,7 +1,7 @@
 //! One clock for everybody: tokio's, which is paused and jumps, seen as a time of day.
 
 use foo_model::Timestamp;
-use foo_simulator::Simulator;
+use foo_simulator_core::Simulator;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;

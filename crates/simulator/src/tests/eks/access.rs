@@ -1,22 +1,24 @@
 //! Access entries, policies, pod identities and tags.
 
-use super::scene::{CALLER, NODES, World, request, world, world_with};
+use super::scene::{CALLER, NODES, World, request, request_of, world, world_with};
 use crate::Role;
 use crate::core::eks::identities::{AccessEntry, PodIdentity};
 use crate::core::error::AwsResult;
 use crate::tests::scene::refusal;
+use crate::wire::eks::requests::{Associate, CreatePodIdentity, UpdateEntry, UpdatePodIdentity};
+use foo_model::eks::{AccessPolicy, AccessScope};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 impl World {
     fn entry(&self, body: Value) -> AwsResult<AccessEntry> {
-        let (request, principals) = (request(body), self.principals());
-        self.with(|region| region.create_access_entry("main", &request, &principals))
+        self.try_entry(body)
     }
 
     fn pod(&self, body: Value) -> AwsResult<PodIdentity> {
-        let (request, principals) = (request(body), self.principals());
-        self.with(|region| region.create_pod_identity("main", &request, &principals))
+        let (request, principals) = (request::<CreatePodIdentity>(body), self.principals());
+        let (new, session) = request.parts();
+        self.with(|region| region.create_pod_identity("main", &new, &session, None, &principals))
     }
 }
 
@@ -43,8 +45,8 @@ fn names_and_groups_are_generated_by_type() {
         )
     );
     let update = |body| {
-        let request = request(body);
-        world.with(|region| region.update_access_entry("main", role, &request))
+        let UpdateEntry { username, kubernetes_groups: groups, .. } = request(body);
+        world.with(|region| region.update_access_entry("main", role, username.as_deref(), groups.as_ref()))
     };
     assert_eq!(
         update(json!({ "username": "ops", "kubernetesGroups": ["a"] })).expect("changed").username,
@@ -117,14 +119,16 @@ fn policies_are_associated_with_a_scope_and_go_with_their_entry() {
     let admin = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy";
     assert!(world.main().entries[CALLER].policies.contains_key(admin), "the creator's");
     let associate = |principal: &str, policy: &str, scope: Value| {
-        let request = request(json!({ "policyArn": policy, "accessScope": scope }));
-        world.with(|region| region.associate_access_policy("main", principal, &request))
+        let request = json!({ "policyArn": policy, "accessScope": scope });
+        let policy = request_of::<Associate>(request)?.policy()?;
+        world.with(|region| region.associate_access_policy("main", principal, &policy))
     };
     let view = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy";
     associate(CALLER, view, json!({ "type": "cluster" })).expect("associated");
     let narrow = json!({ "type": "namespace", "namespaces": ["a*"] });
     associate(CALLER, view, narrow).expect("another scope");
-    assert_eq!(world.main().entries[CALLER].policies[view].scope.namespaces, ["a*"]);
+    let scope = AccessScope::Namespaces(["a*".to_owned()].into());
+    assert_eq!(world.main().entries[CALLER].policies[view].scope, scope);
     assert_eq!(
         refusal(associate(CALLER, view, json!({ "type": "namespace" }))).0,
         "InvalidParameterException"
@@ -161,8 +165,10 @@ fn a_service_account_has_one_role() {
     let other = "arn:aws:iam::123456789012:role/other";
     let distrusted = json!({ "namespace": "apps", "serviceAccount": "x", "roleArn": other });
     assert!(refusal(world.pod(distrusted)).1.contains("Trust policy"));
-    let (change, principals) = (request(json!({ "targetRoleArn": NODES })), world.principals());
-    let changed = world.with(|region| region.update_pod_identity("main", &made.id, &change, &principals));
+    let (change, principals) = (json!({ "targetRoleArn": NODES }), world.principals());
+    let session = request::<UpdatePodIdentity>(change).session();
+    let changed =
+        world.with(|region| region.update_pod_identity("main", &made.id, None, &session, &principals));
     assert_eq!(changed.expect("changed").target_role.as_deref(), Some(NODES));
     world.with(|region| region.delete_pod_identity("main", &made.id)).expect("deleted");
     assert!(world.main().pod_identities.is_empty());
@@ -197,7 +203,7 @@ fn a_policy_applies_later_than_its_association_is_listed() {
     world.active(json!({ "accessConfig": access }));
     world.entry(json!({ "principalArn": CALLER })).expect("made");
     let policy = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy";
-    let associate = request(json!({ "policyArn": policy, "accessScope": { "type": "cluster" } }));
+    let associate = AccessPolicy { arn: policy.to_owned(), scope: AccessScope::Cluster };
     world.with(|region| region.associate_access_policy("main", CALLER, &associate)).expect("associated");
     assert!(world.main().entries[CALLER].policies.contains_key(policy), "EKS lists it at once");
     let applies = || {

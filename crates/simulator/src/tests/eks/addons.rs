@@ -1,21 +1,25 @@
 //! Add-ons.
 
 use super::scene::{NODES, World, request, world, world_with};
-use crate::core::eks::cluster::{ClusterAddon, Update, UpdateStatus};
-use crate::core::eks::{AddonStatus, Nodes};
+use crate::core::eks::Nodes;
+use crate::core::eks::cluster::{ClusterAddon, Update};
 use crate::core::error::AwsResult;
 use crate::tests::scene::refusal;
+use crate::wire::eks::addons::AddonRequest;
+use foo_model::eks::{AddonStatus, UpdateStatus};
 use serde_json::{Value, json};
 
 impl World {
     fn addon(&self, body: Value) -> AwsResult<ClusterAddon> {
-        let (request, principals) = (request(body), self.principals());
-        self.with(|region| region.create_addon("main", &request, &principals))
+        let (request, principals) = (request::<AddonRequest>(body), self.principals());
+        let (name, new, tags) = request.creation();
+        self.with(|region| region.create_addon("main", &name, &new, &tags, None, &principals))
     }
 
     fn change_addon(&self, name: &str, body: Value) -> AwsResult<Update> {
-        let (request, principals) = (request(body), self.principals());
-        self.with(|region| region.update_addon("main", name, &request, &principals))
+        let (request, principals) = (request::<AddonRequest>(body), self.principals());
+        let new = request.update()?;
+        self.with(|region| region.update_addon("main", name, &new, None, &principals))
     }
 
     fn addon_state(&self, name: &str) -> (AddonStatus, Vec<String>) {
@@ -46,7 +50,7 @@ fn an_add_on_is_created_in_its_default_version_and_updated() {
     world.wait(60);
     assert_eq!(world.status_of(&update), UpdateStatus::Successful);
     assert_eq!(world.main().addons["vpc-cni"].spec.version, "v1.21.1-eksbuild.1");
-    assert_eq!(world.main().addons["vpc-cni"].spec.values.as_deref(), Some("env:\n  A: b\n"));
+    assert_eq!(world.main().addons["vpc-cni"].spec.settings.configuration.as_deref(), Some("env:\n  A: b\n"));
     assert_eq!(refusal(world.addon(json!({ "addonName": "vpc-cni" }))).1, "Addon already exists.");
 }
 
@@ -103,10 +107,7 @@ fn coredns_without_nodes_stays_creating_and_then_is_degraded() {
     assert_eq!(world.addon_state("coredns"), (AddonStatus::Degraded, waiting));
     world.0.settled_pool((1, 1, 1));
     let id = world.0.in_service().remove(0);
-    world.with(|region| {
-        let instance = region.instances.get_mut(&id).expect("it runs");
-        instance.tags.insert("kubernetes.io/cluster/main".to_owned(), "owned".to_owned());
-    });
+    world.with(|region| region.tag_instance(&id, "kubernetes.io/cluster/main", "owned"));
     assert_eq!(world.addon_state("coredns"), (AddonStatus::Active, vec![]));
     let bad = json!([{ "code": "ClusterUnreachable", "message": "no" }]);
     let bad = serde_json::from_value(bad).expect("issues");
@@ -173,10 +174,10 @@ fn an_update_without_a_role_takes_the_role_of_an_add_on_away() {
     world.wait(60);
     world.change_addon("vpc-cni", json!({ "serviceAccountRoleArn": NODES })).expect("begun");
     world.wait(60);
-    assert_eq!(world.main().addons["vpc-cni"].spec.role.as_deref(), Some(NODES));
+    assert_eq!(world.main().addons["vpc-cni"].spec.settings.service_account_role.as_deref(), Some(NODES));
     world.change_addon("vpc-cni", json!({})).expect("begun");
     world.wait(60);
-    assert_eq!(world.main().addons["vpc-cni"].spec.role, None);
+    assert_eq!(world.main().addons["vpc-cni"].spec.settings.service_account_role, None);
 }
 
 #[test]

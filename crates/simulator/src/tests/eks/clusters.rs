@@ -2,10 +2,10 @@
 
 use super::scene::{ROLE, World, world, world_with};
 use crate::Role;
-use crate::core::eks::cluster::{ClusterStatus, IpFamily};
 use crate::core::eks::mishaps::{EksMishap, MishapOf};
 use crate::core::network::{PRIVATE_SUBNETS, SECURITY_GROUP, VPC};
 use crate::tests::scene::refusal;
+use foo_model::eks::{ClusterStatus, IpFamily};
 use foo_model::network::{Change, Interface, SecurityGroup};
 use foo_model::{SecurityGroupId, SubnetId};
 use serde_json::{Value, json};
@@ -99,10 +99,9 @@ fn guardduty_creates_an_endpoint_for_nodes_and_leaves_it_behind() {
     assert!(endpoints().is_empty(), "an instance that is no node");
     let id = world.0.in_service().remove(0);
     world.with(|region| {
-        let mut node = region.instance(&id).expect("it runs").clone();
-        node.tags.insert("kubernetes.io/cluster/main".to_owned(), "owned".to_owned());
-        region.guard_node(&node);
-        region.guard_node(&node);
+        region.tag_instance(&id, "kubernetes.io/cluster/main", "owned");
+        region.guard_instance(&id);
+        region.guard_instance(&id);
     });
     let made: Vec<String> = endpoints().into_values().map(|it| it.service).collect();
     assert_eq!(made, ["com.amazonaws.eu-central-1.guardduty-data"]);
@@ -161,11 +160,7 @@ fn what_cannot_be_a_cluster_is_refused_with_eks_words() {
 #[test]
 fn zones_without_control_planes_are_refused() {
     let world = world();
-    world.with(|region| {
-        region.network.zones.insert("eu-central-1a".into(), "use1-az3".to_owned());
-        let subnet = region.network.subnets.get_mut(&SubnetId::new(PRIVATE_SUBNETS[0])).expect("it is there");
-        "use1-az3".clone_into(&mut subnet.zone_id);
-    });
+    world.with(|region| region.set_zone_id(&"eu-central-1a".into(), "use1-az3"));
     assert_eq!(refusal(world.try_create(json!({}))).0, "UnsupportedAvailabilityZoneException");
     assert_eq!(world.with(|region| region.valid_zones()), ["eu-central-1b", "eu-central-1c"]);
 }
@@ -217,7 +212,7 @@ fn a_creation_fails_when_it_is_told_to_or_no_address_is_free() {
         .expect("a failed one can be deleted, protected or not");
     world.wait(240);
     let full = SubnetId::new(PRIVATE_SUBNETS[1]);
-    world.with(|region| while region.network.assign_address(&full).is_some() {});
+    world.with(|region| region.fill_subnet(&full));
     world.try_create(json!({})).expect("begun");
     assert!(interfaces(&world).is_empty());
     world.wait(600);

@@ -1,4 +1,4 @@
-//! EKS (EKS User Guide, EKS API Reference).
+//! EKS, by requests as callers send them (EKS User Guide, EKS API Reference).
 
 mod access;
 mod addons;

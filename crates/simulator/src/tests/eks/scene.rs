@@ -2,11 +2,14 @@
 
 use crate::core::Settings;
 use crate::core::eks::Principals;
-use crate::core::eks::cluster::{Cluster, ClusterStatus, Update, UpdateStatus};
-use crate::core::error::AwsResult;
+use crate::core::eks::cluster::{Cluster, Update};
+use crate::core::eks::identities::AccessEntry;
+use crate::core::error::{AwsError, AwsResult};
 use crate::core::network::PRIVATE_SUBNETS;
 use crate::core::region::Region;
 use crate::tests::scene::{Scene, scene_with};
+use crate::wire::eks::requests::{CreateCluster, CreateEntry, UpdateConfig, UpdateVersion, minor};
+use foo_model::eks::{ClusterStatus, UpdateStatus};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -28,6 +31,12 @@ pub(super) fn world_with(change: impl FnOnce(&mut Settings)) -> World {
 /// A request, as it comes in JSON.
 pub(super) fn request<T: DeserializeOwned>(body: Value) -> T {
     serde_json::from_value(body).expect("a request")
+}
+
+/// The same; what cannot be read is refused.
+pub(super) fn request_of<T: DeserializeOwned>(body: Value) -> AwsResult<T> {
+    serde_json::from_value(body)
+        .map_err(|error| AwsError::new("InvalidParameterException", error.to_string()))
 }
 
 /// A request for the cluster `main`, with other fields.
@@ -59,8 +68,10 @@ impl World {
     }
 
     pub(super) fn try_create(&self, other: Value) -> AwsResult<Cluster> {
-        let (request, principals) = (request(new_cluster(other)), self.principals());
-        self.with(|region| region.create_cluster(&request, CALLER, &principals))
+        let (request, principals) = (request::<CreateCluster>(new_cluster(other)), self.principals());
+        let (name, token) = (request.name.clone(), request.client_request_token.clone());
+        let new = request.cluster()?;
+        self.with(|region| region.create_cluster(&name, &new, token.as_deref(), CALLER, &principals))
     }
 
     /// The cluster `main`, ACTIVE.
@@ -75,14 +86,26 @@ impl World {
         self.0.region.cluster("main").expect("it is there")
     }
 
+    pub(super) fn try_entry(&self, body: Value) -> AwsResult<AccessEntry> {
+        let (request, principals) = (request::<CreateEntry>(body), self.principals());
+        let principal = request.principal_arn.clone();
+        let new = request.entry();
+        self.with(|region| region.create_access_entry("main", &principal, &new, None, &principals))
+    }
+
     pub(super) fn configure(&self, body: Value) -> AwsResult<Update> {
-        let request = request(body);
-        self.with(|region| region.update_cluster_config("main", &request))
+        let request = request::<UpdateConfig>(body);
+        let token = request.client_request_token.clone();
+        let update = request.update(Some(&self.main()))?;
+        self.with(|region| region.update_cluster_config("main", &update, token.as_deref()))
     }
 
     pub(super) fn upgrade(&self, body: Value) -> AwsResult<Update> {
-        let request = request(body);
-        self.with(|region| region.update_cluster_version("main", &request))
+        let UpdateVersion { version, force, client_request_token: token } = request(body);
+        let version = minor(&version)?;
+        self.with(|region| {
+            region.update_cluster_version("main", version, force == Some(true), token.as_deref())
+        })
     }
 
     pub(super) fn status_of(&self, update: &Update) -> UpdateStatus {

@@ -7,8 +7,9 @@ use crate::tests::scene::REGION;
 use crate::{AccessKey, Fault, FaultRule, SimCloud};
 use foo_cloud::{Clusters as _, ErrorKind};
 use foo_model::eks::{
-    AccessPolicy, AccessScope, Answer, AuthenticationMode, Change, ClusterStatus, EndpointAccess, EntryKind,
-    IpFamily, LogType, Minor, NewCluster, Placement, Question, SupportType,
+    AccessPolicy, AccessScope, Answer, AuthenticationMode, Change, ClusterChange, ClusterStatus,
+    EndpointAccess, EntryChange, EntryKind, IpFamily, LogType, Minor, NewCluster, NewEntry, Placement,
+    Question, SupportType,
 };
 use foo_model::network::Tags;
 use serde_json::json;
@@ -20,9 +21,8 @@ fn cloud(world: &World) -> SimCloud {
     world.0.sim.cloud(REGION, "manager")
 }
 
-fn create() -> Change {
-    let cluster = NewCluster {
-        name: "main".to_owned(),
+fn new_cluster() -> NewCluster {
+    NewCluster {
         version: Some(Minor(33)),
         role_arn: ROLE.to_owned(),
         placement: Placement {
@@ -42,11 +42,22 @@ fn create() -> Change {
         logging: BTreeSet::from([LogType::Audit]),
         encryption_key: Some("arn:aws:kms:eu-central-1:123456789012:key/k".to_owned()),
         upgrade_policy: Some(SupportType::Standard),
-        zonal_shift: true,
+        zonal_shift: Some(true),
         deletion_protection: true,
         tags: Tags::from([("k".to_owned(), "v".to_owned())]),
-    };
-    Change::CreateCluster { cluster: Box::new(cluster), token: "t".to_owned() }
+    }
+}
+
+fn of_cluster(change: ClusterChange) -> Change {
+    Change::Cluster { cluster: "main".to_owned(), change }
+}
+
+fn create() -> Change {
+    of_cluster(ClusterChange::Create(Box::new(new_cluster())))
+}
+
+fn of_entry(principal: String, change: EntryChange) -> Change {
+    Change::Entry { cluster: "main".to_owned(), principal, change }
 }
 
 async fn main(cloud: &SimCloud) -> Option<foo_model::eks::Cluster> {
@@ -61,13 +72,13 @@ async fn a_cluster_is_created_as_asked_once_per_token() {
     let world = world();
     let cloud = cloud(&world);
     assert_eq!(main(&cloud).await, None, "what does not exist is an empty answer");
-    let made = cloud.change_eks(&create()).await.expect("created").cluster.expect("shown");
-    let again = cloud.change_eks(&create()).await.expect("the same").cluster.expect("shown");
+    let made = cloud.change_eks(&create(), Some("t")).await.expect("created").cluster.expect("shown");
+    let again = cloud.change_eks(&create(), Some("t")).await.expect("the same").cluster.expect("shown");
     assert_eq!((made.status, &made.endpoint), (ClusterStatus::Creating, &None));
     assert_eq!(made, again);
     world.wait(600);
     let shown = main(&cloud).await.expect("there");
-    let Change::CreateCluster { cluster: asked, .. } = create() else { unreachable!() };
+    let asked = new_cluster();
     assert_eq!(shown.status, ClusterStatus::Active);
     assert!(shown.endpoint.is_some() && shown.certificate_authority.is_some() && shown.oidc_issuer.is_some());
     assert_eq!((&shown.placement, &shown.access), (&asked.placement, &asked.access));
@@ -75,9 +86,9 @@ async fn a_cluster_is_created_as_asked_once_per_token() {
     assert_eq!((shown.upgrade_policy, shown.zonal_shift), (SupportType::Standard, true));
     assert_eq!((shown.deletion_protection, &shown.tags), (true, &asked.tags));
     assert_eq!(shown.service_ipv4, asked.service_ipv4);
-    let other = Change::CreateCluster { cluster: asked, token: "other".to_owned() };
-    assert_eq!(cloud.change_eks(&other).await.expect_err("taken").kind, ErrorKind::AlreadyExists);
-    let protected = cloud.change_eks(&Change::DeleteCluster { cluster: "main".to_owned() }).await;
+    let other = cloud.change_eks(&create(), Some("other")).await;
+    assert_eq!(other.expect_err("taken").kind, ErrorKind::AlreadyExists);
+    let protected = cloud.change_eks(&of_cluster(ClusterChange::Delete), None).await;
     assert_eq!(protected.expect_err("protected").kind, ErrorKind::Invalid);
 }
 
@@ -86,21 +97,22 @@ async fn a_lost_answer_leaves_what_was_created_and_pages_cost_calls() {
     let world = world();
     let cloud = cloud(&world);
     world.0.sim.add_fault(FaultRule::on("CreateCluster", Fault::DroppedAfter).times(1));
-    assert_eq!(cloud.change_eks(&create()).await.expect_err("no answer").kind, ErrorKind::LostAnswer);
+    assert_eq!(
+        cloud.change_eks(&create(), Some("t")).await.expect_err("no answer").kind,
+        ErrorKind::LostAnswer
+    );
     assert!(main(&cloud).await.is_some());
     world.wait(600);
     for n in 0..150 {
         let principal = format!("arn:aws:iam::123456789012:role/r{n}");
-        let entry = Change::CreateAccessEntry {
-            cluster: "main".to_owned(),
-            principal,
+        let new = NewEntry {
             kind: EntryKind::Standard,
             username: None,
             groups: BTreeSet::new(),
             tags: Tags::new(),
-            token: format!("t{n}"),
         };
-        cloud.change_eks(&entry).await.expect("an entry");
+        let entry = of_entry(principal, EntryChange::Create(new));
+        cloud.change_eks(&entry, Some(&format!("t{n}"))).await.expect("an entry");
     }
     let entries = cloud.describe_eks(&Question::AccessEntries("main".to_owned())).await.expect("listed");
     assert!(matches!(entries, Answer::Names(names) if names.len() == 150));
@@ -111,7 +123,7 @@ async fn a_lost_answer_leaves_what_was_created_and_pages_cost_calls() {
 async fn a_cloud_of_the_present_sees_what_others_do_not_see_yet() {
     let world = world_with(|settings| settings.read_lag = std::time::Duration::from_secs(10));
     let cloud = cloud(&world);
-    cloud.change_eks(&create()).await.expect("created");
+    cloud.change_eks(&create(), Some("t")).await.expect("created");
     let present = cloud.clone().of_the_present();
     assert!(main(&cloud).await.is_none() && main(&present).await.is_some());
     assert!(main(&cloud).await.is_none(), "others still do not see it");
@@ -148,22 +160,15 @@ async fn the_token_of_a_known_key_is_signed_and_its_entry_is_mapped() {
         scope: AccessScope::Namespaces(BTreeSet::from(["kube-*".to_owned()])),
     };
     let (cluster, principal) = ("main".to_owned(), ALICE.to_owned());
-    let entry = Change::CreateAccessEntry {
-        cluster: cluster.clone(),
-        principal: principal.clone(),
+    let entry = EntryChange::Create(NewEntry {
         kind: EntryKind::Standard,
         username: Some("boss".to_owned()),
         groups: BTreeSet::from(["bosses".to_owned()]),
         tags: Tags::new(),
-        token: "t".to_owned(),
-    };
-    cloud.change_eks(&entry).await.expect("an entry");
-    let associate = Change::AssociateAccessPolicy {
-        cluster: cluster.clone(),
-        principal: principal.clone(),
-        policy: policy.clone(),
-    };
-    cloud.change_eks(&associate).await.expect("associated");
+    });
+    cloud.change_eks(&of_entry(principal.clone(), entry), Some("t")).await.expect("an entry");
+    let associate = of_entry(principal.clone(), EntryChange::Associate(policy.clone()));
+    cloud.change_eks(&associate, None).await.expect("associated");
     let policies =
         cloud.describe_eks(&Question::AccessPolicies { cluster, principal }).await.expect("listed");
     assert_eq!(policies, Answer::AccessPolicies(BTreeSet::from([policy])));

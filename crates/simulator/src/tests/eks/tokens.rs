@@ -1,12 +1,11 @@
 //! Tokens of clusters: what STS and EC2 tell their authenticators, and whom those let in (kubernetes-sigs/aws-iam-authenticator).
 //! What the authenticator itself takes and refuses is not judged here: the test bed runs it.
 
-use super::scene::{NODES, World, request, world, world_with};
+use super::scene::{NODES, World, world, world_with};
 use crate::core::catalogue::IMAGE_X86_64;
 use crate::core::document::Document;
 use crate::core::ec2::launch_data::LaunchData;
 use crate::core::eks::AccessMapping;
-use crate::core::eks::cluster::ClusterStatus;
 use crate::core::group::operations::NewGroup;
 use crate::core::group::source::SourceSpec;
 use crate::core::network::SECURITY_GROUP;
@@ -18,6 +17,7 @@ use crate::{AccessKey, Fault, FaultRule, SigningKey, Simulator, SimulatorConfig}
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use foo_model::Timestamp;
+use foo_model::eks::ClusterStatus;
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -54,10 +54,7 @@ fn role(body: Value) -> Role {
 }
 
 fn add_entry(world: &World, body: &Value) {
-    let principals = world.principals();
-    world
-        .with(|region| region.create_access_entry("main", &request(body.clone()), &principals))
-        .expect("an entry");
+    world.try_entry(body.clone()).expect("an entry");
 }
 
 /// What STS answers to the authenticator of a cluster that got a token.

@@ -1,11 +1,13 @@
 //! Updates: one at a time, one type in a call, none that changes nothing; versions go up by one.
 
 use super::scene::{world, world_with};
-use crate::core::eks::cluster::{AuthenticationMode, ClusterStatus, SupportType, UpdateStatus};
-use crate::core::eks::requests::InsightsFilter;
+use crate::core::eks::InsightsFilter;
+use crate::core::eks::cluster::InsightFact;
 use crate::core::network::{PRIVATE_SUBNETS, PUBLIC_SUBNETS};
 use crate::tests::scene::refusal;
+use crate::wire::eks::requests::Encrypt;
 use foo_model::SubnetId;
+use foo_model::eks::{AuthenticationMode, ClusterStatus, InsightStatus, SupportType, UpdateStatus};
 use serde_json::json;
 use std::time::Duration;
 
@@ -104,8 +106,8 @@ fn encryption_is_associated_once() {
         { "resources": ["secrets"], "provider": { "keyArn": "arn:aws:kms:eu-central-1:123456789012:key/1" } },
     ]});
     let associate = || {
-        let request = super::scene::request(body.clone());
-        world.with(|region| region.associate_encryption("main", &request))
+        let key = super::scene::request::<Encrypt>(body.clone()).key()?;
+        world.with(|region| region.associate_encryption("main", &key, None))
     };
     let update = associate().expect("begun");
     world.wait(180);
@@ -122,13 +124,13 @@ fn subnets_move_within_their_zones_and_need_addresses() {
     let moved = |ids: &[&str]| json!({ "resourcesVpcConfig": { "subnetIds": ids } });
     assert!(refusal(world.configure(moved(&PUBLIC_SUBNETS[..2]))).1.contains("same set of AZs"));
     let full = SubnetId::new(PUBLIC_SUBNETS[2]);
-    world.with(|region| while region.network.assign_address(&full).is_some() {});
+    world.with(|region| region.fill_subnet(&full));
     let update = world.configure(moved(&PUBLIC_SUBNETS)).expect("begun");
     world.wait(180);
     assert_eq!(world.status_of(&update), UpdateStatus::Failed);
     let main = world.main();
     assert_eq!(main.updates[0].errors[0].code, "IpNotAvailable");
-    assert_eq!(main.placement.subnets[0].as_str(), PRIVATE_SUBNETS[0]);
+    assert_eq!(main.placement.subnets.first().map(SubnetId::as_str), Some(PRIVATE_SUBNETS[0]));
     assert_eq!(main.status, ClusterStatus::Active);
     let mixed = [PUBLIC_SUBNETS[0], PUBLIC_SUBNETS[1], PRIVATE_SUBNETS[2]];
     let update = world.configure(moved(&mixed)).expect("begun");
@@ -177,13 +179,16 @@ fn an_insight_with_an_error_blocks_unless_forced() {
     let world = world();
     world.active(json!({}));
     let insight = |status: &str| {
-        serde_json::from_value(json!([
+        serde_json::from_value::<Vec<InsightFact>>(json!([
             { "name": "Deprecated APIs", "kubernetesVersion": "1.34", "status": status, "reason": "used" },
         ]))
-        .expect("insights")
     };
-    assert!(world.0.region.set_cluster_insights("main", insight("BAD")).is_err());
-    world.0.region.set_cluster_insights("main", insight("ERROR")).expect("set");
+    assert!(insight("BAD").is_err());
+    let of_nothing =
+        json!([{ "name": "x", "category": "BAD", "kubernetesVersion": "1.34", "status": "ERROR" }]);
+    let of_nothing = serde_json::from_value(of_nothing).expect("insights");
+    assert!(world.0.region.set_cluster_insights("main", of_nothing).is_err());
+    world.0.region.set_cluster_insights("main", insight("ERROR").expect("insights")).expect("set");
     let (code, message) = refusal(world.upgrade(json!({ "version": "1.34" })));
     assert_eq!(code, "InvalidStateException");
     assert!(message.contains("Deprecated APIs"), "{message}");
@@ -236,17 +241,17 @@ fn insights_are_refreshed_once_a_day_or_when_they_are_asked_to_be() {
     let shown = || {
         let filter = InsightsFilter::default();
         let all = world.with(|region| region.insights_seen("main", &filter)).expect("insights");
-        all.iter().find(|it| it.name == "apis").map(|it| it.status.clone())
+        all.iter().find(|it| it.name == "apis").map(|it| it.status)
     };
     set("ERROR");
     assert_eq!(shown(), None);
     world.wait(24 * 3_600);
-    assert_eq!(shown().as_deref(), Some("ERROR"));
+    assert_eq!(shown(), Some(InsightStatus::Error));
     set("PASSING");
     world.wait(3_600);
-    assert_eq!(shown().as_deref(), Some("ERROR"));
+    assert_eq!(shown(), Some(InsightStatus::Error));
     world.with(|region| region.refresh_insights("main")).expect("begun");
-    assert_eq!(shown().as_deref(), Some("ERROR"));
+    assert_eq!(shown(), Some(InsightStatus::Error));
     world.wait(60);
-    assert_eq!(shown().as_deref(), Some("PASSING"));
+    assert_eq!(shown(), Some(InsightStatus::Passing));
 }

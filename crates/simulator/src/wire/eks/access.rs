@@ -1,7 +1,7 @@
 //! Access entries and the policies that are associated with them.
 
+use super::requests::{Associate, CreateEntry, UpdateEntry};
 use super::{page, tell};
-use crate::core::eks::requests::NewAssociation;
 use crate::core::eks::{ACCESS_POLICIES, policy_arn};
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
@@ -10,7 +10,15 @@ use serde_json::{Value, json};
 
 pub(super) fn create(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
     let cluster = call.path("name");
-    let entry = region.create_access_entry(cluster, &call.body()?, &call.principals)?;
+    let request: CreateEntry = call.body()?;
+    let (principal, token) = (request.principal_arn.clone(), request.client_request_token.clone());
+    let entry = region.create_access_entry(
+        cluster,
+        &principal,
+        &request.entry(),
+        token.as_deref(),
+        &call.principals,
+    )?;
     Ok(tell::entry(cluster, &entry))
 }
 
@@ -27,7 +35,9 @@ pub(super) fn describe(region: &mut Region, call: &Call<'_>) -> AwsResult<Value>
 
 pub(super) fn update(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
     let cluster = call.path("name");
-    let entry = region.update_access_entry(cluster, call.path("principalArn"), &call.body()?)?;
+    let UpdateEntry { kubernetes_groups: groups, username, client_request_token: _ } = call.body()?;
+    let principal = call.path("principalArn");
+    let entry = region.update_access_entry(cluster, principal, username.as_deref(), groups.as_ref())?;
     Ok(tell::entry(cluster, &entry))
 }
 
@@ -38,12 +48,12 @@ pub(super) fn delete(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
 
 pub(super) fn associate(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
     let (cluster, principal) = (call.path("name"), call.path("principalArn"));
-    let request: NewAssociation = call.body()?;
-    let made = region.associate_access_policy(cluster, principal, &request)?;
+    let policy = call.body::<Associate>()?.policy()?;
+    let made = region.associate_access_policy(cluster, principal, &policy)?;
     Ok(json!({
         "clusterName": cluster,
         "principalArn": principal,
-        "associatedAccessPolicy": tell::association(&request.policy_arn, &made),
+        "associatedAccessPolicy": tell::association(&policy.arn, &made),
     }))
 }
 

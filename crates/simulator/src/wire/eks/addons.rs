@@ -1,13 +1,56 @@
 //! Add-ons.
 
+use super::requests::{invalid, minor, request};
 use super::{page, tell};
-use crate::core::eks::cluster::{ClusterAddon, Issue};
-use crate::core::eks::versions::Minor;
-use crate::core::eks::{ADDONS, AddonInfo, AddonStatus, Release};
+use crate::core::eks::cluster::{AddonSpec, ClusterAddon};
+use crate::core::eks::{ADDONS, AddonInfo, Release};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::request::call::Call;
+use foo_model::eks::{AddonSettings, AddonStatus, Issue, Minor, NewAddon, ResolveConflicts};
+use foo_model::network::Tags;
+use serde::Deserialize;
 use serde_json::{Value, json};
+
+request!(AddonPodIdentity { service_account: String, role_arn: String });
+request!(
+    /// CreateAddon and UpdateAddon, which has the name in its path and no tags.
+    AddonRequest {
+        addon_name: Option<String>,
+        addon_version: Option<String>,
+        service_account_role_arn: Option<String>,
+        resolve_conflicts: Option<ResolveConflicts>,
+        client_request_token: Option<String>,
+        tags: Option<Tags>,
+        configuration_values: Option<String>,
+        pod_identity_associations: Option<Vec<AddonPodIdentity>>,
+    }
+);
+
+impl AddonRequest {
+    /// Name, add-on and tags of CreateAddon.
+    pub(crate) fn creation(self) -> (String, NewAddon, Tags) {
+        let of_account = |it: AddonPodIdentity| (it.service_account, it.role_arn);
+        let pods = self.pod_identity_associations;
+        let new = NewAddon {
+            version: self.addon_version,
+            settings: AddonSettings {
+                configuration: self.configuration_values,
+                service_account_role: self.service_account_role_arn,
+            },
+            pod_identities: pods.map(|all| all.into_iter().map(of_account).collect()),
+            conflicts: self.resolve_conflicts.unwrap_or_default(),
+        };
+        (self.addon_name.unwrap_or_default(), new, self.tags.unwrap_or_default())
+    }
+
+    pub(crate) fn update(self) -> AwsResult<NewAddon> {
+        if self.addon_name.is_some() || self.tags.is_some() {
+            return Err(invalid("UpdateAddon has neither addonName nor tags"));
+        }
+        Ok(self.creation().1)
+    }
+}
 
 /// An add-on, as it is within an answer.
 fn told(cluster: &str, addon: &ClusterAddon, status: AddonStatus, issues: &[Issue]) -> Value {
@@ -17,7 +60,7 @@ fn told(cluster: &str, addon: &ClusterAddon, status: AddonStatus, issues: &[Issu
         "clusterName": cluster,
         "status": status,
         "addonVersion": addon.spec.version,
-        "health": { "issues": issues.iter().map(tell::issue).collect::<Vec<_>>() },
+        "health": { "issues": issues },
         "addonArn": addon.arn,
         "createdAt": tell::time(addon.created),
         "modifiedAt": tell::time(addon.modified),
@@ -25,13 +68,12 @@ fn told(cluster: &str, addon: &ClusterAddon, status: AddonStatus, issues: &[Issu
         "publisher": "eks",
         "owner": "aws",
     });
+    let AddonSpec { version: _, settings, pod_identities } = &addon.spec;
+    let AddonSettings { configuration, service_account_role } = settings;
     let optional = [
-        ("serviceAccountRoleArn", addon.spec.role.as_ref().map(|role| json!(role))),
-        ("configurationValues", addon.spec.values.as_ref().map(|values| json!(values))),
-        (
-            "podIdentityAssociations",
-            (!addon.spec.pod_identities.is_empty()).then(|| json!(addon.spec.pod_identities)),
-        ),
+        ("serviceAccountRoleArn", service_account_role.as_ref().map(|role| json!(role))),
+        ("configurationValues", configuration.as_ref().map(|values| json!(values))),
+        ("podIdentityAssociations", (!pod_identities.is_empty()).then(|| json!(pod_identities))),
     ];
     if let Some(answer) = answer.as_object_mut() {
         let there = optional.into_iter().filter_map(|(field, value)| value.map(|it| (field.to_owned(), it)));
@@ -42,7 +84,10 @@ fn told(cluster: &str, addon: &ClusterAddon, status: AddonStatus, issues: &[Issu
 
 pub(super) fn create(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
     let cluster = call.path("name");
-    let addon = region.create_addon(cluster, &call.body()?, &call.principals)?;
+    let request: AddonRequest = call.body()?;
+    let token = request.client_request_token.clone();
+    let (name, new, tags) = request.creation();
+    let addon = region.create_addon(cluster, &name, &new, &tags, token.as_deref(), &call.principals)?;
     Ok(told(cluster, &addon, AddonStatus::Creating, &[]))
 }
 
@@ -59,7 +104,12 @@ pub(super) fn describe(region: &mut Region, call: &Call<'_>) -> AwsResult<Value>
 
 pub(super) fn update(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
     let (cluster, name) = (call.path("name"), call.path("addonName"));
-    region.update_addon(cluster, name, &call.body()?, &call.principals).map(|update| tell::update(&update))
+    let request: AddonRequest = call.body()?;
+    let token = request.client_request_token.clone();
+    let new = request.update()?;
+    region
+        .update_addon(cluster, name, &new, token.as_deref(), &call.principals)
+        .map(|update| tell::update(&update))
 }
 
 pub(super) fn delete(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
@@ -69,13 +119,7 @@ pub(super) fn delete(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
 }
 
 pub(super) fn versions(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
-    let kubernetes: Option<Minor> = match call.query("kubernetesVersion") {
-        Some(text) => Some(
-            text.parse()
-                .map_err(|_| AwsError::new("InvalidParameterException", "unsupported Kubernetes version"))?,
-        ),
-        None => None,
-    };
+    let kubernetes = call.query("kubernetesVersion").map(minor).transpose()?;
     let named = call.query("addonName");
     if let Some(name) = named.filter(|name| !ADDONS.iter().any(|it| it.name == *name)) {
         return Err(AwsError::new(

@@ -1,5 +1,6 @@
 //! Clusters.
 
+use super::requests::CreateCluster;
 use super::{page, tell};
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
@@ -7,7 +8,10 @@ use crate::request::call::Call;
 use serde_json::{Value, json};
 
 pub(super) fn create(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
-    let cluster = region.create_cluster(&call.body()?, call.caller, &call.principals)?;
+    let request: CreateCluster = call.body()?;
+    let (name, token) = (request.name.clone(), request.client_request_token.clone());
+    let new = request.cluster()?;
+    let cluster = region.create_cluster(&name, &new, token.as_deref(), call.caller, &call.principals)?;
     Ok(json!({ "cluster": tell::cluster(region, &cluster) }))
 }
 

@@ -1,8 +1,7 @@
 //! Insights.
 
 use super::{page, tell};
-use crate::core::eks::Insight;
-use crate::core::eks::requests::InsightsFilter;
+use crate::core::eks::{Insight, InsightsFilter};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::request::call::Call;

@@ -1,11 +1,12 @@
-//! EKS's actions: requests are read by serde, answers are written in [`tell`] (EKS API Reference).
+//! EKS's actions: [`requests`] reads, [`tell`] writes (EKS API Reference).
 
 mod access;
-mod addons;
+pub(crate) mod addons;
 mod clusters;
 mod insights;
 mod page;
 mod pods;
+pub(crate) mod requests;
 mod tags;
 mod tell;
 mod updates;

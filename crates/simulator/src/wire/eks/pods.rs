@@ -1,5 +1,6 @@
 //! Pod identity associations.
 
+use super::requests::{CreatePodIdentity, UpdatePodIdentity};
 use super::{page, tell};
 use crate::core::eks::identities::PodIdentity;
 use crate::core::error::AwsResult;
@@ -12,7 +13,11 @@ fn told(call: &Call<'_>, it: &PodIdentity) -> Value {
 }
 
 pub(super) fn create(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
-    let made = region.create_pod_identity(call.path("name"), &call.body()?, &call.principals)?;
+    let request: CreatePodIdentity = call.body()?;
+    let token = request.client_request_token.clone();
+    let (new, session) = request.parts();
+    let cluster = call.path("name");
+    let made = region.create_pod_identity(cluster, &new, &session, token.as_deref(), &call.principals)?;
     Ok(told(call, &made))
 }
 
@@ -39,7 +44,9 @@ pub(super) fn describe(region: &mut Region, call: &Call<'_>) -> AwsResult<Value>
 
 pub(super) fn update(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
     let (cluster, id) = (call.path("name"), call.path("associationId"));
-    let changed = region.update_pod_identity(cluster, id, &call.body()?, &call.principals)?;
+    let request: UpdatePodIdentity = call.body()?;
+    let (role, session) = (request.role_arn.as_deref(), request.session());
+    let changed = region.update_pod_identity(cluster, id, role, &session, &call.principals)?;
     Ok(told(call, &changed))
 }
 

@@ -1,6 +1,6 @@
 //! Answers, as the API has them in JSON.
 
-use crate::core::eks::cluster::{Cluster, Issue, Update};
+use crate::core::eks::cluster::{Cluster, Update};
 use crate::core::eks::identities::{AccessEntry, Association, PodIdentity};
 use crate::core::region::Region;
 use foo_model::Timestamp;
@@ -20,7 +20,6 @@ fn put(answer: &mut Value, field: &str, value: Option<Value>) {
 
 /// A cluster. Its endpoint and its authority are there once it has been ACTIVE.
 pub(super) fn cluster(region: &Region, cluster: &Cluster) -> Value {
-    let text = |text: &'static str| json!(text);
     let mut answer = json!({
         "name": cluster.name,
         "arn": cluster.arn,
@@ -29,23 +28,23 @@ pub(super) fn cluster(region: &Region, cluster: &Cluster) -> Value {
         "roleArn": cluster.role,
         "resourcesVpcConfig": {
             "subnetIds": cluster.placement.subnets,
-            "securityGroupIds": cluster.placement.groups,
+            "securityGroupIds": cluster.placement.security_groups,
             "clusterSecurityGroupId": cluster.security_group,
             "vpcId": cluster.vpc,
             "endpointPublicAccess": cluster.endpoint.public,
             "endpointPrivateAccess": cluster.endpoint.private,
-            "publicAccessCidrs": cluster.endpoint.cidrs,
+            "publicAccessCidrs": cluster.endpoint.public_cidrs,
         },
         "kubernetesNetworkConfig": services(cluster),
         "logging": crate::core::eks::log_setup(&cluster.logs),
         "identity": { "oidc": { "issuer": cluster.issuer(&region.name) } },
-        "status": text(cluster.status.into()),
+        "status": cluster.status,
         "certificateAuthority": {},
         "platformVersion": format!("eks.{}", cluster.platform),
         "tags": cluster.tags,
-        "health": { "issues": cluster.health.iter().map(issue).collect::<Vec<_>>() },
-        "accessConfig": { "authenticationMode": text(cluster.authentication.into()) },
-        "upgradePolicy": { "supportType": text(cluster.support.into()) },
+        "health": { "issues": cluster.health },
+        "accessConfig": { "authenticationMode": cluster.authentication },
+        "upgradePolicy": { "supportType": cluster.support },
         "zonalShiftConfig": { "enabled": cluster.zonal_shift },
         "deletionProtection": cluster.deletion_protection,
     });
@@ -62,31 +61,26 @@ pub(super) fn cluster(region: &Region, cluster: &Cluster) -> Value {
 
 /// The addresses of Services: the IPv6 range is EKS's choice.
 fn services(cluster: &Cluster) -> Value {
-    let family: &'static str = cluster.family.into();
+    let family = cluster.family;
     match cluster.service_ipv6() {
         Some(range) => json!({ "serviceIpv6Cidr": range, "ipFamily": family }),
         None => json!({ "serviceIpv4Cidr": cluster.service_range, "ipFamily": family }),
     }
 }
 
-pub(super) fn issue(issue: &Issue) -> Value {
-    json!({ "code": issue.code, "message": issue.message, "resourceIds": issue.resource_ids })
-}
-
 /// An update, as it is within an answer.
 pub(super) fn update(update: &Update) -> Value {
-    let (kind, status): (&'static str, &'static str) = (update.kind.into(), update.status.into());
     let params: Vec<Value> =
         update.params.iter().map(|(kind, value)| json!({ "type": kind, "value": value })).collect();
     let errors: Vec<Value> = update
         .errors
         .iter()
-        .map(|it| json!({ "errorCode": it.code, "errorMessage": it.message, "resourceIds": it.resource_ids }))
+        .map(|it| json!({ "errorCode": it.code, "errorMessage": it.message, "resourceIds": it.resources }))
         .collect();
     json!({ "update": {
         "id": update.id,
-        "status": status,
-        "type": kind,
+        "status": update.status,
+        "type": update.kind,
         "params": params,
         "createdAt": time(update.created),
         "errors": errors,
@@ -95,7 +89,6 @@ pub(super) fn update(update: &Update) -> Value {
 
 /// An access entry, as it is within an answer.
 pub(super) fn entry(cluster: &str, entry: &AccessEntry) -> Value {
-    let kind: &'static str = entry.kind.into();
     json!({ "accessEntry": {
         "clusterName": cluster,
         "principalArn": entry.principal,
@@ -105,7 +98,7 @@ pub(super) fn entry(cluster: &str, entry: &AccessEntry) -> Value {
         "modifiedAt": time(entry.modified),
         "tags": entry.tags,
         "username": entry.username,
-        "type": kind,
+        "type": entry.kind,
     }})
 }
 

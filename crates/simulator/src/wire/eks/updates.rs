@@ -1,5 +1,6 @@
 //! Updates of clusters and add-ons.
 
+use super::requests::{Encrypt, UpdateConfig, UpdateVersion, minor};
 use super::{page, tell};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
@@ -7,15 +8,23 @@ use crate::request::call::Call;
 use serde_json::Value;
 
 pub(super) fn config(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
-    region.update_cluster_config(call.path("name"), &call.body()?).map(|update| tell::update(&update))
+    let (name, request) = (call.path("name"), call.body::<UpdateConfig>()?);
+    let token = request.client_request_token.clone();
+    let update = request.update(region.eks.cluster(name))?;
+    region.update_cluster_config(name, &update, token.as_deref()).map(|update| tell::update(&update))
 }
 
 pub(super) fn version(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
-    region.update_cluster_version(call.path("name"), &call.body()?).map(|update| tell::update(&update))
+    let UpdateVersion { version, force, client_request_token: token } = call.body()?;
+    let (name, version, force) = (call.path("name"), minor(&version)?, force == Some(true));
+    region.update_cluster_version(name, version, force, token.as_deref()).map(|update| tell::update(&update))
 }
 
 pub(super) fn encryption(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
-    region.associate_encryption(call.path("name"), &call.body()?).map(|update| tell::update(&update))
+    let request: Encrypt = call.body()?;
+    let token = request.client_request_token.clone();
+    let key = request.key()?;
+    region.associate_encryption(call.path("name"), &key, token.as_deref()).map(|update| tell::update(&update))
 }
 
 /// Newest first is not promised: ids are in their own order.

@@ -1,10 +1,11 @@
 //! DescribeClusterVersions.
 
 use super::{page, tell};
-use crate::core::eks::versions::{Offer, Support, day};
+use crate::core::eks::versions::{Offer, day};
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
 use crate::request::call::Call;
+use foo_model::eks::Support;
 use serde_json::{Value, json};
 
 /// Versions without support are shown only if they are asked for.
@@ -16,8 +17,8 @@ pub(super) fn describe(region: &mut Region, call: &Call<'_>) -> AwsResult<Value>
     let wanted = |offer: &&Offer| {
         let support = offer.support(now);
         let shown = match &status {
-            Some(status) => status == support.name(),
-            None => all || support != Support::Ended || !named.is_empty(),
+            Some(status) => status == <&str>::from(support),
+            None => all || support != Support::Unsupported || !named.is_empty(),
         };
         shown
             && (named.is_empty() || named.contains(&offer.version.to_string()))
@@ -26,7 +27,7 @@ pub(super) fn describe(region: &mut Region, call: &Call<'_>) -> AwsResult<Value>
     let offers = region.settings.eks.versions.iter().filter(wanted);
     let key = |offer: &&Offer| format!("{:05}", offer.version.0);
     page::of(call, "clusterVersions", offers, key, |offer| {
-        let support = offer.support(now).name();
+        let support: &str = offer.support(now).into();
         json!({
             "clusterVersion": offer.version,
             "clusterType": "eks",

@@ -28,12 +28,13 @@ pub(super) fn page(manager: &Manager, extension: &[Statement]) -> Result<String>
          of another |\n\
          | `Groups` | `*` | names of groups, such as `prod-*`. By default the name of a group is `<namespace>-<cluster>-<pool>`, so a common \
          prefix of namespaces selects their groups |\n\
-         | `LaunchVpcs` | `*` | ids of the VPCs in which instances may be launched |\n\
-         | `KeyPairs` | `*` | names of the key pairs that instances may get (`sshKeyName`) |\n\
+         | `LaunchVpcs` | `*` | ids of the VPCs in which instances may be launched. Ids of managed networks are not known before |\n\
+         | `KeyPairs` | `None` | names of the key pairs that instances may get (`sshKeyName`); by default none |\n\
          | `EventQueues` | `foo-events*` | names of the [queues of events](../operations/events.md) |\n\
-         | `InstanceProfiles` | `*` | names of the instance profiles that the manager reads: those of pools of clusters on EKS, or with user data in \
+         | `InstanceProfiles` | `*.nodes.infrastructure.foo.com` | names of the instance profiles that the manager reads: those of pools of clusters on EKS, or with user data in \
          S3 |\n\
-         | `PrincipalRoles` | `*` | names of the roles that the manager reads: those of nodes, of `accessEntries` and its own |\n\
+         | `PrincipalRoles` | `*` | names of the roles that the manager reads: those of nodes, of `accessEntries` and its own, which \
+         may have any name |\n\
          | `Networks` | `No` | `Yes` adds the policy for managed networks |\n\
          | `Leftovers` | `No` | `Yes` adds the policy for leftovers of workload clusters |\n\
          | `ControlPlanes` | `No` | `Yes` adds the policy for control planes on EKS |\n\
@@ -45,7 +46,7 @@ pub(super) fn page(manager: &Manager, extension: &[Statement]) -> Result<String>
          | `UserDataNamespaces` | `*` | namespaces of the pools whose user data may be written and deleted |\n\
          | `ClusterRoles` | `*.eks.infrastructure.foo.com` | which roles control planes may get |\n\
          | `PodRoles` | `*.pods.infrastructure.foo.com` | which roles pods may get through add-ons and pod identity associations |\n\
-         | `GivenVpcs` | `*` | ids of your VPCs in which the provider may create networks (`managed.vpcID`) |\n\n"
+         | `GivenVpcs` | `None` | ids of your VPCs in which the provider may create networks (`managed.vpcID`); by default none |\n\n"
     );
     page.push_str("## Pools\n\n");
     table(&mut page, pools)?;

@@ -74,10 +74,10 @@ Parameters:
   LaunchVpcs:
     Type: String
     Default: "*"
-    Description: Ids of the VPCs in which instances may be launched.
+    Description: Ids of the VPCs in which instances may be launched. Those of managed networks are not known before.
   KeyPairs:
     Type: String
-    Default: "*"
+    Default: None
     Description: Names of the key pairs that instances may get (sshKeyName). None fits none.
   EventQueues:
     Type: String
@@ -85,12 +85,12 @@ Parameters:
     Description: Names of the queues of events, QueueName of deploy/aws/events.yaml. Only queues with its tag are read.
   InstanceProfiles:
     Type: String
-    Default: "*"
+    Default: "*.nodes.infrastructure.foo.com"
     Description: Names of the instance profiles that are read, those of all pools of clusters on EKS or with user data in S3.
   PrincipalRoles:
     Type: String
     Default: "*"
-    Description: Names of the roles that are read, those of nodes, of accessEntries and of the manager itself.
+    Description: Names of the roles that are read, those of nodes, of accessEntries and of the manager itself, whatever their names.
   Networks:
     Type: String
     Default: "No"
@@ -140,7 +140,7 @@ Parameters:
     Description: Names of the roles that pods may get. Whoever may make a control plane can run pods with each of them.
   GivenVpcs:
     Type: String
-    Default: "*"
+    Default: None
     Description: Ids of VPCs that are not the provider's and in which networks may be made (managed.vpcID). None fits none.
 
 Conditions:

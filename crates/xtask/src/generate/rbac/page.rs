@@ -46,6 +46,10 @@ fn of_others(page: &mut String) -> Result<()> {
          `<cluster>-kubeconfig` of the type `cluster.x-k8s.io/secret`, of others nothing but ownerReferences, deletes no Secret, and\n\
          deletes no Machine but those of its pools. With [one namespace](../operations/install.md#one-namespace-only) it can read\n\
          Secrets there and in its own only.\n\n\
+         ### Who may take over from another management cluster\n\n\
+         The annotation `adopt-from` of [a move](../operations/move.md) is set by whoever has the verb `act-as-mover` on\n\
+         `managers` of infrastructure.foo.com in all namespaces: `cluster-admin` has it, and no role of this provider grants\n\
+         it.\n\n\
          The manager may not touch CRDs and webhooks. In workload clusters it has no rights of its own; where a pool says \
          `interruption.rebalance: Cordon` it patches Nodes as the user of `<cluster>-kubeconfig`.\n\n\
          ## Cluster API's core\n\n\

@@ -106,9 +106,9 @@ fn assembled(spec: &api::ManagedNetwork, known: &Known<'_>, parts: DesiredParts)
 }
 
 fn nat(spec: &api::ManagedNetwork) -> NatMode {
-    match (spec.egress, spec.nat) {
-        (api::Egress::None, _) => NatMode::None,
-        (api::Egress::Nat, Some(api::NatMode::PerZone) | None) => NatMode::PerZone,
-        (api::Egress::Nat, Some(api::NatMode::Single)) => NatMode::Single,
+    match spec.nat_gateways() {
+        None => NatMode::None,
+        Some(api::NatMode::PerZone) => NatMode::PerZone,
+        Some(api::NatMode::Single) => NatMode::Single,
     }
 }

@@ -3,16 +3,12 @@
 use foo_api::cluster as api;
 use foo_model::network::Vpc;
 use foo_model::{Blocked, Reason};
-use foo_network::addresses::{self, USUAL_RANGE, Unfit};
+use foo_network::addresses::{self, Unfit};
 use ipnet::Ipv4Net;
 
 /// The ranges of the spec, the first one first.
 pub(super) fn ranges(spec: &api::ManagedNetwork) -> Result<Vec<Ipv4Net>, Blocked> {
-    let first = spec.cidr.as_deref().unwrap_or(USUAL_RANGE);
-    let ranges: Vec<Ipv4Net> = std::iter::once(first)
-        .chain(spec.secondary_cidrs.iter().map(String::as_str))
-        .map(range)
-        .collect::<Result<_, _>>()?;
+    let ranges = spec.ranges().map_err(no_range)?;
     match &spec.vpc_id {
         // What AWS lets into one VPC was asked when the user created it.
         Some(_) => addresses::check_listed(
@@ -25,8 +21,9 @@ pub(super) fn ranges(spec: &api::ManagedNetwork) -> Result<Vec<Ipv4Net>, Blocked
     Ok(ranges)
 }
 
-pub(super) fn range(text: &str) -> Result<Ipv4Net, Blocked> {
-    text.parse().map_err(|_| Blocked::new(Reason::RangeUnfit, format!("{text} is not an IPv4 range")))
+#[expect(clippy::needless_pass_by_value, reason = "it is what errors are mapped with")]
+pub(super) fn no_range(text: api::NoRange) -> Blocked {
+    Blocked::new(Reason::RangeUnfit, text.to_string())
 }
 
 /// Whether the part of the user's VPC that the spec names is one of it.

@@ -1,14 +1,14 @@
 //! The subnets of a network: computed from sizes, or as they are listed.
 
 use super::known::Known;
-use super::ranges::{range, unfit};
+use super::ranges::{no_range, unfit};
 use super::zones;
 use foo_api::cluster as api;
 use foo_model::names::{TAG_NETWORK, TAG_ROLE};
 use foo_model::network::{CidrState, Subnet, Tags};
 use foo_model::{Blocked, Zone};
 use foo_network::Role;
-use foo_network::addresses::{self, Carving, index_of, indices_of, key, usual_size};
+use foo_network::addresses::{self, Carving, index_of, indices_of, key};
 use foo_network::desired::{DesiredSubnet, Tier};
 use ipnet::{Ipv4Net, Ipv6Net};
 use std::collections::btree_map::Entry;
@@ -118,8 +118,7 @@ pub(super) fn desired(
     ranges: &[Ipv4Net],
     existing: &Existing,
 ) -> Result<Vec<DesiredSubnet>, Blocked> {
-    let list = spec.subnets.as_ref().and_then(|subnets| subnets.list.as_ref());
-    let mut subnets = match list {
+    let mut subnets = match spec.listed_subnets() {
         Some(list) => listed(list, known, ranges, existing)?,
         None => computed(spec, known, ranges, existing)?,
     };
@@ -141,7 +140,7 @@ fn listed(
     for subnet in list {
         let tier = tier(subnet.subnet_type);
         let name: &'static str = tier.into();
-        let cidr = range(&subnet.cidr)?;
+        let cidr = subnet.range().map_err(no_range)?;
         places.push((subnet.name.clone(), cidr));
         let key = format!("{name}/{}", subnet.name);
         if !existing.subnets.contains_key(&key) {
@@ -161,10 +160,11 @@ fn computed(
     ranges: &[Ipv4Net],
     existing: &Existing,
 ) -> Result<Vec<DesiredSubnet>, Blocked> {
-    let zones = zones::chosen(spec.zones.as_ref(), known, &begun(known, existing))?;
+    let zones = zones::chosen(spec.requested_zones(), known, &begun(known, existing))?;
+    let types = spec.requested_types().into_iter().map(|(of, size)| (tier(of), size));
     let carving = Carving {
         ranges: ranges.to_vec(),
-        sizes: sizes(spec.subnets.as_ref(), ranges.first().copied().unwrap_or_default()),
+        sizes: addresses::sizes(types, ranges.first().copied().unwrap_or_default()),
         zones,
         existing: existing.subnets.iter().map(|(key, subnet)| (key.clone(), subnet.cidr)).collect(),
         foreign: existing.others.iter().chain(&existing.foreign).copied().collect(),
@@ -199,22 +199,6 @@ fn zone_of(role: &str, known: &Known<'_>) -> Option<Zone> {
         known.zones.contains_key(&zone)
     };
     is_zone.then_some(zone)
-}
-
-/// The tiers that there are, with the prefix lengths of their subnets.
-fn sizes(spec: Option<&api::ManagedSubnets>, vpc: Ipv4Net) -> BTreeMap<Tier, u8> {
-    let both = vec![api::SubnetType::Private, api::SubnetType::Public];
-    let types = spec.and_then(|subnets| subnets.types.clone()).unwrap_or(both);
-    let sizes = spec.and_then(|subnets| subnets.sizes).unwrap_or_default();
-    let size = |of: api::SubnetType| {
-        let (tier, chosen) = match of {
-            api::SubnetType::Private => (Tier::Private, sizes.private),
-            api::SubnetType::Public => (Tier::Public, sizes.public),
-        };
-        let chosen = chosen.and_then(|size| u8::try_from(size).ok());
-        (tier, chosen.unwrap_or_else(|| usual_size(tier, vpc)))
-    };
-    types.into_iter().map(size).collect()
 }
 
 fn tier(of: api::SubnetType) -> Tier {

@@ -3,7 +3,7 @@
 use super::known::Known;
 use foo_api::cluster as api;
 use foo_model::{Blocked, Reason, Zone};
-use foo_network::region::{USUAL_ZONES, choosable};
+use foo_network::region::choosable;
 use std::collections::BTreeSet;
 
 /// What happened in zones so far.
@@ -20,15 +20,14 @@ pub(super) struct Begun {
 /// The zones, in the order of their names. Those that have subnets already are among them, so that the choice stays the same
 /// for as long as the network exists, whatever happens to the region.
 pub(super) fn chosen(
-    spec: Option<&api::Zones>,
+    requested: api::RequestedZones<'_>,
     known: &Known<'_>,
     begun: &Begun,
 ) -> Result<Vec<Zone>, Blocked> {
-    if let Some(names) = spec.and_then(|zones| zones.names.as_ref()) {
-        return named(names, known, begun);
+    match requested {
+        api::RequestedZones::Named(names) => named(names, known, begun),
+        api::RequestedZones::Counted(count) => counted(count, known, begun),
     }
-    let count = spec.and_then(|zones| zones.count).and_then(|count| usize::try_from(count).ok());
-    counted(count.unwrap_or(USUAL_ZONES), known, begun)
 }
 
 /// Whether the region has all of these zones. If nobody looked yet, AWS says it when they are used.

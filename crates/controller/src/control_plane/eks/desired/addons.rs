@@ -2,7 +2,7 @@
 
 use foo_api::control_plane::{Eks, eks as api};
 use foo_eks::desired::{AddonVersion, DesiredAddon};
-use foo_model::eks::ResolveConflicts;
+use foo_model::eks::{AddonSettings, ResolveConflicts};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -20,12 +20,14 @@ fn addon(it: &api::Addon) -> DesiredAddon {
             LATEST => AddonVersion::Latest,
             version => AddonVersion::Exactly(version.to_owned()),
         },
-        configuration: it
-            .configuration_values
-            .clone()
-            .filter(|values| !values.is_empty())
-            .map(|it| Value::Object(it).to_string()),
-        service_account_role: it.service_account_role_arn.clone(),
+        settings: AddonSettings {
+            configuration: it
+                .configuration_values
+                .clone()
+                .filter(|values| !values.is_empty())
+                .map(|it| Value::Object(it).to_string()),
+            service_account_role: it.service_account_role_arn.clone(),
+        },
         pod_identities: it.pod_identities.as_ref().map(|all| all.iter().map(of_account).collect()),
         // The planner creates with OVERWRITE what is updated with PRESERVE.
         conflicts: match it.resolve_conflicts {

@@ -190,9 +190,12 @@ fn add_ons_are_latest_and_keep_what_others_changed_unless_they_say_otherwise() {
     ] }));
     let (dns, cni) = (&desired.addons["coredns"], &desired.addons["vpc-cni"]);
     assert_eq!((&dns.version, dns.conflicts), (&AddonVersion::Latest, ResolveConflicts::Preserve));
-    assert_eq!((dns.configuration.as_deref(), &dns.pod_identities, dns.preserve), (None, &None, false));
+    assert_eq!(
+        (dns.settings.configuration.as_deref(), &dns.pod_identities, dns.preserve),
+        (None, &None, false)
+    );
     assert_eq!(cni.version, AddonVersion::Exactly("v1.20.0-eksbuild.1".to_owned()));
-    assert_eq!(cni.configuration.as_deref(), Some(r#"{"env":{"ENABLE_PREFIX_DELEGATION":"true"}}"#));
+    assert_eq!(cni.settings.configuration.as_deref(), Some(r#"{"env":{"ENABLE_PREFIX_DELEGATION":"true"}}"#));
     assert_eq!((cni.conflicts, cni.preserve), (ResolveConflicts::Overwrite, true));
     assert_eq!(cni.pod_identities.as_ref().unwrap().len(), 1);
 }

@@ -7,11 +7,11 @@
 
 use super::account;
 use super::aws::Aws;
-use super::gather::Gathered;
 use crate::apply;
 use crate::clock::to_kube;
 use crate::clouds::CloudRegion;
 use crate::lookup;
+use crate::pool::gather::Gathered;
 use crate::pool::pools::Pools;
 use crate::pool::state::{PoolState, WrittenImage};
 use foo_api::FooMachinePool;

@@ -1,0 +1,157 @@
+//! Adds a failed or refused action to the report of its plan.
+//!
+//! The planner reports what is true; it cannot know that AWS refuses its requests. Here a refusal becomes
+//! part of the conditions, in words that stay the same while the cause does.
+
+use super::pass::{Failure, Pass};
+use crate::labels::Invariant;
+use crate::metrics::Metrics;
+use foo_cloud::{CloudError, ErrorKind};
+use foo_model::{Blocked, Reason};
+use foo_planner::action::ReadAction;
+use foo_planner::check::{Rule, Violation};
+use foo_planner::desired::{Desired, Wanted};
+use foo_planner::report::{Condition, ConditionKind, Event, EventTrigger, Status};
+use foo_planner::{Action, Plan, Report};
+
+/// What a pass could not observe, besides its failures.
+pub(super) struct Unseen {
+    /// An action that AWS refused in an earlier pass, if nothing is known since.
+    pub(super) refused_before: Option<(Action, CloudError)>,
+    /// Why the details of instances are unavailable.
+    pub(super) details: Option<CloudError>,
+}
+
+/// Adds to the report of a pass what failed and what it could not observe; `region` is where AWS is called.
+pub(super) fn add(pass: &mut Pass, unseen: &Unseen, region: &str) {
+    let report = &mut pass.plan.report;
+    if let Some((action, failure)) = &pass.failure {
+        failed(report, action, failure, region);
+    }
+    if let Some((action, error)) = &unseen.refused_before {
+        refusal(report, action, error, region);
+    }
+    if let Some(error) = &unseen.details {
+        blind(report, error);
+    }
+}
+
+/// An action failed; `region` is where AWS is called.
+fn failed(report: &mut Report, action: &Action, failure: &Failure, region: &str) {
+    match failure {
+        Failure::Cloud(error) => refusal(report, action, error, region),
+        Failure::Kubernetes(_) => {
+            let what = action.kind();
+            let message = format!("{what} failed: {failure}");
+            put(report, ConditionKind::Ready, Reason::KubernetesRequestFailed, message);
+        }
+    }
+}
+
+/// AWS refused an action, or did not respond, in that region.
+fn refusal(report: &mut Report, action: &Action, error: &CloudError, region: &str) {
+    let credentials = matches!(error.kind, ErrorKind::Denied | ErrorKind::Credentials);
+    let credentials = credentials.then_some(ConditionKind::CredentialsReady);
+    let reason = error.kind.into();
+    let message = in_words(error, region);
+    for kind in concerned(action).into_iter().chain(credentials).chain([ConditionKind::Ready]) {
+        put(report, kind, reason, message.clone());
+    }
+}
+
+/// The message for a failed call. If AWS does not respond, the region may be misspelt, which nothing else
+/// would show.
+pub(super) fn in_words(error: &CloudError, region: &str) -> String {
+    match error.kind {
+        ErrorKind::Unreachable | ErrorKind::LostAnswer => {
+            crate::cluster::unreachable(region, &error.to_string())
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// The same for failed lookups of the desired state.
+pub(super) fn place(desired: &mut Desired, region: &str) {
+    let template = blocked(&mut desired.template);
+    for blocked in template.into_iter().chain(blocked(&mut desired.group.settings.subnets)) {
+        if blocked.reason == Reason::AwsUnreachable {
+            blocked.message = crate::cluster::unreachable(region, &blocked.message);
+        }
+    }
+}
+
+fn blocked<T>(wanted: &mut Wanted<T>) -> Option<&mut Blocked> {
+    match wanted {
+        Wanted::Ready(_) => None,
+        Wanted::Blocked(blocked) => Some(blocked),
+    }
+}
+
+/// The credentials lack the right to describe instances: their FooMachines can never become ready.
+fn blind(report: &mut Report, error: &CloudError) {
+    let reason = error.kind.into();
+    for kind in [ConditionKind::CredentialsReady, ConditionKind::Ready] {
+        put(report, kind, reason, error.to_string());
+    }
+}
+
+/// The plan would break an invariant: nothing of it is carried out, and logs, metrics and an event say so.
+pub(super) fn refused(plan: &mut Plan, violations: &[Violation], metrics: &Metrics) {
+    let text: Vec<String> = violations.iter().map(ToString::to_string).collect();
+    let message = format!(
+        "Internal error: the plan violates an invariant and was not carried out, please report: {}",
+        text.join("; ")
+    );
+    tracing::error!(actions = ?plan.actions, "{message}");
+    for violation in violations {
+        metrics.invariant_violated(invariant(violation));
+    }
+    plan.actions.clear();
+    plan.report.events = vec![Event {
+        reason: Reason::InvalidPlan.into(),
+        message: message.clone(),
+        about: EventTrigger::Nothing,
+    }];
+    put(&mut plan.report, ConditionKind::Ready, Reason::InvalidPlan, message);
+}
+
+fn concerned(action: &Action) -> Option<ConditionKind> {
+    match action {
+        Action::Object(_) | Action::Template(_) | Action::Read(ReadAction::DescribeLaunchTemplate) => {
+            Some(ConditionKind::LaunchTemplateReady)
+        }
+        Action::Group(_)
+        | Action::Instance(_)
+        | Action::Hook(_)
+        | Action::Read(ReadAction::DescribeLifecycleHook { .. }) => {
+            Some(ConditionKind::AutoScalingGroupReady)
+        }
+        Action::Read(ReadAction::DescribeInstances { .. })
+        | Action::Pool(_)
+        | Action::Machine(_)
+        | Action::Node(_) => None,
+    }
+}
+
+fn put(report: &mut Report, kind: ConditionKind, reason: Reason, message: String) {
+    let failed = Condition { kind, status: Status::False, reason, message };
+    match report.conditions.iter_mut().find(|condition| condition.kind == kind) {
+        Some(condition) => *condition = failed,
+        None => report.conditions.push(failed),
+    }
+}
+
+fn invariant(violation: &Violation) -> Invariant {
+    match violation.rule() {
+        Rule::EndsOnlyReleased | Rule::DeletesOnlyWithCause => Invariant::I1,
+        Rule::DesiredCoversExisting | Rule::ExternalSize => Invariant::I2,
+        Rule::StaysAvailable => Invariant::I3,
+        Rule::RaisesWithinDesired => Invariant::I4,
+        Rule::CompletesOnlyDrained => Invariant::I5,
+        Rule::VictimsWithinExcess => Invariant::I7,
+        Rule::SettledFirst => Invariant::I8,
+        Rule::LaunchesNoQuarantined => Invariant::I9,
+        Rule::FinalizerFirst | Rule::FinalizersLast => Invariant::I11,
+        Rule::OwnOnly | Rule::HandsOff => Invariant::I12,
+    }
+}

@@ -1,0 +1,8 @@
+//! EC2: instances and launch templates. It knows only the name of the group that an instance belongs to.
+
+pub mod instances;
+pub mod launch_data;
+pub mod scheduled;
+pub mod templates;
+pub(crate) mod volumes;
+pub mod workload_volumes;

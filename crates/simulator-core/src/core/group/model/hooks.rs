@@ -1,0 +1,109 @@
+//! Lifecycle hooks and their actions.
+
+use foo_model::{InstanceId, Timestamp};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// An instance waits no longer than this, or than 100 heartbeats if that is less (API Reference, LifecycleHook).
+const LONGEST_WAIT: Duration = Duration::from_hours(48);
+
+/// The transition a hook belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Transition {
+    /// `autoscaling:EC2_INSTANCE_LAUNCHING`.
+    Launching,
+    /// `autoscaling:EC2_INSTANCE_TERMINATING`.
+    Terminating,
+}
+
+/// Result of a lifecycle action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum ActionResult {
+    /// `CONTINUE`.
+    Continue,
+    /// `ABANDON`.
+    Abandon,
+}
+
+/// A lifecycle hook.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Hook {
+    /// Its name, unique in the group.
+    pub name: String,
+    /// The transition that it delays.
+    pub transition: Transition,
+    /// How long it waits without a heartbeat.
+    pub heartbeat: Duration,
+    /// The result of a wait that expires (DefaultResult).
+    pub default_result: ActionResult,
+    /// NotificationMetadata, NotificationTargetARN and RoleARN, as in the request.
+    pub notification: BTreeMap<String, String>,
+}
+
+/// Parameters of PutLifecycleHook. An absent one keeps the hook's value; a new hook gets AWS's default.
+#[derive(Clone, Debug, Default)]
+pub struct HookChange {
+    /// Its name.
+    pub name: String,
+    /// The transition that it delays; required for a new hook.
+    pub transition: Option<Transition>,
+    /// How long it waits without a heartbeat, in seconds.
+    pub heartbeat: Option<u32>,
+    /// The result of a wait that expires (DefaultResult).
+    pub default_result: Option<ActionResult>,
+    /// NotificationMetadata, NotificationTargetARN and RoleARN.
+    pub notification: BTreeMap<String, String>,
+}
+
+/// One wait of a member for one hook.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LifecycleAction {
+    /// LifecycleActionToken.
+    pub token: String,
+    /// When it expires without a further heartbeat.
+    pub expires: Timestamp,
+    /// When it expires even with heartbeats (the global timeout).
+    pub limit: Timestamp,
+    pub(in crate::core::group) heartbeat: Duration,
+    pub(in crate::core::group) default_result: ActionResult,
+}
+
+/// How a caller identifies a lifecycle action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ActionKey {
+    /// By its LifecycleActionToken.
+    Token(String),
+    /// By its instance.
+    Instance(InstanceId),
+}
+
+impl Transition {
+    /// AWS's name of it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Launching => "autoscaling:EC2_INSTANCE_LAUNCHING",
+            Self::Terminating => "autoscaling:EC2_INSTANCE_TERMINATING",
+        }
+    }
+
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Launching, Self::Terminating];
+}
+
+impl ActionResult {
+    /// AWS's name of it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Continue => "CONTINUE",
+            Self::Abandon => "ABANDON",
+        }
+    }
+}
+
+impl Hook {
+    /// GlobalTimeout: the longest wait, with heartbeats.
+    pub fn longest_wait(&self) -> Duration {
+        self.heartbeat.saturating_mul(100).min(LONGEST_WAIT)
+    }
+}

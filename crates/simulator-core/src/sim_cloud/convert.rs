@@ -1,0 +1,281 @@
+//! Conversions between `foo_model`'s types and the core's.
+
+use crate::core::document::Document;
+use crate::core::ec2::instances::{Ec2Instance, Market};
+use crate::core::ec2::templates::{Template, TemplateKey};
+use crate::core::group::activity::Activity;
+use crate::core::group::hooks::{ActionResult, Hook, HookChange, Transition};
+use crate::core::group::model::{Group, LaunchSource, Member, MixedPolicy};
+use crate::core::group::source::{OverrideSpec, SourceSpec, TemplateSpec};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use foo_cloud::{InstanceDetails, VersionCopy};
+use foo_model::hook::{DRAIN_HOOK, HookConfig, HookResult};
+use foo_model::{
+    AwsTime, GroupSettings, InstancesMix, LaunchTemplate, LaunchTemplateId, MixOverride, Seconds,
+    SpotStrategy, TemplateContent, TemplateHashes, TemplateRecord, TemplateVersion, Timestamp,
+};
+use std::collections::BTreeMap;
+
+/// Template content as launch template data, in the names of EC2's answers.
+pub(super) fn document_of(content: &TemplateContent) -> Document {
+    let TemplateContent {
+        image,
+        instance_type,
+        security_groups,
+        instance_profile,
+        key_name,
+        volumes,
+        metadata,
+        spot,
+        user_data,
+        tags,
+    } = content;
+    let groups = || Document::List(security_groups.iter().map(Document::text).collect());
+    let mut document = Document::map()
+        .with("imageId", Some(Document::text(image)))
+        .with("instanceType", Some(Document::text(instance_type)))
+        .with("keyName", key_name.as_ref().map(Document::text))
+        .with("userData", encoded(user_data))
+        .with("securityGroupIdSet", (!security_groups.is_empty()).then(groups))
+        .with("metadataOptions", Some(metadata_options(*metadata)));
+    if let Some(profile) = instance_profile {
+        let field = if profile.starts_with("arn:") { "arn" } else { "name" };
+        document.set("iamInstanceProfile", Document::map().with(field, Some(Document::text(profile))));
+    }
+    if !volumes.is_empty() {
+        let volumes = volumes.iter().map(volume).collect();
+        document.set("blockDeviceMappingSet", Document::List(volumes));
+    }
+    if let Some(foo_model::SpotOptions { max_price }) = spot {
+        let options =
+            max_price.as_ref().map(|price| Document::map().with("maxPrice", Some(Document::text(price))));
+        let market =
+            Document::map().with("marketType", Some(Document::text("spot"))).with("spotOptions", options);
+        document.set("instanceMarketOptions", market);
+    }
+    tag_specifications(&mut document, tags);
+    document
+}
+
+/// The fields that a copy of a version replaces, as launch template data.
+pub(super) fn document_of_copy(copy: &VersionCopy<'_>) -> Document {
+    let VersionCopy { from: _, user_data, tags } = copy;
+    let mut document = Document::map().with("userData", encoded(user_data));
+    tag_specifications(&mut document, tags);
+    document
+}
+
+fn encoded(data: &foo_model::UserData) -> Option<Document> {
+    (!data.0.is_empty()).then(|| Document::Text(STANDARD.encode(&data.0)))
+}
+
+fn tag_specifications(document: &mut Document, tags: &BTreeMap<String, String>) {
+    if tags.is_empty() {
+        return;
+    }
+    let specs = ["instance", "volume"].into_iter().map(|resource| {
+        Document::map()
+            .with("resourceType", Some(Document::text(resource)))
+            .with("tagSet", Some(tag_set(tags)))
+    });
+    document.set("tagSpecificationSet", Document::List(specs.collect()));
+}
+
+fn metadata_options(options: foo_model::MetadataOptions) -> Document {
+    let foo_model::MetadataOptions { tokens_required, hop_limit } = options;
+    let tokens = if tokens_required { "required" } else { "optional" };
+    Document::map()
+        .with("httpTokens", Some(Document::text(tokens)))
+        .with("httpPutResponseHopLimit", Some(Document::text(hop_limit)))
+        .with("httpEndpoint", Some(Document::text("enabled")))
+        .with("instanceMetadataTags", Some(Document::text("disabled")))
+}
+
+fn volume(volume: &foo_model::Volume) -> Document {
+    let foo_model::Volume { device, size_gib, kind, iops, throughput, encrypted, kms_key } = volume;
+    let ebs = Document::map()
+        .with("volumeSize", Some(Document::text(size_gib)))
+        .with("volumeType", Some(Document::text(kind.name())))
+        .with("iops", iops.map(Document::text))
+        .with("throughput", throughput.map(Document::text))
+        .with("encrypted", encrypted.map(Document::text))
+        .with("kmsKeyId", kms_key.as_ref().map(Document::text))
+        .with("deleteOnTermination", Some(Document::text(true)));
+    Document::map().with("deviceName", Some(Document::text(device))).with("ebs", Some(ebs))
+}
+
+fn tag_set(tags: &BTreeMap<String, String>) -> Document {
+    let tag = |(key, value): (&String, &String)| {
+        Document::map().with("key", Some(Document::text(key))).with("value", Some(Document::text(value)))
+    };
+    Document::List(tags.iter().map(tag).collect())
+}
+
+/// The source of a group: a template, and a mix if there is one.
+pub(super) fn source_of(
+    id: &LaunchTemplateId,
+    version: TemplateVersion,
+    mix: Option<&InstancesMix>,
+) -> SourceSpec {
+    let template = TemplateSpec { key: TemplateKey::Id(id.clone()), version: Some(version.to_string()) };
+    let Some(mix) = mix else { return SourceSpec::Template(template) };
+    let InstancesMix { overrides, on_demand_base, on_demand_percentage, spot_strategy, spot_max_price } = mix;
+    let overrides = overrides.iter().map(|MixOverride { instance_type }| OverrideSpec {
+        template: None,
+        document: Document::map().with("InstanceType", Some(Document::text(instance_type))),
+    });
+    let distribution = Document::map()
+        .with("OnDemandBaseCapacity", Some(Document::text(on_demand_base)))
+        .with("OnDemandPercentageAboveBaseCapacity", Some(Document::text(on_demand_percentage)))
+        .with("SpotAllocationStrategy", Some(Document::text(spot_strategy.name())))
+        .with("SpotMaxPrice", Some(Document::text(spot_max_price.as_deref().unwrap_or_default())));
+    SourceSpec::Mixed {
+        template: Some(template),
+        overrides: Some(overrides.collect()),
+        distribution: Some(distribution),
+    }
+}
+
+/// A group in `foo_model`.
+pub(super) fn group_of(group: &Group) -> foo_model::Group {
+    let template = group.template();
+    let choice = template.version.parse().map_or_else(
+        |_| foo_model::group::TemplateChoice::Floating(template.version.clone()),
+        |number| foo_model::group::TemplateChoice::Version(TemplateVersion(number)),
+    );
+    foo_model::Group {
+        name: group.name.clone(),
+        arn: group.arn.clone(),
+        sizes: group.sizes,
+        template: Some((template.id.clone(), choice)),
+        mix: match &group.source {
+            LaunchSource::Template(_) => None,
+            LaunchSource::Mixed(policy) => Some(mix_of(policy)),
+        },
+        settings: GroupSettings {
+            subnets: group.subnets.iter().cloned().collect(),
+            new_instances: group.new_instances,
+        },
+        suspended: group.suspended.clone(),
+        tags: group.tags.iter().map(|(key, tag)| (key.clone(), tag.value.clone())).collect(),
+        status: group.status,
+        deletion_protection: foo_model::DeletionProtection::from_name(&group.settings.deletion_protection),
+        instances: group.members.values().map(|member| instance_of(group, member)).collect(),
+    }
+}
+
+fn mix_of(policy: &MixedPolicy) -> InstancesMix {
+    let strategy =
+        policy.distribution.get_text(&["SpotAllocationStrategy"]).and_then(SpotStrategy::from_name);
+    InstancesMix {
+        overrides: policy
+            .overrides
+            .iter()
+            .filter_map(|choice| choice.instance_type.clone())
+            .map(|instance_type| MixOverride { instance_type })
+            .collect(),
+        on_demand_base: policy.on_demand_base,
+        on_demand_percentage: policy.on_demand_percentage,
+        spot_strategy: strategy.unwrap_or(SpotStrategy::LowestPrice),
+        spot_max_price: policy
+            .distribution
+            .get_text(&["SpotMaxPrice"])
+            .filter(|price| !price.is_empty())
+            .map(str::to_owned),
+    }
+}
+
+fn instance_of(group: &Group, member: &Member) -> foo_model::Instance {
+    foo_model::Instance {
+        id: member.id.clone(),
+        zone: member.zone.clone(),
+        instance_type: member.instance_type.clone(),
+        lifecycle: foo_model::LifecycleState::from_name(&group.state_name(member)),
+        health: member.health,
+        protection: member.protection,
+        template: member.template.as_ref().map(|(id, _, version)| (id.clone(), *version)),
+    }
+}
+
+/// A moment of the simulator's clock, which is AWS's to callers.
+pub(crate) fn dated(moment: Timestamp) -> AwsTime {
+    AwsTime::from_millis(moment.0)
+}
+
+/// An activity in `foo_model`.
+pub(super) fn activity_of(activity: &Activity) -> foo_model::Activity {
+    foo_model::Activity {
+        id: activity.id.clone(),
+        status: activity.status,
+        description: activity.description.clone(),
+        cause: activity.cause.clone(),
+        status_message: activity.status_message.clone().unwrap_or_default(),
+        started: dated(activity.started),
+    }
+}
+
+/// A template in `foo_model`.
+pub(super) fn template_of(template: &Template) -> LaunchTemplate {
+    let versions = template.versions.values().map(|version| {
+        let hashes = version.description.as_deref().and_then(TemplateHashes::parse);
+        TemplateRecord {
+            version: version.number,
+            spec_hash: hashes.as_ref().map(|hashes| hashes.spec.clone()),
+            data_hash: hashes.as_ref().map(|hashes| hashes.data.clone()),
+            source_hash: hashes.as_ref().and_then(|hashes| hashes.source.clone()),
+            object: hashes.and_then(|hashes| hashes.object),
+            is_default: version.number == template.default,
+            created: dated(version.created),
+        }
+    });
+    LaunchTemplate {
+        id: template.id.clone(),
+        name: template.name.clone(),
+        tags: template.tags.clone(),
+        versions: versions.collect(),
+    }
+}
+
+/// An instance as EC2 describes it.
+pub(super) fn details_of(instance: &Ec2Instance) -> InstanceDetails {
+    let addresses = instance.addresses.as_ref();
+    let public = addresses.and_then(|addresses| addresses.public.as_ref());
+    InstanceDetails {
+        id: instance.id.clone(),
+        state: instance.state,
+        zone: instance.zone.clone(),
+        instance_type: instance.instance_type.clone(),
+        private_dns: addresses.map(|addresses| addresses.private_dns.clone()),
+        private_ip: addresses.map(|addresses| addresses.private.to_string()),
+        public_dns: public.map(|(_, name)| name.clone()),
+        public_ip: public.map(|(address, _)| address.to_string()),
+        spot: instance.market == Market::Spot,
+    }
+}
+
+/// The provider's hook in `foo_model`.
+pub(super) fn terms_of(hook: &Hook) -> HookConfig {
+    HookConfig {
+        terminating: hook.transition == Transition::Terminating,
+        heartbeat: Seconds(u32::try_from(hook.heartbeat.as_secs()).unwrap_or(u32::MAX)),
+        result: match hook.default_result {
+            ActionResult::Continue => HookResult::Continue,
+            ActionResult::Abandon => HookResult::Abandon,
+        },
+    }
+}
+
+/// The provider's hook as parameters of PutLifecycleHook.
+pub(super) fn hook_of(terms: HookConfig) -> HookChange {
+    HookChange {
+        name: DRAIN_HOOK.to_owned(),
+        transition: Some(if terms.terminating { Transition::Terminating } else { Transition::Launching }),
+        heartbeat: Some(terms.heartbeat.0),
+        default_result: Some(match terms.result {
+            HookResult::Continue => ActionResult::Continue,
+            HookResult::Abandon => ActionResult::Abandon,
+        }),
+        ..HookChange::default()
+    }
+}

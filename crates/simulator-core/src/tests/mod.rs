@@ -1,0 +1,25 @@
+//! Tests of the whole simulator. Each names the rule it checks; the rules come from AWS's documentation.
+
+mod assumptions;
+mod aws_decides;
+mod events;
+mod eventual;
+mod health;
+mod hooks;
+mod launch_instances;
+mod launches;
+mod membership;
+mod mishaps;
+mod mixed;
+mod network;
+mod objects;
+mod properties;
+mod refreshes;
+mod replacing;
+mod scene;
+mod sim_cloud;
+mod sizes;
+mod spot;
+mod templates;
+mod termination;
+mod warm_pools;
