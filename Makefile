@@ -72,16 +72,16 @@ bench: tools build ## Calls, writes, memory and latency, printed (BENCH_ARGS=--f
 	$(call timed,runtime extension,cargo run --release --quiet -p foo-runtime-sdk --example load_sdk)
 	$(call timed,our runtime extension,cargo run --release --quiet -p foo-runtime-extension --no-default-features --example load_extension)
 	$(call timed,heartbeats,cargo test --quiet --workspace --test suite -- --exact --nocapture \
-	    taken::heartbeats_arrive_in_a_throttling_storm)
+	    taken::heartbeats_are_sent_in_a_throttling_storm)
 	$(call timed,networks,FOO_FIGURES=whole cargo test --release --quiet -p foo-controller --no-default-features --test suite -- \
 	    --exact --nocapture --test-threads 1 \
-	    networks::figures::creation_and_deletion_take_few_calls_and_little_time_of_our_own \
-	    networks::many::networks_at_rest_share_their_looks)
+	    networks::figures::creation_and_deletion_take_few_calls_and_little_time_of_the_provider \
+	    networks::many::idle_networks_share_their_reads)
 	$(call timed,EKS,FOO_FIGURES=whole cargo test --release --quiet -p foo-controller --no-default-features --test suite -- \
 	    --exact --nocapture --test-threads 1 \
-	    eks::figures::a_life_takes_few_calls_and_little_time_of_our_own \
-	    eks::figures::a_control_plane_at_rest_costs_one_look_in_five_minutes \
-	    eks::many::clusters_at_rest_are_asked_at_different_moments)
+	    eks::figures::a_life_cycle_takes_few_calls_and_little_time_of_the_provider \
+	    eks::figures::an_idle_control_plane_costs_one_read_in_five_minutes \
+	    eks::many::idle_clusters_are_polled_at_different_times)
 	@$(bin)/foo-bench $(BENCH_ARGS)
 
 model: prerequisites ## The planner against every order of events of small worlds, deeper than the tests go (minutes)

@@ -4,11 +4,11 @@ use crate::kinds::Kind;
 use crate::ownership::{Conflicts, Operation};
 use kube::core::response::{Status, StatusCause, StatusDetails, StatusSummary};
 
-/// What the server says instead of doing something; `kube::Error::Api` holds the same.
-pub type Refusal = Box<Status>;
+/// The error that the server returns instead of doing something; `kube::Error::Api` has the same content.
+pub type ApiError = Box<Status>;
 
 /// A refusal about an object or about a kind (empty name).
-pub(crate) fn failure(code: u16, reason: &str, message: String, about: Option<(&Kind, &str)>) -> Refusal {
+pub(crate) fn failure(code: u16, reason: &str, message: String, about: Option<(&Kind, &str)>) -> ApiError {
     let details = about.map(|(kind, name)| StatusDetails {
         name: name.to_owned(),
         group: kind.group.clone(),
@@ -27,21 +27,21 @@ pub(crate) fn failure(code: u16, reason: &str, message: String, about: Option<(&
     })
 }
 
-/// A path that is not served: the real server answers in plain text, without a reason.
-pub(crate) fn unknown_path() -> Refusal {
+/// A path that is not served: the real server responds in plain text, without a reason.
+pub(crate) fn unknown_path() -> ApiError {
     failure(404, "", "404 page not found".to_owned(), None)
 }
 
 /// A subresource that the kind does not have.
-pub(crate) fn unknown_subresource() -> Refusal {
+pub(crate) fn unknown_subresource() -> ApiError {
     failure(404, "NotFound", "the server could not find the requested resource".to_owned(), None)
 }
 
-pub(crate) fn not_found(kind: &Kind, name: &str) -> Refusal {
+pub(crate) fn not_found(kind: &Kind, name: &str) -> ApiError {
     failure(404, "NotFound", format!("{} \"{name}\" not found", kind.resource()), Some((kind, name)))
 }
 
-pub(crate) fn already_exists(kind: &Kind, name: &str) -> Refusal {
+pub(crate) fn already_exists(kind: &Kind, name: &str) -> ApiError {
     failure(
         409,
         "AlreadyExists",
@@ -51,7 +51,7 @@ pub(crate) fn already_exists(kind: &Kind, name: &str) -> Refusal {
 }
 
 /// The conflict of a write with a resourceVersion that is not the newest.
-pub(crate) fn modified(kind: &Kind, name: &str) -> Refusal {
+pub(crate) fn modified(kind: &Kind, name: &str) -> ApiError {
     conflict(
         kind,
         name,
@@ -59,7 +59,7 @@ pub(crate) fn modified(kind: &Kind, name: &str) -> Refusal {
     )
 }
 
-pub(crate) fn conflict(kind: &Kind, name: &str, why: &str) -> Refusal {
+pub(crate) fn conflict(kind: &Kind, name: &str, why: &str) -> ApiError {
     failure(
         409,
         "Conflict",
@@ -68,7 +68,7 @@ pub(crate) fn conflict(kind: &Kind, name: &str, why: &str) -> Refusal {
     )
 }
 
-pub(crate) fn invalid(kind: &Kind, name: &str, faults: &[String]) -> Refusal {
+pub(crate) fn invalid(kind: &Kind, name: &str, faults: &[String]) -> ApiError {
     let what =
         if kind.group.is_empty() { kind.kind.clone() } else { format!("{}.{}", kind.kind, kind.group) };
     let mut status = failure(
@@ -83,20 +83,20 @@ pub(crate) fn invalid(kind: &Kind, name: &str, faults: &[String]) -> Refusal {
     status
 }
 
-pub(crate) fn bad_request(message: impl Into<String>) -> Refusal {
+pub(crate) fn bad_request(message: impl Into<String>) -> ApiError {
     failure(400, "BadRequest", message.into(), None)
 }
 
 /// The refusal of an apply of fields that the schema does not have.
-pub(crate) fn undeclared(kind: &Kind, key: &(String, String), fields: &[String]) -> Refusal {
-    let told: Vec<String> =
+pub(crate) fn undeclared(kind: &Kind, key: &(String, String), fields: &[String]) -> ApiError {
+    let causes: Vec<String> =
         fields.iter().map(|field| format!("{field}: field not declared in schema")).collect();
     let about = format!("{}/{}; {}, Kind={}", key.0, key.1, kind.api_version(), kind.kind);
-    let message = format!("failed to create typed patch object ({about}): {}", told.join("; "));
+    let message = format!("failed to create typed patch object ({about}): {}", causes.join("; "));
     failure(500, "InternalError", message, Some((kind, &key.1)))
 }
 
-pub(crate) fn unsupported_patch(kind: &Kind) -> Refusal {
+pub(crate) fn unsupported_patch(kind: &Kind) -> ApiError {
     failure(
         415,
         "UnsupportedMediaType",
@@ -105,12 +105,12 @@ pub(crate) fn unsupported_patch(kind: &Kind) -> Refusal {
     )
 }
 
-pub(crate) fn gone(message: &str) -> Refusal {
+pub(crate) fn gone(message: &str) -> ApiError {
     failure(410, "Expired", message.to_owned(), None)
 }
 
 /// The refusal of an apply without force.
-pub(crate) fn apply_conflict(kind: &Kind, conflicts: &Conflicts) -> Refusal {
+pub(crate) fn apply_conflict(kind: &Kind, conflicts: &Conflicts) -> ApiError {
     let causes: Vec<StatusCause> = conflicts
         .iter()
         .map(|(manager, path)| {

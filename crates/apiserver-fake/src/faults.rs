@@ -4,7 +4,7 @@
 //! number of times. The first rule that strikes decides; delays add up. Watches have faults of their own in
 //! [`crate::Watches`]; here only their start can be refused.
 
-use crate::failure::Refusal;
+use crate::failure::ApiError;
 use crate::request::{Request, Verb};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// What goes wrong.
 #[derive(Clone, Debug, PartialEq)]
-enum Outcome {
+enum FaultEffect {
     /// Refused with this status; nothing is done.
     Refused(u16),
     /// The connection breaks before the request is done.
@@ -34,12 +34,12 @@ pub struct Fault {
     manager: Option<String>,
     skip: u64,
     times: u64,
-    outcome: Outcome,
+    outcome: FaultEffect,
     retry_after: u32,
 }
 
 impl Fault {
-    fn new(outcome: Outcome) -> Self {
+    fn new(outcome: FaultEffect) -> Self {
         Self {
             verbs: Vec::new(),
             kind: None,
@@ -56,10 +56,10 @@ impl Fault {
 
     /// Refuse with an HTTP status and the reason that belongs to it; on a watch, 410 comes as an ERROR event.
     pub fn status(code: u16) -> Self {
-        Self::new(Outcome::Refused(code))
+        Self::new(FaultEffect::Refused(code))
     }
 
-    /// 409, as if somebody else had just written.
+    /// 409, as if another user or controller had just written.
     pub fn conflict() -> Self {
         Self::status(409)
     }
@@ -86,17 +86,17 @@ impl Fault {
 
     /// The connection breaks before anything was done.
     pub fn lost_request() -> Self {
-        Self::new(Outcome::LostRequest)
+        Self::new(FaultEffect::LostRequest)
     }
 
-    /// Everything is done, but the client never hears of it.
-    pub fn lost_answer() -> Self {
-        Self::new(Outcome::LostAnswer)
+    /// Everything is done, but the client never gets the response.
+    pub fn lost_response() -> Self {
+        Self::new(FaultEffect::LostAnswer)
     }
 
     /// Everything is done, later, on tokio's clock.
     pub fn delay(by: Duration) -> Self {
-        Self::new(Outcome::Delayed(by))
+        Self::new(FaultEffect::Delayed(by))
     }
 
     /// Only requests of this verb; call it again for more verbs.
@@ -155,7 +155,7 @@ impl Fault {
         self
     }
 
-    /// Strike this often; once if not said.
+    /// Strike this often; once by default.
     #[must_use]
     pub fn times(mut self, count: u64) -> Self {
         self.times = count;
@@ -197,7 +197,7 @@ impl Injected {
 
 /// What happens to one request.
 #[derive(Debug, Default)]
-pub(crate) struct Fate {
+pub(crate) struct Verdict {
     pub(crate) delay: Duration,
     pub(crate) strike: Option<Strike>,
 }
@@ -205,7 +205,7 @@ pub(crate) struct Fate {
 /// The fault that strikes a request.
 #[derive(Debug)]
 pub(crate) enum Strike {
-    Refused(Refusal),
+    Refused(ApiError),
     LostRequest,
     LostAnswer,
 }
@@ -242,10 +242,10 @@ impl Faults {
     }
 
     /// What happens to a request; counts it.
-    pub(crate) fn fate(&mut self, request: &Request) -> Fate {
-        let mut fate = Fate::default();
+    pub(crate) fn verdict(&mut self, request: &Request) -> Verdict {
+        let mut verdict = Verdict::default();
         for rule in self.rules.iter_mut().filter(|rule| rule.fault.concerns(request)) {
-            let decided = fate.strike.is_some() && !matches!(rule.fault.outcome, Outcome::Delayed(_));
+            let decided = verdict.strike.is_some() && !matches!(rule.fault.outcome, FaultEffect::Delayed(_));
             if decided {
                 continue;
             }
@@ -256,20 +256,20 @@ impl Faults {
             }
             rule.struck.fetch_add(1, Ordering::SeqCst);
             match &rule.fault.outcome {
-                Outcome::Delayed(by) => fate.delay += *by,
-                Outcome::LostRequest => fate.strike = Some(Strike::LostRequest),
-                Outcome::LostAnswer => fate.strike = Some(Strike::LostAnswer),
-                Outcome::Refused(code) => {
+                FaultEffect::Delayed(by) => verdict.delay += *by,
+                FaultEffect::LostRequest => verdict.strike = Some(Strike::LostRequest),
+                FaultEffect::LostAnswer => verdict.strike = Some(Strike::LostAnswer),
+                FaultEffect::Refused(code) => {
                     let status = refusal(*code, rule.fault.retry_after, request);
-                    fate.strike = Some(Strike::Refused(status));
+                    verdict.strike = Some(Strike::Refused(status));
                 }
             }
         }
-        fate
+        verdict
     }
 }
 
-fn refusal(code: u16, retry_after: u32, request: &Request) -> Refusal {
+fn refusal(code: u16, retry_after: u32, request: &Request) -> ApiError {
     let name = request.object_name();
     let about = |reason: &str, message: &str| {
         crate::failure::failure(code, reason, message.to_owned(), Some((&request.kind, &name)))

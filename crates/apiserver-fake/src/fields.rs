@@ -46,18 +46,18 @@ impl FieldSet {
         let mut result = self.clone();
         result.member |= other.member;
         for (edge, child) in &other.children {
-            let merged = result.children.get(edge).map_or_else(|| child.clone(), |mine| mine.union(child));
+            let merged = result.children.get(edge).map_or_else(|| child.clone(), |left| left.union(child));
             result.children.insert(edge.clone(), merged);
         }
         result
     }
 
     pub(crate) fn difference(&self, other: &Self) -> Self {
-        self.combine(other, |mine, theirs| mine && !theirs)
+        self.combine(other, |left, right| left && !right)
     }
 
     pub(crate) fn intersection(&self, other: &Self) -> Self {
-        self.combine(other, |mine, theirs| mine && theirs)
+        self.combine(other, |left, right| left && right)
     }
 
     fn combine(&self, other: &Self, keep: fn(bool, bool) -> bool) -> Self {
@@ -84,7 +84,7 @@ impl FieldSet {
         result
     }
 
-    /// What the API server never lets anybody own.
+    /// Fields that no manager can own.
     pub(crate) fn without_system_fields(mut self) -> Self {
         self.member = false;
         self.children.remove("f:apiVersion");

@@ -1,4 +1,4 @@
-//! What tests do to watches: hold them back, close them, make them too old. [`crate::watch`] carries it out.
+//! What tests do to watches: suspend them, close them, expire them. [`crate::watch`] carries it out.
 
 use crate::request::Request;
 
@@ -18,7 +18,7 @@ pub(crate) enum What {
     Hold(u64),
     /// Watches that began before are closed.
     Close,
-    /// Watches that began before are told that they are too old.
+    /// Watches that began before get the error that they are too old.
     Expire,
 }
 

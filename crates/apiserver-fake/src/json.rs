@@ -13,7 +13,7 @@ pub(crate) fn text<'a>(value: &'a Value, path: &[&str]) -> Option<&'a str> {
 }
 
 /// The object `value` is, made one if it is something else.
-#[expect(clippy::expect_used, reason = "the value is made an object one line above")]
+#[expect(clippy::expect_used, reason = "the value becomes an object one line above")]
 pub(crate) fn object(value: &mut Value) -> &mut Map<String, Value> {
     if !value.is_object() {
         *value = Value::Object(Map::new());
@@ -38,7 +38,7 @@ pub(crate) fn take(value: &mut Value, path: &[&str]) -> Option<Value> {
     parent.as_object_mut()?.remove(*last)
 }
 
-/// Makes `target` hold what `source` has under the path; removes it if the source has nothing there.
+/// Copies what `source` has under the path to `target`; removes it if the source has nothing there.
 pub(crate) fn copy(target: &mut Value, source: &Value, path: &[&str]) {
     match at(source, path) {
         Some(found) => set(target, path, found.clone()),

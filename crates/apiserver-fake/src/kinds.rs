@@ -1,4 +1,4 @@
-//! The kinds a server knows. What is not here is answered with 404, as by a real server.
+//! The kinds a server knows. What is not here is met with 404, as by a real server.
 
 use crate::schema::whole_object;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;

@@ -5,13 +5,14 @@
 //! (resourceVersions, server-side apply with owners of fields, status as a subresource, generations, finalizers,
 //! watches with bookmarks and 410, pruning and defaults of CRD schemas) follows the real server, and is compared with
 //! one by `tests/suite/differential.rs` (last with kube-apiserver 1.36.3). Not there: admission, CEL, RBAC, quotas,
-//! conversion between versions, namespaces' life, YAML and protobuf bodies (but what YAML refuses in an applied object is refused).
+//! conversion between versions, namespaces' life, YAML and protobuf bodies (but what YAML refuses in an applied object
+//! is refused).
 
 mod cluster_api;
+mod direct;
 mod failure;
 mod faults;
 mod fields;
-mod hand;
 mod interference;
 mod json;
 mod kinds;
@@ -29,10 +30,10 @@ mod watch;
 mod wire;
 
 pub use cluster_api::{CoreBuilder, DrainOutcome, DrainRecord, DrainTime, FakeCore, NodeState, SkipReason};
-pub use failure::Refusal;
+pub use direct::Object;
+pub use failure::ApiError;
 pub use faults::{Fault, Injected};
-pub use hand::Object;
 pub use log::{Ending, Recorded, Requests};
 pub use request::Verb;
 pub use server::{FakeApiServer, Hold, Watches};
-pub use wire::AnswerBody;
+pub use wire::ResponseBody;

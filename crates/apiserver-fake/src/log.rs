@@ -1,15 +1,15 @@
-//! What was asked of the server, for tests to look at.
+//! What was asked of the server, for tests to read.
 
 use crate::request::{Request, Verb};
 
 /// How a request ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Answered with this HTTP status.
-    Answered(u16),
+    /// Completed with this HTTP status.
+    Responded(u16),
     /// The connection broke before it was done.
     LostRequest,
-    /// It was done, the answer was lost.
+    /// It was done, the response was lost.
     LostAnswer,
 }
 
@@ -34,7 +34,7 @@ pub struct Recorded {
     pub client: String,
     /// How it ended.
     pub ending: Ending,
-    /// Whether the store changed: false for reads, refusals and writes that say what is already there.
+    /// Whether the store changed: false for reads, refusals and writes that show what is already there.
     pub changed: bool,
     /// What was sent, as text.
     pub body: String,

@@ -39,10 +39,10 @@ pub(crate) type Managers = BTreeMap<Manager, Owned>;
 /// Fields that others own and an apply without force would change: manager and path.
 pub(crate) type Conflicts = Vec<(Manager, String)>;
 
-/// Whether two lists say the same, whenever they were written.
+/// Whether two lists are equal, whenever they were written.
 pub(crate) fn same(one: &Managers, other: &Managers) -> bool {
     one.len() == other.len()
-        && one.iter().zip(other).all(|((a, mine), (b, theirs))| a == b && mine.fields == theirs.fields)
+        && one.iter().zip(other).all(|((a, left), (b, right))| a == b && left.fields == right.fields)
 }
 
 /// Ownership after a write that is not an apply: the writer owns what it changed.
@@ -106,7 +106,7 @@ pub(crate) fn apply(
     Ok((new, result))
 }
 
-/// Everybody but the writer loses what was changed or removed.
+/// All managers but the writer lose what was changed or removed.
 fn lose(managers: &Managers, writer: &Manager, changed: &FieldSet, removed: &FieldSet) -> Managers {
     let mut result = managers.clone();
     for (_, owned) in result.iter_mut().filter(|(manager, _)| *manager != writer) {
@@ -115,7 +115,7 @@ fn lose(managers: &Managers, writer: &Manager, changed: &FieldSet, removed: &Fie
     result
 }
 
-/// Removes what the writer applied last time, does not apply any more, and nobody else owns.
+/// Removes what the writer applied last time and no longer applies, unless another manager owns it.
 fn prune(merged: &Value, schema: Schema<'_>, managers: &Managers, last: &FieldSet) -> Value {
     if last.is_empty() {
         return merged.clone();

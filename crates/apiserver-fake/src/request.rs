@@ -1,6 +1,6 @@
 //! A request, read from its HTTP form.
 
-use crate::failure::{self, Refusal};
+use crate::failure::{self, ApiError};
 use crate::kinds::{Kind, Kinds};
 use crate::ownership::{Manager, Operation};
 use crate::rules::Part;
@@ -55,7 +55,7 @@ pub(crate) enum PatchKind {
     Apply,
 }
 
-/// What the answer shall hold.
+/// What the response shall hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum View {
     Full,
@@ -134,7 +134,7 @@ fn patch_kind(content_type: &str, built_in: bool) -> Option<PatchKind> {
 
 impl Request {
     /// Reads a request; a path that the server does not serve is a 404.
-    pub(crate) fn read(kinds: &Kinds, parts: &Parts, body: Bytes, client: &str) -> Result<Self, Refusal> {
+    pub(crate) fn read(kinds: &Kinds, parts: &Parts, body: Bytes, client: &str) -> Result<Self, ApiError> {
         let Location { group, version, namespace, plural, name, subresource } =
             Location::of(parts.uri.path()).ok_or_else(failure::unknown_path)?;
         let kind = kinds.find(group, version, plural).ok_or_else(failure::unknown_path)?;
@@ -218,7 +218,7 @@ impl Request {
         if self.subresource == "status" { Part::Status } else { Part::Main }
     }
 
-    pub(crate) fn filter(&self) -> Result<Filter, Refusal> {
+    pub(crate) fn filter(&self) -> Result<Filter, ApiError> {
         Filter::new(self.namespace.clone(), self.query("labelSelector"), self.query("fieldSelector"))
     }
 

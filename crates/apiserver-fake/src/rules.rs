@@ -1,6 +1,6 @@
 //! What each write is checked against and cut down to before it reaches the store.
 
-use crate::failure::{self, Refusal};
+use crate::failure::{self, ApiError};
 use crate::json::{copy, object, set, take, text};
 use crate::kinds::Kind;
 use crate::schema;
@@ -31,7 +31,7 @@ pub(crate) fn target<'a>(kind: &Kind, object: &'a Value) -> BTreeMap<&'a str, &'
 }
 
 /// apiVersion and kind must be those of the path; built-in kinds may leave them out.
-pub(crate) fn check_types(kind: &Kind, body: &mut Value) -> Result<(), Refusal> {
+pub(crate) fn check_types(kind: &Kind, body: &mut Value) -> Result<(), ApiError> {
     if !body.is_object() {
         return Err(failure::bad_request("the body of the request is not an object"));
     }
@@ -51,7 +51,7 @@ pub(crate) fn check_types(kind: &Kind, body: &mut Value) -> Result<(), Refusal> 
 }
 
 /// A name must be a DNS subdomain.
-pub(crate) fn check_name(kind: &Kind, name: &str) -> Result<(), Refusal> {
+pub(crate) fn check_name(kind: &Kind, name: &str) -> Result<(), ApiError> {
     let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     let good = name.len() <= 253
         && edge(name.chars().next())
@@ -66,7 +66,7 @@ pub(crate) fn check_name(kind: &Kind, name: &str) -> Result<(), Refusal> {
 }
 
 /// A uid in a write is a precondition.
-pub(crate) fn check_uid(kind: &Kind, name: &str, wanted: Option<&str>, live: &Value) -> Result<(), Refusal> {
+pub(crate) fn check_uid(kind: &Kind, name: &str, wanted: Option<&str>, live: &Value) -> Result<(), ApiError> {
     let found = text(live, &["metadata", "uid"]).unwrap_or_default();
     match wanted.filter(|wanted| !wanted.is_empty() && *wanted != found) {
         None => Ok(()),
@@ -84,7 +84,7 @@ pub(crate) fn check_same_uid(
     name: &str,
     wanted: Option<&str>,
     live: &Value,
-) -> Result<(), Refusal> {
+) -> Result<(), ApiError> {
     match wanted.filter(|wanted| !wanted.is_empty() && Some(*wanted) != text(live, &["metadata", "uid"])) {
         None => Ok(()),
         Some(wanted) => {
@@ -146,7 +146,7 @@ pub(crate) fn keep_system_fields(new: &mut Value, live: &Value) {
 }
 
 /// Pruning, defaults and validation by the schema; a Secret's `stringData` becomes `data`.
-pub(crate) fn admit(kind: &Kind, name: &str, body: &mut Value) -> Result<(), Refusal> {
+pub(crate) fn admit(kind: &Kind, name: &str, body: &mut Value) -> Result<(), ApiError> {
     if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
         metadata.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
         metadata.retain(|_, value| value.as_object().is_none_or(|map| !map.is_empty()));

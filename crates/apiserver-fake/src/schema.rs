@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// A place in a schema; nothing if the schema says nothing about it.
+/// A place in a schema; nothing if the schema does not cover it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Schema<'a>(Option<&'a Value>);
 
@@ -21,7 +21,7 @@ pub(crate) enum Shape<'a> {
     Items(Identity<'a>),
 }
 
-/// What tells the items of a list apart.
+/// What distinguishes the items of a list.
 #[derive(Debug)]
 pub(crate) enum Identity<'a> {
     /// The values of these keys.

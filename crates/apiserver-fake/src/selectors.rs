@@ -1,6 +1,6 @@
 //! Label and field selectors, parsed from their query form.
 
-use crate::failure::{Refusal, bad_request};
+use crate::failure::{ApiError, bad_request};
 use crate::json::text;
 use kube::core::{Expression, Selector, SelectorExt};
 use serde_json::Value;
@@ -19,7 +19,7 @@ impl Filter {
         namespace: Option<String>,
         labels: Option<&str>,
         fields: Option<&str>,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, ApiError> {
         let labels =
             split(labels.unwrap_or_default()).into_iter().map(expression).collect::<Result<_, _>>()?;
         let fields = split(fields.unwrap_or_default()).into_iter().map(field).collect::<Result<_, _>>()?;
@@ -63,7 +63,7 @@ fn split(selector: &str) -> Vec<&str> {
         .collect()
 }
 
-fn expression(part: &str) -> Result<Expression, Refusal> {
+fn expression(part: &str) -> Result<Expression, ApiError> {
     let own = |text: &str| text.trim().to_owned();
     if let Some((key, value)) = part.split_once("!=") {
         return Ok(Expression::NotEqual(own(key), own(value)));
@@ -89,7 +89,7 @@ fn expression(part: &str) -> Result<Expression, Refusal> {
     Ok(Expression::Exists(own(part)))
 }
 
-fn field(part: &str) -> Result<(Vec<String>, bool, String), Refusal> {
+fn field(part: &str) -> Result<(Vec<String>, bool, String), ApiError> {
     let (path, equal, value) = if let Some((path, value)) = part.split_once("!=") {
         (path, false, value)
     } else if let Some((path, value)) = part.split_once("==").or_else(|| part.split_once('=')) {

@@ -1,6 +1,6 @@
-//! From a request to what it does to the store, and to the answer. Watches are in [`crate::watch`].
+//! From a request to what it does to the store, and to the response. Watches are in [`crate::watch`].
 
-use crate::failure::{self, Refusal};
+use crate::failure::{self, ApiError};
 use crate::json::{at, set, text};
 use crate::kinds::Kind;
 use crate::request::{PatchKind, Request, Verb, View};
@@ -13,15 +13,15 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// An answer that is no watch.
+/// A response that is no watch.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Served {
     pub(crate) code: u16,
     pub(crate) body: Value,
 }
 
 /// Does what the request asks for.
-pub(crate) fn serve(store: &mut Store, request: &Request, now: &str) -> Result<Answer, Refusal> {
+pub(crate) fn serve(store: &mut Store, request: &Request, now: &str) -> Result<Served, ApiError> {
     let kind = Arc::clone(&request.kind);
     let key = request.key();
     let dry_run = request.query("dryRun").is_some_and(|value| value == "All");
@@ -33,12 +33,12 @@ pub(crate) fn serve(store: &mut Store, request: &Request, now: &str) -> Result<A
     match request.verb {
         Verb::Get => {
             let object = store.get(&kind, &key).ok_or_else(|| failure::not_found(&kind, &key.1))?;
-            Ok(answer(200, request, &object))
+            Ok(served(200, request, &object))
         }
         Verb::List | Verb::Watch => list(store, request),
         Verb::Create => {
             let object = store.create(&kind, &key.0, body(request)?, &writer)?;
-            Ok(answer(201, request, &object))
+            Ok(served(201, request, &object))
         }
         Verb::Update => {
             let wanted = body(request)?;
@@ -48,7 +48,7 @@ pub(crate) fn serve(store: &mut Store, request: &Request, now: &str) -> Result<A
             } else {
                 store.replace(&kind, &key, wanted, request.part(), &writer)?
             };
-            Ok(answer(200, request, &object))
+            Ok(served(200, request, &object))
         }
         Verb::Patch if request.patch == PatchKind::Apply => {
             if request.query("fieldManager").is_none() {
@@ -58,7 +58,7 @@ pub(crate) fn serve(store: &mut Store, request: &Request, now: &str) -> Result<A
             let existed = store.get(&kind, &key).is_some();
             let force = request.asks("force");
             let object = store.apply(&kind, &key, applied(request)?, request.part(), force, &writer)?;
-            Ok(answer(if existed { 200 } else { 201 }, request, &object))
+            Ok(served(if existed { 200 } else { 201 }, request, &object))
         }
         Verb::Patch => {
             let live = store.get(&kind, &key).ok_or_else(|| failure::not_found(&kind, &key.1))?;
@@ -70,7 +70,7 @@ pub(crate) fn serve(store: &mut Store, request: &Request, now: &str) -> Result<A
                 new
             };
             let object = store.replace(&kind, &key, wanted, request.part(), &writer)?;
-            Ok(answer(200, request, &object))
+            Ok(served(200, request, &object))
         }
         Verb::Delete => delete(store, request, &key, &writer),
         Verb::DeleteCollection => {
@@ -78,28 +78,28 @@ pub(crate) fn serve(store: &mut Store, request: &Request, now: &str) -> Result<A
             for object in &objects {
                 delete(store, request, &key_of(object), &writer)?;
             }
-            Ok(Answer { code: 200, body: list_of(&kind, request.view, &objects, store.version) })
+            Ok(Served { code: 200, body: list_of(&kind, request.view, &objects, store.version) })
         }
     }
 }
 
-fn answer(code: u16, request: &Request, object: &Arc<Value>) -> Answer {
+fn served(code: u16, request: &Request, object: &Arc<Value>) -> Served {
     let body = match request.subresource {
         "scale" => scale(object),
         _ => view(object, request.view).into_owned(),
     };
-    Answer { code, body }
+    Served { code, body }
 }
 
-fn body(request: &Request) -> Result<Value, Refusal> {
+fn body(request: &Request) -> Result<Value, ApiError> {
     serde_json::from_slice(&request.body).map_err(|error| {
         failure::bad_request(format!("couldn't get version/kind; json parse error: {error}"))
     })
 }
 
-/// The body of a server-side apply, which a real server reads as YAML: go-yaml refuses control characters as they are, and makes
-/// blanks of the line breaks of other alphabets.
-fn applied(request: &Request) -> Result<Value, Refusal> {
+/// The body of a server-side apply, which a real server reads as YAML: go-yaml refuses control characters as they are,
+/// and turns blanks of the line breaks of other alphabets.
+fn applied(request: &Request) -> Result<Value, ApiError> {
     let text = std::str::from_utf8(&request.body).unwrap_or_default();
     let refused = |c: char| matches!(c, '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}');
     if text.contains(refused) {
@@ -118,7 +118,7 @@ fn key_of(object: &Value) -> Key {
     (part("namespace"), part("name"))
 }
 
-/// The object as the client wants to see it.
+/// The object in the representation that the client requested.
 pub(crate) fn view(object: &Value, view: View) -> Cow<'_, Value> {
     match view {
         View::Full => Cow::Borrowed(object),
@@ -130,7 +130,7 @@ pub(crate) fn view(object: &Value, view: View) -> Cow<'_, Value> {
     }
 }
 
-fn list(store: &Store, request: &Request) -> Result<Answer, Refusal> {
+fn list(store: &Store, request: &Request) -> Result<Served, ApiError> {
     let kind = &request.kind;
     let filter = request.filter()?;
     let expired =
@@ -166,7 +166,7 @@ fn list(store: &Store, request: &Request) -> Result<Answer, Refusal> {
         set(&mut body, &["metadata", "continue"], json!(format!("{version}-{end}")));
         set(&mut body, &["metadata", "remainingItemCount"], json!(objects.len() - end));
     }
-    Ok(Answer { code: 200, body })
+    Ok(Served { code: 200, body })
 }
 
 fn list_of(kind: &Kind, shown: View, objects: &[Arc<Value>], version: u64) -> Value {
@@ -195,14 +195,14 @@ fn list_of(kind: &Kind, shown: View, objects: &[Arc<Value>], version: u64) -> Va
 }
 
 /// A resourceVersion as a number; empty counts as 0.
-pub(crate) fn number(version: &str) -> Result<u64, Refusal> {
+pub(crate) fn number(version: &str) -> Result<u64, ApiError> {
     if version.is_empty() {
         return Ok(0);
     }
     version.parse().map_err(|_| failure::bad_request(format!("invalid resource version: {version}")))
 }
 
-pub(crate) fn too_large(version: &str, newest: u64) -> Refusal {
+pub(crate) fn too_large(version: &str, newest: u64) -> ApiError {
     let message = format!("Too large resource version: {version}, current: {newest}");
     let mut status = failure::failure(504, "Timeout", message, None);
     status.details = Some(kube::core::response::StatusDetails {
@@ -216,7 +216,7 @@ pub(crate) fn too_large(version: &str, newest: u64) -> Refusal {
     status
 }
 
-fn patched(request: &Request, kind: &Kind, key: &Key, live: Value) -> Result<Value, Refusal> {
+fn patched(request: &Request, kind: &Kind, key: &Key, live: Value) -> Result<Value, ApiError> {
     match request.patch {
         PatchKind::Json => {
             let patch: json_patch::Patch = serde_json::from_slice(&request.body)
@@ -253,7 +253,7 @@ fn tests_for_nothing(operation: &json_patch::PatchOperation, object: &Value) -> 
     }
 }
 
-fn delete(store: &mut Store, request: &Request, key: &Key, writer: &Writer) -> Result<Answer, Refusal> {
+fn delete(store: &mut Store, request: &Request, key: &Key, writer: &Writer) -> Result<Served, ApiError> {
     let options: Value = if request.body.is_empty() { json!({}) } else { body(request)? };
     let dry_run =
         at(&options, &["dryRun"]).and_then(Value::as_array).is_some_and(|values| !values.is_empty());
@@ -290,7 +290,7 @@ fn delete(store: &mut Store, request: &Request, key: &Key, writer: &Writer) -> R
     } else {
         view(&object, request.view).into_owned()
     };
-    Ok(Answer { code: 200, body })
+    Ok(Served { code: 200, body })
 }
 
 /// The object's `scale`.

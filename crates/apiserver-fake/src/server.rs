@@ -1,4 +1,4 @@
-//! The server: an HTTP service in process, and the handles by which tests look at it and interfere with it.
+//! The server: an HTTP service in process, and the handles by which tests read it and interfere with it.
 
 use crate::faults::{Fault, Faults, Injected};
 use crate::interference::{Interference, What};
@@ -20,7 +20,7 @@ type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 pub(crate) struct State {
     pub(crate) store: Store,
     pub(crate) interferences: Vec<Interference>,
-    /// How often anybody interfered with watches.
+    /// How often tests interfered with watches.
     pub(crate) interfered: u64,
     pub(crate) open_watches: usize,
     pub(crate) faults: Faults,
@@ -52,7 +52,7 @@ impl Shared {
         self.bell.send_modify(|count| *count += 1);
     }
 
-    /// Runs something on the store and tells the watches if it changed.
+    /// Runs something on the store and notifies the watches if it changed.
     pub(crate) fn with_store<T>(&self, act: impl FnOnce(&mut Store, &str) -> T) -> (T, bool) {
         let now = self.now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         let mut state = self.lock();
@@ -120,7 +120,8 @@ impl FakeApiServer {
         self.client_as("unnamed")
     }
 
-    /// A client whose requests carry this name in the log and for faults, and as field manager of writes that name none.
+    /// A client whose requests carry this name in the log and for faults, and as field manager of writes that name
+    /// none.
     pub fn client_as(&self, name: &str) -> kube::Client {
         kube::Client::new(self.service_as(name), "default")
     }
@@ -146,7 +147,7 @@ impl FakeApiServer {
         self.shared.lock().faults.remove(fault.id);
     }
 
-    /// Withdraws all faults and lets held watches go on.
+    /// Withdraws all faults and resumes suspended watches.
     pub fn heal(&self) {
         let mut state = self.shared.lock();
         state.faults.clear();
@@ -250,13 +251,14 @@ impl Watches {
         self.server.interfere(self, |_| What::Close);
     }
 
-    /// Answers those that are open with 410, so that clients list anew: what was deleted in between, they never hear of.
+    /// Ends those that are open with 410, so that clients list again: they get no event for what was deleted in
+    /// between.
     pub fn expire(&self) {
         self.server.interfere(self, |_| What::Expire);
     }
 }
 
-/// Held watches. Dropping it releases them.
+/// Suspended watches. Dropping it resumes them.
 #[derive(Debug)]
 #[must_use = "dropping the hold releases the watches"]
 pub struct Hold {
@@ -265,7 +267,7 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// Delivers what was held back.
+    /// Delivers what was deferred.
     pub fn release(self) {
         drop(self);
     }

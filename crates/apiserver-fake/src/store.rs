@@ -3,7 +3,7 @@
 //! One writer at a time, no I/O, no clock: the time is a parameter of each write. Every write either changes something
 //! and takes the next resourceVersion, or changes nothing and takes none.
 
-use crate::failure::{self, Refusal};
+use crate::failure::{self, ApiError};
 use crate::json::{at, set, take, text, texts};
 use crate::kinds::{Kind, Kinds};
 use crate::ownership::{self, Manager, Managers};
@@ -38,7 +38,7 @@ pub(crate) enum Persistence {
     DryRun,
 }
 
-/// What a DELETE wants.
+/// What a DELETE requests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Deletion {
     pub(crate) uid: Option<String>,
@@ -72,7 +72,7 @@ struct Table {
     changes: Vec<Change>,
 }
 
-/// Everything a server holds.
+/// Everything that a server stores.
 #[derive(Debug)]
 pub(crate) struct Store {
     pub(crate) kinds: Kinds,
@@ -85,7 +85,7 @@ pub(crate) struct Store {
     seed: u64,
 }
 
-type Written = Result<Arc<Value>, Refusal>;
+type Written = Result<Arc<Value>, ApiError>;
 
 impl Store {
     pub(crate) fn new(kinds: Kinds, seed: u64) -> Self {
@@ -128,7 +128,7 @@ impl Store {
         changes.get(start..end.max(start)).unwrap_or_default()
     }
 
-    /// Forgets the history: watches from before now are answered with 410.
+    /// Forgets the history: watches from before now get responses with 410.
     pub(crate) fn compact(&mut self) {
         self.compacted = self.version;
         for table in self.tables.values_mut() {
@@ -288,8 +288,8 @@ impl Store {
         let start = live.unwrap_or_else(|| json!({ "apiVersion": kind.api_version(), "kind": kind.kind }));
         check_same_uid(kind, &key.1, uid.as_deref(), &start)?;
         let applied = limit_apply(part, kind, body);
-        let nobody = Managers::new();
-        let before = stored.as_ref().map_or(&nobody, |stored| &stored.managers);
+        let none = Managers::new();
+        let before = stored.as_ref().map_or(&none, |stored| &stored.managers);
         let schema = Schema::of(&kind.schema);
         let (new, managers) =
             ownership::apply(&start, &applied, schema, before, &writer.manager, force, &writer.now)
@@ -313,14 +313,14 @@ impl Store {
         }
     }
 
-    /// DELETE. The flag tells whether the object is gone.
+    /// DELETE. The flag is true if the object was removed.
     pub(crate) fn delete(
         &mut self,
         kind: &Kind,
         key: &Key,
         deletion: &Deletion,
         writer: &Writer,
-    ) -> Result<(Arc<Value>, bool), Refusal> {
+    ) -> Result<(Arc<Value>, bool), ApiError> {
         let stored = self.stored(kind, key).ok_or_else(|| failure::not_found(kind, &key.1))?.clone();
         let mut object = bare(&stored.object);
         let live = |field: &str| text(&object, &["metadata", field]);
@@ -428,16 +428,16 @@ impl Store {
     }
 
     /// Changes an object's JSON as it is shown.
-    pub(crate) fn spoil(
+    pub(crate) fn corrupt(
         &mut self,
         kind: &Kind,
         key: &Key,
         change: impl FnOnce(&mut Value),
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ApiError> {
         let before = self.stored(kind, key).cloned().ok_or_else(|| failure::not_found(kind, &key.1))?;
         let mut object = (*before.object).clone();
         change(&mut object);
-        // Without owners of fields: they would be shown anew.
+        // Without owners of fields: they would be shown again.
         self.commit(kind, key.clone(), Some(&before), object, Managers::new(), false);
         let stored = self.tables.get_mut(&kind.table()).and_then(|table| table.objects.get_mut(key));
         if let Some(stored) = stored {

@@ -86,7 +86,7 @@ fn compare_at(
     }
 }
 
-/// The fields of an object; none of nothing; no answer for what is not an object.
+/// The fields of an object; none of nothing; no response for what is not an object.
 fn by_field(value: Option<&Value>) -> Option<BTreeMap<String, &Value>> {
     match value {
         None | Some(Value::Null) => Some(BTreeMap::new()),

@@ -1,9 +1,9 @@
 //! Watches: the changes of a kind as a stream of JSON lines.
 //!
 //! A watch reads from the store's history whenever something happens; nothing is queued for it. So a watch can be
-//! held back (a stale cache), closed, or told that its resourceVersion is too old, each at an exact change.
+//! deferred (a stale cache), closed, or failed because its resourceVersion is too old, each at an exact change.
 
-use crate::failure::{self, Refusal};
+use crate::failure::{self, ApiError};
 use crate::interference::What;
 use crate::request::{Request, View};
 use crate::selectors::Filter;
@@ -22,7 +22,7 @@ use tokio::time::Instant;
 
 /// How often a quiet watch gets a bookmark, as on a real server.
 const BOOKMARK_PERIOD: Duration = Duration::from_mins(1);
-/// How long a watch lasts if it does not say; a real server takes 30 to 60 minutes.
+/// How long a watch lasts by default; a real server takes 30 to 60 minutes.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(30);
 
 struct Watch {
@@ -51,7 +51,7 @@ enum Bookmarks {
 pub(crate) fn open(
     shared: &Arc<Shared>,
     request: Request,
-) -> Result<impl Stream<Item = Bytes> + Send + 'static, Refusal> {
+) -> Result<impl Stream<Item = Bytes> + Send + 'static, ApiError> {
     let filter = request.filter()?;
     let from = number(request.query("resourceVersion").unwrap_or_default())?;
     let timeout = request.query("timeoutSeconds").and_then(|seconds| seconds.parse::<u64>().ok());

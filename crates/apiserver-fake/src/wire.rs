@@ -21,11 +21,11 @@ use std::convert::Infallible;
 use std::io;
 use std::task::{Context, Poll};
 
-/// Body of an answer.
-pub type AnswerBody = UnsyncBoxBody<Bytes, Infallible>;
+/// Body of a response.
+pub type ResponseBody = UnsyncBoxBody<Bytes, Infallible>;
 
 impl tower::Service<http::Request<Body>> for FakeApiServer {
-    type Response = Response<AnswerBody>;
+    type Response = Response<ResponseBody>;
     type Error = io::Error;
     type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
 
@@ -37,18 +37,18 @@ impl tower::Service<http::Request<Body>> for FakeApiServer {
         let server = self.clone();
         Box::pin(async move {
             let shared = std::sync::Arc::clone(&server.shared);
-            let mut answer = server.answer(request).await?;
+            let mut response = server.response(request).await?;
             let now = shared.now().strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
             if let Ok(date) = http::HeaderValue::from_str(&now) {
-                answer.headers_mut().insert(http::header::DATE, date);
+                response.headers_mut().insert(http::header::DATE, date);
             }
-            Ok(answer)
+            Ok(response)
         })
     }
 }
 
 impl FakeApiServer {
-    async fn answer(self, request: http::Request<Body>) -> Result<Response<AnswerBody>, io::Error> {
+    async fn response(self, request: http::Request<Body>) -> Result<Response<ResponseBody>, io::Error> {
         let (parts, body) = request.into_parts();
         let body = body.collect_bytes().await.map_err(io::Error::other)?;
         let kinds = self.shared.lock().store.kinds.clone();
@@ -59,16 +59,16 @@ impl FakeApiServer {
             Ok(request) => request,
             Err(status) => return Ok(refused(&status)),
         };
-        let fate = self.shared.lock().faults.fate(&request);
-        if !fate.delay.is_zero() {
-            tokio::time::sleep(fate.delay).await;
+        let verdict = self.shared.lock().faults.verdict(&request);
+        if !verdict.delay.is_zero() {
+            tokio::time::sleep(verdict.delay).await;
         }
         let lost = || io::Error::new(io::ErrorKind::ConnectionReset, "connection reset by peer (injected)");
-        match fate.strike {
+        match verdict.strike {
             Some(Strike::Refused(status)) => {
-                // A real server says 410 to a watch inside the stream.
+                // A real server sends 410 to a watch inside the stream.
                 let streamed = request.verb == Verb::Watch && status.code == 410;
-                self.record(&request, Ending::Answered(status.code), false);
+                self.record(&request, Ending::Responded(status.code), false);
                 Ok(if streamed {
                     lines(stream::iter([watch::error_line(&status)]))
                 } else {
@@ -90,21 +90,21 @@ impl FakeApiServer {
         }
     }
 
-    fn obey(&self, request: Request) -> Response<AnswerBody> {
+    fn obey(&self, request: Request) -> Response<ResponseBody> {
         if request.verb == Verb::Watch {
-            self.record(&request, Ending::Answered(200), false);
+            self.record(&request, Ending::Responded(200), false);
             return match watch::open(&self.shared, request) {
                 Err(status) => refused(&status),
                 Ok(events) => lines(events),
             };
         }
         let (result, changed) = self.shared.with_store(|store, now| serve(store, &request, now));
-        let (code, answer) = match result {
-            Ok(answer) => (answer.code, whole(answer.code, &answer.body)),
+        let (code, response) = match result {
+            Ok(response) => (response.code, whole(response.code, &response.body)),
             Err(status) => (status.code, refused(&status)),
         };
-        self.record(&request, Ending::Answered(code), changed);
-        answer
+        self.record(&request, Ending::Responded(code), changed);
+        response
     }
 
     fn record(&self, request: &Request, ending: Ending, changed: bool) {
@@ -159,7 +159,7 @@ fn version() -> Value {
     })
 }
 
-fn refused(status: &Status) -> Response<AnswerBody> {
+fn refused(status: &Status) -> Response<ResponseBody> {
     if status.reason.is_empty() {
         return respond(status.code, stream::iter([Bytes::from(format!("{}\n", status.message))]));
     }
@@ -174,15 +174,15 @@ fn refused(status: &Status) -> Response<AnswerBody> {
     response
 }
 
-fn whole(code: u16, body: &Value) -> Response<AnswerBody> {
+fn whole(code: u16, body: &Value) -> Response<ResponseBody> {
     respond(code, stream::iter([Bytes::from(body.to_string())]))
 }
 
-fn lines(events: impl futures::Stream<Item = Bytes> + Send + 'static) -> Response<AnswerBody> {
+fn lines(events: impl futures::Stream<Item = Bytes> + Send + 'static) -> Response<ResponseBody> {
     respond(200, events)
 }
 
-fn respond(code: u16, chunks: impl futures::Stream<Item = Bytes> + Send + 'static) -> Response<AnswerBody> {
+fn respond(code: u16, chunks: impl futures::Stream<Item = Bytes> + Send + 'static) -> Response<ResponseBody> {
     let body = StreamBody::new(chunks.map(|chunk| Ok(Frame::data(chunk)))).boxed_unsync();
     let mut response = Response::new(body);
     *response.status_mut() =

@@ -1,4 +1,4 @@
-//! What nodes of every family are told, read once into values that cannot be wrong.
+//! Settings of nodes of every family, parsed once into valid values.
 
 use crate::input::{ClusterInput, Family, MirrorInput, NodeInput, TaintInput};
 use crate::kubelet;
@@ -71,7 +71,7 @@ pub enum Effect {
 }
 
 impl Common {
-    /// Reads what all families share; says everything that is wrong with it.
+    /// Reads what all families share; reports every mistake in it.
     pub(crate) fn parse(cluster: &ClusterInput, node: &NodeInput, refusals: &mut Refusals) -> Option<Self> {
         labels(&node.labels, refusals);
         let taints = taints(&node.taints, refusals);

@@ -63,11 +63,13 @@ pub struct NodeInput {
     pub registry_mirrors: Vec<MirrorInput>,
     /// Files written before the kubelet starts.
     pub files: Vec<FileInput>,
-    /// Shell commands that run before the kubelet starts, in order; the failure of one does not keep the others from running.
+    /// Shell commands that run before the kubelet starts, in order; the failure of one does not keep the others from
+    /// running.
     pub pre_commands: Vec<String>,
     /// Shell commands that run after the kubelet started.
     pub post_commands: Vec<String>,
-    /// More settings in the family's own form: a NodeConfig in YAML, Bottlerocket's settings in TOML, or a cloud-config in YAML.
+    /// More settings in the family's own form: a NodeConfig in YAML, Bottlerocket's settings in TOML, or a cloud-config
+    /// in YAML.
     pub extra: Option<String>,
     /// How the user data is packed.
     pub compression: Compression,

@@ -1,8 +1,9 @@
 //! JSON in one way of printing, which readers of YAML read alike.
 //!
-//! Only ASCII leaves here: readers of MIME disagree about other characters, and YAML takes some of them (U+0085, U+2028) for
-//! ends of lines. No line of the output begins with a character that the user chose, so nothing in it can look like a boundary
-//! between parts. Keys are sorted whatever the features of serde_json: the same value is the same bytes.
+//! Only ASCII leaves here: readers of MIME disagree about other characters, and YAML takes some of them (U+0085,
+//! U+2028) for ends of lines. No line of the output begins with a character that the user chose, so nothing in it can
+//! be taken for a boundary between parts. Keys are sorted whatever the features of serde_json: the same value is the
+//! same bytes.
 
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
@@ -10,7 +11,7 @@ use std::fmt::Write as _;
 /// Who reads it: they differ in how characters above U+FFFF are escaped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reader {
-    /// A reader of JSON: two escapes that make a pair.
+    /// A reader of JSON: two escapes that form a pair.
     Json,
     /// A reader of YAML, which knows no pairs: one escape of eight digits.
     Yaml,

@@ -14,12 +14,12 @@ struct Setting {
     bottlerocket: &'static str,
     /// The kubelet's flag, without dashes, for `bootstrap.sh`; some settings have none.
     flag: Option<&'static str>,
-    kind: Kind,
+    kind: FlagKind,
 }
 
 /// How a value is written in a flag.
 #[derive(Clone, Copy)]
-enum Kind {
+enum FlagKind {
     Number,
     YesNo,
     Text,
@@ -31,7 +31,7 @@ const fn setting(
     field: &'static str,
     bottlerocket: &'static str,
     flag: Option<&'static str>,
-    kind: Kind,
+    kind: FlagKind,
 ) -> Setting {
     Setting { field, bottlerocket, flag, kind }
 }
@@ -39,46 +39,61 @@ const fn setting(
 /// All of [`KubeletInput`]. Sources: Kubernetes' reference of the kubelet's configuration and flags, and Bottlerocket's
 /// `kubelet-config` template.
 const SETTINGS: [Setting; 20] = [
-    setting("maxPods", "max-pods", Some("max-pods"), Kind::Number),
-    setting("kubeReserved", "kube-reserved", Some("kube-reserved"), Kind::Pairs('=')),
-    setting("systemReserved", "system-reserved", Some("system-reserved"), Kind::Pairs('=')),
-    setting("evictionHard", "eviction-hard", Some("eviction-hard"), Kind::Pairs('<')),
-    setting("evictionSoft", "eviction-soft", Some("eviction-soft"), Kind::Pairs('<')),
+    setting("maxPods", "max-pods", Some("max-pods"), FlagKind::Number),
+    setting("kubeReserved", "kube-reserved", Some("kube-reserved"), FlagKind::Pairs('=')),
+    setting("systemReserved", "system-reserved", Some("system-reserved"), FlagKind::Pairs('=')),
+    setting("evictionHard", "eviction-hard", Some("eviction-hard"), FlagKind::Pairs('<')),
+    setting("evictionSoft", "eviction-soft", Some("eviction-soft"), FlagKind::Pairs('<')),
     setting(
         "evictionSoftGracePeriod",
         "eviction-soft-grace-period",
         Some("eviction-soft-grace-period"),
-        Kind::Pairs('='),
+        FlagKind::Pairs('='),
     ),
     setting(
         "evictionMaxPodGracePeriod",
         "eviction-max-pod-grace-period",
         Some("eviction-max-pod-grace-period"),
-        Kind::Number,
+        FlagKind::Number,
     ),
     setting(
         "imageGCHighThresholdPercent",
         "image-gc-high-threshold-percent",
         Some("image-gc-high-threshold"),
-        Kind::Number,
+        FlagKind::Number,
     ),
     setting(
         "imageGCLowThresholdPercent",
         "image-gc-low-threshold-percent",
         Some("image-gc-low-threshold"),
-        Kind::Number,
+        FlagKind::Number,
     ),
-    setting("podPidsLimit", "pod-pids-limit", Some("pod-max-pids"), Kind::Number),
-    setting("containerLogMaxSize", "container-log-max-size", Some("container-log-max-size"), Kind::Text),
-    setting("containerLogMaxFiles", "container-log-max-files", Some("container-log-max-files"), Kind::Number),
-    setting("shutdownGracePeriod", "shutdown-grace-period", None, Kind::Text),
-    setting("shutdownGracePeriodCriticalPods", "shutdown-grace-period-for-critical-pods", None, Kind::Text),
-    setting("cpuManagerPolicy", "cpu-manager-policy", Some("cpu-manager-policy"), Kind::Text),
-    setting("topologyManagerPolicy", "topology-manager-policy", Some("topology-manager-policy"), Kind::Text),
-    setting("registryPullQPS", "registry-qps", Some("registry-qps"), Kind::Number),
-    setting("registryBurst", "registry-burst", Some("registry-burst"), Kind::Number),
-    setting("cpuCFSQuota", "cpu-cfs-quota-enforced", Some("cpu-cfs-quota"), Kind::YesNo),
-    setting("seccompDefault", "seccomp-default", Some("seccomp-default"), Kind::YesNo),
+    setting("podPidsLimit", "pod-pids-limit", Some("pod-max-pids"), FlagKind::Number),
+    setting("containerLogMaxSize", "container-log-max-size", Some("container-log-max-size"), FlagKind::Text),
+    setting(
+        "containerLogMaxFiles",
+        "container-log-max-files",
+        Some("container-log-max-files"),
+        FlagKind::Number,
+    ),
+    setting("shutdownGracePeriod", "shutdown-grace-period", None, FlagKind::Text),
+    setting(
+        "shutdownGracePeriodCriticalPods",
+        "shutdown-grace-period-for-critical-pods",
+        None,
+        FlagKind::Text,
+    ),
+    setting("cpuManagerPolicy", "cpu-manager-policy", Some("cpu-manager-policy"), FlagKind::Text),
+    setting(
+        "topologyManagerPolicy",
+        "topology-manager-policy",
+        Some("topology-manager-policy"),
+        FlagKind::Text,
+    ),
+    setting("registryPullQPS", "registry-qps", Some("registry-qps"), FlagKind::Number),
+    setting("registryBurst", "registry-burst", Some("registry-burst"), FlagKind::Number),
+    setting("cpuCFSQuota", "cpu-cfs-quota-enforced", Some("cpu-cfs-quota"), FlagKind::YesNo),
+    setting("seccompDefault", "seccomp-default", Some("seccomp-default"), FlagKind::YesNo),
 ];
 
 /// What is set, under the names of KubeletConfiguration.
@@ -249,9 +264,9 @@ pub(crate) fn to_flags(set: &Map<String, Value>) -> Vec<String> {
     SETTINGS.iter().filter_map(flag).collect()
 }
 
-fn written(value: &Value, kind: Kind) -> String {
+fn written(value: &Value, kind: FlagKind) -> String {
     match (value, kind) {
-        (Value::Object(pairs), Kind::Pairs(between)) => {
+        (Value::Object(pairs), FlagKind::Pairs(between)) => {
             let pair = |(name, value): (&String, &Value)| {
                 format!("{name}{between}{}", value.as_str().unwrap_or_default())
             };
@@ -268,10 +283,10 @@ fn written(value: &Value, kind: Kind) -> String {
 pub(crate) fn from_flag(flag: &str, value: &str) -> Option<(String, Value)> {
     let setting = SETTINGS.iter().find(|setting| setting.flag == Some(flag))?;
     let value = match setting.kind {
-        Kind::Number => Value::from(value.parse::<i64>().ok()?),
-        Kind::YesNo => Value::from(value.parse::<bool>().ok()?),
-        Kind::Text => Value::from(value),
-        Kind::Pairs(between) => {
+        FlagKind::Number => Value::from(value.parse::<i64>().ok()?),
+        FlagKind::YesNo => Value::from(value.parse::<bool>().ok()?),
+        FlagKind::Text => Value::from(value),
+        FlagKind::Pairs(between) => {
             let pair = |pair: &str| {
                 let (name, value) = pair.split_once(between)?;
                 Some((name.to_owned(), Value::from(value)))
@@ -334,13 +349,13 @@ mod tests {
     }
 
     #[test]
-    fn names_of_bottlerocket_lead_back() {
+    fn names_of_bottlerocket_convert_back() {
         let set = parsed(Family::Bottlerocket);
         assert_eq!(from_bottlerocket(&to_bottlerocket(&set)), set);
     }
 
     #[test]
-    fn flags_lead_back() {
+    fn flags_convert_back() {
         let set = parsed(Family::CloudInit);
         let flags = to_flags(&set);
         let read = flags.iter().map(|flag| {

@@ -1,9 +1,9 @@
-//! User data of nodes: [`render`] writes it from the facts of a cluster and a node's configuration, [`read`] reads it as the
-//! node's operating system does.
+//! User data of nodes: [`render`] writes it from the facts of a cluster and a node's configuration, [`read`] reads it
+//! as the node's operating system does.
 //!
-//! No clock, no I/O, no Kubernetes, no token: the same input is the same bytes, at any time and in any process, since a change
-//! of user data replaces every node of a pool. What is wrong with the input is said before anything is launched, everything
-//! at once, with the path of the field.
+//! No clock, no I/O, no Kubernetes, no token: the same input is the same bytes, at any time and in any process, since a
+//! change of user data replaces every node of a pool. What is wrong with the input is reported before anything is
+//! launched, everything at once, with the path of the field.
 //!
 //! The layers, in reading order; each uses only those before it:
 //!
@@ -19,7 +19,7 @@
 //! else in the folders of the families, with its goldens. The field of the CRD is in `api/src/node_config.rs`, with a
 //! rule for a family that cannot have it; `controller/src/node_config/input.rs` fills it (the compiler finds that
 //! place); cases in `tests/e2e/tests/admission/node_configs.rs`; `docs/nodes.md`. If the same input has other bytes
-//! afterwards, an upgrade of the provider replaces every Node: the release notes must say so.
+//! afterwards, an upgrade of the provider replaces every Node: the release notes must report it.
 
 mod al2023;
 mod bottlerocket;
@@ -40,19 +40,20 @@ mod syntax;
 pub use common::{Effect, Taint};
 pub use input::{ClusterInput, Compression, Family, NodeInput};
 pub use packed::{LIMIT, STORED_LIMIT};
-pub use refusal::{Refusal, RefusalKind};
+pub use refusal::{InputRefusal, RefusalKind};
 pub use seen::{Seen, Unreadable};
 pub use stored::{NotStorable, Stored, fetched, store, stored};
 
 use common::Common;
 use refusal::Refusals;
 
-/// The user data for nodes of this cluster, not in base64: at most [`LIMIT`] bytes for a family that fetches nothing, as EC2 hands
-/// it out, otherwise at most [`STORED_LIMIT`]. Whether a pool keeps it where it may have so many is for the pool to judge.
+/// The user data for nodes of this cluster, not in base64: at most [`LIMIT`] bytes for a family that fetches nothing,
+/// as EC2 hands it out, otherwise at most [`STORED_LIMIT`]. Whether a pool keeps it where it may have so many is for
+/// the pool to judge.
 ///
 /// # Errors
 /// Everything that is wrong with the input.
-pub fn render(cluster: &ClusterInput, node: &NodeInput) -> Result<Vec<u8>, Vec<Refusal>> {
+pub fn render(cluster: &ClusterInput, node: &NodeInput) -> Result<Vec<u8>, Vec<InputRefusal>> {
     let mut refusals = Refusals::default();
     let document = Common::parse(cluster, node, &mut refusals).and_then(|common| match node.family {
         Family::AL2023 => al2023::render(&common, node, &mut refusals),

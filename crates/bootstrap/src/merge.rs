@@ -14,19 +14,19 @@ pub(crate) fn deep(base: &mut Map<String, Value>, over: Map<String, Value>) {
     }
 }
 
-/// Paths of what both set, in the order of `theirs`.
-pub(crate) fn in_both(ours: &Value, theirs: &Value) -> Vec<String> {
+/// Paths of what both set, in the order of `user`.
+pub(crate) fn in_both(own: &Value, user: &Value) -> Vec<String> {
     let mut found = Vec::new();
-    walk(ours, theirs, "", &mut found);
+    walk(own, user, "", &mut found);
     found
 }
 
-fn walk(ours: &Value, theirs: &Value, path: &str, found: &mut Vec<String>) {
-    match (ours, theirs) {
-        (Value::Object(ours), Value::Object(theirs)) => {
-            for (name, theirs) in theirs {
-                if let Some(ours) = ours.get(name) {
-                    walk(ours, theirs, &below(path, name), found);
+fn walk(own: &Value, user: &Value, path: &str, found: &mut Vec<String>) {
+    match (own, user) {
+        (Value::Object(own), Value::Object(user)) => {
+            for (name, user) in user {
+                if let Some(own) = own.get(name) {
+                    walk(own, user, &below(path, name), found);
                 }
             }
         }
@@ -53,7 +53,7 @@ fn lost(document: &Value, understood: &Value, path: &str, found: &mut Vec<String
     }
 }
 
-/// What says nothing, and therefore may be missing.
+/// What is empty, and therefore may be missing.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,

@@ -7,7 +7,7 @@ const BOUNDARY: &str = "foo-node-user-data";
 
 /// One part.
 pub(crate) struct Part {
-    /// Without parameters, in lower case; `text/plain` if it says nothing.
+    /// Without parameters, in lower case; `text/plain` by default.
     pub(crate) media_type: String,
     pub(crate) body: Vec<u8>,
 }
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
+    fn a_written_document_is_read_back() {
         let written = write(&[("text/a", "one\ntwo".into()), ("text/b", String::new())]);
         assert_eq!(
             bodies(&written),
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn others_write_it_otherwise() {
+    fn documents_of_other_writers_are_read() {
         let text = "Content-Type: multipart/mixed;\r\n boundary=//\r\nMIME-Version: 1.0\r\n\r\npreamble\r\n--//\r\n\
                     Content-Type: Text/A; charset=\"us-ascii\"\r\n\r\none\r\n--//\r\n\r\ntwo\r\n--//--\r\nepilogue";
         assert_eq!(bodies(text), [("text/a".into(), "one".into()), ("text/plain".into(), "two".into())]);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_document_is_refused() {
+    fn a_truncated_document_is_refused() {
         let whole = write(&[("text/a", "one".into())]);
         let half = whole.strip_suffix("--\n").unwrap();
         assert!(read(half.as_bytes()).is_err());

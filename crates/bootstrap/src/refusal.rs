@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One thing that is wrong with the input, in words for the user who wrote it.
+/// One mistake in the input, as a message for the user who wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{field}: {message}")]
-pub struct Refusal {
+pub struct InputRefusal {
     /// Where: the path of the field in a FooNodeConfig's spec, or `cluster.…` for a fact of the cluster.
     pub field: String,
     /// What kind of thing it is.
@@ -21,7 +21,7 @@ pub enum RefusalKind {
     Invalid,
     /// The value is right, but nodes of this family cannot have it.
     Unsupported,
-    /// Two fields say something about the same setting.
+    /// Two fields concern the same setting.
     SetTwice,
     /// The user data is longer than EC2 accepts.
     TooLong,
@@ -29,26 +29,38 @@ pub enum RefusalKind {
 
 /// The refusals found so far: users see all of them at once.
 #[derive(Debug, Default)]
-pub(crate) struct Refusals(Vec<Refusal>);
+pub(crate) struct Refusals(Vec<InputRefusal>);
 
 impl Refusals {
     /// The value of this field does not have the form that it must have.
     pub(crate) fn invalid(&mut self, field: impl Into<String>, message: impl Into<String>) {
-        self.0.push(Refusal { field: field.into(), kind: RefusalKind::Invalid, message: message.into() });
+        self.0.push(InputRefusal {
+            field: field.into(),
+            kind: RefusalKind::Invalid,
+            message: message.into(),
+        });
     }
 
     /// Nodes of this family cannot have this field.
     pub(crate) fn unsupported(&mut self, field: impl Into<String>, message: impl Into<String>) {
-        self.0.push(Refusal { field: field.into(), kind: RefusalKind::Unsupported, message: message.into() });
+        self.0.push(InputRefusal {
+            field: field.into(),
+            kind: RefusalKind::Unsupported,
+            message: message.into(),
+        });
     }
 
-    /// Another field says something about the same setting.
+    /// Another field concerns the same setting.
     pub(crate) fn set_twice(&mut self, field: impl Into<String>, message: impl Into<String>) {
-        self.0.push(Refusal { field: field.into(), kind: RefusalKind::SetTwice, message: message.into() });
+        self.0.push(InputRefusal {
+            field: field.into(),
+            kind: RefusalKind::SetTwice,
+            message: message.into(),
+        });
     }
 
     /// The value, if nothing was refused.
-    pub(crate) fn or<T>(self, value: Option<T>) -> Result<T, Vec<Refusal>> {
+    pub(crate) fn or<T>(self, value: Option<T>) -> Result<T, Vec<InputRefusal>> {
         match value {
             Some(value) if self.0.is_empty() => Ok(value),
             Some(_) | None => Err(self.0),

@@ -17,16 +17,16 @@ pub struct Seen {
     pub endpoint: String,
     /// Certificates of the API server's authorities, in PEM.
     pub certificate_authority: Vec<u8>,
-    /// Range of Services, where the family is told it.
+    /// Range of Services, where the family needs it.
     pub service_range: Option<IpNet>,
-    /// Where Pods resolve names. Bottlerocket asks EKS if it is not told.
+    /// Where Pods resolve names. Bottlerocket reads it from EKS by default.
     pub dns: Option<IpAddr>,
     /// Labels with which the Node registers.
     pub labels: BTreeMap<String, String>,
     /// Taints with which the Node registers.
     pub taints: Vec<Taint>,
-    /// What is configured of the kubelet besides, under the names of KubeletConfiguration. Bottlerocket's and flags' settings
-    /// that [`crate::input::KubeletInput`] does not have are not here.
+    /// What is configured of the kubelet besides, under the names of KubeletConfiguration. Bottlerocket's and flags'
+    /// settings that [`crate::input::KubeletInput`] does not have are not here.
     pub kubelet: Map<String, Value>,
     /// Files that cloud-init writes.
     pub files: Vec<FileInput>,

@@ -8,11 +8,11 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// Where Cluster API looks for the end of bootstrapping (its contract for bootstrap providers, "Sentinel File").
+/// Where Cluster API finds the end of bootstrapping (its contract for bootstrap providers, "Sentinel File").
 pub(crate) const SENTINEL: &str = "/run/cluster-api/bootstrap-success.complete";
 
-/// Says what is wrong with files and commands. `ours` are the paths that the provider writes itself.
-pub(crate) fn check(node: &NodeInput, ours: &[String], refusals: &mut Refusals) {
+/// Reports mistakes in files and commands. `own` are the paths that the provider writes itself.
+pub(crate) fn check(node: &NodeInput, own: &[String], refusals: &mut Refusals) {
     let mut seen = BTreeSet::new();
     for (index, file) in node.files.iter().enumerate() {
         let field = format!("files[{index}]");
@@ -22,7 +22,7 @@ pub(crate) fn check(node: &NodeInput, ours: &[String], refusals: &mut Refusals) 
         if !seen.insert(&file.path) {
             refusals.set_twice(format!("{field}.path"), "another entry writes this file");
         }
-        if ours.contains(&file.path) {
+        if own.contains(&file.path) {
             refusals.set_twice(format!("{field}.path"), "the provider writes this file");
         }
         if file.owner.as_deref().is_some_and(|owner| !syntax::is_owner(owner)) {
@@ -57,8 +57,9 @@ pub(crate) fn file(file: &FileInput) -> Value {
     }
 }
 
-/// An entry of `runcmd` (cloud-init, "Runcmd") for a command of the user. It is a list, whose items cloud-init quotes: a command
-/// that is a text would become lines of one script, in which an `exit` or a quote without its pair takes the rest along.
+/// An entry of `runcmd` (cloud-init, "Runcmd") for a command of the user. It is a list, whose items cloud-init quotes:
+/// a command that is a text would become lines of one script, in which an `exit` or a quote without its pair takes the
+/// rest along.
 pub(crate) fn command(command: &str) -> Value {
     json!(["/bin/sh", "-c", command])
 }

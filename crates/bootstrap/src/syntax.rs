@@ -41,8 +41,8 @@ const KUBELET_LABELS: [&str; 11] = [
     "beta.kubernetes.io/arch",
 ];
 
-/// Whether a kubelet starts with this label: with others of Kubernetes' namespaces it ends with "unknown 'kubernetes.io' or
-/// 'k8s.io' labels specified with --node-labels".
+/// Whether a kubelet starts with this label: with others of Kubernetes' namespaces it ends with "unknown
+/// 'kubernetes.io' or 'k8s.io' labels specified with --node-labels".
 pub(crate) fn may_kubelet_set(key: &str) -> bool {
     let Some((namespace, _)) = key.split_once('/') else { return true };
     let within = |domain: &str| {

@@ -17,7 +17,7 @@ impl<T: Clone + Debug + Eq + Serialize + DeserializeOwned + Send + Sync + 'stati
 pub trait Action: Value {
     /// What a successful response contains: what was created or changed.
     type Response: Value + Default;
-    /// What the status says before the call is sent.
+    /// What the status reports before the call is sent.
     type Record: Value;
 
     /// For how long after a response reads may still show what was before. A read that begins later than this is

@@ -25,7 +25,7 @@ impl Backoff {
     /// That of calls that failed for a reason which means the same in all domains.
     pub fn of(reason: Reason) -> Self {
         match reason {
-            // Quotas are raised by people.
+            // Quotas are raised by users.
             Reason::LimitExceeded => Self::seconds(300, 1800),
             Reason::AccessDenied | Reason::CredentialsInvalid | Reason::RequestInvalid => {
                 Self::seconds(10, 300)

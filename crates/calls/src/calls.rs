@@ -7,7 +7,7 @@ use foo_model::{Reason, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// A failure is forgotten after this: by then, what the call is about was read and planned anew many times.
+/// A failure is forgotten after this: by then, what the call is about was read and planned again many times.
 const REMEMBERED: Duration = Duration::from_hours(1);
 
 /// What one process remembers of its calls. It can be lost at any time: record and reads suffice.
@@ -42,7 +42,7 @@ pub struct Sent<A: Action> {
 pub struct Effect<A: Action> {
     /// The call.
     pub action: A,
-    /// What the response said.
+    /// What the response contained.
     pub response: A::Response,
     /// When it came.
     pub at: Timestamp,

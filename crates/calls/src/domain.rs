@@ -56,11 +56,11 @@ pub trait Domain: Copy + fmt::Debug + Eq + Send + Sync + 'static {
 #[serde(bound = "")]
 pub struct Plan<D: Domain> {
     /// What to send. None waits for another one: they may be sent in any order or at the same time. A failure of one
-    /// says nothing about the others.
+    /// is independent of the others.
     pub actions: Vec<D::Action>,
     /// What is true and what is waited for.
     pub report: D::Report,
-    /// What the status must say *before* any of the actions is sent. If the write fails, nothing is sent, and the
+    /// What the status must contain *before* any of the actions is sent. If the write fails, nothing is sent, and the
     /// memory of before this plan is kept.
     pub record: <D::Action as Action>::Record,
     /// What to remember until the next pass, before the outcomes are noted in it.

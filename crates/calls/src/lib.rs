@@ -11,6 +11,8 @@
 //! * [`Process`]: the order in which a plan is recorded, sent and remembered;
 //! * `testing` (a feature): a manager on a virtual clock for the tests of a domain.
 //!
+//! The manager drives all domains in `foo_controller::calls`: a new one is a `Driver` there.
+//!
 //! No async, no clock, no I/O: time is a parameter. `tests/model` explores every order of crashes, lost responses,
 //! stale reads and a second manager, and shows that this order is necessary.
 

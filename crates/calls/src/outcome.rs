@@ -28,6 +28,6 @@ pub struct Refusal {
 impl Refusal {
     /// There was no response.
     pub(crate) fn no_response() -> Self {
-        Self { reason: Reason::ResponseLost, code: None, message: "the answer was lost".to_owned() }
+        Self { reason: Reason::ResponseLost, code: None, message: "the response was lost".to_owned() }
     }
 }

@@ -12,7 +12,7 @@ use foo_model::Timestamp;
 /// unless [`Self::is_recorded`]; [`Self::accept`] and [`Self::sent`]; all calls are sent; [`Self::ended`] for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process<D: Domain> {
-    /// What the status says, as it was written last: a cache may show an older one.
+    /// What the status reports, as it was written last: a cache may show an older one.
     pub record: RecordOf<D>,
     /// What is remembered.
     pub memory: D::Memory,
@@ -30,7 +30,7 @@ where
 }
 
 impl<D: Domain> Process<D> {
-    /// A process that knows what the status says, and remembers nothing.
+    /// A process that knows what the status reports, and remembers nothing.
     pub fn new(record: RecordOf<D>) -> Self {
         Self { record, memory: D::Memory::default() }
     }
@@ -51,23 +51,23 @@ impl<D: Domain> Process<D> {
         D::not_sent(plan, &self.record, &self.memory)
     }
 
-    /// Whether the status says already what it has to say before the plan's calls are sent.
+    /// Whether the status has everything already that must be in it before the plan's calls are sent.
     pub fn is_recorded(&self, plan: &Plan<D>) -> bool {
         plan.record == self.record
     }
 
-    /// Begins to carry a plan out. The status says what the plan records.
+    /// Begins to carry a plan out. The status reports what the plan records.
     pub fn accept(&mut self, plan: &Plan<D>) {
         self.record.clone_from(&plan.record);
         self.memory.clone_from(&plan.memory);
     }
 
-    /// Remembers a plan of which nothing is sent. The status need not say yet what it records.
+    /// Remembers a plan of which nothing is sent. The status need not contain yet what it records.
     pub fn remember(&mut self, plan: &Plan<D>) {
         self.memory.clone_from(&plan.memory);
     }
 
-    /// Notes that these calls are about to be sent: whoever drops them in the middle leaves behind that they may have
+    /// Records that these calls are about to be sent: if the future is dropped in the middle, they may have
     /// been carried out.
     pub fn sent(&mut self, actions: &[D::Action], now: Timestamp) {
         for action in actions {

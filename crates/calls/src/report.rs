@@ -9,22 +9,22 @@ use strum::IntoStaticStr;
 pub struct Condition<K> {
     /// Which.
     pub kind: K,
-    /// Whether it holds.
+    /// Whether it is true.
     pub status: Status,
     /// Why.
     pub reason: Reason,
-    /// Sentences for people; may be empty when the condition is as it should be.
+    /// Sentences for users; may be empty when the condition is as it should be.
     pub message: String,
 }
 
 /// Status of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 pub enum Status {
-    /// It holds.
+    /// It is true.
     True,
     /// It does not.
     False,
-    /// AWS has not been asked yet, or did not answer.
+    /// AWS has not been asked yet, or did not respond.
     Unknown,
 }
 
@@ -33,17 +33,17 @@ pub enum Status {
 pub enum Deletion {
     /// Not asked for.
     NotAsked,
-    /// Something of ours still exists, or may.
+    /// Something of the provider still exists, or may.
     Pending,
-    /// Nothing of ours is left, or it is retained: the finalizer may be removed.
+    /// Nothing of the provider is left, or it is retained: the finalizer may be removed.
     Done,
 }
 
 /// The conditions of a domain.
 pub trait Kind: Copy + PartialEq {
-    /// The one that says whether all is as requested.
+    /// The one that shows whether all is as requested.
     const READY: Self;
-    /// The one that says what a deletion waits for.
+    /// The one that shows what a deletion waits for.
     const DELETING: Self;
 }
 

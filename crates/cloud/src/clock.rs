@@ -14,10 +14,10 @@ pub trait Clock: Send + Sync {
 /// Catching up would take as long again.
 const BELIEVED_AT_ONCE: Duration = Duration::from_hours(24);
 
-/// The machine's clock, made steady: it never goes back and never jumps by less than a day.
+/// The machine's clock, made steady: it never runs backwards and never jumps by less than a day.
 ///
 /// The order of events follows from comparing times of this clock, and durations from their differences. A
-/// wall clock that is set back would make everything look older than it is; one that is set forward would end
+/// wall clock that is set back would make everything seem older than it is; one that is set forward would end
 /// every deadline at once. So this clock runs with the monotonic clock and follows the wall clock as a slewed
 /// clock does: at half the pace while the wall clock is behind, at double the pace while it is ahead. It
 /// corrects a step of a minute in one or two minutes. Only if the wall clock is ahead by more than a day it
@@ -30,7 +30,7 @@ pub struct SystemClock(Arc<Mutex<Steady>>);
 impl SystemClock {
     /// A clock that starts at the machine's time.
     pub fn start() -> Self {
-        Self(Arc::new(Mutex::new(Steady { told: wall(), at: Instant::now() })))
+        Self(Arc::new(Mutex::new(Steady { shown: wall(), at: Instant::now() })))
     }
 
     /// How far this clock is ahead of the machine's, which was set back: it takes twice that time until both
@@ -46,8 +46,8 @@ impl SystemClock {
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        let told = self.steady().follow(wall(), Instant::now());
-        Timestamp(i64::try_from(told.as_millis()).unwrap_or(i64::MAX))
+        let shown = self.steady().follow(wall(), Instant::now());
+        Timestamp(i64::try_from(shown.as_millis()).unwrap_or(i64::MAX))
     }
 }
 
@@ -58,19 +58,19 @@ fn wall() -> Duration {
 /// The last returned time since the epoch, and when it was returned.
 #[derive(Debug)]
 struct Steady {
-    told: Duration,
+    shown: Duration,
     at: Instant,
 }
 
 impl Steady {
     fn follow(&mut self, wall: Duration, now: Instant) -> Duration {
         let passed = now.saturating_duration_since(self.at);
-        let slowest = self.told.saturating_add(passed / 2);
-        let fastest = self.told.saturating_add(passed.saturating_mul(2));
+        let slowest = self.shown.saturating_add(passed / 2);
+        let fastest = self.shown.saturating_add(passed.saturating_mul(2));
         let far_ahead = wall > fastest.saturating_add(BELIEVED_AT_ONCE);
-        self.told = if far_ahead { wall } else { wall.clamp(slowest, fastest) };
+        self.shown = if far_ahead { wall } else { wall.clamp(slowest, fastest) };
         self.at = self.at.max(now);
-        self.told
+        self.shown
     }
 
     fn ahead(&mut self, wall: Duration, now: Instant) -> Duration {
@@ -91,14 +91,14 @@ mod tests {
     const MINUTE: Duration = Duration::from_mins(1);
     const NOON: Duration = Duration::from_secs(1_700_000_000);
 
-    /// A clock that has told noon, and the moment it did.
+    /// A clock that has shown noon, and the moment it did.
     fn steady() -> (Steady, Instant) {
         let at = Instant::now();
-        (Steady { told: NOON, at }, at)
+        (Steady { shown: NOON, at }, at)
     }
 
     #[test]
-    fn with_a_wall_clock_that_runs_it_tells_the_wall_clocks_time() {
+    fn with_a_wall_clock_that_runs_it_shows_the_wall_clocks_time() {
         let (mut clock, start) = steady();
         for passed in [0, 1, 5, 5, 60_000, 3_600_000].map(Duration::from_millis) {
             assert_eq!(clock.follow(NOON + passed, start + passed), NOON + passed);
@@ -106,17 +106,17 @@ mod tests {
     }
 
     #[test]
-    fn set_back_it_goes_on_more_slowly_until_the_wall_clock_has_caught_up() {
+    fn set_back_it_runs_more_slowly_until_the_wall_clock_has_caught_up() {
         let (mut clock, start) = steady();
         let mut last = NOON;
         for second in 1..=200 {
             let passed = Duration::from_secs(second);
             let wall = NOON.saturating_sub(MINUTE) + passed;
-            let told = clock.follow(wall, start + passed);
-            assert!(told > last, "after {second} s");
-            last = told;
+            let shown = clock.follow(wall, start + passed);
+            assert!(shown > last, "after {second} s");
+            last = shown;
             if second >= 120 {
-                assert_eq!(told, wall);
+                assert_eq!(shown, wall);
             }
         }
     }
@@ -136,36 +136,36 @@ mod tests {
     }
 
     #[test]
-    fn set_forward_by_an_hour_it_makes_no_deadline_end_more_than_twice_as_fast() {
+    fn set_forward_by_an_hour_it_expires_deadlines_at_most_twice_as_fast() {
         let (mut clock, start) = steady();
         let hour = MINUTE * 60;
         for second in 1..=3_700 {
             let passed = Duration::from_secs(second);
-            let told = clock.follow(NOON + hour + passed, start + passed);
-            assert!(told <= NOON + passed * 2, "after {second} s");
+            let shown = clock.follow(NOON + hour + passed, start + passed);
+            assert!(shown <= NOON + passed * 2, "after {second} s");
             if second >= 3_600 {
-                assert_eq!(told, NOON + hour + passed);
+                assert_eq!(shown, NOON + hour + passed);
             }
         }
     }
 
     #[test]
-    fn a_wall_clock_that_was_days_behind_is_believed_when_it_is_right() {
+    fn a_wall_clock_that_was_days_behind_is_trusted_once_it_is_right() {
         let (mut clock, start) = steady();
         let right = NOON + MINUTE * 60 * 24 * 365;
         assert_eq!(clock.follow(right, start + MINUTE), right);
     }
 
     #[test]
-    fn whatever_the_wall_clock_does_time_never_goes_back() {
+    fn whatever_the_wall_clock_does_time_never_runs_backwards() {
         let (mut clock, start) = steady();
         let (mut last, mut seed) = (NOON, 7_u64);
         for step in 0..10_000 {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let wall = Duration::from_millis(NOON.as_secs() * 1_000 - 200_000_000 + (seed >> 36));
-            let told = clock.follow(wall, start + Duration::from_millis(step));
-            assert!(told >= last);
-            last = told;
+            let shown = clock.follow(wall, start + Duration::from_millis(step));
+            assert!(shown >= last);
+            last = shown;
         }
     }
 }

@@ -1,7 +1,7 @@
-//! How far another clock is from the manager's, by the `Date` of that server's HTTP answers.
+//! How far another clock is from the manager's, by the `Date` of that server's HTTP responses.
 //!
-//! A difference is measured against the monotonic clock and applied to the manager's clock as it is now: while that one is corrected, no
-//! measurement is out of date.
+//! A difference is measured against the monotonic clock and applied to the manager's clock as it is now: while that one
+//! is corrected, no measurement is out of date.
 
 use crate::Clock;
 use foo_model::{Agreement, Aws, Comparison, Difference, TimeOf, Timestamp};
@@ -12,35 +12,35 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Beyond this difference one of two clocks is so wrong that nothing it dates is believed: AWS refuses signatures beyond it. A smaller
-/// one is corrected; clocks that NTP disciplines differ by less than a second.
+/// Beyond this difference one of two clocks is so wrong that nothing it dates is believed: AWS refuses signatures
+/// beyond it. A smaller one is corrected; clocks that NTP disciplines differ by less than a second.
 pub const TOLERATED: Duration = Duration::from_mins(5);
 
-/// An answer that took longer says too little about the time it was dated at.
+/// A response that took longer is too imprecise about the time it was dated at.
 const SLOWEST: Duration = Duration::from_secs(20);
-/// The difference is the median of this many answers: up to seven wrong ones do not change it.
+/// The difference is the median of this many responses: up to seven wrong ones do not change it.
 const KEPT: usize = 15;
-/// With fewer answers the difference is unknown: of three, one may be wrong.
+/// With fewer responses the difference is unknown: of three, one may be wrong.
 const LEAST: usize = 3;
-/// The last answers that must not contradict the median: a clock that was just set shows there first.
+/// The last responses that must not contradict the median: a clock that was just set shows there first.
 const LAST: usize = 3;
 /// Changes below this are the resolution of a `Date`, which is a second: the difference keeps its value.
 const RESOLUTION: i64 = 1_000;
 
 /// The comparison of the manager's clock with another one. Clones share it.
 pub struct Compared<C> {
-    ours: Arc<dyn Clock>,
+    local: Arc<dyn Clock>,
     began: Instant,
-    answers: Arc<Mutex<Answers>>,
+    offsets: Arc<Mutex<Offsets>>,
     theirs: PhantomData<fn() -> C>,
 }
 
-/// AWS's clock in one region, compared with the manager's by the answers to the calls of one set of credentials.
+/// AWS's clock in one region, compared with the manager's by the responses to the calls of one set of credentials.
 pub type AwsClock = Compared<Aws>;
 
 #[derive(Debug, Default)]
-struct Answers {
-    /// The newest answers, the latest last: their time less the time since the comparison began, in milliseconds.
+struct Offsets {
+    /// The newest responses, the latest last: their time less the time since the comparison began, in milliseconds.
     offsets: VecDeque<i64>,
     /// The difference as last used.
     used: i64,
@@ -49,11 +49,11 @@ struct Answers {
 
 impl<C> Compared<C> {
     /// Nothing is known yet.
-    pub fn with(ours: Arc<dyn Clock>) -> Self {
-        Self { ours, began: Instant::now(), answers: Arc::default(), theirs: PhantomData }
+    pub fn with(local: Arc<dyn Clock>) -> Self {
+        Self { local, began: Instant::now(), offsets: Arc::default(), theirs: PhantomData }
     }
 
-    /// The other side dated an answer to a request of this process, by a `Date`, which has whole seconds.
+    /// The other side dated a response to a request of this process, by a `Date`, which has whole seconds.
     #[expect(clippy::needless_pass_by_value, reason = "a moment is a number, of whatever clock")]
     pub fn answered(&self, sent: Instant, received: Instant, date: TimeOf<C>) {
         let took = received.saturating_duration_since(sent);
@@ -62,17 +62,17 @@ impl<C> Compared<C> {
         }
         let between = millis(sent.saturating_duration_since(self.began).saturating_add(took / 2));
         let offset = date.millis().saturating_add(RESOLUTION / 2).saturating_sub(between);
-        let mut answers = self.lock();
-        answers.offsets.push_back(offset);
-        if answers.offsets.len() > KEPT {
-            answers.offsets.pop_front();
+        let mut offsets = self.lock();
+        offsets.offsets.push_back(offset);
+        if offsets.offsets.len() > KEPT {
+            offsets.offsets.pop_front();
         }
     }
 
     /// The present difference.
     pub fn found(&self) -> Comparison<C> {
-        let ours = self.ours.now();
-        let began = ours.0.saturating_sub(millis(self.began.elapsed()));
+        let local = self.local.now();
+        let began = local.0.saturating_sub(millis(self.began.elapsed()));
         self.lock().found(began)
     }
 
@@ -88,25 +88,25 @@ impl<C> Compared<C> {
 
     /// Whether this is the same comparison: a clone.
     pub fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.answers, &other.answers)
+        Arc::ptr_eq(&self.offsets, &other.offsets)
     }
 
     /// The manager's time of what the other clock dated.
-    pub fn ours(&self, theirs: TimeOf<C>) -> Timestamp {
+    pub fn local(&self, theirs: TimeOf<C>) -> Timestamp {
         self.found().difference.ours(theirs)
     }
 
     /// The present time by the other clock.
     pub fn now(&self) -> TimeOf<C> {
-        self.found().difference.theirs(self.ours.now())
+        self.found().difference.theirs(self.local.now())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Answers> {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Offsets> {
+        self.offsets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Answers {
+impl Offsets {
     /// `began`: what the manager's clock shows, less the time since the comparison began.
     fn found<C>(&mut self, began: i64) -> Comparison<C> {
         let mut sorted: Vec<i64> = self.offsets.iter().copied().collect();
@@ -137,8 +137,8 @@ fn millis(time: Duration) -> i64 {
 
 impl<C> Clone for Compared<C> {
     fn clone(&self) -> Self {
-        let Self { ours, began, answers, theirs } = self;
-        Self { ours: Arc::clone(ours), began: *began, answers: Arc::clone(answers), theirs: *theirs }
+        let Self { local, began, offsets, theirs } = self;
+        Self { local: Arc::clone(local), began: *began, offsets: Arc::clone(offsets), theirs: *theirs }
     }
 }
 
@@ -157,7 +157,7 @@ mod tests {
     const NOON: i64 = 1_700_000_000_000;
     const HALF_HOUR: i64 = 1_800_000;
 
-    /// Two clocks, of which ours is ahead.
+    /// Two clocks, of which the manager's is ahead.
     struct Clocks {
         ahead: Arc<AtomicI64>,
         began: Instant,
@@ -168,12 +168,12 @@ mod tests {
         fn ahead(by: i64) -> Self {
             let (ahead, began) = (Arc::new(AtomicI64::new(by)), Instant::now());
             let shift = Arc::clone(&ahead);
-            let ours = move || Timestamp(NOON + shift.load(Ordering::SeqCst) + millis(began.elapsed()));
-            Self { ahead, began, compared: Compared::with(Arc::new(ours)) }
+            let local = move || Timestamp(NOON + shift.load(Ordering::SeqCst) + millis(began.elapsed()));
+            Self { ahead, began, compared: Compared::with(Arc::new(local)) }
         }
 
-        /// An answer by a clock that is that much ahead of the true one.
-        async fn answer(&self, wrong_by: i64) {
+        /// A response by a clock that is that much ahead of the true one.
+        async fn response(&self, wrong_by: i64) {
             let sent = Instant::now();
             tokio::time::sleep(Duration::from_millis(700)).await;
             let date = (NOON + wrong_by + millis(self.began.elapsed())) / 1_000 * 1_000;
@@ -181,9 +181,9 @@ mod tests {
             self.compared.answered(sent, Instant::now(), TimeOf::from_millis(date));
         }
 
-        async fn answers(&self, many: usize) {
+        async fn offsets(&self, many: usize) {
             for _ in 0..many {
-                self.answer(0).await;
+                self.response(0).await;
             }
         }
 
@@ -197,7 +197,7 @@ mod tests {
         for ahead in [-400, 0, 400] {
             let clocks = Clocks::ahead(ahead);
             assert_eq!(clocks.agreement(), Agreement::Unknown);
-            clocks.answers(3).await;
+            clocks.offsets(3).await;
             let found = clocks.compared.found();
             assert_eq!((found.difference.millis(), found.agreement), (0, Agreement::Agree), "{ahead}");
         }
@@ -207,7 +207,7 @@ mod tests {
     async fn a_difference_is_found_to_the_second_in_both_directions() {
         for ahead in [-HALF_HOUR, -301_500, 301_500, HALF_HOUR] {
             let clocks = Clocks::ahead(ahead);
-            clocks.answers(3).await;
+            clocks.offsets(3).await;
             let found = clocks.compared.found();
             assert!(found.difference.millis().abs_diff(ahead) <= 1_000, "{ahead}: {found:?}");
             assert_eq!(found.agreement, Agreement::Differ);
@@ -215,20 +215,20 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn one_odd_answer_changes_no_difference_but_ages_wait_for_the_next_ones() {
+    async fn one_odd_response_changes_no_difference_but_ages_wait_for_the_next_ones() {
         let clocks = Clocks::ahead(0);
-        clocks.answers(5).await;
-        clocks.answer(HALF_HOUR).await;
+        clocks.offsets(5).await;
+        clocks.response(HALF_HOUR).await;
         let found = clocks.compared.found();
         assert_eq!((found.difference.millis(), found.agreement), (0, Agreement::Unknown));
-        clocks.answers(3).await;
+        clocks.offsets(3).await;
         assert_eq!(clocks.agreement(), Agreement::Agree);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_jump_of_the_managers_clock_is_known_at_once() {
         let clocks = Clocks::ahead(0);
-        clocks.answers(5).await;
+        clocks.offsets(5).await;
         for ahead in [HALF_HOUR, -HALF_HOUR] {
             clocks.ahead.store(ahead, Ordering::SeqCst);
             let found = clocks.compared.found();
@@ -238,22 +238,22 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_jump_of_the_other_clock_makes_ages_wait_from_its_first_answer_on() {
+    async fn a_jump_of_the_other_clock_makes_ages_wait_from_its_first_response_on() {
         let clocks = Clocks::ahead(0);
-        clocks.answers(15).await;
-        clocks.answer(-HALF_HOUR).await;
+        clocks.offsets(15).await;
+        clocks.response(-HALF_HOUR).await;
         assert_eq!(clocks.agreement(), Agreement::Unknown);
         for _ in 0..7 {
-            clocks.answer(-HALF_HOUR).await;
+            clocks.response(-HALF_HOUR).await;
             assert_ne!(clocks.agreement(), Agreement::Agree);
         }
         assert_eq!(clocks.agreement(), Agreement::Differ);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_slow_answer_is_no_measurement() {
+    async fn a_slow_response_is_no_measurement() {
         let clocks = Clocks::ahead(0);
-        clocks.answers(2).await;
+        clocks.offsets(2).await;
         let sent = Instant::now();
         tokio::time::sleep(Duration::from_secs(30)).await;
         clocks.compared.answered(sent, Instant::now(), TimeOf::from_millis(NOON));

@@ -82,18 +82,18 @@ impl CloudError {
 
     /// The call had no response within that time.
     pub fn no_answer(operation: Operation, within: Duration) -> Self {
-        Self::new(operation, ErrorKind::Unreachable, None, &format!("no answer in {} s", within.as_secs()))
+        Self::new(operation, ErrorKind::Unreachable, None, &format!("no response in {} s", within.as_secs()))
     }
 
-    /// The action that AWS's text names. Creations need more than their own: tags and private names of endpoints are actions
-    /// too. Used only for messages.
+    /// The action that AWS's text names. Creations need more than their own: tags and private names of endpoints are
+    /// actions too. Used only for messages.
     fn missing_action(&self) -> Option<&str> {
         let (_, after) = self.message.split_once("is not authorized to perform: ")?;
         after.split_whitespace().next().filter(|action| action.contains(':'))
     }
 
     /// Auto Scaling verifies with the caller's rights whether it could launch from the template, and does not
-    /// say which right is missing (Auto Scaling User Guide, "Troubleshoot launch templates"). Used only for
+    /// show which right is missing (Auto Scaling User Guide, "Troubleshoot launch templates"). Used only for
     /// messages.
     fn is_about_the_template(&self) -> bool {
         self.names_the_template() && self.message.to_ascii_lowercase().contains("not authorized")

@@ -1,8 +1,8 @@
 //! Families of metrics whose members exist from the start, and how metrics are declared.
 //!
-//! `increase()` of Prometheus compares samples of one series. A series that begins with its first event begins at 1, and that
-//! event is not seen. So every series that an alert counts has to be there, as 0, before anything happens (Prometheus,
-//! "Instrumentation", section "Avoid missing metrics").
+//! `increase()` of Prometheus compares samples of one series. A series that begins with its first event begins at 1,
+//! and that event is not seen. So every series that an alert counts has to be there, as 0, before anything happens
+//! (Prometheus, "Instrumentation", section "Avoid missing metrics").
 
 #![expect(clippy::disallowed_types, reason = "this is what is used instead")]
 
@@ -18,7 +18,7 @@ use strum::IntoEnumIterator;
 
 /// The labels of a family, with the values that exist from the start.
 pub trait InitialLabels: Clone + Debug + Eq + Hash + Send + Sync + EncodeLabelSet + 'static {
-    /// These values: all of them, unless the type says which are left out and why.
+    /// These values: all of them, unless the type shows which are left out and why.
     fn initial() -> Vec<Self>;
 }
 
@@ -40,7 +40,7 @@ impl<L: InitialLabels, M: Default> Default for Initialized<L, M> {
 }
 
 impl<L: InitialLabels, M, C: MetricConstructor<M>> Initialized<L, M, C> {
-    /// Every member as `constructor` makes it.
+    /// Every member as `constructor` builds it.
     pub fn with(constructor: C) -> Self {
         Self::fill(Family::new_with_constructor(constructor))
     }
@@ -104,7 +104,7 @@ macro_rules! metrics {
     (@create $create:expr) => { $create };
 }
 
-/// A family whose members appear with their first event. Who uses it says why no alert counts its members.
+/// A family whose members appear with their first event. Who uses it shows why no alert counts its members.
 pub type OnDemand<L, M> = Family<L, M>;
 
 /// One label set for each value.

@@ -9,7 +9,7 @@
 //! * [`compared`]: how far another clock is from the manager's.
 //! * [`observer`]: one sweep for all groups of one set of credentials and region, shared by all pools.
 //! * [`lookups`]: facts that rarely change, looked up once.
-//! * [`looks`]: answers that are shared by all clusters; [`networks`], [`clusters`] and [`stored`] ask for them.
+//! * [`reads`]: results that are shared by all clusters; [`networks`], [`clusters`] and [`stored`] request them.
 //! * [`retry`]: pauses after failures.
 //! * [`watchdog`]: detects loops that should run for ever and do not.
 //!
@@ -29,7 +29,6 @@ pub mod clusters;
 pub mod compared;
 pub mod error;
 pub mod initialized;
-pub mod looks;
 pub mod lookups;
 pub mod metered;
 pub mod metrics;
@@ -39,6 +38,7 @@ pub mod observer;
 mod observers;
 pub mod operation;
 pub mod queue;
+pub mod reads;
 pub mod requests;
 pub mod retry;
 pub mod roles;
@@ -47,25 +47,25 @@ mod vcpus;
 pub mod watchdog;
 
 pub use clock::{Clock, SystemClock};
-pub use clusters::ClusterLooks;
+pub use clusters::ClusterReads;
 pub use compared::{AwsClock, Compared, TOLERATED};
 pub use error::{CloudError, ErrorKind};
-pub use looks::{Freshness, Known, Look};
 pub use lookups::{Asking, Lookups};
 pub use metered::{Limits, Metered, Permit};
 pub use metrics::Metrics;
-pub use networks::NetworkLooks;
+pub use networks::NetworkReads;
 pub use objects::{BucketOf, NewObject, ObjectInfo, Objects, Written};
-pub use observer::{Observation, Observer, Pace, Seen, Word};
+pub use observer::{InstanceReport, Observation, Observer, Pace, Seen};
 pub use observers::Observers;
 pub use operation::Operation;
 pub use queue::{Message, Queue, Receipt};
+pub use reads::{Freshness, Known, ReadResult};
 pub use requests::{
     ClusterToken, Described, Ended, ImageInfo, ImageQuery, InstanceDetails, InstanceState, InstanceTypeInfo,
     Looked, Made, NetworkQuery, SecurityGroupInfo, SubnetInfo, TemplateSummary, VersionCopy, VolumeInfo,
 };
 pub use roles::Roles;
-pub use stored::ObjectLooks;
+pub use stored::ObjectReads;
 pub use vcpus::VcpuQuota;
 pub use watchdog::Watchdog;
 
@@ -84,14 +84,14 @@ pub type Result<T, E = CloudError> = std::result::Result<T, E>;
 
 /// Auto Scaling groups of one set of credentials in one region.
 ///
-/// Each method is one API call, unless its documentation says otherwise. Changes are sent once: a lost answer
+/// Each method is one API call, unless documented otherwise. Changes are sent once: a lost response
 /// is returned as [`ErrorKind::LostAnswer`], and the caller reads the present state before anything else.
 #[async_trait]
 pub trait Groups: Send + Sync {
     /// The AWS account that all calls go to (12 digits; GetCallerIdentity, which needs no right).
     async fn account(&self) -> Result<String>;
-    /// ARN of the user, or of the session of a role, that all calls are made as (GetCallerIdentity, which needs no right). That of a
-    /// session has the name of its role without the role's path.
+    /// ARN of the user, or of the session of a role, that all calls are made as (GetCallerIdentity, which needs no
+    /// right). That of a session has the name of its role without the role's path.
     async fn caller(&self) -> Result<String>;
     /// The groups with these names that exist, in one call. At most 100 names (DescribeAutoScalingGroups,
     /// MaxRecords).
@@ -169,9 +169,10 @@ pub trait Compute: Send + Sync {
     /// All templates that have a tag with this key, without versions, except those that cannot be read; one
     /// call per 200 templates.
     async fn describe_templates_tagged(&self, tag_key: &str) -> Result<Vec<TemplateSummary>>;
-    /// The latest versions of these templates, from a list of the latest versions of all templates of the account and region, one call per
-    /// 200 (DescribeLaunchTemplateVersions with `$Latest` and no template). Ends when all are found, or after as many calls as there are
-    /// ids: an account may have many templates of others. One that is left out, or cannot be read, is no error.
+    /// The latest versions of these templates, from a list of the latest versions of all templates of the account and
+    /// region, one call per 200 (DescribeLaunchTemplateVersions with `$Latest` and no template). Ends when all are
+    /// found, or after as many calls as there are ids: an account may have many templates of others. One that is left
+    /// out, or cannot be read, is no error.
     async fn describe_latest_versions(
         &self,
         ids: &BTreeSet<LaunchTemplateId>,
@@ -184,16 +185,16 @@ pub trait Compute: Send + Sync {
     ) -> Result<()>;
     /// Deletes a template. `NotFound` if it does not exist.
     async fn delete_template(&self, id: &LaunchTemplateId) -> Result<()>;
-    /// EC2's answers about instances. EC2 said nothing about an id that is left out: neither that it exists
+    /// EC2's responses about instances. A missing id was not in the response: EC2 neither reported that it exists
     /// nor that it does not. One call per 500 ids, one for each time EC2 refuses a batch because of unknown
     /// ids, and one for each id that EC2 left out.
     async fn describe_instances(&self, ids: &[InstanceId]) -> Result<BTreeMap<InstanceId, Described>>;
     /// Facts about instance types. `NotFound` names the first unknown one.
     async fn describe_instance_types(&self, types: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>>;
-    /// How many vCPUs of this quota can run. `None` if AWS does not tell it, or may not be asked.
+    /// How many vCPUs of this quota can run. `None` if AWS does not return it, or denies the read.
     async fn vcpu_quota(&self, quota: VcpuQuota) -> Result<Option<u32>>;
-    /// All volumes of the region that have a tag with this key, whatever its value, and that are not being deleted; one call per
-    /// 1000.
+    /// All volumes of the region that have a tag with this key, whatever its value, and that are not being deleted; one
+    /// call per 1000.
     async fn describe_volumes_tagged(&self, tag_key: &str) -> Result<Vec<VolumeInfo>>;
     /// Facts about images. `NotFound` names the unknown one.
     async fn describe_images(&self, ids: &[ImageId]) -> Result<Vec<ImageInfo>>;
@@ -210,12 +211,12 @@ pub trait Compute: Send + Sync {
 /// VPCs and the resources in them. The nouns are those of [`foo_model::network`].
 #[async_trait]
 pub trait Networks: Send + Sync {
-    /// The parts of one kind within a scope; all pages of the answer. One API call per page (up to 1000
-    /// parts), except for the kinds whose documentation says otherwise. If nothing is found the answer is
+    /// The parts of one kind within a scope; all pages of the response. One API call per page (up to 1000
+    /// parts), except for the kinds documented otherwise. If nothing is found the response is
     /// empty. EC2's reads may be older than the last change (EC2 Developer Guide, "Eventual consistency").
     async fn describe_network(&self, kind: Kind, scope: &Scope) -> Result<Parts>;
-    /// Sends one change. The answer contains what it created (it is empty for all other changes), as far as
-    /// AWS's answer tells: always ids; for a route table association or an address range a table or VPC that
+    /// Sends one change. The response contains what it created (it is empty for all other changes), as far as
+    /// AWS's response shows it: always ids; for a route table association or an address range a table or VPC that
     /// contains nothing else. Sent once, except for creations with a token.
     async fn change_network(&self, change: &Change) -> Result<Parts>;
     /// Quotas and present use of what a network needs: one call of Service Quotas for each quota, and one of
@@ -226,13 +227,13 @@ pub trait Networks: Send + Sync {
 /// EKS clusters, and what EKS needs of IAM. The nouns are those of [`foo_model::eks`].
 #[async_trait]
 pub trait Clusters: Send + Sync {
-    /// Asks one question; all pages of the answer. What does not exist is an empty answer.
+    /// Asks one question; all pages of the response. What does not exist is an empty response.
     async fn describe_eks(&self, question: &Question) -> Result<Answer>;
-    /// Sends one change, with a client request token if the operation takes one ([`eks::OperationFacts::takes_token`]). Sent once
-    /// without one.
+    /// Sends one change, with a client request token if the operation takes one ([`eks::OperationFacts::takes_token`]).
+    /// Sent once without one.
     async fn change_eks(&self, change: &eks::Change, token: Option<&str>) -> Result<Changed>;
-    /// A token that the API server of this EKS cluster accepts from our credentials, as `aws eks get-token` makes it: a presigned
-    /// GetCallerIdentity. No call is sent.
+    /// A token that the API server of this EKS cluster accepts from these credentials, as `aws eks get-token` creates
+    /// it: a presigned GetCallerIdentity. No call is sent.
     async fn cluster_token(&self, cluster: &str) -> Result<ClusterToken>;
 }
 

@@ -1,8 +1,8 @@
 //! Facts that rarely change, looked up once: images, SSM parameters that name them, instance types, subnets,
 //! security groups, instance profiles.
 //!
-//! A pool at rest costs no call: answers are kept for a day while they are in use. Only a caller whose
-//! question is new ([`Asking::New`]: the spec changed, a group is about to be created) gets an answer that
+//! An idle pool costs no call: results are kept for a day while they are in use. Only a caller whose
+//! question is new ([`Asking::New`]: the spec changed, a group is about to be created) gets a result that
 //! is at most ten minutes old. Failures are remembered for a minute, transient ones for five seconds, so that
 //! a pool with a misspelt subnet does not call AWS in every pass. Callers with the same question share one
 //! call.
@@ -22,34 +22,34 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long an answer is valid for repeated questions; unused answers are dropped after the same time.
+/// How long a result is valid for repeated questions; unused results are dropped after the same time.
 const FOR_REPEATED: Duration = Duration::from_hours(24);
-/// How long an answer is valid for new questions.
+/// How long a result is valid for new questions.
 const FOR_NEW: Duration = Duration::from_mins(10);
-/// How long a failure is the answer.
+/// How long a failure is cached.
 const FAILED: Duration = Duration::from_mins(1);
-/// How long a transient failure is the answer.
+/// How long a transient failure is cached.
 const PASSING: Duration = Duration::from_secs(5);
 
 /// Why a caller asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asking {
-    /// For the same reason as before: an answer up to a day old suffices.
+    /// For the same reason as before: a result up to a day old suffices.
     Again,
-    /// The question is new: an answer up to ten minutes old suffices.
+    /// The question is new: a result up to ten minutes old suffices.
     New,
 }
 
 /// The shared cache, one per (credentials, region).
 pub struct Lookups {
     cloud: Arc<dyn Cloud>,
-    images: Answers<ImageId, ImageInfo>,
-    newest_images: Answers<ImageQuery, Option<ImageInfo>>,
-    parameters: Answers<String, Option<String>>,
-    profiles: Answers<String, Option<InstanceProfile>>,
-    types: Answers<InstanceType, InstanceTypeInfo>,
-    subnets: Answers<NetworkQuery, Vec<SubnetInfo>>,
-    security_groups: Answers<NetworkQuery, Vec<SecurityGroupInfo>>,
+    images: Cache<ImageId, ImageInfo>,
+    newest_images: Cache<ImageQuery, Option<ImageInfo>>,
+    parameters: Cache<String, Option<String>>,
+    profiles: Cache<String, Option<InstanceProfile>>,
+    types: Cache<InstanceType, InstanceTypeInfo>,
+    subnets: Cache<NetworkQuery, Vec<SubnetInfo>>,
+    security_groups: Cache<NetworkQuery, Vec<SecurityGroupInfo>>,
 }
 
 impl Lookups {
@@ -57,16 +57,16 @@ impl Lookups {
     pub fn new(cloud: Arc<dyn Cloud>) -> Self {
         Self {
             cloud,
-            images: Answers::new(|_| false),
-            newest_images: Answers::new(Option::is_none),
-            parameters: Answers::new(Option::is_none),
+            images: Cache::new(|_| false),
+            newest_images: Cache::new(Option::is_none),
+            parameters: Cache::new(Option::is_none),
             // A profile without a role is as good as none: its role is added in another call of IAM.
-            profiles: Answers::new(|profile: &Option<InstanceProfile>| {
+            profiles: Cache::new(|profile: &Option<InstanceProfile>| {
                 profile.as_ref().is_none_or(|profile| profile.role.is_none())
             }),
-            types: Answers::new(|_| false),
-            subnets: Answers::new(Vec::is_empty),
-            security_groups: Answers::new(Vec::is_empty),
+            types: Cache::new(|_| false),
+            subnets: Cache::new(Vec::is_empty),
+            security_groups: Cache::new(Vec::is_empty),
         }
     }
 
@@ -97,7 +97,8 @@ impl Lookups {
         self.parameters.get(&name, asking, async || self.cloud.parameter(&name).await).await
     }
 
-    /// The instance profile of this name, with its role. That there is none, or that it has no role, is valid for a minute.
+    /// The instance profile of this name, with its role. That there is none, or that it has no role, is valid for a
+    /// minute.
     pub async fn instance_profile(&self, name: &str, asking: Asking) -> Result<Option<InstanceProfile>> {
         let name = name.to_owned();
         self.profiles.get(&name, asking, async || self.cloud.instance_profile(&name).await).await
@@ -149,20 +150,20 @@ fn only<T>(found: Vec<T>, operation: Operation, id: &impl fmt::Display) -> Resul
     found.into_iter().next().ok_or_else(unknown)
 }
 
-/// One answer per question. The holder of a slot's lock makes the call; the others wait for the lock and
+/// One result per question. The holder of a slot's lock sends the call; the others wait for the lock and
 /// read.
-struct Answers<K, V> {
+struct Cache<K, V> {
     slots: Mutex<HashMap<K, Slot<V>>>,
-    /// Whether an answer is empty.
+    /// Whether a result is empty.
     is_nothing: fn(&V) -> bool,
 }
 
 struct Slot<V> {
-    answer: Arc<tokio::sync::Mutex<Answer<V>>>,
+    cached: Arc<tokio::sync::Mutex<Cached<V>>>,
     used: Instant,
 }
 
-struct Answer<V> {
+struct Cached<V> {
     found: Option<Found<V>>,
     failed: Option<(Instant, CloudError)>,
 }
@@ -174,7 +175,7 @@ struct Found<V> {
     serves: Duration,
 }
 
-impl<K: Clone + Eq + Hash, V: Clone> Answers<K, V> {
+impl<K: Clone + Eq + Hash, V: Clone> Cache<K, V> {
     fn new(is_nothing: fn(&V) -> bool) -> Self {
         Self { slots: Mutex::default(), is_nothing }
     }
@@ -186,8 +187,8 @@ impl<K: Clone + Eq + Hash, V: Clone> Answers<K, V> {
         ask: impl FnOnce() -> F,
     ) -> Result<V> {
         let slot = self.slot(key);
-        let mut answer = slot.lock().await;
-        if let Some(known) = answer.known(asking) {
+        let mut cached = slot.lock().await;
+        if let Some(known) = cached.known(asking) {
             return known;
         }
         let result = ask().await;
@@ -195,34 +196,34 @@ impl<K: Clone + Eq + Hash, V: Clone> Answers<K, V> {
         match result {
             Ok(value) => {
                 let serves = if (self.is_nothing)(&value) { FAILED } else { FOR_REPEATED };
-                *answer = Answer { found: Some(Found { at, value: value.clone(), serves }), failed: None };
+                *cached = Cached { found: Some(Found { at, value: value.clone(), serves }), failed: None };
                 Ok(value)
             }
             Err(error) => {
-                let best = answer.despite(&error, asking);
-                answer.failed = Some((at, error));
+                let best = cached.despite(&error, asking);
+                cached.failed = Some((at, error));
                 best
             }
         }
     }
 
-    fn slot(&self, key: &K) -> Arc<tokio::sync::Mutex<Answer<V>>> {
+    fn slot(&self, key: &K) -> Arc<tokio::sync::Mutex<Cached<V>>> {
         let now = Instant::now();
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         if !slots.contains_key(key) {
             slots.retain(|_, slot| now.saturating_duration_since(slot.used) < FOR_REPEATED);
         }
         let slot = slots.entry(key.clone()).or_insert_with(|| Slot {
-            answer: Arc::new(tokio::sync::Mutex::new(Answer { found: None, failed: None })),
+            cached: Arc::new(tokio::sync::Mutex::new(Cached { found: None, failed: None })),
             used: now,
         });
         slot.used = now;
-        Arc::clone(&slot.answer)
+        Arc::clone(&slot.cached)
     }
 }
 
-impl<V: Clone> Answer<V> {
-    /// The known answer, if it is still valid.
+impl<V: Clone> Cached<V> {
+    /// The known result, if it is still valid.
     fn known(&self, asking: Asking) -> Option<Result<V>> {
         let longest = match asking {
             Asking::Again => FOR_REPEATED,
@@ -238,7 +239,7 @@ impl<V: Clone> Answer<V> {
         (at.elapsed() < remembered).then(|| self.despite(error, asking))
     }
 
-    /// The best answer after a failed call: a pool at rest keeps using yesterday's answer, unless AWS says
+    /// The best result after a failed call: an idle pool keeps using yesterday's result, unless AWS reports
     /// that it is no longer true.
     fn despite(&self, error: &CloudError, asking: Asking) -> Result<V> {
         match (&self.found, asking) {
@@ -248,7 +249,7 @@ impl<V: Clone> Answer<V> {
     }
 }
 
-/// Whether a failure is transient and says nothing about the question.
+/// Whether a failure is transient and independent of the question.
 fn passes(kind: ErrorKind) -> bool {
     match kind {
         ErrorKind::Throttled

@@ -1,4 +1,4 @@
-//! The numbers this crate publishes. Every label is an enum of ours, so their count is bounded.
+//! The metrics of this crate. Every label is an enum, so their count is bounded.
 //! `code` is `ok` or the text of an [`ErrorKind`]. The page docs/operations/metrics.md lists them.
 
 use crate::error::ErrorKind;
@@ -17,7 +17,7 @@ crate::metrics! {
     /// All metrics of this crate. Clones share the same numbers.
     pub struct Metrics {
         requests: Initialized<CallOutcome, Counter>, "foo_aws_requests", "Finished AWS calls";
-        // 10 ms … 41 s: from a cached answer to a full set of retries.
+        // 10 ms … 41 s: from a cached response to a full set of retries.
         seconds: Initialized<Call, Histogram> =
             Initialized::with(|| Histogram::new(exponential_buckets(0.01, 2.0, 13))),
             "foo_aws_request_seconds", "Duration of AWS calls, without the wait for the client-side rate limit";
@@ -38,7 +38,7 @@ crate::metrics! {
 }
 
 impl Metrics {
-    /// Metrics that nobody reads, for tests and tools.
+    /// Metrics that are not read, for tests and tools.
     pub fn unregistered() -> Self {
         Self::register(&mut Registry::default())
     }
@@ -104,7 +104,8 @@ struct SweepOutcome {
     code: Code,
 }
 
-/// With the codes that alerts count: with all of them these would be fifteen hundred series, nearly all of which stay 0.
+/// With the codes that alerts count: with all of them these would be fifteen hundred series, nearly all of which stay
+/// 0.
 impl InitialLabels for CallOutcome {
     fn initial() -> Vec<Self> {
         let counted = [ErrorKind::Throttled, ErrorKind::Denied, ErrorKind::Credentials].map(Code::Failed);

@@ -1,26 +1,26 @@
-//! Reads of networks, shared by all clusters of one set of credentials and region ([`crate::looks`]): a question is the parts of
-//! one kind within one scope, or the quotas.
+//! Reads of networks, shared by all clusters of one set of credentials and region ([`crate::reads`]): a question is the
+//! parts of one kind within one scope, or the quotas.
 
-pub use crate::looks::{Freshness, Known, Look};
+pub use crate::reads::{Freshness, Known, ReadResult};
 
-use crate::looks::Answers;
 use crate::operation::Operation;
+use crate::reads::SharedReads;
 use crate::{Clock, Cloud};
 use foo_model::network::{Kind, Parts, Quotas, Scope};
 use std::fmt;
 use std::sync::Arc;
 
-/// The shared looks, one per (credentials, region).
-pub struct NetworkLooks {
+/// The shared reads, one per (credentials, region).
+pub struct NetworkReads {
     cloud: Arc<dyn Cloud>,
-    parts: Answers<(Kind, Scope), Parts>,
-    quotas: Answers<(), Quotas>,
+    parts: SharedReads<(Kind, Scope), Parts>,
+    quotas: SharedReads<(), Quotas>,
 }
 
-impl NetworkLooks {
-    /// Nothing was looked at yet.
+impl NetworkReads {
+    /// Nothing was read yet.
     pub fn new(cloud: Arc<dyn Cloud>, clock: Arc<dyn Clock>) -> Self {
-        Self { cloud, parts: Answers::new(Arc::clone(&clock)), quotas: Answers::new(clock) }
+        Self { cloud, parts: SharedReads::new(Arc::clone(&clock)), quotas: SharedReads::new(clock) }
     }
 
     /// The parts of a kind within a scope.
@@ -35,15 +35,15 @@ impl NetworkLooks {
         self.quotas.ask(Operation::GetServiceQuota, &(), freshness, || self.cloud.quotas()).await
     }
 
-    /// The newest look at the parts of a kind within a scope, however old. Does not call AWS.
-    pub fn last(&self, kind: Kind, scope: &Scope) -> Option<Look<Parts>> {
+    /// The newest read of the parts of a kind within a scope, however old. Does not call AWS.
+    pub fn last(&self, kind: Kind, scope: &Scope) -> Option<ReadResult<Parts>> {
         self.parts.last(&(kind, canonical(kind, scope)))
     }
 }
 
-impl fmt::Debug for NetworkLooks {
+impl fmt::Debug for NetworkReads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NetworkLooks").finish_non_exhaustive()
+        f.debug_struct("NetworkReads").finish_non_exhaustive()
     }
 }
 

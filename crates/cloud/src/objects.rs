@@ -1,4 +1,4 @@
-//! Objects in S3 (Amazon S3 API Reference). Buckets are the users': nothing here makes, changes or deletes one.
+//! Objects in S3 (Amazon S3 API Reference). Buckets are the users': nothing here creates, changes or deletes one.
 
 use crate::Result;
 use async_trait::async_trait;
@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 pub struct BucketOf<'a> {
     /// Its name, without dots.
     pub name: &'a str,
-    /// The account that it has to belong to, 12 digits: S3 refuses calls about a bucket of another one (Amazon S3 User Guide,
-    /// "Verifying bucket ownership with bucket owner condition").
+    /// The account that it has to belong to, 12 digits: S3 refuses calls about a bucket of another one (Amazon S3 User
+    /// Guide, "Verifying bucket ownership with bucket owner condition").
     pub owner: &'a str,
 }
 
@@ -46,14 +46,15 @@ pub struct ObjectInfo {
 
 /// Objects of one set of credentials in one region; the bucket must be in that region.
 ///
-/// `NotFound` of every call: the bucket does not exist. `Invalid`: it is in another region. `Denied`: no right, or it belongs to
-/// another account.
+/// `NotFound` of every call: the bucket does not exist. `Invalid`: it is in another region. `Denied`: no right, or it
+/// belongs to another account.
 #[async_trait]
 pub trait Objects: Send + Sync {
-    /// Writes an object if there is none with its key, with the bucket's encryption (S3 encrypts all of them). May be repeated.
+    /// Writes an object if there is none with its key, with the bucket's encryption (S3 encrypts all of them). May be
+    /// repeated.
     async fn put_object(&self, bucket: BucketOf<'_>, object: NewObject<'_>) -> Result<Written>;
-    /// All objects whose keys begin like this; one call per 1000. A list after a write shows it (Amazon S3 User Guide, "Amazon S3
-    /// data consistency model").
+    /// All objects whose keys begin like this; one call per 1000. A list after a write shows it (Amazon S3 User Guide,
+    /// "Amazon S3 data consistency model").
     async fn list_objects(&self, bucket: BucketOf<'_>, prefix: &str) -> Result<Vec<ObjectInfo>>;
     /// Deletes an object; one that does not exist is no error. May be repeated.
     async fn delete_object(&self, bucket: BucketOf<'_>, key: &str) -> Result<()>;

@@ -1,9 +1,9 @@
-//! All observers of a manager, for its metrics and its readiness: an observer that stands still says nothing by itself.
+//! All observers of a manager, for its metrics and its readiness: a stalled observer reports nothing by itself.
 //!
 //! | metric | meaning |
 //! |---|---|
-//! | `foo_observations_oldest_seconds` | age of the oldest of the newest looks at all groups, at the moment of the scrape |
-//! | `foo_groups_unseen` | groups nobody has seen for two periods, at the moment of the scrape |
+//! | `foo_observations_oldest_seconds` | age of the oldest of the newest reads of all groups, at the moment of the scrape |
+//! | `foo_groups_unseen` | groups that have not been observed for two periods, at the moment of the scrape |
 
 use crate::observer::{Observer, Unseen};
 use prometheus_client::collector::Collector;

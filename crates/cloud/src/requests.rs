@@ -49,7 +49,7 @@ impl From<Vec<Group>> for Looked {
 pub enum Ended {
     /// It terminates all of them.
     All,
-    /// It terminates fewer than requested; it does not say which.
+    /// It terminates fewer than requested; it does not show which.
     NotAll,
 }
 
@@ -108,7 +108,7 @@ pub struct InstanceDetails {
     pub spot: bool,
 }
 
-/// EC2's response about one instance. About an id that is missing in a response EC2 said nothing.
+/// EC2's response about one instance. An id that is missing in a response is neither known nor unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Described {
     /// The details.
@@ -168,9 +168,9 @@ pub struct ImageInfo {
     pub root_device: String,
     /// Whether it can be launched (`available`).
     pub available: bool,
-    /// When it was created; the epoch if AWS does not tell.
+    /// When it was created; the epoch if AWS does not return it.
     pub created: AwsTime,
-    /// Since when it is deprecated, or when it will be. Its owner gets it in answers nevertheless.
+    /// Since when it is deprecated, or when it will be. Its owner gets it in responses nevertheless.
     pub deprecated_from: Option<AwsTime>,
 }
 
@@ -231,8 +231,9 @@ pub type Processes = BTreeSet<Process>;
 pub struct ClusterToken {
     /// `k8s-aws-v1.…`.
     pub token: String,
-    /// How long it is valid from now on: 15 minutes (aws-iam-authenticator, "API Authorization from Outside a Cluster"), or as long as the
-    /// credentials that signed it, whatever is shorter. No moment: the caller's clock may not be the signer's.
+    /// How long it is valid from now on: 15 minutes (aws-iam-authenticator, "API Authorization from Outside a
+    /// Cluster"), or as long as the credentials that signed it, whatever is shorter. No moment: the caller's clock may
+    /// not be the signer's.
     pub lives: Duration,
 }
 

@@ -1,8 +1,9 @@
-//! Lists of objects, shared by all pools of one set of credentials and region that keep user data in one folder ([`crate::looks`]):
-//! however many pools there are, an object that somebody deleted is noticed for a call per thousand objects.
+//! Lists of objects, shared by all pools of one set of credentials and region that keep user data in one folder
+//! ([`crate::reads`]): however many pools there are, an object that a user deleted is noticed for a call per thousand
+//! objects.
 
-use crate::looks::{Answers, Freshness, Known};
 use crate::operation::Operation;
+use crate::reads::{Freshness, Known, SharedReads};
 use crate::{BucketOf, Clock, Cloud, ErrorKind};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -20,15 +21,15 @@ pub struct Folder {
 }
 
 /// The shared lists, one per (credentials, region).
-pub struct ObjectLooks {
+pub struct ObjectReads {
     cloud: Arc<dyn Cloud>,
-    keys: Answers<Folder, BTreeSet<String>>,
+    keys: SharedReads<Folder, BTreeSet<String>>,
 }
 
-impl ObjectLooks {
+impl ObjectReads {
     /// Nothing was listed yet.
     pub fn new(cloud: Arc<dyn Cloud>, clock: Arc<dyn Clock>) -> Self {
-        Self { cloud, keys: Answers::new(clock) }
+        Self { cloud, keys: SharedReads::new(clock) }
     }
 
     /// The keys of all objects in a folder; none if the bucket does not exist.
@@ -45,8 +46,8 @@ impl ObjectLooks {
     }
 }
 
-impl fmt::Debug for ObjectLooks {
+impl fmt::Debug for ObjectReads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ObjectLooks").finish_non_exhaustive()
+        f.debug_struct("ObjectReads").finish_non_exhaustive()
     }
 }

@@ -1,6 +1,6 @@
-//! Quotas of vCPUs: which one the instances of a type count against. AWS counts running instances of an account and region in vCPUs,
-//! by families of types, and those on demand apart from spot instances (Amazon EC2 User Guide, "Amazon EC2 instance type quotas" and
-//! "Spot Instance quotas").
+//! Quotas of vCPUs: which one the instances of a type count against. AWS counts running instances of an account and
+//! region in vCPUs, by families of types, and those on demand apart from spot instances (Amazon EC2 User Guide, "Amazon
+//! EC2 instance type quotas" and "Spot Instance quotas").
 
 use foo_model::InstanceType;
 use serde::{Deserialize, Serialize};

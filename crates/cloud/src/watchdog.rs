@@ -1,15 +1,15 @@
-//! A watchdog over a loop that runs as long as the process: the loop says by when it turns again in any case,
+//! A watchdog over a loop that runs as long as the process: the loop announces by when it makes progress in any case,
 //! and another task notices if it did not. It ends nothing.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Held by the loop. Clones are the same watchdog.
+/// Kept by the loop. Clones are the same watchdog.
 #[derive(Clone, Debug, Default)]
 pub struct Watchdog(Arc<Mutex<Option<Instant>>>);
 
-/// Held by the task that checks. It does not keep the watchdog.
+/// Kept by the task that checks. It does not keep the watchdog alive.
 #[derive(Clone, Debug)]
 pub struct WeakWatchdog(Weak<Mutex<Option<Instant>>>);
 
@@ -54,11 +54,11 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_loop_that_does_not_turn_in_time_is_overdue_and_one_that_rests_is_not() {
+    async fn a_loop_without_progress_is_overdue_and_an_idle_one_is_not() {
         let watchdog = Watchdog::default();
         let seen = watchdog.downgrade();
         tokio::time::advance(Duration::from_hours(1)).await;
-        assert_eq!(seen.overdue(), Some(Duration::ZERO), "it has said nothing yet");
+        assert_eq!(seen.overdue(), Some(Duration::ZERO), "it has announced nothing yet");
         watchdog.expects(Duration::from_secs(10));
         tokio::time::advance(Duration::from_secs(10)).await;
         assert_eq!(seen.overdue(), Some(Duration::ZERO));

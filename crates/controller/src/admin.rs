@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// Health: alive as long as it answers and no problem exists that only a restart solves; ready when nothing
+/// Health: alive as long as it responds and no problem exists that only a restart solves; ready when nothing
 /// is missing.
 pub fn health(readiness: Readiness, liveness: Liveness) -> Router {
     Router::new()
@@ -56,12 +56,12 @@ async fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     listener
 }
 
-/// Limits of one listener, whoever connects to it.
+/// Limits of one listener, for all its clients together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     /// Concurrent connections; further ones wait to be accepted.
     pub(crate) connections: usize,
-    /// From the last answer, or from the start of the connection, to the end of the next request's header.
+    /// From the last response, or from the start of the connection, to the end of the next request's header.
     pub(crate) header: Duration,
     /// Duration of a whole connection.
     pub(crate) connection: Duration,
@@ -88,10 +88,10 @@ pub async fn serve(
     transport: Transport,
 ) -> std::io::Result<tokio::task::JoinHandle<()>> {
     let listener = listen(address).await?;
-    Ok(tokio::spawn(answer(listener, router, transport, BOUNDS)))
+    Ok(tokio::spawn(accept_connections(listener, router, transport, BOUNDS)))
 }
 
-async fn answer(listener: TcpListener, router: Router, transport: Transport, bounds: Bounds) {
+async fn accept_connections(listener: TcpListener, router: Router, transport: Transport, bounds: Bounds) {
     let slots = Arc::new(Semaphore::new(bounds.connections));
     // Nothing closes the semaphore.
     while let Ok(slot) = Arc::clone(&slots).acquire_owned().await {
@@ -145,7 +145,7 @@ pub(crate) async fn served(router: Router, transport: Transport) -> SocketAddr {
 pub(crate) async fn served_within(router: Router, transport: Transport, bounds: Bounds) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
-    tokio::spawn(answer(listener, router, transport, bounds));
+    tokio::spawn(accept_connections(listener, router, transport, bounds));
     address
 }
 
@@ -180,23 +180,23 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn silent_connections_take_the_place_of_others_for_a_moment_only() {
+    async fn idle_connections_block_others_for_a_moment_only() {
         let header = Duration::from_millis(200);
         let address = health_served(Bounds { connections: 2, header, ..BOUNDS }, Liveness::default()).await;
         let _silent =
             [TcpStream::connect(address).await.unwrap(), TcpStream::connect(address).await.unwrap()];
-        let answer = timeout(Duration::from_secs(20), get(address, "/readyz")).await.unwrap();
-        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        let response = timeout(Duration::from_secs(20), get(address, "/readyz")).await.unwrap();
+        assert!(response.starts_with("HTTP/1.1 200"), "{response}");
     }
 
     #[tokio::test]
-    async fn what_only_a_restart_puts_right_fails_the_liveness_probe() {
+    async fn a_problem_that_needs_a_restart_fails_the_liveness_probe() {
         let liveness = Liveness::default();
         let address = health_served(BOUNDS, liveness.clone()).await;
         assert!(get(address, "/livez").await.starts_with("HTTP/1.1 200"));
         liveness.watch_over(|| Some("a pass hangs".to_owned()));
-        let answer = get(address, "/livez").await;
-        assert!(answer.starts_with("HTTP/1.1 500") && answer.contains("a pass hangs"), "{answer}");
+        let response = get(address, "/livez").await;
+        assert!(response.starts_with("HTTP/1.1 500") && response.contains("a pass hangs"), "{response}");
         assert!(get(address, "/readyz").await.starts_with("HTTP/1.1 200"));
     }
 }

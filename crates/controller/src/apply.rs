@@ -1,7 +1,7 @@
 //! The only way to write to Kubernetes: server-side apply, with one field manager per kind of write.
 //!
-//! * Always with `force`, except [`apply_unless_owned`]: the applied fields belong to this provider by contract. Other fields are not in the
-//!   patch.
+//! * Always with `force`, except [`apply_unless_owned`]: the applied fields belong to this provider by contract. Other
+//!   fields are not in the patch.
 //! * Never apply an object that was read: the provider would become the owner of all its fields.
 //! * The API server removes fields that were applied before and are missing now: each field manager
 //!   ([`foo_api::names::managers`]) must always apply *all* of its fields.
@@ -46,8 +46,8 @@ where
     api.patch(name, &PatchParams::apply(manager).force(), &Patch::Apply(&fields)).await
 }
 
-/// Applies a field that belongs to the provider only while no other manager owns another value of it: then the answer is a conflict
-/// (409), and nothing is written.
+/// Applies a field that belongs to the provider only while no other manager owns another value of it: then the response
+/// is a conflict (409), and nothing is written.
 ///
 /// With `uid` in `fields.metadata`, as [`apply`].
 pub async fn apply_unless_owned<K>(
@@ -65,11 +65,11 @@ where
 
 /// Writes the status of objects of one kind if it differs from the present one.
 ///
-/// A pass compares with the object in the cache, which may be older than our own last write: status A,
-/// written B, A is required again, and the cache still shows A. Nothing would trigger another pass, since
-/// status changes do not. So the writer remembers what it wrote last for each object, and skips a write only
-/// when both the cache and its own record equal the required status. It skips one, too, that the API server has acknowledged and that
-/// the cache does not show yet: a slow API server is not asked twice.
+/// A pass compares with the object in the cache, which may be older than our own last write: status A, written B, A is
+/// required again, and the cache still shows A. Nothing would trigger another pass, since status changes do not. So the
+/// writer remembers what it wrote last for each object, and skips a write only when both the cache and its own record
+/// equal the required status. It skips one, too, that the API server has acknowledged and that the cache does not show
+/// yet: a slow API server is not asked twice.
 #[derive(Debug)]
 pub struct StatusWriter {
     manager: &'static str,
@@ -94,8 +94,8 @@ struct LastWrite {
     done: Option<(u64, Instant)>,
 }
 
-/// How long a cache is believed to be behind an acknowledged write. If it is not, as after a restore of etcd, the status is written
-/// again after this.
+/// How long a cache is believed to be behind an acknowledged write. If it is not, as after a restore of etcd, the
+/// status is written again after this.
 const BEHIND: Duration = Duration::from_mins(1);
 
 /// Longer than a cache can be out of date.
@@ -197,7 +197,7 @@ pub enum Error {
     Json(#[from] serde_json::Error),
 }
 
-/// Whether the API server says that the object does not exist.
+/// Whether the API server shows that the object does not exist.
 pub fn is_not_found(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 404)
 }
@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_api_server_acknowledged_is_not_written_again_while_the_cache_is_behind() {
+    fn acknowledged_writes_are_not_repeated_while_the_cache_is_behind() {
         let (mut last, start) = (LastWrites::default(), Instant::now());
         last.note("a".to_owned(), 1, start);
         assert!(!last.is_done("a", 1, Some(5), start), "it may not have happened");
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_to_objects_that_are_gone_is_forgotten() {
+    fn writes_to_deleted_objects_are_forgotten() {
         let (mut last, start) = (LastWrites::default(), Instant::now());
         last.note("gone".to_owned(), 1, start);
         last.note("here".to_owned(), 1, start);

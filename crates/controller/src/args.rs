@@ -124,7 +124,7 @@ pub struct Args {
     #[arg(long, default_value = "2s", value_parser = duration)]
     pub aws_active_period: Duration,
     /// How often the manager describes managed networks in which it expects no change: how long something that
-    /// was changed by hand goes unnoticed at most. All networks of an account and region share the calls.
+    /// was changed by hand stays unnoticed at most. All networks of an account and region share the calls.
     #[arg(long, default_value = "5m", value_parser = duration)]
     pub aws_network_period: Duration,
     /// How long a new leader waits before it changes the size of any group: what AWS reports may not yet
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_tells_its_region_or_is_told() {
+    fn the_region_of_a_queue_is_in_its_address_or_in_the_flag() {
         let region = |flags: &[&str]| config(flags).map(|it| it.events_queue.map(|it| it.region));
         assert_eq!(region(&[]), Ok(None));
         let url = "--events-queue-url=https://sqs.eu-central-1.amazonaws.com/123456789012/foo";
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn diagnostics_are_for_whom_the_api_server_lets_unless_one_says_otherwise() {
+    fn diagnostics_are_authorized_by_the_api_server_by_default() {
         let security = |flags: &[&str]| config(flags).map(|it| it.diagnostics.map(|it| it.security));
         let default = config(&[]).unwrap().diagnostics.unwrap();
         assert_eq!(
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn the_region_is_told_from_every_form_of_a_queues_address() {
+    fn the_region_is_parsed_from_every_form_of_a_queue_address() {
         for (host, region) in [
             ("sqs.eu-central-1.amazonaws.com", Some("eu-central-1")),
             ("sqs.cn-north-1.amazonaws.com.cn", Some("cn-north-1")),

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_cuts_a_pause_short_but_time() {
+    fn only_time_shortens_a_backoff() {
         let backoff = Backoff::new(7);
         let start = Instant::now();
         let pause = backoff.failed(&"pool", Some(1), start);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn new_inputs_are_tried_at_once_and_start_anew() {
+    fn new_inputs_are_tried_at_once_and_reset_the_backoff() {
         let backoff = Backoff::new(7);
         let now = Instant::now();
         for _ in 0..8 {
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn success_starts_anew() {
+    fn success_resets_the_backoff() {
         let backoff = Backoff::new(7);
         let now = Instant::now();
         for _ in 0..8 {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_that_are_gone_are_forgotten() {
+    fn deleted_objects_are_forgotten() {
         let backoff = Backoff::new(7);
         let now = Instant::now();
         backoff.failed(&"gone", Some(1), now);

@@ -1,8 +1,8 @@
-//! Counts the objects that this manager reconciles by their conditions, as their statuses show them, and measures how long
-//! deletions take, those of the Machines of our pools included.
+//! Counts the objects that this manager reconciles by their conditions, as their statuses show them, and measures how
+//! long deletions take, those of the Machines of our pools included.
 //!
-//! It reads the caches of the controllers at each scrape. So an object counts from the first list on, also while its passes
-//! fail or hang. Not here: names of objects; [`crate::debug`] and kube-state-metrics have them.
+//! It reads the caches of the controllers at each scrape. So an object counts from the first list on, also while its
+//! passes fail or hang. Not here: names of objects; [`crate::debug`] and kube-state-metrics have them.
 
 use crate::clock::{KubernetesClock, kube_time};
 use crate::labels::{ConditionType, ReasonClass, Watched};
@@ -51,13 +51,14 @@ pub struct Shown {
 pub struct Group {
     /// Their number.
     pub objects: u32,
-    /// The longest time that the condition of one of them has had its status. Paused objects do not count, and objects that
-    /// are being deleted count for `Deleting` only.
+    /// The longest time that the condition of one of them has had its status. Paused objects do not count, and objects
+    /// that are being deleted count for `Deleting` only.
     pub oldest: Duration,
 }
 
 impl Census {
-    /// Counts the objects of this cache from now on. `conditions` is `None` for an object that another controller reconciles.
+    /// Counts the objects of this cache from now on. `conditions` is `None` for an object that another controller
+    /// reconciles.
     pub fn adds<K>(
         &self,
         kind: Watched,
@@ -79,8 +80,9 @@ impl Census {
         self.push(kind, Box::new(count));
     }
 
-    /// Measures how long ago the first object of this cache was deleted that is still there, from now on: of Cluster API's
-    /// objects, whose conditions are not ours. `is_ours` is asked about objects that are being deleted, and no other.
+    /// Measures how long ago the first object of this cache was deleted that is still there, from now on: of Cluster
+    /// API's objects, whose conditions are of others. `is_ours` is asked about objects that are being deleted, and no
+    /// other.
     pub fn adds_deletions<K>(
         &self,
         kind: Watched,
@@ -247,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_paused_does_not_age() {
+    fn paused_objects_do_not_age() {
         let conditions = [("Ready", "False", Reason::KubeconfigExpired), ("Paused", "True", Reason::Paused)];
         let counted = counted(vec![config("a", 0, &conditions)], 5 * MINUTE);
         assert_eq!(
@@ -257,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_is_being_deleted_only_the_deletion_ages() {
+    fn an_object_under_deletion_has_only_the_age_of_its_deletion() {
         let conditions =
             [("Ready", "False", Reason::Deleting), ("Deleting", "True", Reason::WaitingForFinalizers)];
         let mut config = config("a", 0, &conditions);

@@ -1,12 +1,11 @@
 //! Clients of API servers: limited, measured, and without hidden retries.
 //!
 //! kube's own retries are off: they repeat any request up to 15 times over minutes, POSTs included, within
-//! what looks like one call. Here each call is sent once; the controllers have their own back-off.
+//! what seems to be one call. Here each call is sent once; the controllers have their own back-off.
 //!
-//! The client sends no request whose path is not made of valid names ([`path`]), reads no answer beyond a
-//! sensible length ([`longest_answer`]), sends as many writes of the controllers at a time as the API server answers in time ([`pace`]),
-//! and sends applied objects in a form that the API server can read
-//! ([`yaml`]).
+//! The client sends no request whose path is not made of valid names ([`path`]), reads no response beyond a sensible
+//! length ([`longest_response`]), sends as many writes of the controllers at a time as the API server responds in time
+//! ([`pace`]), and sends applied objects in a form that the API server can read ([`yaml`]).
 
 mod pace;
 mod path;
@@ -16,7 +15,7 @@ use crate::clock::{KubernetesClock, compare};
 use crate::labels::{KubeClient, KubeCode, Verb};
 use crate::leader::Leadership;
 use crate::metrics::Metrics;
-use crate::received::mended;
+use crate::received::repaired;
 use governor::{DefaultDirectRateLimiter, Quota};
 use http::{Method, Request, Response};
 use http_body_util::combinators::UnsyncBoxBody;
@@ -50,11 +49,11 @@ impl Limit {
 
 /// How long connecting to an API server may take.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How long an answer may take to begin; the API server itself times out after 60 seconds.
-const ANSWER: Duration = Duration::from_secs(65);
-/// How long a connection may be silent: longer than any watch, which the server ends after at most five
+/// How long a response may take to begin; the API server itself times out after 60 seconds.
+const TIMEOUT: Duration = Duration::from_secs(65);
+/// How long a connection may be without traffic: longer than any watch, which the server ends after at most five
 /// minutes.
-const SILENCE: Duration = Duration::from_secs(320);
+const READ_TIMEOUT: Duration = Duration::from_secs(320);
 
 /// A client without limit and without a condition on writes.
 pub fn client(config: Config, purpose: KubeClient, metrics: Metrics) -> kube::Result<Client> {
@@ -64,8 +63,8 @@ pub fn client(config: Config, purpose: KubeClient, metrics: Metrics) -> kube::Re
     )
 }
 
-/// The client of the election: without limit, since a Lease must not wait, and with a connection of its own, which no answer to the
-/// controllers occupies.
+/// The client of the election: without limit, since a Lease must not wait, and with a connection of its own, which no
+/// response to the controllers occupies.
 pub fn of_the_lease(config: Config, clock: KubernetesClock, metrics: Metrics) -> kube::Result<Client> {
     let (purpose, clock) = (KubeClient::Lease, Some(clock));
     build(config, &Meter { purpose, limiter: None, leadership: None, clock, pace: Pace::default(), metrics })
@@ -122,7 +121,8 @@ where
 pub struct Workloads(Arc<dyn Fn(Config) -> kube::Result<Client> + Send + Sync>);
 
 impl Workloads {
-    /// Over the network; requests are measured, and never go through the proxy in the manager's environment, which is for AWS.
+    /// Over the network; requests are measured, and never go through the proxy in the manager's environment, which is
+    /// for AWS.
     pub fn over_the_network(metrics: Metrics) -> Self {
         Self::by(move |mut config| {
             config.proxy_url = None;
@@ -153,11 +153,11 @@ impl std::fmt::Debug for Workloads {
 fn build(mut config: Config, meter: &Meter) -> kube::Result<Client> {
     config.default_retry = false;
     config.connect_timeout = Some(CONNECT);
-    config.read_timeout = Some(SILENCE);
+    config.read_timeout = Some(READ_TIMEOUT);
     Ok(ClientBuilder::try_from(config)?.with_layer(meter).build())
 }
 
-type AnswerBody = UnsyncBoxBody<bytes::Bytes, BoxError>;
+type ResponseBody = UnsyncBoxBody<bytes::Bytes, BoxError>;
 
 /// What happens around each request.
 #[derive(Clone)]
@@ -165,21 +165,21 @@ struct Meter {
     purpose: KubeClient,
     limiter: Option<Arc<DefaultDirectRateLimiter>>,
     leadership: Option<Leadership>,
-    /// Compared by the answers, if they are the management cluster's.
+    /// Compared by the responses, if they are the management cluster's.
     clock: Option<KubernetesClock>,
     /// Room for the controllers' writes.
     pace: Pace,
     metrics: Metrics,
 }
 
-/// Fails a request that got no answer in time.
+/// Fails a request that got no response in time.
 #[derive(Debug, thiserror::Error)]
-enum NotAnswered {
+enum NoResponse {
     #[error("this process does not lead any more")]
     NotLeading,
-    #[error("the API server did not answer within {} s", ANSWER.as_secs())]
+    #[error("the API server did not respond within {} s", TIMEOUT.as_secs())]
     TooLate,
-    #[error("not sent: the API server has been slow for {} s, and other writes wait for it", ANSWER.as_secs())]
+    #[error("not sent: the API server has been slow for {} s, and other writes wait for it", TIMEOUT.as_secs())]
     NoRoom,
     #[error("not sent: a name in it is no name of a Kubernetes object")]
     NoSuchName,
@@ -207,12 +207,12 @@ where
     B: http_body::Body<Data = bytes::Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    type Response = Response<AnswerBody>;
+    type Response = Response<ResponseBody>;
     type Error = BoxError;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
 
     fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        // The inner service is made ready in the call, after the wait for the limit.
+        // The inner service becomes ready in the call, after the wait for the limit.
         Poll::Ready(Ok(()))
     }
 
@@ -222,7 +222,7 @@ where
         let verb = verb(&request);
         Box::pin(async move {
             if !path::is_sound(request.method(), request.uri()) {
-                return Err(NotAnswered::NoSuchName.into());
+                return Err(NoResponse::NoSuchName.into());
             }
             let request = if verb == Verb::Apply {
                 let (parts, body) = request.into_parts();
@@ -230,7 +230,7 @@ where
             } else {
                 request
             };
-            let longest = longest_answer(purpose, verb);
+            let longest = longest_response(purpose, verb);
             if let Some(limiter) = limiter {
                 let asked = Instant::now();
                 limiter.until_ready().await;
@@ -238,32 +238,32 @@ where
             }
             let turn = if verb.writes() && purpose == KubeClient::Work {
                 // Not a wait for the client-side limit, which users can raise.
-                Some(timeout(ANSWER, pace.turn()).await.map_err(|_elapsed| NotAnswered::NoRoom)?)
+                Some(timeout(TIMEOUT, pace.turn()).await.map_err(|_elapsed| NoResponse::NoRoom)?)
             } else {
                 None
             };
             // After all waits: the leadership may have ended meanwhile.
             if verb.writes() && leadership.is_some_and(|leadership| !leadership.holds()) {
-                return Err(NotAnswered::NotLeading.into());
+                return Err(NoResponse::NotLeading.into());
             }
             let sent = Instant::now();
-            let answer = {
+            let response = {
                 let mut inner = inner.lock().await;
                 std::future::poll_fn(|context| inner.poll_ready(context)).await.map_err(Into::into)?;
                 inner.call(request)
             };
-            let answer = match timeout(ANSWER, answer).await {
-                Ok(answer) => answer.map_err(Into::into),
-                Err(_elapsed) => Err(NotAnswered::TooLate.into()),
+            let response = match timeout(TIMEOUT, response).await {
+                Ok(response) => response.map_err(Into::into),
+                Err(_elapsed) => Err(NoResponse::TooLate.into()),
             };
             if let Some(turn) = turn {
-                let status = answer.as_ref().ok().map(Response::status);
-                turn.answered(status, answer.as_ref().ok().and_then(retry_after));
+                let status = response.as_ref().ok().map(Response::status);
+                turn.completed(status, response.as_ref().ok().and_then(retry_after));
                 metrics.kube_writes_at_once(pace.room());
             }
-            let code = answer.as_ref().map_or(KubeCode::NoAnswer, |answer| answer.status().into());
+            let code = response.as_ref().map_or(KubeCode::NoAnswer, |response| response.status().into());
             metrics.kube_request(purpose, verb, code, sent.elapsed());
-            let (parts, body) = answer?.into_parts();
+            let (parts, body) = response?.into_parts();
             if let Some(clock) = clock {
                 compare(&clock, sent, &parts.headers);
             }
@@ -271,28 +271,28 @@ where
             if longest == usize::MAX {
                 return Ok(Response::from_parts(parts, body.boxed_unsync()));
             }
-            let read = timeout(ANSWER, body.collect()).await;
-            let body = read.map_err(|_elapsed| NotAnswered::TooLate)??.to_bytes();
-            let body = Full::new(mended(body)).map_err(|never| match never {});
+            let read = timeout(TIMEOUT, body.collect()).await;
+            let body = read.map_err(|_elapsed| NoResponse::TooLate)??.to_bytes();
+            let body = Full::new(repaired(body)).map_err(|never| match never {});
             Ok(Response::from_parts(parts, body.boxed_unsync()))
         })
     }
 }
 
 /// How long a server asks to wait.
-fn retry_after<B>(answer: &Response<B>) -> Option<Duration> {
-    let seconds = answer.headers().get(http::header::RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
+fn retry_after<B>(response: &Response<B>) -> Option<Duration> {
+    let seconds = response.headers().get(http::header::RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
     Some(Duration::from_secs(seconds))
 }
 
-/// Maximum number of bytes read from an answer. The API server of a workload cluster is any server that a
+/// Maximum number of bytes read from a response. The API server of a workload cluster is any server that a
 /// kubeconfig names.
-fn longest_answer(purpose: KubeClient, verb: Verb) -> usize {
+fn longest_response(purpose: KubeClient, verb: Verb) -> usize {
     const KIB: usize = 1024;
     match (purpose, verb) {
-        // The answer of `/version`.
+        // The response of `/version`.
         (KubeClient::Workload, verb) if !verb.writes() => 64 * KIB,
-        // A Node; etcd holds no object of more than 1.5 MiB.
+        // A Node; etcd stores no object of more than 1.5 MiB.
         (KubeClient::Workload, _) => 2 * KIB * KIB,
         (KubeClient::Work | KubeClient::Lease, Verb::List | Verb::Watch) => usize::MAX,
         // A user with groups and other attributes.
@@ -336,16 +336,16 @@ mod tests {
         verb(&Request::builder().method(method).uri(uri).body(()).unwrap())
     }
 
-    /// A client for that purpose and a server that answers every request with this body.
-    fn answered_with(purpose: KubeClient, body: Vec<u8>) -> Client {
-        let answer = move |_: Request<Body>| {
+    /// A client for that purpose and a server that responds to every request with this body.
+    fn responding_with(purpose: KubeClient, body: Vec<u8>) -> Client {
+        let response = move |_: Request<Body>| {
             let body = body.clone();
             async move { Ok::<_, BoxError>(Response::new(Body::from(body))) }
         };
         let metrics = Metrics::new();
         let meter =
             Meter { purpose, limiter: None, leadership: None, clock: None, pace: Pace::default(), metrics };
-        Client::new(meter.layer(tower::service_fn(answer)), "default")
+        Client::new(meter.layer(tower::service_fn(response)), "default")
     }
 
     async fn asked(client: &Client, path: &str) -> Result<String, kube::Error> {
@@ -353,21 +353,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn answers_are_not_read_beyond_what_they_can_be() {
+    async fn responses_are_read_up_to_their_largest_size() {
         const MIB: usize = 1024 * 1024;
         let long = || vec![b' '; 9 * MIB];
-        let workload = answered_with(KubeClient::Workload, vec![b' '; 65 * 1024]);
+        let workload = responding_with(KubeClient::Workload, vec![b' '; 65 * 1024]);
         asked(&workload, "/version").await.unwrap_err();
-        let work = answered_with(KubeClient::Work, long());
+        let work = responding_with(KubeClient::Work, long());
         asked(&work, "/api/v1/namespaces/ns/secrets/a").await.unwrap_err();
         assert_eq!(asked(&work, "/api/v1/namespaces/ns/secrets?limit=500").await.unwrap().len(), 9 * MIB);
-        let short = answered_with(KubeClient::Workload, vec![b' '; 1024]);
+        let short = responding_with(KubeClient::Workload, vec![b' '; 1024]);
         assert_eq!(asked(&short, "/version").await.unwrap().len(), 1024);
     }
 
     #[tokio::test]
-    async fn a_request_with_a_name_that_is_none_is_not_sent() {
-        let client = answered_with(KubeClient::Work, b"{}".to_vec());
+    async fn a_request_with_an_invalid_name_is_not_sent() {
+        let client = responding_with(KubeClient::Work, b"{}".to_vec());
         let secrets: kube::Api<k8s_openapi::api::core::v1::Secret> = kube::Api::namespaced(client, "ns");
         let error = secrets.get("?watch=true&x=").await.unwrap_err();
         assert!(error.to_string().contains("not sent"), "{error}");

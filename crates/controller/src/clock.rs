@@ -1,6 +1,8 @@
-//! The clocks: the manager's own, as a parameter, the API server's, which dates what Kubernetes objects contain, and AWS's.
+//! The clocks: the manager's own, as a parameter, the API server's, which dates what Kubernetes objects contain, and
+//! AWS's.
 //!
-//! Times of each are of a type of their own. [`KubernetesClock`] and `CloudRegion::clock` convert them by the measured difference.
+//! Times of each are of a type of their own. [`KubernetesClock`] and `CloudRegion::clock` convert them by the measured
+//! difference.
 //!
 //! A plan without agreement of the clocks deletes nothing because of an age (`Observed::clocks`,
 //! `Observed::aws_clock`).
@@ -12,8 +14,8 @@
 //! * A time of AWS is an `AwsTime`, dated by `cloud-adapter`, and stays one; its age is `Comparison::age` of
 //!   `Observed::aws_clock`, which is `None` while the clocks do not agree. The simulator dates in `sim_cloud/`
 //!   (`dated`); `tests/suite/clocks.rs` has AWS's clock ahead and behind.
-//! * A machine's clock that was ahead and is set right leaves the manager's ahead, which never goes back. [`left_ahead`] is when to start the
-//!   manager again rather than wait for twice the difference.
+//! * A machine's clock that was ahead and is set right leaves the manager's ahead, which never goes back.
+//!   [`left_ahead`] is when to start the manager again rather than wait for twice the difference.
 
 pub use foo_cloud::{Clock, SystemClock};
 
@@ -22,13 +24,14 @@ use foo_model::{Agreement, Comparison, Kubernetes, KubernetesTime, Timestamp};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The API server's clock, compared with the manager's by the answers of the API server.
+/// The API server's clock, compared with the manager's by the responses of the API server.
 pub type KubernetesClock = Compared<Kubernetes>;
 
 /// How often [`left_ahead`] compares the manager's clock with its machine's.
 const COMPARED_EVERY: Duration = Duration::from_secs(10);
 
-/// A machine's clock that was set back stays as it is for this long: whoever sets it by hand may be about to correct that.
+/// A machine's clock that was set back stays as it is for this long: whoever sets it by hand may be about to correct
+/// that.
 const SETTLED: Duration = Duration::from_mins(1);
 
 /// The time now by the API server's clock, for conditions and Leases.
@@ -46,12 +49,12 @@ pub fn from_kube(moment: jiff::Timestamp) -> KubernetesTime {
     KubernetesTime::from_millis(moment.as_millisecond())
 }
 
-/// A moment of the manager's clock, for people who read logs, messages and debug pages.
+/// A moment of the manager's clock, for users who read logs, messages and debug pages.
 pub fn shown(moment: Timestamp) -> jiff::Timestamp {
     jiff::Timestamp::from_millisecond(moment.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
 }
 
-/// The API server answered a request: compares the clocks, and logs when they begin or cease to agree.
+/// The API server responded to a request: compares the clocks, and logs when they begin or cease to agree.
 pub(crate) fn compare(clock: &KubernetesClock, sent: Instant, headers: &http::HeaderMap) {
     let date = headers.get(http::header::DATE).and_then(|date| date.to_str().ok());
     let parse = |text: &str| jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok();
@@ -70,15 +73,15 @@ pub(crate) fn compare(clock: &KubernetesClock, sent: Instant, headers: &http::He
     }
 }
 
-/// Resolves when the machine's clock was set back a minute ago and agrees with the API server's, so that only the manager's is wrong:
-/// it follows at half speed, and a manager that starts now begins with the right time. `ahead_of_wall` is
-/// [`SystemClock::ahead_of_wall`]; returns its last value.
+/// Resolves when the machine's clock was set back a minute ago and agrees with the API server's, so that only the
+/// manager's is wrong: it follows at half speed, and a manager that starts now begins with the right time.
+/// `ahead_of_wall` is [`SystemClock::ahead_of_wall`]; returns its last value.
 pub(crate) async fn left_ahead(ahead_of_wall: impl Fn() -> Duration, clock: KubernetesClock) -> Duration {
     let mut since: Option<Instant> = None;
     loop {
         tokio::time::sleep(COMPARED_EVERY).await;
         let ahead = ahead_of_wall();
-        if !only_ours_is_wrong(ahead, clock.found()) {
+        if !only_the_managers_is_wrong(ahead, clock.found()) {
             since = None;
         } else if since.get_or_insert_with(Instant::now).elapsed() > SETTLED {
             return ahead;
@@ -86,7 +89,7 @@ pub(crate) async fn left_ahead(ahead_of_wall: impl Fn() -> Duration, clock: Kube
     }
 }
 
-fn only_ours_is_wrong(ahead_of_wall: Duration, found: Comparison<Kubernetes>) -> bool {
+fn only_the_managers_is_wrong(ahead_of_wall: Duration, found: Comparison<Kubernetes>) -> bool {
     let ahead = i64::try_from(ahead_of_wall.as_millis()).unwrap_or(i64::MAX);
     let wall_and_server = Duration::from_millis(found.difference.millis().abs_diff(ahead));
     ahead_of_wall > TOLERATED && found.agreement == Agreement::Differ && wall_and_server <= TOLERATED
@@ -118,7 +121,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_date_of_answers_is_read() {
+    async fn the_date_of_responses_is_read() {
         let noon = 784_111_777_000;
         let clock = KubernetesClock::with(Arc::new(move || Timestamp(noon + 1_800_000)));
         let mut headers = http::HeaderMap::new();
@@ -175,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn words_about_a_difference_change_rarely() {
+    fn the_message_about_a_difference_changes_rarely() {
         assert_eq!(in_words(1_900_000), ("more than 20 minutes", "ahead of"));
         assert_eq!(in_words(-301_000), ("more than 5 minutes", "behind"));
         assert_eq!(in_words(i64::MIN), ("more than 1 day", "behind"));

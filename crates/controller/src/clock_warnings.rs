@@ -1,4 +1,5 @@
-//! Warnings about the manager's clock: in the message of `Ready` of every object for which AWS is called, and once as an event.
+//! Warnings about the manager's clock: in the message of `Ready` of every object for which AWS is called, and once as
+//! an event.
 //!
 //! Pools have texts of their own (`pool/inputs/clock.rs`): for them it matters which decisions wait.
 
@@ -11,7 +12,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
 const READY: &str = "Ready";
 
-/// A warning if the clocks do not agree. `other` names the other clock, and says what follows.
+/// A warning if the clocks do not agree. `other` names the other clock, and shows what follows.
 pub(crate) fn warning<C>(found: &Comparison<C>, other: &str) -> Option<Blocked> {
     (found.agreement == Agreement::Differ).then(|| {
         let (how_far, direction) = in_words(found.difference.millis());
@@ -31,7 +32,7 @@ pub(crate) fn of(context: &Context, region: Option<&str>) -> Vec<Blocked> {
     kubernetes.into_iter().chain(aws).collect()
 }
 
-/// Adds warnings to the message of `Ready`, as pools show theirs.
+/// Adds warnings to the message of `Ready`, as in pools.
 pub(crate) fn add_to_ready(conditions: &mut [Condition], warnings: &[Blocked]) {
     let Some(ready) = conditions.iter_mut().find(|condition| condition.type_ == READY) else { return };
     for warning in warnings {
@@ -63,7 +64,7 @@ mod tests {
     use foo_api::conditions::NewCondition;
 
     #[test]
-    fn warnings_follow_what_ready_says_already() {
+    fn warnings_follow_the_message_of_ready() {
         let of = |message: &str| {
             let ready = NewCondition {
                 kind: READY.to_owned(),

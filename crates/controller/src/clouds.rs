@@ -3,7 +3,7 @@
 //! Each has its observer, which a task of its own drives, and its lookups. Which implementation of the cloud
 //! it is depends on the [`CloudFactory`]; only `run` knows the one that calls AWS.
 //!
-//! Credentials are identified by their content: a rotated key makes another cloud. When the last cluster and
+//! Credentials are identified by their content: a rotated key is another cloud. When the last cluster and
 //! pool have switched to the new one, the old one ends, together with every refusal that was remembered for
 //! it. So nothing here needs to be invalidated.
 
@@ -17,7 +17,7 @@ use async_trait::async_trait;
 use foo_cloud::metered::{Accounts, Allowance};
 use foo_cloud::observer::Settings;
 use foo_cloud::{
-    AwsClock, Cloud, ClusterLooks, Limits, Lookups, Metered, NetworkLooks, ObjectLooks, Observer, Observers,
+    AwsClock, Cloud, ClusterReads, Limits, Lookups, Metered, NetworkReads, ObjectReads, Observer, Observers,
     Queue, Watchdog,
 };
 use foo_model::{Agreement, Aws, Comparison, GroupName};
@@ -140,11 +140,11 @@ pub struct Metering {
     pub limits: Limits,
     /// Where calls are counted.
     pub metrics: foo_cloud::Metrics,
-    /// Changes are sent only while this holds.
+    /// Changes are sent only while this is true.
     pub leadership: Leadership,
     /// The request budget that calls use; a cloud may have its own.
     pub allowance: Option<Arc<Allowance>>,
-    /// Where connections note when AWS dated its answers.
+    /// Where connections note when AWS dated its responses.
     pub clock: AwsClock,
 }
 
@@ -181,11 +181,11 @@ pub struct CloudRegion {
     /// Facts that rarely change.
     pub lookups: Lookups,
     /// The shared reads of networks.
-    pub networks: NetworkLooks,
+    pub networks: NetworkReads,
     /// The shared reads of EKS clusters.
-    pub clusters: ClusterLooks,
+    pub clusters: ClusterReads,
     /// The shared lists of user data in S3.
-    pub objects: ObjectLooks,
+    pub objects: ObjectReads,
     account: OnceCell<String>,
     caller: OnceCell<String>,
     allowance: Arc<Allowance>,
@@ -200,8 +200,8 @@ impl CloudRegion {
         self.allowance.backlog()
     }
 
-    /// AWS's clock, compared with the manager's by the answers to all calls with these credentials. Logs when the clocks begin or cease to
-    /// agree.
+    /// AWS's clock, compared with the manager's by the responses to all calls with these credentials. Logs when the
+    /// clocks begin or cease to agree.
     pub fn clock(&self) -> Comparison<Aws> {
         if let Some(news) = self.clock.news() {
             log_difference(&news, &self.key);
@@ -351,12 +351,12 @@ impl Clouds {
         }
     }
 
-    /// A connection to a queue. Its answers are compared in [`Self::clock_of_queues`].
+    /// A connection to a queue. Its responses are compared in [`Self::clock_of_queues`].
     pub async fn queue(&self, queue: &QueueAddress) -> Result<Arc<dyn Queue>, ConnectError> {
         self.factory.connect_queue(queue, &self.metering).await
     }
 
-    /// AWS's clock, compared with the manager's by the answers about queues.
+    /// AWS's clock, compared with the manager's by the responses about queues.
     pub fn clock_of_queues(&self) -> Comparison<Aws> {
         self.metering.clock.found()
     }
@@ -385,9 +385,9 @@ impl Clouds {
         Arc::new(CloudRegion {
             key,
             lookups: Lookups::new(Arc::clone(&cloud)),
-            networks: NetworkLooks::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
-            clusters: ClusterLooks::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
-            objects: ObjectLooks::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
+            networks: NetworkReads::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
+            clusters: ClusterReads::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
+            objects: ObjectReads::new(Arc::clone(&cloud), Arc::clone(&self.clock)),
             cloud,
             observer,
             account: OnceCell::new(),
@@ -454,7 +454,7 @@ async fn forward(
         let Some(group) = names.next().await else { return };
         watchdog.expects(TAKEN_WITHIN);
         if to.send(GroupChanged { cloud: cloud.clone(), group }).await.is_err() {
-            // The receiver is gone: the process ends.
+            // The receiver was dropped: the process ends.
             watchdog.rests();
             return std::future::pending().await;
         }

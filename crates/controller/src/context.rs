@@ -34,7 +34,7 @@ pub struct Context {
     pub settings: Settings,
     /// The manager's clock.
     pub clock: Arc<dyn Clock>,
-    /// The API server's clock, as far as its answers show it.
+    /// The API server's clock, as far as its responses show it.
     pub kubernetes_clock: KubernetesClock,
     /// What `/debug` shows.
     pub debug: Debug,
@@ -58,7 +58,7 @@ pub struct Settings {
     pub sync_period: Duration,
     /// Concurrent passes of one controller (`--concurrency`).
     pub concurrency: u16,
-    /// How often managed networks at rest are looked at (`--aws-network-period`).
+    /// How often managed idle networks are read (`--aws-network-period`).
     pub network_period: Duration,
     /// How long after the start of a leader nothing that depends on the size of a group is decided
     /// (`--settle-time`).

@@ -81,7 +81,7 @@ impl Credentials {
             add(Some(&role.session_name));
         }
         let digest = hasher.finalize();
-        // Enough characters to tell one key from the next.
+        // Enough characters to distinguish keys.
         format!("{:016x}", u64::from_be_bytes(digest.first_chunk().copied().unwrap_or_default()))
     }
 }

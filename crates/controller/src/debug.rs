@@ -1,4 +1,5 @@
-//! What `/debug/pools`, `/debug/clusters` and the like show: of each object its last pass, and its last plan with its report.
+//! What `/debug/pools`, `/debug/clusters` and the like show: of each object its last pass, and its last plan with its
+//! report.
 //!
 //! Secrets never leave this module: bootstrap data in a plan is replaced by its length.
 
@@ -124,7 +125,7 @@ impl Debug {
         self.lock().entry(key).or_default().pass = Some(pass);
     }
 
-    /// Records the last plan of a pass. `failure` says what stopped its execution, if anything did.
+    /// Records the last plan of a pass. `failure` shows what stopped its execution, if anything did.
     pub fn planned(&self, key: Key, at: Timestamp, plan: Arc<dyn Plan>, failure: Option<String>) {
         self.lock().entry(key).or_default().planned = Some(Planned { at, plan, failure });
     }

@@ -28,11 +28,13 @@ const LONGEST_WORD: usize = 128;
 pub struct Events {
     recorder: Recorder,
     metrics: Metrics,
-    /// Uids and versions of the objects that were last reported as unreadable, newest last: several controllers watch one kind.
+    /// Uids and versions of the objects that were last reported as unreadable, newest last: several controllers watch
+    /// one kind.
     unreadable: Arc<Mutex<VecDeque<(String, String)>>>,
 }
 
-/// Reports of unreadable objects that are remembered. One that is forgotten is told again, by each of its watches at most once.
+/// Reports of unreadable objects that are remembered. One that is forgotten is reported again, by each of its watches
+/// at most once.
 const REPORTS: usize = 1000;
 
 impl Events {
@@ -42,7 +44,8 @@ impl Events {
         Self { recorder: Recorder::new(client, reporter), metrics, unreadable: Arc::default() }
     }
 
-    /// Whether no watch of this process has reported this version of an object as unreadable yet; it counts as reported from now on.
+    /// Whether no watch of this process has reported this version of an object as unreadable yet; it counts as reported
+    /// from now on.
     pub(crate) fn is_first_report(&self, uid: &str, version: &str) -> bool {
         let report = (uid.to_owned(), version.to_owned());
         let mut reports = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);

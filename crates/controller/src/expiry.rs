@@ -1,4 +1,4 @@
-//! Until when credentials are valid, as certificates and tokens say themselves.
+//! Until when credentials are valid, read from certificates and tokens.
 //!
 //! Nothing is verified here; the server that accepts the credentials does that. Of a certificate only this
 //! one field is read.
@@ -118,7 +118,7 @@ l5q/y8fY57fEoRI9yCPH0+z7wPmtytTrwQrCNw==
 -----END CERTIFICATE-----";
 
     #[test]
-    fn a_certificate_says_until_when_it_is_good() {
+    fn the_expiry_of_a_certificate_is_read() {
         let until = |pem: &str| of_certificate(pem).map(|at| at.to_string());
         assert_eq!(until(UNTIL_2027).as_deref(), Some("2027-03-04T05:06:07Z"));
         assert_eq!(until(UNTIL_2061).as_deref(), Some("2061-01-01T00:00:00Z"));
@@ -127,7 +127,7 @@ l5q/y8fY57fEoRI9yCPH0+z7wPmtytTrwQrCNw==
     }
 
     #[test]
-    fn what_is_no_certificate_says_nothing() {
+    fn other_data_have_no_expiry() {
         assert_eq!(of_certificate(""), None);
         assert_eq!(of_certificate("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"), None);
         let der =
@@ -142,7 +142,7 @@ l5q/y8fY57fEoRI9yCPH0+z7wPmtytTrwQrCNw==
     }
 
     #[test]
-    fn a_token_says_until_when_it_is_good_if_it_is_a_jwt() {
+    fn the_expiry_of_a_token_is_read_if_it_is_a_jwt() {
         let jwt = |claims: &str| format!("e30.{}.c2ln", URL_SAFE_NO_PAD.encode(claims));
         assert_eq!(of_token(&jwt(r#"{"exp":1800000000}"#)).map(Timestamp::as_second), Some(1_800_000_000));
         assert_eq!(of_token(&jwt("{}")), None);

@@ -51,7 +51,7 @@ mod tests {
     use futures::FutureExt;
 
     #[tokio::test]
-    async fn all_who_wait_are_told_though_others_only_have_a_look() {
+    async fn all_waiting_tasks_are_woken_although_others_only_check() {
         let (filling, filled) = filled();
         let waiting: Vec<_> = (0..10)
             .map(|_| {
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_waits_for_a_watch_that_ended_is_told() {
+    async fn waiting_tasks_are_woken_when_the_watch_ends() {
         let (filling, filled) = filled();
         drop(filling);
         assert_eq!(filled.wait().await, Err(WatchEnded));

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Every cluster has this namespace, and nobody deletes it.
+/// Every cluster has this namespace, and it is never deleted.
 const NAMESPACE: &str = "kube-system";
 /// Pause before the next attempt to read it.
 const AGAIN: Duration = Duration::from_secs(5);
 /// Timeout of one request.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Reads it, repeatedly until it succeeds: without it the manager cannot tell whose a group is. The manager
+/// Reads it, repeatedly until it succeeds: without it the manager does not know the owner of a group. The manager
 /// is not ready before.
 pub(crate) async fn id(client: &Client, readiness: &Readiness) -> Arc<str> {
     let known = Arc::new(AtomicBool::new(false));

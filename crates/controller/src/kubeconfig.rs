@@ -1,5 +1,5 @@
 //! Kubeconfigs of workload clusters: whether Cluster API can use one, which API server it names, and what that
-//! server answers to its credentials: its version, and whether they have the rights that Cluster API needs.
+//! server responds to its credentials: its version, and whether they have the rights that Cluster API needs.
 
 use crate::client::Workloads;
 use crate::expiry;
@@ -27,12 +27,12 @@ pub(crate) struct Usable {
     pub(crate) text: String,
     /// The API server it names.
     pub(crate) endpoint: ApiEndpoint,
-    /// When its certificate or token expires, if the kubeconfig tells.
+    /// When its certificate or token expires, if the kubeconfig has that.
     pub(crate) expires: Option<Timestamp>,
     config: Kubeconfig,
 }
 
-/// Suffix of the names of Secrets in which Cluster API looks for kubeconfigs.
+/// Suffix of the names of Secrets in which Cluster API expects kubeconfigs.
 pub(crate) const KUBECONFIG_SUFFIX: &str = "-kubeconfig";
 
 /// Name of the Secret that Cluster API reads for a cluster.
@@ -41,9 +41,9 @@ pub(crate) fn secret_name(cluster: &str) -> String {
 }
 
 /// Whether this is a kubeconfig, and not the script or cloud-config of a new instance.
-pub(crate) fn looks_like_one(bytes: &[u8]) -> bool {
+pub(crate) fn is_kubeconfig(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
-    // Parsed only if it looks like one.
+    // Parsed only if it may be one.
     let has_parts = ["clusters", "users", "contexts"].iter().all(|part| text.contains(part));
     has_parts
         && Kubeconfig::from_yaml(text)
@@ -110,7 +110,7 @@ pub(crate) fn parse(name: &str, text: String) -> Result<Usable, Blocked> {
     }
     if cluster.insecure_skip_tls_verify == Some(true) {
         return Err(invalid(
-            "insecure-skip-tls-verify is set, so anybody on the network path could read its credentials; set \
+            "insecure-skip-tls-verify is set, so any host on the network path could read its credentials; set \
              certificate-authority-data instead",
         ));
     }
@@ -147,8 +147,8 @@ pub(crate) fn endpoint(server: &str) -> Option<ApiEndpoint> {
     Some(ApiEndpoint { host: host.to_owned(), port: i32::from(url.port_u16().unwrap_or(443)) })
 }
 
-/// Whether a Secret holds this very kubeconfig.
-pub(crate) fn says(secret: &Secret, text: &str) -> bool {
+/// Whether a Secret contains exactly this kubeconfig.
+pub(crate) fn contains(secret: &Secret, text: &str) -> bool {
     let there = secret.data.as_ref().and_then(|data| data.get(SECRET_VALUE_KEY));
     there.is_some_and(|bytes| bytes.0 == text.as_bytes())
 }
@@ -192,59 +192,59 @@ impl Right {
 
 /// Why a kubeconfig does not work. The message does not change while the cause does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
-    /// The API server does not answer, or not as one does.
+pub(crate) enum Problem {
+    /// The API server does not respond, or not as one does.
     Unreachable(String),
-    /// The API server answers that it does not accept the credentials, or that they lack a right.
+    /// The API server responds that it does not accept the credentials, or that they lack a permission.
     Refused(String),
 }
 
 /// Uses the credentials of a kubeconfig as Cluster API will: the version that the API server reports, if they also have
 /// the rights that Cluster API needs.
-pub(crate) async fn try_out(usable: &Usable, workloads: &Workloads) -> Result<String, Trouble> {
+pub(crate) async fn try_out(usable: &Usable, workloads: &Workloads) -> Result<String, Problem> {
     let ApiEndpoint { host, port } = &usable.endpoint;
     let tried = async {
         let unusable =
-            || Trouble::Unreachable("the kubeconfig's certificates and keys cannot be used".to_owned());
+            || Problem::Unreachable("the kubeconfig's certificates and keys cannot be used".to_owned());
         let client = usable.client(workloads).await.ok_or_else(unusable)?;
         let version = client.apiserver_version().await.map_err(|error| {
             tracing::debug!(%error, host, port, "could not read the version of the API server");
-            let what = format!("the API server at {host}:{port} did not answer with its version");
-            trouble(&what, &error)
+            let what = format!("the API server at {host}:{port} did not respond with its version");
+            problem(&what, &error)
         })?;
         let reviews: Api<SelfSubjectAccessReview> = Api::all(client);
         for right in &NEEDED {
-            let answer = reviews.create(&PostParams::default(), &right.review()).await.map_err(|error| {
+            let review = reviews.create(&PostParams::default(), &right.review()).await.map_err(|error| {
                 tracing::debug!(%error, host, port, "could not review a right in the cluster");
                 let what = format!(
                     "the API server at {host}:{port} did not review the rights of the kubeconfig's user"
                 );
-                trouble(&what, &error)
+                problem(&what, &error)
             })?;
-            if !answer.status.is_some_and(|status| status.allowed) {
+            if !review.status.is_some_and(|status| status.allowed) {
                 let right = right.text();
                 let server = format!("the API server at {host}:{port}");
-                return Err(Trouble::Refused(format!(
+                return Err(Problem::Refused(format!(
                     "{server} does not allow the kubeconfig's user to {right}"
                 )));
             }
         }
         Ok(version.git_version)
     };
-    let late = || format!("the API server at {host}:{port} did not answer within {} s", PATIENCE.as_secs());
+    let late = || format!("the API server at {host}:{port} did not respond within {} s", PATIENCE.as_secs());
     let tried = tokio::time::timeout(PATIENCE, tried).await;
-    tried.unwrap_or_else(|_elapsed| Err(Trouble::Unreachable(late())))
+    tried.unwrap_or_else(|_elapsed| Err(Problem::Unreachable(late())))
 }
 
-fn trouble(what: &str, error: &kube::Error) -> Trouble {
+fn problem(what: &str, error: &kube::Error) -> Problem {
     let message = format!("{what}: {}", cause(error));
     match error {
-        kube::Error::Api(status) if matches!(status.code, 401 | 403) => Trouble::Refused(message),
-        _ => Trouble::Unreachable(message),
+        kube::Error::Api(status) if matches!(status.code, 401 | 403) => Problem::Refused(message),
+        _ => Problem::Unreachable(message),
     }
 }
 
-/// Why a request failed, in words that stay the same while the cause stays the same.
+/// Why a request failed, as a text that stays the same while the cause stays the same.
 fn cause(error: &kube::Error) -> String {
     match error {
         kube::Error::Api(status) if status.code == 401 => {
@@ -253,7 +253,7 @@ fn cause(error: &kube::Error) -> String {
         kube::Error::Api(status) if status.code == 403 => {
             "the user of the kubeconfig lacks the right to ask for it (403)".to_owned()
         }
-        kube::Error::Api(status) => format!("it answered with status {}", status.code),
+        kube::Error::Api(status) => format!("it responded with status {}", status.code),
         error => root_cause(error),
     }
 }
@@ -304,20 +304,20 @@ current-context: x
     }
 
     #[test]
-    fn a_kubeconfig_is_told_from_user_data() {
-        assert!(looks_like_one(GOOD.as_bytes()));
+    fn a_kubeconfig_is_distinguished_from_user_data() {
+        assert!(is_kubeconfig(GOOD.as_bytes()));
         for other in ["", "#!/bin/sh\necho users contexts clusters\n", "#cloud-config\nusers: [a]\n", "\u{1}"]
         {
-            assert!(!looks_like_one(other.as_bytes()), "{other}");
+            assert!(!is_kubeconfig(other.as_bytes()), "{other}");
         }
-        assert!(!looks_like_one(b"\xff\xfe"));
+        assert!(!is_kubeconfig(b"\xff\xfe"));
         // It may write one on the instance.
         let writes = format!("#cloud-config\nwrite_files:\n- content: |\n{}", GOOD.replace('\n', "\n    "));
-        assert!(!looks_like_one(writes.as_bytes()), "{writes}");
+        assert!(!is_kubeconfig(writes.as_bytes()), "{writes}");
     }
 
     #[test]
-    fn the_sooner_end_of_certificate_and_token_counts() {
+    fn the_earlier_expiry_of_certificate_and_token_counts() {
         assert_eq!(read_text(GOOD).ok().unwrap().expires, None);
         let jwt = GOOD.replace("token: t", "token: e30.eyJleHAiOjE4MDAwMDAwMDB9.c2ln");
         let expires = read_text(&jwt).ok().unwrap().expires;
@@ -338,7 +338,7 @@ current-context: x
     }
 
     #[test]
-    fn what_cluster_api_cannot_use_is_refused_in_words() {
+    fn kubeconfigs_that_cluster_api_cannot_use_are_refused_with_a_reason() {
         assert_eq!(reason("this is: [not a kubeconfig"), "KubeconfigInvalid");
         assert_eq!(reason(&GOOD.replace("https://10.0.0.1:6443", "10.0.0.1")), "KubeconfigInvalid");
         assert_eq!(reason(&GOOD.replace("current-context: x", "current-context: y")), "KubeconfigInvalid");

@@ -1,7 +1,7 @@
 //! The values of all labels of metrics: what the manager counts by.
 //!
-//! They are enums, so that their number is bounded. Whoever counts something names it by one of these; nothing of the
-//! manager is imported here, so that everybody may.
+//! They are enums, so that their number is bounded. What is counted is named by one of these; nothing of the
+//! manager is imported here, so that all modules can use them.
 
 use foo_model::reason::Class;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
@@ -238,7 +238,7 @@ pub enum ConditionType {
     AccessReady,
     KubeconfigReady,
     DataSecretAvailable,
-    /// One that somebody else or another version of the manager wrote.
+    /// One that another user or controller or another version of the manager wrote.
     Other,
 }
 
@@ -246,11 +246,11 @@ pub enum ConditionType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum ReasonClass {
-    /// Nobody: all is as requested.
+    /// No one: all is as requested.
     Good,
-    /// Nobody yet: it passes by itself.
+    /// No one yet: it passes by itself.
     Waiting,
-    /// A person.
+    /// A user.
     NeedsUser,
     /// The project: a fault of the provider.
     Fault,
@@ -316,7 +316,7 @@ impl Verb {
     }
 }
 
-/// The API server's answer.
+/// The API server's response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum KubeCode {
@@ -338,7 +338,7 @@ pub enum KubeCode {
     OtherClient,
     /// 5xx.
     Server,
-    /// No answer.
+    /// No response.
     NoAnswer,
 }
 
@@ -363,7 +363,7 @@ mod tests {
     use super::*;
     use strum::{IntoEnumIterator as _, VariantNames as _};
 
-    /// A condition that this enum forgets would be counted as one of somebody else.
+    /// A condition that this enum forgets would be counted as one of another owner.
     #[test]
     fn every_condition_of_the_planners_has_a_label() {
         let pools = foo_planner::report::ConditionKind::VARIANTS.iter().copied();

@@ -3,7 +3,7 @@
 //!
 //! An object for which there is no room waits in line without using a slot: it is named again when a pass of
 //! the same cloud has ended. Urgent passes take precedence.
-//! cloud has ended. What cannot wait goes ahead.
+//! cloud has ended. What cannot wait takes precedence.
 
 use crate::clouds::CloudKey;
 use futures::Stream;
@@ -106,7 +106,7 @@ impl<Object> Drop for Room<Object> {
             lanes.remove(&self.cloud);
         }
         if let Some(next) = next {
-            // The receiver is gone when the manager ends.
+            // The receiver is dropped when the manager ends.
             let _ended = self.inner.next.unbounded_send(next);
         }
     }
@@ -143,7 +143,7 @@ mod tests {
         for name in ["2", "3", "2"] {
             assert!(enter(name).is_none());
         }
-        assert!(freed.next().now_or_never().is_none(), "nobody has gone");
+        assert!(freed.next().now_or_never().is_none(), "none has ended");
         drop(room);
         assert_eq!(freed.next().now_or_never().unwrap(), Some("2".to_owned()));
         let room = enter("2").unwrap();
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_wait_does_not() {
+    fn urgent_passes_do_not_wait() {
         let lanes = Lanes::<String>::new(4);
         let _room = lanes.enter(&cloud("a"), &"1".to_owned(), Urgency::Usual, 4).unwrap();
         assert!(lanes.enter(&cloud("a"), &"2".to_owned(), Urgency::Usual, 4).is_none());

@@ -3,7 +3,7 @@
 //! Files at the top level contain what all controllers share, one question per file; each controller is a
 //! folder. Start with [`run`], which connects everything in start order.
 //!
-//! No decision about a pool is made here (`foo_planner` does that), and only the file `aws.rs` names the crate that
+//! Nothing about a pool is decided here (`foo_planner` does that), and only the file `aws.rs` names the crate that
 //! links the AWS SDK.
 //!
 //! Folders of controllers: `pool`, `cluster` (with `managed`: networks), `control_plane` (mode external; `eks`: mode
@@ -13,12 +13,14 @@
 //! |---|---|
 //! | `args`, `run`, `context` | flags; start order; what every controller is given |
 //! | `harness`, `passes`, `queue`, `lanes`, `backoff`, `tasks` | passes: deadlines, order, room per account, pauses; other tasks |
-//! | `watch` (with `filled` and `received`), `client`, `apply`, `events`, `workload_name` | Kubernetes: caches, requests, writes, events |
+//! | `watch` (with `filled`, `received` and `pulses`), `client`, `apply`, `events`, `workload_name` | Kubernetes: caches, requests, writes, events |
 //! | `clouds`, `credentials`, `identities`, `aws`, `lookup` | AWS: connections, credentials, references in specs |
+//! | `calls` | the passes of domains that are made of AWS calls: a new one is a `Driver` there |
 //! | `announcements` | events of AWS, through a queue |
-//! | `leader`, `installation`, `owners`, `clock` | who leads; which management cluster this is; which ownerReferences are believed; clocks |
+//! | `leader`, `installation`, `owners` | who leads; which management cluster this is; which ownerReferences are believed |
+//! | `clock`, `clock_warnings` | times of the API server and of AWS; conditions that name a clock that differs |
 //! | `kubeconfig`, `expiry` | credentials of workload clusters |
-//! | `metrics`, `census`, `telemetry`, `debug`, `diagnostics`, `admin`, `readiness`, `liveness` | what operators see |
+//! | `metrics`, `labels`, `census`, `unmanaged_groups`, `telemetry`, `debug`, `diagnostics`, `admin`, `readiness`, `liveness` | what operators see |
 //!
 //! The leader election has a client, a connection and a thread of its own. The file
 //! `aws.rs` is behind the default feature `aws`; without it the tests do not link the SDK.

@@ -17,7 +17,7 @@ pub struct Liveness {
 }
 
 impl Liveness {
-    /// Adds a check: `wrong` is called each time, returns at once, and says in words what is wrong.
+    /// Adds a check: `wrong` is called each time, returns at once, and describes the problem.
     pub fn watch_over(&self, wrong: impl Fn() -> Option<String> + Send + 'static) {
         self.checks.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(wrong));
     }

@@ -1,4 +1,4 @@
-//! References in specs: how they become queries, how messages show them, and what a failed look-up means.
+//! References in specs: how they become queries, how messages show them, and what a failed lookup means.
 
 use foo_api::shared::NetworkReference;
 use foo_api::texts::cut;
@@ -17,7 +17,7 @@ pub fn query(reference: &NetworkReference, vpc: Option<&str>) -> NetworkQuery {
     }
 }
 
-/// A reference in words. User input is quoted, so that blanks and control characters are visible.
+/// A reference as text. User input is quoted, so that blanks and control characters are visible.
 pub fn describe(what: &str, reference: &NetworkReference) -> String {
     match (&reference.id, &reference.tags) {
         (Some(id), _) => format!("{what} {}", shown(id)),
@@ -32,7 +32,7 @@ pub fn describe(what: &str, reference: &NetworkReference) -> String {
     }
 }
 
-/// The problem of a failed look-up: a missing thing gets the reason of its kind, any other failure that of
+/// The problem of a failed lookup: a missing thing gets the reason of its kind, any other failure that of
 /// the error.
 pub fn failed(not_found: Reason, what: &str, error: &CloudError) -> Blocked {
     match error.kind {
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_user_wrote_is_quoted_where_it_is_not_plain() {
+    fn user_input_is_quoted_where_it_is_not_plain() {
         assert_eq!(describe("subnet", &by_tags([("tier", "private")])), "subnet with tags tier=private");
         assert_eq!(
             describe("subnet", &by_tags([("a key", ""), ("b", "\u{202e}x\n")])),

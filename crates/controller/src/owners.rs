@@ -42,15 +42,15 @@ where
     object.owner_references().iter().any(|reference| names(reference, owner))
 }
 
-/// Whether a reference to its owner has the version that the owner is served in. Kubernetes does not collect an object whose owner it
-/// cannot find by the reference: one of another version has to be written again.
+/// Whether a reference to its owner has the version that the owner is served in. Kubernetes does not collect an object
+/// whose owner it cannot find by the reference: one of another version has to be written again.
 pub(crate) fn has_current_owner<K>(object: &impl ResourceExt, owner: &K) -> bool
 where
     K: Resource<DynamicType = ()>,
 {
     let current = |reference: &OwnerReference| reference.api_version == K::api_version(&());
-    let ours = |reference: &&OwnerReference| names(reference, owner);
-    object.owner_references().iter().filter(ours).any(current)
+    let owned = |reference: &&OwnerReference| names(reference, owner);
+    object.owner_references().iter().filter(owned).any(current)
 }
 
 /// Whether a reference means this object.
@@ -107,7 +107,8 @@ mod tests {
         of_kind(&owned, "Cluster", &there(cluster)).is_some()
     }
 
-    /// Whether a Secret with such an owner is the FooCluster's with the uid `7`, and whether it has to be written again.
+    /// Whether a Secret with such an owner is the FooCluster's with the uid `7`, and whether it has to be written
+    /// again.
     fn owned(api_version: &str, kind: &str, uid: &str) -> (bool, bool) {
         let spec = serde_json::json!({"region": "eu-central-1", "network": {"existing": {"subnets": []}}});
         let mut owner = FooCluster::new("f", serde_json::from_value(spec).unwrap());
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_its_owners_in_every_version_and_is_right_in_the_current_one() {
+    fn an_owner_matches_in_every_version_and_is_current_in_one() {
         let group = foo_api::names::INFRASTRUCTURE_GROUP;
         assert_eq!(owned(&format!("{group}/v1alpha1"), "FooCluster", "7"), (true, true));
         for version in ["v1alpha0", "v1beta1"] {
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_is_believed_with_its_group_kind_name_and_uid_only() {
+    fn an_owner_matches_by_group_kind_name_and_uid_only() {
         for version in ["v1beta1", "v1beta2"] {
             assert!(believed("ns", &format!("cluster.x-k8s.io/{version}"), "Cluster", "c", "7"));
         }

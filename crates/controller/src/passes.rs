@@ -2,7 +2,7 @@
 //!
 //! A pass has a deadline, which includes the wait for caches. A pass that misses it is aborted: it is logged
 //! as an error and counted, and its object is tried again after a pause. A pass that cannot be aborted
-//! because it blocks a thread makes `/livez` fail ([`Underway::overdue`]): only a restart helps.
+//! because it blocks a thread fails `/livez` ([`Underway::overdue`]): only a restart helps.
 
 use crate::labels::{Controller, PassResult};
 use std::collections::BTreeMap;
@@ -92,14 +92,14 @@ impl Underway {
         longest
     }
 
-    /// The passes that should have been aborted long ago, in words.
+    /// The passes that should have been aborted long ago, as text.
     pub fn overdue(&self, deadline: Duration) -> Option<String> {
         let longest = self.longest();
         let (controller, lasts) =
             longest.into_iter().find(|(_, lasts)| *lasts > deadline.saturating_add(GRACE))?;
         let name: &str = controller.into();
         Some(format!(
-            "a pass of the {name} controller has been under way for {} s and cannot be given up",
+            "a pass of the {name} controller has been under way for {} s and cannot be cancelled",
             lasts.as_secs()
         ))
     }
@@ -161,7 +161,7 @@ mod tests {
             underway.longest(),
             [(Controller::Pool, Duration::ZERO), (Controller::Cluster, deadline)].into()
         );
-        assert_eq!(underway.overdue(deadline), None, "it is being given up");
+        assert_eq!(underway.overdue(deadline), None, "it is being cancelled");
         tokio::time::advance(GRACE + Duration::from_secs(1)).await;
         let words = underway.overdue(deadline).unwrap();
         assert!(words.starts_with("a pass of the cluster controller"), "{words}");

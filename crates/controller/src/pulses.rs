@@ -1,4 +1,4 @@
-//! When each watch last heard from the API server: reveals a cache that is not updated any more.
+//! When each watch last received something valid from the API server: reveals a cache that is not updated any more.
 
 use crate::labels::Watched;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 /// A watch that received nothing valid for this long is broken. The API server sends a bookmark each minute
 /// and ends a watch after five.
-pub const SILENT_FOR_LONG: Duration = Duration::from_mins(10);
+pub const LONGEST_SILENCE: Duration = Duration::from_mins(10);
 
 /// When each watch last received something valid. Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,7 @@ impl Pulses {
         pulse
     }
 
-    /// Per kind, how long its most silent watch has received nothing valid.
+    /// Per kind, how long the watch with the oldest pulse has received nothing valid.
     pub fn silences(&self) -> BTreeMap<Watched, Duration> {
         let kinds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let longest = |pulses: &Vec<Pulse>| pulses.iter().map(Pulse::silence).max().unwrap_or_default();

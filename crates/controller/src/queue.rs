@@ -175,7 +175,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_named_waits_until_its_turn_and_what_has_a_timer_from_when_it_is_up() {
+    async fn waiting_is_measured_from_the_trigger_or_the_timer() {
         let queue = Queue::default();
         let named: Vec<_> = queue.named(stream::iter([object("a"), object("b")])).collect().await;
         assert_eq!(named.len(), 2);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_named_during_its_pass_waits_for_the_next() {
+    async fn an_object_named_during_its_pass_waits_for_the_next() {
         let queue = Queue::default();
         let names = queue.named_by(|()| [object("a")]);
         names(());

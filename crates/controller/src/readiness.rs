@@ -43,7 +43,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     #[test]
-    fn what_is_not_there_yet_is_missing() {
+    fn unfilled_caches_are_missing() {
         let readiness = Readiness::default();
         assert!(readiness.missing().is_empty());
         let is_there = Arc::new(AtomicBool::new(false));

@@ -1,5 +1,5 @@
-//! An object as the API server sent it, whatever it contains: one unreadable object does not make the rest of
-//! its list unusable.
+//! An object as the API server sent it, whatever it contains: the rest of a list stays usable with one
+//! unreadable object in it.
 //!
 //! The API server accepts times in `managedFields` and in conditions that our `Timestamp` cannot represent,
 //! from any user who may write the object. So managedFields, which nothing here reads and which are half of
@@ -43,9 +43,9 @@ impl<'de, K: DeserializeOwned> Deserialize<'de> for Received<K> {
     }
 }
 
-/// The answer to a request for a single object, without times that our types cannot represent. Nearly every
-/// answer stays unchanged.
-pub(crate) fn mended(json: Bytes) -> Bytes {
+/// The response to a request for a single object, without times that our types cannot represent. Nearly every
+/// response stays unchanged.
+pub(crate) fn repaired(json: Bytes) -> Bytes {
     let late = LATE.as_bytes();
     if !json.windows(late.len()).any(|part| part == late) {
         return json;
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn times_of_managed_fields_stop_nobody() {
+    fn times_of_managed_fields_do_not_block_decoding() {
         serde_json::from_value::<Secret>(secret("a")).unwrap_err();
         let list = json!({"apiVersion": "v1", "kind": "SecretList", "metadata": {"resourceVersion": "9"},
             "items": [secret("a"), secret("b")]});
@@ -185,12 +185,12 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_with_a_single_object_is_mended_too() {
-        let answer = mended(secret("a").to_string().into());
-        let secret: Secret = serde_json::from_slice(&answer).unwrap();
+    fn a_response_with_a_single_object_is_repaired_too() {
+        let response = repaired(secret("a").to_string().into());
+        let secret: Secret = serde_json::from_slice(&response).unwrap();
         assert_eq!(secret.metadata.name.as_deref(), Some("a"));
         let plain = Bytes::from_static(b"{ \"a\": 1 }");
-        assert_eq!(mended(plain.clone()), plain);
+        assert_eq!(repaired(plain.clone()), plain);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //! * SIGTERM or SIGINT: passes under way are finished, the lease is released, exit code 0.
 //! * The Lease is lost: exit code 1 at once, passes under way are dropped. Another replica leads by now, or
 //!   is about to.
-//! * The machine's clock was set back to the right time ([`clock::left_ahead`]): passes under way are finished, the lease is
-//!   released, exit code 1. Kubernetes starts the manager again, with the right time.
+//! * The machine's clock was set back to the right time ([`clock::left_ahead`]): passes under way are finished, the
+//!   lease is released, exit code 1. Kubernetes starts the manager again, with the right time.
 
 use crate::admin::Transport;
 use crate::announcements::{self, Announcements};
@@ -68,7 +68,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     let liveness = Liveness::default();
     let (underway, deadline) = (metrics.underway().clone(), config.settings.last_deadline());
     liveness.watch_over(move || underway.overdue(deadline));
-    metrics.tasks().tell(&liveness, &readiness);
+    metrics.tasks().register_probes(&liveness, &readiness);
     let kube = kube_config(config.kubeconfig.as_deref()).await?;
     let health = admin::health(readiness.clone(), liveness.clone());
     let _health = admin::serve(config.health, health, Transport::Plain)
@@ -102,7 +102,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     let leads = leadership.clone();
     // A process that loses the Lease exits at once; this covers a thread that cannot even report the loss.
     liveness.watch_over(move || {
-        (!leads.holds()).then(|| "this process leads no more and has not ended".to_owned())
+        (!leads.holds()).then(|| "this process no longer leads and has not exited".to_owned())
     });
     let work = client::leading(
         kube,
@@ -276,13 +276,13 @@ pub(crate) async fn work_until_the_end(
 fn stop_signal() -> anyhow::Result<CancellationToken> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let stop = CancellationToken::new();
-    let told = stop.clone();
+    let stopping = stop.clone();
     tokio::spawn(async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-        told.cancel();
+        stopping.cancel();
     });
     Ok(stop)
 }

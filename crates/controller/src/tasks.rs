@@ -29,8 +29,8 @@ use tokio::time::{Instant, sleep, timeout};
 const GRACE: Duration = Duration::from_mins(1);
 /// Pause before a task that ended is started again; its state is kept.
 const RESTART_AFTER: Duration = Duration::from_secs(5);
-/// How long a restart makes the manager unready.
-const TROUBLE: Duration = Duration::from_mins(1);
+/// How long the manager is unready after a restart.
+const UNREADY_AFTER_RESTART: Duration = Duration::from_mins(1);
 
 /// The tasks. Clones share them.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +56,7 @@ impl Tasks {
     }
 
     /// Adds the tasks to liveness and readiness.
-    pub fn tell(&self, liveness: &Liveness, readiness: &Readiness) {
+    pub fn register_probes(&self, liveness: &Liveness, readiness: &Readiness) {
         let (still, well) = (self.clone(), self.clone());
         liveness.watch_over(move || still.stands_still());
         readiness.wait_for("tasks that had to be started again: none for a minute", move || well.are_well());
@@ -119,7 +119,7 @@ impl Tasks {
         overdue
     }
 
-    /// The tasks that are stuck for good, in words.
+    /// The tasks that are stuck for good, as text.
     pub fn stands_still(&self) -> Option<String> {
         let watched = self.watched();
         let (still, by) = watched
@@ -127,12 +127,12 @@ impl Tasks {
             .filter_map(|watched| Some((watched, watched.watchdog.overdue()?)))
             .find(|(_, by)| *by > GRACE)?;
         let (task, what): (&str, _) = (still.task.into(), &still.what);
-        Some(format!("the task {task} ({what}) should have gone on {} s ago", by.as_secs()))
+        Some(format!("the task {task} ({what}) should have made progress {} s ago", by.as_secs()))
     }
 
     /// Whether no task was restarted recently.
     pub fn are_well(&self) -> bool {
-        self.troubled().values().all(|at| at.elapsed() >= TROUBLE)
+        self.troubled().values().all(|at| at.elapsed() >= UNREADY_AFTER_RESTART)
     }
 
     fn was_restarted(&self, task: Task) {
@@ -155,7 +155,7 @@ mod tests {
     use tokio::time::advance;
 
     #[tokio::test(start_paused = true)]
-    async fn a_task_that_stands_still_is_known_by_name_until_it_goes_on_or_is_gone() {
+    async fn a_stalled_task_is_named_until_it_continues_or_ends() {
         let tasks = Tasks::default();
         let (one, other) = (Watchdog::default(), Watchdog::default());
         tasks.watch(Task::Observer, &"a in b", &one);
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(tasks.stands_still(), None, "a minute late is not too late");
         advance(Duration::from_secs(1)).await;
         let words = tasks.stands_still().unwrap();
-        assert_eq!(words, "the task observer (a in b) should have gone on 61 s ago");
+        assert_eq!(words, "the task observer (a in b) should have made progress 61 s ago");
         assert_eq!(tasks.overdue(), [(Task::Observer, Duration::from_secs(61))].into());
         one.rests();
         assert_eq!((tasks.stands_still(), tasks.are_well()), (None, true));
@@ -191,13 +191,13 @@ mod tests {
         assert_eq!((restarts(), tasks.are_well()), (2, false));
         let kept = timeout(Duration::from_secs(70), tasks.keep_up(Task::Observer, &"a", &run));
         drop(kept.await);
-        assert_eq!((restarts(), tasks.are_well()), (2, true), "the third goes on");
+        assert_eq!((restarts(), tasks.are_well()), (2, true), "the third continues");
     }
 
     #[tokio::test(start_paused = true)]
     async fn probes_know_of_tasks() {
         let (tasks, liveness, readiness) = (Tasks::default(), Liveness::default(), Readiness::default());
-        tasks.tell(&liveness, &readiness);
+        tasks.register_probes(&liveness, &readiness);
         let watchdog = Watchdog::default();
         tasks.watch(Task::Announcements, &"receiving", &watchdog);
         assert!(liveness.wrong().is_empty() && readiness.missing().is_empty());
@@ -207,12 +207,12 @@ mod tests {
         watchdog.rests();
         tasks.was_restarted(Task::Announcements);
         assert_eq!((liveness.wrong().len(), readiness.missing().len()), (0, 1));
-        advance(TROUBLE).await;
+        advance(UNREADY_AFTER_RESTART).await;
         assert!(readiness.missing().is_empty());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn work_without_an_end_is_given_up() {
+    async fn work_that_never_finishes_times_out() {
         let tasks = Tasks::default();
         let watchdog = Watchdog::default();
         tasks.watch(Task::Identities, &"all", &watchdog);

@@ -28,8 +28,8 @@ where
         .with(lines)
 }
 
-/// Never logs kube's client, whatever the filter says. This keeps Secrets out of the log: kube logs the whole
-/// of every answer that it cannot decode. (It logs each failed request as well, which the caller does with
+/// Never logs kube's client, whatever the filter is. This keeps Secrets out of the log: kube logs the whole
+/// of every response that it cannot decode. (It logs each failed request as well, which the caller does with
 /// more context.)
 fn is_harmless(metadata: &Metadata<'_>) -> bool {
     !metadata.target().starts_with("kube_client")
@@ -57,7 +57,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn answers_that_kube_cannot_decode_are_never_logged() {
+    fn responses_that_kube_cannot_decode_are_never_logged() {
         for format in [LogFormat::Text, LogFormat::Json] {
             for level in [
                 "trace",

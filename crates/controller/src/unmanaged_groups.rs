@@ -51,8 +51,8 @@ impl UnmanagedGroup {
 }
 
 impl UnmanagedGroups {
-    /// Replaces what was found in all clouds but these, in which nothing could be found out. Returns whether some were found
-    /// for the first time.
+    /// Replaces what was found in all clouds but these, in which nothing could be found out. Returns whether some were
+    /// found for the first time.
     pub fn replace(&self, found: BTreeMap<String, UnmanagedGroup>, unknown: &[String]) -> bool {
         let mut known = self.lock();
         let mut earlier = std::mem::take(&mut *known);
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(groups.confirmed(), 1);
         assert_eq!(groups.to_json(Some("n"), Some("p"))[0]["arn"], "arn:p");
         assert_eq!(groups.to_json(Some("other"), None), json!([]));
-        assert!(!groups.replace(BTreeMap::new(), std::slice::from_ref(&cloud)), "AWS did not answer");
+        assert!(!groups.replace(BTreeMap::new(), std::slice::from_ref(&cloud)), "AWS did not respond");
         assert_eq!(groups.confirmed(), 1);
         assert!(!groups.replace(BTreeMap::new(), &[]));
         assert_eq!(groups.confirmed(), 0);

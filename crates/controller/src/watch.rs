@@ -8,12 +8,13 @@
 //! * **Unreadable objects** ([`Received`]): managedFields are dropped before anything is decoded, and only
 //!   the object that cannot be decoded is left out: the others of its list are used, and a log line names it.
 //!   * [`Watch::lenient`], for what users write: it is left out, with a Warning event on it.
-//!   * [`Watch::strict`], for what *we* must see completely (FooMachines, Machines: an instance without a visible Machine counts
-//!     as one that never had any): it is remembered ([`Watch::unreadable`]), and nothing is decided in its namespace.
+//!   * [`Watch::strict`], for what *we* must see completely (FooMachines, Machines: an instance without a visible
+//!     Machine counts as one that never had any): it is remembered ([`Watch::unreadable`]), and nothing is decided in
+//!     its namespace.
 //! * **Changes**: see [`changes`]. Failures are logged, counted and retried here and never reach the
 //!   controller, which would otherwise delay the changes of all its other watches, too.
 //! * **Pulse**: a watch that has received nothing valid from the API server for ten minutes, not even a
-//!   bookmark, makes the manager unready ([`crate::pulses`]).
+//!   bookmark, leaves the manager unready ([`crate::pulses`]).
 //!
 //! kube's shared streams are not used: they drop deletions (kube-rs#1590) and can stall for ever.
 
@@ -32,9 +33,9 @@ use crate::Context;
 use crate::events::Events;
 use crate::labels::Watched;
 use crate::metrics::Metrics;
-use crate::pulses::SILENT_FOR_LONG;
+use crate::pulses::LONGEST_SILENCE;
 use changes::Changes;
-use follow::{Heard, follow};
+use follow::{WatchItem, follow};
 use foo_api::names::WATCH_LABEL;
 use foo_model::EventReason;
 use futures::StreamExt;
@@ -88,7 +89,7 @@ impl<K> Object for K where
 }
 
 impl<K: Object + Resource<Scope = NamespaceResourceScope>> Watch<K> {
-    /// Watches a kind that users write. `passing` says which changes are relevant.
+    /// Watches a kind that users write. `passing` shows which changes are relevant.
     pub fn lenient(context: &Context, kind: Watched, which: Scope, passing: ChangeFilter) -> Self {
         Self::new(context, kind, passing, api(context), labels(context, which), Odds::AreLeftOut)
     }
@@ -126,17 +127,17 @@ impl<K: Object> Watch<K> {
         let pulse = metrics.pulses().of(kind);
         let (is_filled, is_heard) = (filled.clone(), pulse.clone());
         context.readiness.wait_for(format!("{}/{name}", K::plural(&())), move || {
-            is_filled.now() && is_heard.silence() < SILENT_FOR_LONG
+            is_filled.now() && is_heard.silence() < LONGEST_SILENCE
         });
         let unreadable = Unreadable::default();
         let mut decode = Decode::new(Invalid::new(context, kind), odds, unreadable.clone());
-        let touched = follow(api, labels).default_backoff().flat_map(move |heard| {
-            let touched = match heard {
-                Ok(Heard::Nothing) => {
+        let touched = follow(api, labels).default_backoff().flat_map(move |received| {
+            let touched = match received {
+                Ok(WatchItem::Nothing) => {
                     pulse.beats();
                     Vec::new()
                 }
-                Ok(Heard::Event(event)) => {
+                Ok(WatchItem::Event(event)) => {
                     // A list that has only begun may never complete.
                     if !matches!(event, watcher::Event::Init | watcher::Event::InitApply(_)) {
                         pulse.beats();
@@ -237,11 +238,11 @@ impl Decode {
             Then::Nothing => {}
             Then::Forget { namespace, name, uid } => {
                 self.unreadable.remove(namespace.as_deref(), &name);
-                self.invalid.told.forget(&uid);
+                self.invalid.reported.forget(&uid);
             }
             Then::ForgetOthers => {
                 let listed = std::mem::take(&mut self.listed);
-                self.invalid.told.forget_others(&listed);
+                self.invalid.reported.forget_others(&listed);
                 if self.odds == Odds::AreRemembered {
                     self.unreadable.replace(listed);
                 }
@@ -303,14 +304,14 @@ struct Invalid {
     events: Events,
     metrics: Metrics,
     kind: Watched,
-    told: Told,
+    reported: Reported,
 }
 
 /// By uid, the version that was reported; only for objects that are unreadable now.
 #[derive(Debug, Default)]
-struct Told(HashMap<String, String>);
+struct Reported(HashMap<String, String>);
 
-impl Told {
+impl Reported {
     /// Whether this version of the object has not been reported; records it.
     fn is_news(&mut self, metadata: &ObjectMeta) -> bool {
         let uid = metadata.uid.clone().unwrap_or_default();
@@ -332,11 +333,16 @@ impl Told {
 
 impl Invalid {
     fn new(context: &Context, kind: Watched) -> Self {
-        Self { events: context.events.clone(), metrics: context.metrics.clone(), kind, told: Told::default() }
+        Self {
+            events: context.events.clone(),
+            metrics: context.metrics.clone(),
+            kind,
+            reported: Reported::default(),
+        }
     }
 
     fn report<K: Object>(&mut self, metadata: &ObjectMeta, error: &str) {
-        if !self.told.is_news(metadata) {
+        if !self.reported.is_news(metadata) {
             return;
         }
         self.metrics.undecodable(self.kind);
@@ -376,15 +382,15 @@ mod tests {
     }
 
     #[test]
-    fn what_was_told_of_odd_objects_that_are_gone_is_forgotten() {
-        let mut told = Told::default();
-        assert!(told.is_news(&odd("a", "1").metadata) && told.is_news(&odd("b", "1").metadata));
-        assert!(!told.is_news(&odd("a", "1").metadata), "once for each version");
-        assert!(told.is_news(&odd("a", "2").metadata));
-        told.is_news(&odd("c", "1").metadata);
-        told.forget("c");
+    fn reports_about_deleted_odd_objects_are_forgotten() {
+        let mut reported = Reported::default();
+        assert!(reported.is_news(&odd("a", "1").metadata) && reported.is_news(&odd("b", "1").metadata));
+        assert!(!reported.is_news(&odd("a", "1").metadata), "once for each version");
+        assert!(reported.is_news(&odd("a", "2").metadata));
+        reported.is_news(&odd("c", "1").metadata);
+        reported.forget("c");
         // Deleted while no watch was open: only the next list shows it.
-        told.forget_others(&[odd("a", "2")]);
-        assert_eq!(told.0.into_iter().collect::<Vec<_>>(), [("a".to_owned(), "2".to_owned())]);
+        reported.forget_others(&[odd("a", "2")]);
+        assert_eq!(reported.0.into_iter().collect::<Vec<_>>(), [("a".to_owned(), "2".to_owned())]);
     }
 }

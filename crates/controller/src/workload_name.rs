@@ -1,4 +1,4 @@
-//! The name that a workload cluster has in AWS, by which its cloud controllers find and tag what is theirs.
+//! The name that a workload cluster has in AWS, by which its cloud controllers find and tag their resources.
 
 use foo_api::FooControlPlane;
 use foo_api::capi::{Cluster, ContractReference};
@@ -12,8 +12,8 @@ pub(crate) fn control_plane_of(cluster: &Cluster) -> Option<&ContractReference> 
     reference.filter(|it| it.api_group == CONTROL_PLANE_GROUP && it.kind == "FooControlPlane")
 }
 
-/// Name of the EKS cluster of a FooControlPlane; `None` in another mode. One that was seen keeps its name, even if the object no longer
-/// says which Cluster it belongs to.
+/// Name of the EKS cluster of a FooControlPlane; `None` in another mode. One that was seen keeps its name, even if the
+/// object no longer shows which Cluster it belongs to.
 pub(crate) fn eks_name(control_plane: &FooControlPlane, cluster: &str, installation: &str) -> Option<String> {
     let eks = control_plane.spec.eks.as_ref()?;
     let status = control_plane.status.as_ref().and_then(|status| status.eks.as_ref());
@@ -25,8 +25,9 @@ pub(crate) fn eks_name(control_plane: &FooControlPlane, cluster: &str, installat
     Some(eks.name.clone().or_else(seen).or_else(given).unwrap_or_else(default))
 }
 
-/// The name of the EKS cluster, if the Cluster's control plane is a FooControlPlane in mode `eks`; otherwise that of the Cluster. `None`:
-/// the FooControlPlane does not exist. Mode and name are immutable, so that one answer is enough.
+/// The name of the EKS cluster, if the Cluster's control plane is a FooControlPlane in mode `eks`; otherwise that of
+/// the Cluster. `None`: the FooControlPlane does not exist. Mode and name are immutable, so that one response is
+/// enough.
 ///
 /// # Errors
 ///
@@ -59,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_that_was_seen_or_named_before_a_move_keeps_its_name() {
+    fn a_cluster_observed_or_named_before_a_move_keeps_its_name() {
         let role = json!({ "roleARN": "arn:aws:iam::123456789012:role/eks" });
         let seen = json!({ "eks": { "arn": "arn:aws:eks:eu-central-1:123456789012:cluster/team-a_seen" } });
         let moved = json!({ EKS_NAME_ANNOTATION: "team-a_moved" });

@@ -30,8 +30,8 @@
 //! and shown. Nothing compiles until each of these has it:
 //!
 //! * `desired/addons.rs` of the controller, from `Addon` in `api/src/control_plane/eks.rs` (`api/src/in_aws/rows.rs` if
-//!   it names something in AWS; `deploy/clusterctl/clusterclass-foo-eks.yaml` has the variable `addons`, which a test
-//!   compares with the CRD);
+//!   it names something in AWS, else `nothing.rs` beside it for a text;
+//!   `deploy/clusterctl/clusterclass-foo-eks.yaml` has the variable `addons`, which a test compares with the CRD);
 //! * `AddonSettings::updated` beside it, and `steps/addon.rs`: what an update sends, and what differs;
 //! * `cloud-adapter/src/eks/changes/addons.rs` (sends) and `shapes.rs` (reads), with a case in
 //!   `cloud-adapter/tests/wire/eks.rs`;

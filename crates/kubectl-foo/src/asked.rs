@@ -1,4 +1,5 @@
-//! Which objects the user asks about: as kubectl takes them, `TYPE`, `TYPE NAME...` or `TYPE/NAME`, or a bare name for a pool.
+//! Which objects the user asks about: as kubectl takes them, `TYPE`, `TYPE NAME...` or `TYPE/NAME`, or a bare name for
+//! a pool.
 
 /// A kind that is explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +21,8 @@ pub struct Asked {
     pub name: Option<String>,
 }
 
-/// The objects that arguments name: `workers`, `foomp/workers foocontrolplane/prod`, `foocontrolplane prod`, `foonodeconfigs`. As with
-/// kubectl, a first argument that is a type is one, also if a pool has such a name.
+/// The objects that arguments name: `workers`, `foomp/workers foocontrolplane/prod`, `foocontrolplane prod`,
+/// `foonodeconfigs`. As with kubectl, a first argument that is a type is one, also if a pool has such a name.
 ///
 /// # Errors
 /// A type is unknown, a name is missing, or both ways of naming a type are mixed.
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_name_is_a_pools_and_others_name_their_kind_as_kubectl_does() {
+    fn a_bare_name_is_a_pool_and_other_kinds_are_named_as_in_kubectl() {
         assert_eq!(explains("workers"), names(Kind::Pool, &["workers"]));
         for kind in ["foocp", "foocontrolplane", "FooControlPlane", "foocontrolplanes.controlplane.foo.com"] {
             assert_eq!(explains(&format!("{kind}/prod")), names(Kind::ControlPlane, &["prod"]));

@@ -15,7 +15,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Objects in one answer.
+/// Objects in one response.
 const PAGE: u32 = 500;
 
 /// A pool with the objects that belong to it.
@@ -36,8 +36,8 @@ pub struct Facts {
 pub struct ControlPlaneFacts {
     /// The control plane.
     pub control_plane: FooControlPlane,
-    /// When the token ends that Cluster API connects with, as the metadata of the Secret says. `None`: there is none, or whoever
-    /// asks may not read that.
+    /// When the token expires that Cluster API connects with, from the metadata of the Secret. `None`: there is none,
+    /// or the user who asks may not read that.
     pub token_ends: Option<Timestamp>,
     /// Events about the control plane.
     pub events: Vec<Event>,
@@ -104,8 +104,8 @@ pub async fn pools(
     Ok(all)
 }
 
-/// The control planes of a namespace, or of all; of these names, if there are any. Objects that cannot be read are named in
-/// `unread`, and left out.
+/// The control planes of a namespace, or of all; of these names, if there are any. Objects that cannot be read are
+/// named in `unread`, and left out.
 pub async fn control_planes(
     client: &Client,
     namespace: Option<&str>,
@@ -120,8 +120,8 @@ pub async fn control_planes(
     Ok(all)
 }
 
-/// The FooNodeConfigs of a namespace, or of all; of these names, if there are any. Objects that cannot be read are named in
-/// `unread`, and left out.
+/// The FooNodeConfigs of a namespace, or of all; of these names, if there are any. Objects that cannot be read are
+/// named in `unread`, and left out.
 pub async fn node_configs(
     client: &Client,
     namespace: Option<&str>,
@@ -176,8 +176,8 @@ async fn events(client: &Client, namespace: &str, unread: &mut Vec<String>) -> V
     }
 }
 
-/// When the token in the kubeconfig of a control plane ends. Only the metadata of the Secret is asked for, so that the token does
-/// not come here; whoever may not read Secrets is told nothing.
+/// When the token in the kubeconfig of a control plane ends. Only the metadata of the Secret is asked for, so that the
+/// token does not come here; a user who may not read Secrets gets none.
 async fn token_ends(client: &Client, control_plane: &FooControlPlane) -> Option<Timestamp> {
     let cluster = control_plane.labels().get(CLUSTER_NAME_LABEL)?;
     let secrets: Api<Secret> = Api::namespaced(client.clone(), &control_plane.namespace()?);
@@ -185,7 +185,7 @@ async fn token_ends(client: &Client, control_plane: &FooControlPlane) -> Option<
     metadata.annotations().get(TOKEN_EXPIRES_ANNOTATION)?.parse().ok()
 }
 
-/// A kind of ours that is explained.
+/// A kind of the provider that is explained.
 trait Explained:
     kube::Resource<Scope = kube::core::NamespaceResourceScope, DynamicType = ()>
     + Clone
@@ -240,10 +240,10 @@ fn facts(
     let mut foo_machines: Vec<FooMachine> = foo_machines.iter().filter(is_ours).cloned().collect();
     foo_machines.sort_by_key(kube::ResourceExt::name_any);
     let names: BTreeSet<String> = foo_machines.iter().map(kube::ResourceExt::name_any).collect();
-    let is_theirs = |machine: &&Machine| {
+    let is_external = |machine: &&Machine| {
         machine.spec.infrastructure_ref.kind == FooMachine::kind(&()) && names.contains(&machine.name_any())
     };
-    let mut machines: Vec<Machine> = machines.iter().filter(is_theirs).cloned().collect();
+    let mut machines: Vec<Machine> = machines.iter().filter(is_external).cloned().collect();
     machines.sort_by_key(kube::ResourceExt::name_any);
     let is_about = |event: &&Event| event.involved_object.uid.as_deref() == Some(uid.as_str());
     let events = events.iter().filter(is_about).cloned().collect();

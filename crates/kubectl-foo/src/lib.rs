@@ -1,4 +1,4 @@
-//! `kubectl foo`: answers an operator's questions from the objects in the cluster.
+//! `kubectl foo`: explains the state of objects in the cluster to an operator.
 //!
 //! * [`asked`] reads which objects are meant;
 //! * [`gather`] reads objects and writes nothing;

@@ -11,8 +11,8 @@ use std::io::{ErrorKind, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Explains FooControlPlanes, FooNodeConfigs and FooMachinePools: control planes on EKS, user data of nodes, and pools of Machines in
-/// AWS Auto Scaling groups.
+/// Explains FooControlPlanes, FooNodeConfigs and FooMachinePools: control planes on EKS, user data of nodes, and pools
+/// of Machines in AWS Auto Scaling groups.
 #[derive(Parser)]
 #[command(name = "kubectl foo", version)]
 struct Cli {
@@ -41,9 +41,10 @@ struct ClusterArgs {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Say whether control planes, node configurations and pools are ready, and if not, what they wait for and why.
+    /// Show whether control planes, node configurations and pools are ready, and if not, what they wait for and why.
     Explain {
-        /// Names of FooMachinePools, or TYPE [NAME...], or TYPE/NAME, for example foocontrolplane/prod [default: all in the namespace].
+        /// Names of FooMachinePools, or TYPE [NAME...], or TYPE/NAME, for example foocontrolplane/prod [default: all in
+        /// the namespace].
         objects: Vec<String>,
     },
 }
@@ -90,8 +91,8 @@ async fn run() -> Result<()> {
     Ok(())
 }
 
-/// The explanations of all objects that are asked for: control planes first, because everything waits for them. If no names were
-/// given, a kind that cannot be listed is left out, except pools.
+/// The explanations of all objects that are asked for: control planes first, because everything waits for them. If no
+/// names were given, a kind that cannot be listed is left out, except pools.
 async fn texts(
     client: &Client,
     namespace: Option<&str>,
@@ -117,7 +118,8 @@ async fn texts(
     Ok(texts)
 }
 
-/// What was found. A kind that nobody named, and that this user may not list or this cluster does not have, is only mentioned.
+/// What was found. A kind that the user did not name, and may not list or this cluster does not have, is only
+/// mentioned.
 fn found_or_unread<T>(found: Result<Vec<T>>, names: &[String], unread: &mut Vec<String>) -> Result<Vec<T>> {
     match found {
         Err(error) if names.is_empty() => {

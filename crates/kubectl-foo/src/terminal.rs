@@ -1,4 +1,5 @@
-//! Makes text safe to print: messages of objects may contain control characters, which a terminal interprets.
+//! Turns text into one that is safe to print: messages of objects may contain control characters, which a terminal
+//! interprets.
 
 /// The same text with control characters and changes of the writing direction as kubectl shows them: `^[` for
 /// escape, and so on. New lines stay.
@@ -29,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_would_obey_is_shown_instead() {
+    fn control_sequences_are_printed_and_not_executed() {
         assert_eq!(
             harmless("a\u{1b}[31mred\r\u{7f}\u{9b}0m\u{202e}\n"),
             "a^[[31mred^M^?\\u{9b}0m\\u{202e}\n"

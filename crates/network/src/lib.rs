@@ -35,7 +35,8 @@
 //! * Here: both lists in `situation/part.rs`, `wanted.rs` and `effects.rs` beside it; a file in `steps/`, its place in
 //!   `plan.rs` and in `steps/delete.rs`; `check.rs`; `summary.rs`. Drift is `Draft::content` and `Draft::fix`; tags
 //!   follow from the role.
-//! * `act`, `record` and `looks` in `controller/src/cluster/managed/`; `cloud-adapter/src/networks/`.
+//! * `act` in `controller/src/cluster/managed/`, `record` and `reads` in `controller/src/cluster/network_state/`;
+//!   `cloud-adapter/src/networks/`.
 //! * `Operation` in `foo-cloud`, its `Guard` in `xtask/src/generate/iam/guards.rs`, the statements in `networks.rs`
 //!   beside it.
 //! * `simulator-core/src`: `core/network/`, `sim_cloud/networks.rs`, `core/ec2/tags.rs`; `simulator/src`:

@@ -1,5 +1,5 @@
-//! How fast our extension answers for a topology of 100 pools, and what memory it takes: `make bench` prints it. Nothing here
-//! fails for being slow. A simulated AWS is inside of the server: the memory of that is counted, too.
+//! How fast the extension responds for a topology of 100 pools, and what memory it takes: `make bench` prints it.
+//! Nothing here fails for being slow. A simulated AWS is inside of the server: the memory of that is counted, too.
 
 #[path = "../../runtime-sdk/examples/load_sdk/generator.rs"]
 mod generator;
@@ -37,10 +37,11 @@ fn topology() -> Bytes {
             "variables": own,
         })
     };
-    let ours = "infrastructure.foo.com/v1alpha1";
+    let group_version = "infrastructure.foo.com/v1alpha1";
     let subnets: Vec<Value> = PRIVATE_SUBNETS.iter().map(|id| json!({"id": id})).collect();
     let network = json!({"region": DEFAULT_REGION, "network": {"existing": {"subnets": subnets}}});
-    let mut items = vec![template("cluster".to_owned(), ours, "FooClusterTemplate", network, json!([]))];
+    let mut items =
+        vec![template("cluster".to_owned(), group_version, "FooClusterTemplate", network, json!([]))];
     for pool in 0..POOLS {
         let spec = json!({"instanceType": "m7i.large", "ami": {"id": IMAGE_X86_64}, "subnets": subnets});
         let builtin = json!({"machinePool": {
@@ -49,7 +50,7 @@ fn topology() -> Bytes {
         let own = json!([
             {"name": "builtin", "value": builtin}, {"name": "tags", "value": {"pool": format!("pool-{pool}")}},
         ]);
-        items.push(template(format!("pool-{pool}"), ours, "FooMachinePoolTemplate", spec, own));
+        items.push(template(format!("pool-{pool}"), group_version, "FooMachinePoolTemplate", spec, own));
         // User data as long as it usually is.
         let config = json!({"files": [{"path": "/etc/motd", "content": "x".repeat(8 << 10)}]});
         let kubeadm = "bootstrap.cluster.x-k8s.io/v1beta2";

@@ -18,7 +18,7 @@ pub struct Args {
     #[arg(long, default_value = "/certificates")]
     pub certificates: PathBuf,
     /// File with certificates of the authorities that sign the client certificate of Cluster API
-    /// (--runtime-extension-client-cert-file); if empty, any client is answered.
+    /// (--runtime-extension-client-cert-file); if empty, any client gets a response.
     #[arg(long, env = "FOO_EXTENSION_CLIENT_AUTHORITIES", default_value = "")]
     pub client_authorities: String,
     /// Seconds that calls in progress have to end after SIGTERM.
@@ -38,7 +38,7 @@ pub struct Args {
 /// Format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
-    /// For people.
+    /// For users.
     Text,
     /// One JSON object per line.
     Json,
@@ -50,9 +50,9 @@ mod tests {
     use clap::CommandFactory;
     use std::net::{IpAddr, Ipv6Addr};
 
-    /// A cluster may have addresses of IPv6 only. clusterctl sets the variable to the empty text where nobody gave it one.
+    /// A cluster may have addresses of IPv6 only. clusterctl sets the variable to the empty text by default.
     #[test]
-    fn it_listens_on_every_address_and_asks_for_no_certificate_by_default() {
+    fn it_listens_on_every_address_and_requires_no_client_certificate_by_default() {
         Args::command().debug_assert();
         for args in [&["foo-extension"][..], &["foo-extension", "--client-authorities="]] {
             let args = Args::parse_from(args);

@@ -1,7 +1,7 @@
-//! Connections to AWS: one per credentials and region, made when first needed, with one cache of look-ups each, the manager's own
-//! ([`Lookups`]). Nothing here changes anything in AWS: a change is refused before it is sent.
+//! Connections to AWS: one per credentials and region, made when first needed, with one cache of lookups each, the
+//! manager's own ([`Lookups`]). Nothing here changes anything in AWS: a change is refused before it is sent.
 
-use crate::answers::Answers;
+use crate::cached::Cache;
 use crate::seen::Seen;
 use crate::settings::Access;
 use async_trait::async_trait;
@@ -22,18 +22,21 @@ use std::time::Duration;
 const MOST: usize = 64;
 
 /// How long a question of one call may take, and one of nine calls, one after the other. Both together are less than
-/// all checks have, so that one operation or service that is silent leaves time for what is asked of the others.
+/// all checks have, so that one operation or service that does not respond leaves time for the others.
 const ONE_CALL: Duration = Duration::from_millis(1500);
 const MANY_CALLS: Duration = Duration::from_secs(3);
 
-/// How long zones, quotas of vCPUs, versions of EKS and instance profiles are the answer: as long as the other look-ups of new questions.
+/// How long zones, quotas of vCPUs, versions of EKS and instance profiles are cached: as long as the other
+/// lookups of new questions.
 const RARELY_CHANGES: Duration = Duration::from_mins(10);
-/// How long the quotas of networks are: what is used of them is part of the answer, and who made room waits for it.
+/// How long the quotas of networks are cached: what is used of them is part of the response, and a user
+/// who made room waits for it.
 const USED: Duration = Duration::from_mins(3);
-/// How long a network is known to be begun. A Cluster that is deleted and created again under its name is new after that.
+/// How long a network is known to be begun. A Cluster that is deleted and created again under its name is new after
+/// that.
 const BEGUN: Duration = Duration::from_hours(1);
 
-/// Makes the connection to a cloud. No call is made yet.
+/// Creates the connection to a cloud. No call is sent yet.
 #[async_trait]
 pub trait Connect: Send + Sync {
     /// With these credentials, in this region.
@@ -44,27 +47,28 @@ pub trait Connect: Send + Sync {
     async fn connect(&self, access: &Access, region: &str) -> anyhow::Result<Arc<dyn Cloud>>;
 }
 
-/// A connection, and what was looked up through it.
+/// A connection, and the results of its lookups.
 pub(crate) struct Connected {
     /// For questions without a cache.
     pub(crate) cloud: Arc<dyn Cloud>,
-    /// Images that are deprecated by now are not the newest. Nothing is measured here: a warning that is minutes early or late does no harm.
+    /// Images that are deprecated by now are not the newest. Nothing is measured here: a warning that is minutes early
+    /// or late does no harm.
     clock: AwsClock,
     /// Facts that hardly ever change, kept as long as the manager keeps them.
     lookups: Lookups,
-    images: Answers<ImageId, ImageInfo>,
-    types: Answers<InstanceType, InstanceTypeInfo>,
-    parameters: Answers<String, Option<String>>,
-    newest_images: Answers<ImageQuery, Option<ImageInfo>>,
-    subnets: Answers<NetworkQuery, Vec<SubnetInfo>>,
-    profiles: Answers<String, Option<InstanceProfile>>,
-    roles: Answers<String, Option<Role>>,
-    vcpus: Answers<VcpuQuota, Option<u32>>,
-    versions: Answers<(), Vec<VersionOffer>>,
-    zones: Answers<(), BTreeMap<Zone, ZoneInfo>>,
-    quotas: Answers<(), Quotas>,
+    images: Cache<ImageId, ImageInfo>,
+    types: Cache<InstanceType, InstanceTypeInfo>,
+    parameters: Cache<String, Option<String>>,
+    newest_images: Cache<ImageQuery, Option<ImageInfo>>,
+    subnets: Cache<NetworkQuery, Vec<SubnetInfo>>,
+    profiles: Cache<String, Option<InstanceProfile>>,
+    roles: Cache<String, Option<Role>>,
+    vcpus: Cache<VcpuQuota, Option<u32>>,
+    versions: Cache<(), Vec<VersionOffer>>,
+    zones: Cache<(), BTreeMap<Zone, ZoneInfo>>,
+    quotas: Cache<(), Quotas>,
     /// By cluster: whether something of its managed network exists.
-    begun: Answers<String, bool>,
+    begun: Cache<String, bool>,
 }
 
 impl Connected {
@@ -76,26 +80,30 @@ impl Connected {
             lookups,
             cloud,
             clock: AwsClock::with(Arc::new(SystemClock::start())),
-            images: Answers::of_cache(Operation::DescribeImages, ONE_CALL),
-            types: Answers::of_cache(Operation::DescribeInstanceTypes, ONE_CALL),
-            parameters: Answers::of_cache(Operation::GetParameter, ONE_CALL),
-            newest_images: Answers::of_cache(Operation::DescribeImages, ONE_CALL),
-            subnets: Answers::of_cache(Operation::DescribeSubnets, ONE_CALL),
+            images: Cache::of_cache(Operation::DescribeImages, ONE_CALL),
+            types: Cache::of_cache(Operation::DescribeInstanceTypes, ONE_CALL),
+            parameters: Cache::of_cache(Operation::GetParameter, ONE_CALL),
+            newest_images: Cache::of_cache(Operation::DescribeImages, ONE_CALL),
+            subnets: Cache::of_cache(Operation::DescribeSubnets, ONE_CALL),
             // One that lacks something may get it at any moment.
-            profiles: Answers::new(Operation::GetInstanceProfile, ONE_CALL, |profile| match profile {
+            profiles: Cache::new(Operation::GetInstanceProfile, ONE_CALL, |profile| match profile {
                 Some(profile) if profile.role.is_some() => RARELY_CHANGES,
                 Some(_) | None => Duration::ZERO,
             }),
-            // One that is refused may be mended at any moment.
-            roles: Answers::new(Operation::GetRole, ONE_CALL, |_| Duration::ZERO),
-            versions: Answers::new(Operation::DescribeClusterVersions, ONE_CALL, |_| RARELY_CHANGES),
-            vcpus: Answers::new(Operation::GetServiceQuota, ONE_CALL, |_| RARELY_CHANGES),
-            zones: Answers::new(Operation::DescribeAvailabilityZones, ONE_CALL, |_| RARELY_CHANGES),
-            quotas: Answers::new(Operation::GetServiceQuota, MANY_CALLS, |_| USED),
+            // One that is refused may be repaired at any moment.
+            roles: Cache::new(Operation::GetRole, ONE_CALL, |_| Duration::ZERO),
+            versions: Cache::new(Operation::DescribeClusterVersions, ONE_CALL, |_| RARELY_CHANGES),
+            vcpus: Cache::new(Operation::GetServiceQuota, ONE_CALL, |_| RARELY_CHANGES),
+            zones: Cache::new(Operation::DescribeAvailabilityZones, ONE_CALL, |_| RARELY_CHANGES),
+            quotas: Cache::new(Operation::GetServiceQuota, MANY_CALLS, |_| USED),
             // Until it is begun it may begin at any moment.
-            begun: Answers::new(Operation::DescribeVpcs, ONE_CALL, |begun| {
-                if *begun { BEGUN } else { Duration::ZERO }
-            }),
+            begun: Cache::new(
+                Operation::DescribeVpcs,
+                ONE_CALL,
+                |begun| {
+                    if *begun { BEGUN } else { Duration::ZERO }
+                },
+            ),
         }
     }
 
@@ -140,7 +148,7 @@ impl Connected {
         let ask = async {
             let question = Question::Versions;
             let Answer::Versions(offers) = self.cloud.describe_eks(&question).await? else {
-                let why = "it is the answer to another question";
+                let why = "it is the response to another question";
                 return Err(CloudError::new(Operation::from(&question), ErrorKind::Internal, None, why));
             };
             Ok(offers)
@@ -148,7 +156,7 @@ impl Connected {
         self.versions.get(&(), ask).await
     }
 
-    /// How many vCPUs of a quota can run, at most ten minutes old; `None` if AWS does not tell.
+    /// How many vCPUs of a quota can run, at most ten minutes old; `None` if AWS does not return it.
     pub(crate) async fn vcpu_quota(&self, quota: VcpuQuota) -> foo_cloud::Result<Option<u32>> {
         self.vcpus.get(&quota, self.cloud.vcpu_quota(quota)).await
     }
@@ -164,7 +172,8 @@ impl Connected {
         self.quotas.get(&(), self.cloud.quotas()).await
     }
 
-    /// Whether there is something of a cluster's managed network: a part of this kind. That there is can be an hour old.
+    /// Whether there is something of a cluster's managed network: a part of this kind. That there is can be an hour
+    /// old.
     pub(crate) async fn has_begun(&self, cluster: &str, kind: Kind) -> foo_cloud::Result<bool> {
         let tag = Scope::Tag(TAG_CLUSTER.to_owned(), cluster.to_owned());
         let ask = async {
@@ -200,7 +209,7 @@ impl Clouds {
         if open.len() >= MOST {
             open.clear();
         }
-        // Another call may have been faster; then its answers are there already.
+        // Another call may have been faster; then its responses are there already.
         Ok(Arc::clone(open.entry(key).or_insert(made)))
     }
 

@@ -15,12 +15,12 @@ use std::sync::Arc;
 
 /// The extension. Handlers whose setting is off let everything pass, so settings change without another discovery.
 ///
-/// Without an answer core stops (`Fail`) where it would otherwise write what nobody asked for: templates without values, an
-/// upgrade without its plan, workers that are to wait. It goes on (`Ignore`) without what only tells early what would be found out
-/// later; those hooks are called for every Cluster, those of other classes included.
+/// Without a response core stops (`Fail`) where it would otherwise write what no user requested: templates without
+/// values, an upgrade without its plan, workers that are to wait. It continues (`Ignore`) without what only reports
+/// early what would be found out later; those hooks are called for every Cluster, those of other classes included.
 ///
-/// The hooks of in-place updates are not served: core updates Machines of MachineDeployments only, and all of this provider's
-/// are of MachinePools (docs/decisions/0017-extension-and-aws.md).
+/// The hooks of in-place updates are not served: core updates Machines of MachineDeployments only, and all of this
+/// provider's are of MachinePools (docs/decisions/0017-extension-and-aws.md).
 ///
 /// # Errors
 ///
@@ -58,7 +58,7 @@ pub fn extension(clouds: Clouds) -> anyhow::Result<Extension> {
     ])?)
 }
 
-/// A handler that tells the variables of a class. The request does not say which class it is about.
+/// A handler that returns the variables of a class. The request does not show which class it is about.
 fn discovering(name: &str, class: Class) -> anyhow::Result<Handler> {
     let definitions = definitions(class)?;
     Ok(Handler::new(DiscoverVariables, name, move |request: DiscoverVariablesRequest| {
@@ -71,7 +71,7 @@ fn asking<H, F, R>(clouds: &Arc<Clouds>, hook: H, name: &str, function: F) -> Ha
 where
     H: Hook,
     F: Fn(Arc<Clouds>, H::Request) -> R + Send + Sync + 'static,
-    R: Future<Output = Result<H::Answer, Failure>> + Send + 'static,
+    R: Future<Output = Result<H::Output, Failure>> + Send + 'static,
 {
     let clouds = Arc::clone(clouds);
     Handler::new(hook, name, move |request| function(Arc::clone(&clouds), request))

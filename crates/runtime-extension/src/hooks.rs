@@ -20,8 +20,8 @@ const AWS_CHANGES: Duration = Duration::from_mins(1);
 /// The same about an annotation.
 const ANNOTATION_CHANGES: Duration = Duration::from_secs(15);
 
-/// Before anything of a Cluster exists: AWS accepts the credentials, and has what the Cluster's variables name: network, images, instance
-/// profiles, and the role of a control plane on EKS.
+/// Before anything of a Cluster exists: AWS accepts the credentials, and has what the Cluster's variables name:
+/// network, images, instance profiles, and the role of a control plane on EKS.
 pub(crate) async fn before_cluster_create(
     clouds: &Clouds,
     request: &BeforeClusterCreateRequest,
@@ -36,18 +36,18 @@ pub(crate) async fn before_cluster_create(
     if let Some(problem) = credentials_problem(clouds, &settings, &topology).await {
         return Ok(Decision::retry_in(AWS_CHANGES, format!("identity {}: {problem}", topology.identity)));
     }
-    let report = checks::look(clouds, &settings, &topology).await;
+    let report = checks::check(clouds, &settings, &topology).await;
     if let Some(unanswered) = report.unanswered() {
         tracing::warn!(cluster = topology.cluster, %unanswered, "the Cluster was not checked completely against AWS");
     }
     Ok(report.refusal().map_or(Decision::Proceed, |refusal| Decision::retry_in(AWS_CHANGES, refusal)))
 }
 
-/// Why AWS does not accept the credentials; `None` if it does, or does not say.
+/// Why AWS does not accept the credentials; `None` if it does, or does not respond.
 async fn credentials_problem(clouds: &Clouds, settings: &Settings, topology: &Topology) -> Option<String> {
     let aws = checks::connection(clouds, settings, topology).await.ok()?;
-    let answer = tokio::time::timeout(DEADLINE, aws.cloud.account()).await.ok()?;
-    let error = answer.err()?;
+    let response = tokio::time::timeout(DEADLINE, aws.cloud.account()).await.ok()?;
+    let error = response.err()?;
     matches!(error.kind, ErrorKind::Denied | ErrorKind::Credentials).then(|| error.to_string())
 }
 
@@ -89,7 +89,7 @@ pub(crate) async fn before_workers_upgrade(
         let pools = unseen.join(", ");
         tracing::warn!(cluster = topology.cluster, pools, "which images pools boot from is not known");
     }
-    let report = checks::look(clouds, &settings, &topology).await;
+    let report = checks::check(clouds, &settings, &topology).await;
     if let Some(unanswered) = report.unanswered() {
         tracing::warn!(cluster = topology.cluster, %unanswered, "whether images exist is not known");
     }
@@ -101,11 +101,11 @@ pub(crate) fn after_control_plane_upgrade(
     request: &AfterControlPlaneUpgradeRequest,
 ) -> Result<Decision, Failure> {
     let settings = Settings::of(&request.settings)?;
-    let held = settings.pause_workers && request.cluster.annotation(PAUSE_WORKERS_ANNOTATION).is_some();
-    Ok(if held {
+    let paused = settings.pause_workers && request.cluster.annotation(PAUSE_WORKERS_ANNOTATION).is_some();
+    Ok(if paused {
         Decision::retry_in(
             ANNOTATION_CHANGES,
-            format!("the annotation {PAUSE_WORKERS_ANNOTATION} of the Cluster holds the workers"),
+            format!("the annotation {PAUSE_WORKERS_ANNOTATION} of the Cluster blocks the workers"),
         )
     } else {
         Decision::Proceed
@@ -122,9 +122,9 @@ pub(crate) async fn before_cluster_delete(
         return Ok(Decision::Proceed);
     }
     let cluster = request.cluster.name();
-    // Whether there is an image for the version is all the same now.
+    // Whether there is an image for the version no longer matters.
     let found = match Topology::of_cluster(&without_pools(&request.cluster), "") {
-        Ok(Some(topology)) => leftovers::look(clouds, &settings, &topology, &request.cluster).await,
+        Ok(Some(topology)) => leftovers::find(clouds, &settings, &topology, &request.cluster).await,
         Ok(None) => return Ok(Decision::Proceed),
         // A Cluster can always be deleted.
         Err(unreadable) => {

@@ -1,5 +1,5 @@
-//! What workloads leave in AWS: load balancers and volumes that controllers in the workload cluster made. With the Cluster gone nobody
-//! deletes them; they cost money, and a VPC with a load balancer in it cannot be deleted.
+//! What workloads leave in AWS: load balancers and volumes that controllers in the workload cluster created. Without
+//! the Cluster no controller deletes them; they cost money, and a VPC with a load balancer in it cannot be deleted.
 
 use crate::checks::{self, DEADLINE};
 use crate::clouds::{Clouds, Connected};
@@ -12,9 +12,9 @@ use foo_model::network::{Kind, LoadBalancer, Scope};
 use foo_runtime_sdk::Object;
 use std::collections::BTreeSet;
 
-/// Tags by which something belongs to a cluster: the cloud provider's has the name in its key (Kubernetes, "Cloud Provider AWS",
-/// cluster tagging; the EBS CSI driver's too, with `--k8s-tag-cluster-id`), that of the AWS Load Balancer Controller in its value
-/// (its documentation, "Resource tags").
+/// Tags by which something belongs to a cluster: the cloud provider's has the name in its key (Kubernetes, "Cloud
+/// Provider AWS", cluster tagging; the EBS CSI driver's too, with `--k8s-tag-cluster-id`), that of the AWS Load
+/// Balancer Controller in its value (its documentation, "Resource tags").
 const OF_CLOUD_PROVIDER: &str = "kubernetes.io/cluster/";
 const OF_CONTROLLER: &str = "elbv2.k8s.aws/cluster";
 
@@ -30,8 +30,8 @@ pub(crate) struct Leftovers {
     pub(crate) unanswered: Vec<String>,
 }
 
-/// Looks for what is left of a Cluster.
-pub(crate) async fn look(
+/// Finds what is left of a Cluster.
+pub(crate) async fn find(
     clouds: &Clouds,
     settings: &Settings,
     topology: &Topology,
@@ -49,9 +49,9 @@ pub(crate) async fn look(
         tokio::time::timeout(DEADLINE / 2, names_of_network(&aws, topology)),
     );
     let mut in_eks = BTreeSet::new();
-    for (answer, what) in [(groups, "its groups"), (network, "its network")] {
-        let answer = answer.unwrap_or_else(|_late| Err("AWS did not answer in time".to_owned()));
-        match answer {
+    for (result, what) in [(groups, "its groups"), (network, "its network")] {
+        let result = result.unwrap_or_else(|_late| Err("AWS did not respond in time".to_owned()));
+        match result {
             Ok(tagged) => in_eks.extend(tagged),
             Err(why) => unanswered.push(format!("names of the cluster in tags of {what}: {why}")),
         }
@@ -66,9 +66,9 @@ pub(crate) async fn look(
         tokio::time::timeout(DEADLINE, load_balancers(&aws, topology, &names)),
         tokio::time::timeout(DEADLINE, volumes(&aws, &names)),
     );
-    let mut found = |answer: Result<Result<Vec<String>, String>, _>, what: &str| {
-        let late: Result<Vec<String>, String> = Err("AWS did not answer in time".to_owned());
-        answer.unwrap_or(late).unwrap_or_else(|why| {
+    let mut found = |result: Result<Result<Vec<String>, String>, _>, what: &str| {
+        let late: Result<Vec<String>, String> = Err("AWS did not respond in time".to_owned());
+        result.unwrap_or(late).unwrap_or_else(|why| {
             unanswered.push(format!("{what}: {why}"));
             Vec::new()
         })
@@ -80,8 +80,8 @@ pub(crate) async fn look(
 /// The names that the provider tagged the Cluster's groups with: the one at EKS, whatever it is.
 async fn names_of_groups(aws: &Connected, topology: &Topology) -> Result<BTreeSet<String>, String> {
     let groups = aws.cloud.describe_groups_tagged(TAG_CLUSTER).await.map_err(|error| error.to_string())?;
-    let ours = groups.iter().filter(|group| group.tags.get(TAG_CLUSTER) == Some(&topology.cluster));
-    let keys = ours.flat_map(|group| group.tags.keys());
+    let own = groups.iter().filter(|group| group.tags.get(TAG_CLUSTER) == Some(&topology.cluster));
+    let keys = own.flat_map(|group| group.tags.keys());
     Ok(keys.filter_map(|key| key.strip_prefix(OF_CLOUD_PROVIDER)).map(str::to_owned).collect())
 }
 
@@ -114,7 +114,8 @@ fn of_cluster<'a>(names: &BTreeSet<String>, all: impl Iterator<Item = &'a LoadBa
     all.filter(of_cluster).map(|one| one.name.clone()).collect()
 }
 
-/// Volumes that stay when the instances are gone. Those of nodes have the tag, too, where users gave it to the pool.
+/// Volumes that stay when the instances are terminated. Those of nodes have the tag, too, where users gave it to the
+/// pool.
 async fn volumes(aws: &Connected, names: &BTreeSet<String>) -> Result<Vec<String>, String> {
     let stay = |volume: &VolumeInfo| !volume.goes_with_instance;
     let mut found = BTreeSet::new();
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sentence_names_what_is_there_in_order_and_how_it_goes() {
+    fn the_message_names_leftovers_in_order_and_how_to_delete_them() {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         assert_eq!(sentence(Vec::new(), Vec::new()), None);
         assert_eq!(

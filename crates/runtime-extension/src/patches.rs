@@ -1,5 +1,5 @@
-//! GeneratePatches: the templates with the values of the variables. Only our own templates are touched, and only fields that a
-//! variable is written to.
+//! GeneratePatches: the templates with the values of the variables. Only our own templates are touched, and only fields
+//! that a variable is written to.
 
 use crate::settings::Settings;
 use crate::variables::images;
@@ -26,7 +26,7 @@ const NODES: Selector<'_> = Selector::of(BOOTSTRAP_GROUP, "FooNodeConfigTemplate
 /// The image that the templates of our ClusterClasses name: none exists under it.
 const NO_IMAGE: &str = "ami-0";
 
-/// A patch for each of our templates that is not yet as the variables say.
+/// A patch for each template of the provider that does not match the variables yet.
 ///
 /// # Errors
 ///
@@ -37,7 +37,7 @@ pub(crate) fn generate(
     let _known: Settings = Settings::of(&request.settings)?;
     let mut patches = Vec::new();
     for item in request.items.iter().flatten() {
-        if !is_ours(&item.object) {
+        if !is_own(&item.object) {
             // Most of what is sent is of others, and is not copied.
             continue;
         }
@@ -49,7 +49,7 @@ pub(crate) fn generate(
     Ok(patches)
 }
 
-fn is_ours(object: &Object) -> bool {
+fn is_own(object: &Object) -> bool {
     [BOOTSTRAP_GROUP, CONTROL_PLANE_GROUP, INFRASTRUCTURE_GROUP].contains(&object.group())
 }
 
@@ -132,7 +132,7 @@ fn value_of<'a>(variable: &Variable, variables: Variables<'a>) -> Result<Option<
 
 fn write_image(object: &mut Object, variables: Variables<'_>) -> Result<(), Failure> {
     if let Some(id) = images::image(variables, &pool_version(variables)?)? {
-        // Whatever else the template says of its image: only one may be set.
+        // Whatever else the template sets for its image: only one may be set.
         set(object, &["ami"], json!({"id": id}));
     }
     if object.at("/spec/template/spec/ami/id").is_some_and(|id| id == NO_IMAGE) {

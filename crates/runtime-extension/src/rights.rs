@@ -1,4 +1,5 @@
-//! Tests: the policy of the release (docs/reference/iam-extension-policy.json) allows what the extension calls, and nothing else.
+//! Tests: the policy of the release (docs/reference/iam-extension-policy.json) allows what the extension calls, and
+//! nothing else.
 
 use crate::hooks::{before_cluster_create, before_cluster_delete};
 use crate::testing::{World, topology_request};

@@ -1,8 +1,8 @@
-//! What ValidateTopology has shown of pools whose images are looked up. Hooks on the way of an upgrade get the Cluster only,
-//! and its variables do not say what its templates look up.
+//! What ValidateTopology has shown of pools whose images are looked up. Hooks on the way of an upgrade get the Cluster
+//! only, and its variables do not show what its templates look up.
 //!
-//! Core computes a topology, and so shows it, many times before the workers take a version. A replica that was started in between
-//! may not have seen it: then it does not know.
+//! Core computes a topology, and so shows it, many times before the workers take a version. A replica that was started
+//! in between may not have seen it: then it does not know.
 
 use crate::topology::Topology;
 use foo_api::pool::Ami;
@@ -16,7 +16,7 @@ const MOST: usize = 1000;
 #[derive(Debug, Default)]
 pub(crate) struct Seen(Mutex<BTreeMap<String, BTreeMap<String, Template>>>);
 
-/// What the template of a pool says.
+/// What the template of a pool reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Template {
     /// Where its image is from.

@@ -1,5 +1,5 @@
-//! What an ExtensionConfig, or a reference to a handler in a ClusterClass, may set. A setting that nobody knows is a
-//! failure of every call: mistyped, it would switch off what somebody relies on.
+//! What an ExtensionConfig, or a reference to a handler in a ClusterClass, may set. A setting that is not known is a
+//! failure of every call: mistyped, it would switch off what a user relies on.
 
 use foo_runtime_sdk::Failure;
 use serde::Deserialize;
@@ -13,25 +13,26 @@ use std::collections::BTreeMap;
     reason = "each switches one hook on, and is written as true or false"
 )]
 pub struct Settings {
-    /// Which FooClusterIdentities may be looked at AWS with, and how. Topologies with any other identity are not checked
+    /// Which FooClusterIdentities may be used to read AWS, and how. Topologies with any other identity are not checked
     /// against AWS.
     pub identities: Vec<Identity>,
     /// What ValidateTopology does with what AWS would refuse.
     pub checks: Checks,
-    /// BeforeClusterCreate: hold a Cluster until the credentials work, and its network, images and instance profiles exist.
+    /// BeforeClusterCreate: hold a Cluster until the credentials work, and its network, images and instance profiles
+    /// exist.
     pub preflight: bool,
     /// BeforeWorkersUpgrade: hold the workers until the images of the new version exist.
     pub wait_for_images: bool,
     /// AfterControlPlaneUpgrade: hold the workers of Clusters with the annotation
     /// [`PAUSE_WORKERS_ANNOTATION`](foo_api::names::PAUSE_WORKERS_ANNOTATION).
     pub pause_workers: bool,
-    /// BeforeClusterDelete: look for load balancers and volumes that the Cluster's workloads leave in AWS.
+    /// BeforeClusterDelete: find load balancers and volumes that the Cluster's workloads leave in AWS.
     pub leftovers: bool,
     /// Kubernetes versions that an upgrade may pass through, in addition to those of the variable `images`.
     pub versions: Vec<String>,
 }
 
-/// What becomes of findings in AWS.
+/// What happens with findings in AWS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub enum Checks {
     /// The topology is refused.

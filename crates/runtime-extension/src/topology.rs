@@ -59,7 +59,8 @@ pub(crate) struct Eks {
 pub(crate) struct Pool {
     /// Its name in the topology.
     pub(crate) name: String,
-    /// Name of its FooMachinePool, if core says it. A new pool has another one in each computation, until it is created.
+    /// Name of its FooMachinePool, if core sends it. A new pool has another one in each computation, until it is
+    /// created.
     pub(crate) object: Option<String>,
     /// Desired replicas; 0 where something else than the topology decides on them.
     pub(crate) replicas: u32,
@@ -84,7 +85,8 @@ pub(crate) struct Pool {
 pub(crate) struct LookedUp {
     /// What it follows from, together with a version and the instance types.
     pub(crate) ami: Ami,
-    /// Kubernetes version that the pool has, or begins with. A pool that runs has a record of its image, and needs no look-up.
+    /// Kubernetes version that the pool has, or begins with. A pool that runs has a record of its image, and needs no
+    /// lookup.
     pub(crate) now: Option<String>,
     /// Kubernetes version that it is to reach, if that is another one.
     pub(crate) next: Option<String>,
@@ -95,7 +97,7 @@ impl Topology {
     ///
     /// # Errors
     ///
-    /// When a template of ours cannot be read.
+    /// When a template of the provider cannot be read.
     pub(crate) fn of_templates(request: &ValidateTopologyRequest) -> Result<Option<Self>, Failure> {
         let items: Vec<_> = request.items.iter().flatten().collect();
         let Some(cluster) = items.iter().find(|item| CLUSTERS.matches(&item.object)) else { return Ok(None) };
@@ -134,8 +136,8 @@ impl Topology {
         }))
     }
 
-    /// From the variables of a Cluster, for its version or another one; `None` if it has none of ours. Which instance types its
-    /// pools have is not known: that depends on their templates.
+    /// From the variables of a Cluster, for its version or another one; `None` if it has none of the provider. Which
+    /// instance types its pools have is not known: that depends on their templates.
     ///
     /// # Errors
     ///
@@ -143,7 +145,7 @@ impl Topology {
     pub(crate) fn of_cluster(cluster: &Object, version: &str) -> Result<Option<Self>, Failure> {
         let of_cluster: Vec<Variable> = listed(cluster, "/spec/topology/variables")?;
         let variables = Variables::new(&[], &of_cluster);
-        // Hooks are called for every Cluster: those whose variables only have the names of ours are not ours.
+        // Hooks are called for every Cluster: those whose variables only have the same names are of other providers.
         let needed = |name: &str| variables.find::<String>(name).ok().flatten();
         let subnets = variables.find::<Vec<NetworkReference>>(SUBNETS).map(Option::unwrap_or_default);
         let control_plane = needed("kubeconfigSecret").or_else(|| needed("roleARN"));
@@ -233,8 +235,8 @@ fn looked_up(ami: &Ami, now: String, target: &str) -> Option<LookedUp> {
     ami.id.is_none().then(|| LookedUp { ami: ami.clone(), now: Some(now), next })
 }
 
-/// How many instances of a pool of several types are spot instances. Those on demand are rounded up (EC2 Auto Scaling API
-/// Reference, InstancesDistribution, `OnDemandPercentageAboveBaseCapacity`).
+/// How many instances of a pool of several types are spot instances. Those on demand are rounded up (EC2 Auto Scaling
+/// API Reference, InstancesDistribution, `OnDemandPercentageAboveBaseCapacity`).
 fn spot(mixed: &MixedInstances, replicas: u32) -> u32 {
     let base = u32::try_from(mixed.on_demand_base).unwrap_or_default();
     let percent = u32::try_from(mixed.on_demand_percentage).unwrap_or(100);
@@ -307,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_without_our_variables_is_not_ours() {
+    fn a_cluster_without_the_providers_variables_is_of_another_provider() {
         for variables in [
             json!([{"name": "zone", "value": 1}]),
             json!([
@@ -323,7 +325,7 @@ mod tests {
 
     /// Images of its pools are looked up by the provider, and the class with inline patches has no `networkMode`.
     #[test]
-    fn a_cluster_on_eks_is_ours_and_names_no_images() {
+    fn a_cluster_on_eks_is_recognized_and_names_no_images() {
         let cluster = Object(json!({
             "metadata": {"name": "c", "namespace": "n"},
             "spec": {"topology": {
@@ -342,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pools_own_images_go_first() {
+    fn images_of_the_pool_take_precedence() {
         let cluster = Object(json!({
             "metadata": {"name": "c", "namespace": "n"},
             "spec": {"topology": {

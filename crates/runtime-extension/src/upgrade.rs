@@ -1,5 +1,6 @@
-//! Upgrade plans: one minor version after the other for the control plane. Steps of the workers are left to core, which takes
-//! the fewest that the skew policy allows (Cluster API v1.14, `ComputeUpgradePlan`: one for every three minor versions).
+//! Upgrade plans: one minor version after the other for the control plane. Steps of the workers are left to core, which
+//! takes the fewest that the skew policy allows (Cluster API v1.14, `ComputeUpgradePlan`: one for every three minor
+//! versions).
 
 use crate::checks;
 use crate::checks::eks::{is_offered, not_offered};
@@ -15,14 +16,15 @@ use foo_runtime_sdk::{Failure, Object};
 use serde::Deserialize as _;
 use std::ops::Range;
 
-/// A plan from the version of the control plane to the one that is to run. The versions between are the newest of their minor
-/// version that the settings or the Cluster's variable `images` name; on EKS, where none is named, the one that EKS runs. If AWS does
-/// not tell which that is, it is the first of its minor: EKS takes no more than the minor from it.
+/// A plan from the version of the control plane to the one that is to run. The versions between are the newest of their
+/// minor version that the settings or the Cluster's variable `images` name; on EKS, where none is named, the one that
+/// EKS runs. If AWS does not show which that is, it is the first of its minor: EKS takes no more than the minor from
+/// it.
 ///
 /// # Errors
 ///
-/// When EKS does not offer a version on the way. Elsewhere when no version of a minor version between is known: one that is guessed
-/// would be one that the owner of the control plane does not upgrade to, or that no image exists for.
+/// When EKS does not offer a version on the way. Elsewhere when no version of a minor version between is known: one
+/// that is guessed would be one that the owner of the control plane does not upgrade to, or that no image exists for.
 pub(crate) async fn plan(
     clouds: &Clouds,
     request: &GenerateUpgradePlanRequest,
@@ -38,7 +40,7 @@ pub(crate) async fn plan(
         return Err(Failure::new(format!("there is no way from Kubernetes {} to {}", from.text, to.text)));
     }
     let named = named(&settings, &request.cluster)?;
-    // Pools are all the same to the control plane, and may have no image for these versions yet.
+    // Pools do not matter to the control plane, and may have no image for these versions yet.
     let topology = Topology::of_cluster(&without_pools(&request.cluster), &to.text)?;
     let on_eks = topology.filter(|topology| topology.eks.is_some());
     let mut control_plane = match &on_eks {
@@ -54,7 +56,7 @@ fn between(from: &Kubernetes, to: &Kubernetes) -> Range<u64> {
     from.version.minor.saturating_add(1)..to.version.minor
 }
 
-/// The newest version of a minor that somebody named.
+/// The newest version of a minor that some object names.
 fn newest(named: &[Kubernetes], (major, minor): (u64, u64)) -> Option<&Kubernetes> {
     let of_minor = named.iter().filter(|one| one.version.major == major && one.version.minor == minor);
     of_minor.max_by(|a, b| a.version.cmp(&b.version))
@@ -233,7 +235,7 @@ mod tests {
         let found = plan_on_eks(&world, "v1.32.1", "v1.35.0-eks-a", &[]).await;
         assert_eq!(found, Ok(vec![first.clone(), second.clone(), "v1.35.0-eks-a".to_owned()]));
         let found = plan_on_eks(&world, "v1.32.1", "v1.35.0", &["v1.33.1-eks-b", "v1.35.0"]).await;
-        let named = "the image of a version that somebody named is there for sure";
+        let named = "the image of a version that an object names exists for sure";
         assert_eq!(
             found,
             Ok(vec!["v1.33.1-eks-b".to_owned(), second.clone(), "v1.35.0".to_owned()]),
@@ -244,8 +246,8 @@ mod tests {
 
     /// The version that EKS runs, by minor.
     async fn patches(world: &World) -> BTreeMap<String, String> {
-        let answer = world.aws.cloud(DEFAULT_REGION, "own").describe_eks(&Question::Versions).await;
-        let Answer::Versions(offers) = answer.unwrap() else { panic!("no versions") };
+        let response = world.aws.cloud(DEFAULT_REGION, "own").describe_eks(&Question::Versions).await;
+        let Answer::Versions(offers) = response.unwrap() else { panic!("no versions") };
         let patch = |offer: VersionOffer| (offer.version.to_string(), format!("v{}", offer.patch.unwrap()));
         offers.into_iter().map(patch).collect()
     }
@@ -254,16 +256,16 @@ mod tests {
     async fn a_version_that_eks_does_not_offer_is_refused() {
         let world = World::new();
         let why = plan_on_eks(&world, "v1.35.0", "v1.99.0", &[]).await.unwrap_err();
-        let said = "EKS does not offer Kubernetes 1.37 in eu-central-1; it offers 1.";
-        assert!(why.starts_with(said), "{why}");
+        let message = "EKS does not offer Kubernetes 1.37 in eu-central-1; it offers 1.";
+        assert!(why.starts_with(message), "{why}");
         let why = plan_on_eks(&world, "v1.36.0", "v1.37.0", &["v1.37.0"]).await.unwrap_err();
-        assert!(why.starts_with(said), "{why}");
+        assert!(why.starts_with(message), "{why}");
         let within = plan_on_eks(&world, "v1.37.0", "v1.37.1", &[]).await;
         assert_eq!(within, Ok(vec!["v1.37.1".to_owned()]), "the minor does not change");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn if_aws_is_silent_the_steps_are_plain_minors() {
+    async fn without_a_response_of_aws_the_steps_are_plain_minors() {
         for fault in [Fault::Denied, Fault::Throttled, Fault::Unreachable, Fault::Hang] {
             let world = World::new();
             world.aws.add_fault(FaultRule::on("DescribeClusterVersions", fault.clone()));

@@ -10,11 +10,11 @@ use foo_runtime_sdk::Failure;
 use foo_runtime_sdk::hooks::ValidateTopologyRequest;
 use foo_runtime_sdk::variables::Variables;
 
-/// Accepts a topology, or says what is wrong with it.
+/// Accepts a topology, or shows what is wrong with it.
 ///
 /// # Errors
 ///
-/// What AWS would refuse; what it does not answer is logged and no error.
+/// What AWS would refuse; a missing response is logged and no error.
 pub(crate) async fn validate(clouds: &Clouds, request: &ValidateTopologyRequest) -> Result<(), Failure> {
     let settings = Settings::of(&request.settings)?;
     let Some(mut topology) = Topology::of_templates(request)? else { return Ok(()) };
@@ -28,7 +28,7 @@ pub(crate) async fn validate(clouds: &Clouds, request: &ValidateTopologyRequest)
     if settings.checks == Checks::Off {
         return Ok(());
     }
-    let report = checks::look(clouds, &settings, &topology).await;
+    let report = checks::check(clouds, &settings, &topology).await;
     let cluster = topology.cluster.as_str();
     if let Some(unanswered) = report.unanswered() {
         tracing::warn!(cluster, %unanswered, "the topology was not checked completely against AWS");

@@ -1,5 +1,5 @@
-//! The ClusterClasses of a pair make the same objects of the same variables: the one by inline patches, which are applied here as
-//! Cluster API applies them, the other by this extension.
+//! The ClusterClasses of a pair create the same objects from the same variables: the one by inline patches, which are
+//! applied here as Cluster API applies them, the other by this extension.
 
 #![expect(
     clippy::expect_used,
@@ -138,7 +138,7 @@ fn apply(template: &mut Value, patches: &Value, variables: &Map<String, Value>) 
     }
 }
 
-/// What the extension makes of it.
+/// What the extension patches.
 async fn external(class: &Class, variables: &Map<String, Value>) -> Vec<Value> {
     let mut used = class.used();
     let items: Vec<Value> = used
@@ -155,11 +155,11 @@ async fn external(class: &Class, variables: &Map<String, Value>) -> Vec<Value> {
     let extension = foo_runtime_extension::extension(Clouds::new(Arc::new(NoAws))).expect("an extension");
     let path = foo_runtime_sdk::hooks::path("GeneratePatches", Some("patches"));
     let handler = extension.at(&path).expect("a handler");
-    let answer = testing::call(handler, &json!({"variables": variables, "items": items})).await;
-    assert_eq!(answer["status"], "Success", "{answer}");
-    let answer: foo_runtime_sdk::hooks::GeneratePatchesResponse =
-        serde_json::from_value(answer).expect("an answer");
-    for item in answer.items {
+    let response = testing::call(handler, &json!({"variables": variables, "items": items})).await;
+    assert_eq!(response["status"], "Success", "{response}");
+    let response: foo_runtime_sdk::hooks::GeneratePatchesResponse =
+        serde_json::from_value(response).expect("a response");
+    for item in response.items {
         let change: Value = serde_json::from_slice(&item.patch).expect("JSON");
         let template = &mut used[item.uid.parse::<usize>().expect("an index")].1;
         if change.is_array() {
@@ -191,8 +191,8 @@ fn pair(name: &str) -> (Class, Class) {
     (read(name), read(&format!("{name}-extension")))
 }
 
-/// Both of a pair make the same of variables, and what they make is not what the templates say.
-async fn make_the_same((by_hand, by_extension): &(Class, Class), given: &Value) -> Vec<Value> {
+/// Both of a pair create the same objects from variables, and these differ from the templates.
+async fn create_the_same((by_hand, by_extension): &(Class, Class), given: &Value) -> Vec<Value> {
     let variables = with_defaults(by_hand, given);
     let expected = inline(by_hand, &variables);
     assert_eq!(expected.len(), 6);
@@ -230,7 +230,7 @@ async fn both_classes_make_the_same_objects_of_the_same_variables() {
         "endpoints": [{"name": "S3"}], "tags": {"team": "a"}, "deletion": {"leftovers": "Delete"},
     });
     for given in [least, most, managed, described] {
-        make_the_same(&pair, &given).await;
+        create_the_same(&pair, &given).await;
     }
 }
 
@@ -239,7 +239,7 @@ async fn both_eks_classes_make_the_same_objects_of_the_same_variables() {
     let pair = pair("foo-eks");
     let role = "arn:aws:iam::123456789012:role/eks-control-plane";
     let least = json!({"region": "eu-central-1", "roleARN": role, "instanceProfile": "nodes"});
-    let made = make_the_same(&pair, &least).await;
+    let made = create_the_same(&pair, &least).await;
     assert_eq!(
         made[0],
         json!({"template": {"spec": {"region": "eu-central-1", "network": {"managed": {}}}}})
@@ -257,12 +257,12 @@ async fn both_eks_classes_make_the_same_objects_of_the_same_variables() {
         "tags": {"team": "a"}, "nodeLabels": {"team": "a"},
         "nodeTaints": [{"key": "dedicated", "value": "a", "effect": "NoExecute"}],
     });
-    let made = make_the_same(&pair, &most).await;
+    let made = create_the_same(&pair, &most).await;
     let taints: Vec<_> = made.iter().map(|spec| &spec["template"]["spec"]["taints"]).collect();
     assert_eq!(taints.iter().filter(|taints| **taints == &most["nodeTaints"]).count(), 2, "{taints:?}");
     let mut own_image = least.clone();
     own_image["amiID"] = json!("ami-1");
-    make_the_same(&pair, &own_image).await;
+    create_the_same(&pair, &own_image).await;
 }
 
 /// Before any patch they differ in nothing but names, so a change to one class that the other lacks is found.

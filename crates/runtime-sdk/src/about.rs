@@ -1,4 +1,5 @@
-//! Which Cluster a request is about, for the log. Requests are large, and name it near their beginning: what follows is not read.
+//! Which Cluster a request is about, for the log. Requests are large, and name it near their beginning: what follows is
+//! not read.
 
 use crate::variables::{BUILTIN, Variable};
 use serde::Deserialize;
@@ -56,7 +57,7 @@ impl<'de> Visitor<'de> for Search<'_> {
     }
 }
 
-/// The Cluster in the variable that core makes.
+/// The Cluster in the variable that core creates.
 fn builtin(variables: Vec<Variable>) -> Option<Name> {
     let builtin = variables.into_iter().find(|variable| variable.name == BUILTIN)?;
     Name::deserialize(builtin.value.get("cluster")?).ok()

@@ -1,11 +1,11 @@
-//! What a handler of a blocking hook answers: go on, or wait.
+//! What a handler of a blocking hook returns: continue, or wait.
 
 use std::time::Duration;
 
-/// What a handler of a blocking hook answers.
+/// What a handler of a blocking hook returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Go on.
+    /// Continue.
     Proceed,
     /// Wait: call again after this time, rounded up to whole seconds, at least one.
     RetryIn(Duration, Why),
@@ -23,7 +23,7 @@ impl<T: Into<String>> From<T> for Why {
 }
 
 impl Decision {
-    /// Wait, and say for what.
+    /// Wait, with a message that names what for.
     pub fn retry_in(after: Duration, why: impl Into<Why>) -> Self {
         Self::RetryIn(after, why.into())
     }

@@ -1,7 +1,7 @@
-//! Reading structs that keep the fields they do not know, without the copy that serde's `flatten` makes.
+//! Reading structs that keep the fields they do not know, without the copy of serde's `flatten`.
 //!
-//! `flatten` holds a whole object in an intermediate form before it looks at the first field. Requests of the topology hooks
-//! have megabytes, nearly all of them inside such objects.
+//! `flatten` keeps a whole object in an intermediate form before it reads the first field. Requests of the topology
+//! hooks have megabytes, nearly all of them inside such objects.
 
 use serde::de::{DeserializeOwned, DeserializeSeed, Error, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserializer, forward_to_deserialize_any};
@@ -23,7 +23,7 @@ where
     Ok((known, unknown))
 }
 
-/// A deserializer of one struct, which says by itself which fields it has.
+/// A deserializer of one struct, which declares its fields.
 struct Sieve<'a, D> {
     inner: D,
     unknown: &'a mut Map<String, Value>,
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_kept_and_written_again() {
+    fn unknown_fields_are_preserved() {
         let sent = json!({"a\"b": 1, "neededField": 2, "new": {"deep": [1, null]}, "other": ["x"]});
         let sample = read(&sent).unwrap();
         assert_eq!((sample.needed_field, sample.other.as_deref()), (2, Some(&["x".to_owned()][..])));
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_named_as_ever() {
+    fn fields_of_the_wrong_type_are_named() {
         let why = |value: Value| read(&value).unwrap_err();
         assert!(
             why(json!({"new": 1})).starts_with("missing field `neededField`"),

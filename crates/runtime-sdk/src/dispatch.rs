@@ -1,15 +1,15 @@
-//! One call: from a path and a body to an answer, in time.
+//! One call: from a path and a body to a response, in time.
 //!
-//! Core waits for a handler as long as the handler said at discovery. If it hears nothing by then it has only an error of
-//! its HTTP client to show. So a handler that is late is answered for a little earlier, by one sentence that core can
-//! show: a `Failure`, or, for a handler with failure policy `Ignore`, an HTTP error. Core never ignores a `Failure`, and
-//! whoever asked for `Ignore` asked that a broken extension stops nothing. A handler that panics is answered for in the
-//! same way, and so is one for which there was no room ([`crate::server::ROOM`]).
+//! Core waits for a handler as long as the handler declared at discovery. Without a response by then it has only an
+//! error of its HTTP client to show. So a handler that is late gets a response a little earlier, by one sentence that
+//! core can show: a `Failure`, or, for a handler with failure policy `Ignore`, an HTTP error. Core never ignores a
+//! `Failure`, and with `Ignore` a broken extension stops nothing. A handler that panics gets a response in the same
+//! way, and so does one for which there was no room ([`crate::server::ROOM`]).
 
 use crate::about;
 use crate::extension::{Ended, Extension, Handler};
 use crate::hooks::FailurePolicy;
-use crate::metrics::{Metrics, Outcome};
+use crate::metrics::{CallOutcome, Metrics};
 use bytes::Bytes;
 use http::StatusCode;
 use std::sync::Arc;
@@ -17,9 +17,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
-/// An answer to core.
+/// A response to core.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct Reply {
     /// HTTP status; core takes anything but 200 for an extension that cannot be called.
     pub status: StatusCode,
     /// A response of the hook if the status is 200, otherwise a sentence.
@@ -46,18 +46,18 @@ impl Dispatcher {
 
     /// Calls the handler with a body; `asked` is the time-out that core names in the address, if it does.
     ///
-    /// The time counts from `received`: what was spent on reading the body is gone.
+    /// The time counts from `received`: the time spent on reading the body is part of it.
     pub async fn call(
         &self,
         handler: &Handler,
         body: Bytes,
         asked: Option<Duration>,
         received: Instant,
-    ) -> Answer {
+    ) -> Reply {
         self.call_keeping(handler, body, asked, received, ()).await
     }
 
-    /// The same; `kept` is dropped when the handler has ended, which is not before it is answered for.
+    /// The same; `kept` is dropped when the handler has ended, which is not before it gets a response.
     pub(crate) async fn call_keeping(
         &self,
         handler: &Handler,
@@ -65,7 +65,7 @@ impl Dispatcher {
         asked: Option<Duration>,
         received: Instant,
         kept: impl Send + 'static,
-    ) -> Answer {
+    ) -> Reply {
         let span = tracing::info_span!(
             "hook",
             hook = handler.hook(),
@@ -73,7 +73,7 @@ impl Dispatcher {
             cluster = %about::cluster(&body),
         );
         let deadline = received + patience(handler.timeout(), asked);
-        // A task of its own: a function that blocks its thread does not block the answer.
+        // A task of its own: a function that blocks its thread does not block the response.
         let call = handler.call(body).instrument(span.clone());
         let task = tokio::spawn(async move {
             let called = call.await;
@@ -81,43 +81,43 @@ impl Dispatcher {
             called
         });
         let abort = task.abort_handle();
-        let (answer, outcome) = match tokio::time::timeout_at(deadline, task).await {
+        let (reply, outcome) = match tokio::time::timeout_at(deadline, task).await {
             Ok(Ok(called)) => {
                 let outcome = match &called.ended {
-                    Ended::Success => Outcome::Success,
-                    Ended::Retry => Outcome::Retry,
+                    Ended::Success => CallOutcome::Success,
+                    Ended::Retry => CallOutcome::Retry,
                     Ended::Failed(message) => {
                         span.in_scope(|| tracing::warn!(message, "the handler returned a failure"));
-                        Outcome::Failure
+                        CallOutcome::Failure
                     }
                 };
-                (Answer { status: StatusCode::OK, body: called.body }, outcome)
+                (Reply { status: StatusCode::OK, body: called.body }, outcome)
             }
             Ok(Err(_panicked)) => {
                 span.in_scope(|| tracing::error!("the handler panicked"));
-                (broken(handler, &format!("handler {} failed inside", handler.name())), Outcome::Panic)
+                (broken(handler, &format!("handler {} failed inside", handler.name())), CallOutcome::Panic)
             }
             Err(_late) => {
                 abort.abort();
-                span.in_scope(|| tracing::warn!("the handler did not answer in time"));
+                span.in_scope(|| tracing::warn!("the handler did not respond in time"));
                 let seconds = handler.timeout().as_secs();
-                let sentence = format!("handler {} did not answer within its {seconds} s", handler.name());
-                (broken(handler, &sentence), Outcome::Late)
+                let sentence = format!("handler {} did not respond within its {seconds} s", handler.name());
+                (broken(handler, &sentence), CallOutcome::Late)
             }
         };
         self.metrics.called(handler.hook(), outcome, received.elapsed());
-        answer
+        reply
     }
 
     /// A request that did not get as far as a handler.
     pub(crate) fn refused(&self, hook: &'static str, received: Instant) {
-        self.metrics.called(hook, Outcome::Refused, received.elapsed());
+        self.metrics.called(hook, CallOutcome::Refused, received.elapsed());
     }
 
-    /// The answer to a call that found no room. Core repeats it, as after every failure, with growing pauses.
-    pub(crate) fn busy(&self, handler: &Handler, received: Instant) -> Answer {
+    /// The response to a call that found no room. Core repeats it, as after every failure, with growing pauses.
+    pub(crate) fn busy(&self, handler: &Handler, received: Instant) -> Reply {
         tracing::warn!(hook = handler.hook(), handler = handler.name(), "too many calls at the same time");
-        self.metrics.called(handler.hook(), Outcome::Busy, received.elapsed());
+        self.metrics.called(handler.hook(), CallOutcome::Busy, received.elapsed());
         let name = handler.name();
         broken(
             handler,
@@ -127,23 +127,24 @@ impl Dispatcher {
 }
 
 impl Handler {
-    /// How long a call waits for room: half of its time, since the other half is needed to answer it.
+    /// How long a call waits for room: half of its time, since the other half is needed to respond.
     pub(crate) fn time_for_turn(&self, asked: Option<Duration>) -> Duration {
         patience(self.timeout(), asked) / 2
     }
 }
 
-/// The answer for a handler that has none.
-fn broken(handler: &Handler, sentence: &str) -> Answer {
+/// The response for a handler that has none.
+fn broken(handler: &Handler, sentence: &str) -> Reply {
     match handler.policy() {
-        FailurePolicy::Fail => Answer { status: StatusCode::OK, body: handler.refuse(sentence) },
+        FailurePolicy::Fail => Reply { status: StatusCode::OK, body: handler.refuse(sentence) },
         FailurePolicy::Ignore => {
-            Answer { status: StatusCode::SERVICE_UNAVAILABLE, body: sentence.as_bytes().to_vec() }
+            Reply { status: StatusCode::SERVICE_UNAVAILABLE, body: sentence.as_bytes().to_vec() }
         }
     }
 }
 
-/// How long a handler may take: what it declared, or less if core says so, less a twentieth for the way (50 ms to 500 ms).
+/// How long a handler may take: what it declared, or less if core requests that, less a twentieth for the way (50 ms to
+/// 500 ms).
 fn patience(declared: Duration, asked: Option<Duration>) -> Duration {
     let whole = asked.map_or(declared, |asked| asked.min(declared));
     let way = (whole / 20).clamp(Duration::from_millis(50), Duration::from_millis(500));
@@ -189,7 +190,7 @@ mod tests {
         Dispatcher::new(Extension::new([handler]).unwrap(), Arc::new(Metrics::new()))
     }
 
-    async fn called(dispatcher: &Dispatcher, asked: Option<Duration>) -> Answer {
+    async fn called(dispatcher: &Dispatcher, asked: Option<Duration>) -> Reply {
         let handler = dispatcher.handler(&path("BeforeClusterCreate", Some("slow"))).unwrap();
         let body = json!({"cluster": {"metadata": {"name": "c", "namespace": "n"}}}).to_string();
         dispatcher.call(handler, body.into(), asked, Instant::now()).await
@@ -212,20 +213,20 @@ mod tests {
         })
     }
 
-    fn sentence(answer: &Answer) -> (StatusCode, Value) {
-        let value = serde_json::from_slice(&answer.body)
-            .unwrap_or_else(|_no_json| Value::from(String::from_utf8_lossy(&answer.body).into_owned()));
-        (answer.status, value)
+    fn sentence(reply: &Reply) -> (StatusCode, Value) {
+        let value = serde_json::from_slice(&reply.body)
+            .unwrap_or_else(|_no_json| Value::from(String::from_utf8_lossy(&reply.body).into_owned()));
+        (reply.status, value)
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_late_handler_is_answered_for_before_core_gives_up() {
+    async fn a_late_handler_gets_a_response_before_the_timeout_of_core() {
         let dispatcher = dispatcher(never().timeout_seconds(4));
         let started = Instant::now();
         let (status, body) = sentence(&called(&dispatcher, None).await);
         assert_eq!(started.elapsed(), Duration::from_millis(3800));
         assert_eq!((status, &body["status"]), (StatusCode::OK, &json!("Failure")));
-        assert_eq!(body["message"], "handler slow did not answer within its 4 s");
+        assert_eq!(body["message"], "handler slow did not respond within its 4 s");
         // Core may ask for less than was declared.
         let started = Instant::now();
         called(&dispatcher, Some(Duration::from_secs(1))).await;
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_asked_to_be_ignored_is() {
+    async fn failures_are_ignored_where_the_handler_requests_it() {
         for handler in [never(), panicking()] {
             let dispatcher = dispatcher(handler.failure_policy(FailurePolicy::Ignore));
             let (status, _body) = sentence(&called(&dispatcher, None).await);
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_is_a_failure_that_shows_nothing_of_its_text() {
+    async fn a_panic_is_a_failure_without_its_text() {
         let (status, body) = sentence(&called(&dispatcher(panicking()), None).await);
         assert_eq!((status, &body["status"]), (StatusCode::OK, &json!("Failure")));
         assert_eq!(body["message"], "handler slow failed inside");

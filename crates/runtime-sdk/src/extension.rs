@@ -2,7 +2,7 @@
 
 use crate::hooks::{
     Discovery, ExtensionHandler, FailurePolicy, GROUP_VERSION, GroupVersionHook, Hook, Request as _,
-    Response, Status, path,
+    Response, ResponseStatus, path,
 };
 use crate::object::DecodeError;
 use crate::settings::SettingsError;
@@ -63,7 +63,7 @@ pub(crate) struct Called {
 /// How a call of a handler ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// Success, go on.
+    /// Success, continue.
     Success,
     /// Success, but core shall wait.
     Retry,
@@ -98,7 +98,7 @@ impl Handler {
     where
         H: Hook,
         F: Fn(H::Request) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<H::Answer, Failure>> + Send + 'static,
+        R: Future<Output = Result<H::Output, Failure>> + Send + 'static,
     {
         let _: H = hook;
         let function = Arc::new(function);
@@ -111,7 +111,7 @@ impl Handler {
                 let function = Arc::clone(&function);
                 async move {
                     let request = request::<H>(&body);
-                    // A handler may wait for long; what it was told by is not needed until it has answered.
+                    // A handler may wait for long; its request is not needed until it has responded.
                     drop(body);
                     called::<H>(match request {
                         Ok(request) => function(request).await,
@@ -124,12 +124,12 @@ impl Handler {
         }
     }
 
-    /// How long core waits for an answer: 1 to 30 seconds, 10 if nothing is said.
+    /// How long core waits for a response: 1 to 30 seconds, 10 by default.
     pub fn timeout_seconds(self, seconds: u32) -> Self {
         Self { timeout_seconds: seconds, ..self }
     }
 
-    /// What core does if it gets no answer.
+    /// What core does if it gets no response.
     pub fn failure_policy(self, policy: FailurePolicy) -> Self {
         Self { failure_policy: policy, ..self }
     }
@@ -149,7 +149,7 @@ impl Handler {
         Duration::from_secs(self.timeout_seconds.into())
     }
 
-    /// What core does if it gets no answer.
+    /// What core does if it gets no response.
     pub(crate) fn policy(&self) -> FailurePolicy {
         self.failure_policy
     }
@@ -159,7 +159,7 @@ impl Handler {
         (self.call)(body)
     }
 
-    /// A response that says failure, without calling the function.
+    /// A failure response, without calling the function.
     pub(crate) fn refuse(&self, message: &str) -> Vec<u8> {
         (self.refuse)(message)
     }
@@ -187,7 +187,7 @@ fn request<H: Hook>(body: &[u8]) -> Result<H::Request, Failure> {
     let read: Result<H::Request, _> = serde_json::from_slice(body);
     let found = match &read {
         Ok(request) => request.type_meta().clone(),
-        // A request of another hook hardly fits: that it is of another one says more than which field is missing.
+        // A request of another hook hardly fits: that it is of another one is more helpful than which field is missing.
         Err(_) => serde_json::from_slice(body).map_err(unreadable)?,
     };
     if !found.kind.is_empty() && found.kind != format!("{}Request", H::NAME) {
@@ -202,20 +202,20 @@ fn request<H: Hook>(body: &[u8]) -> Result<H::Request, Failure> {
     read.map_err(unreadable)
 }
 
-fn called<H: Hook>(result: Result<H::Answer, Failure>) -> Called {
+fn called<H: Hook>(result: Result<H::Output, Failure>) -> Called {
     let mut response = match result {
-        Ok(answer) => H::respond(answer),
+        Ok(output) => H::respond(output),
         Err(failure) => {
             let mut response = H::Response::default();
-            response.set_status(Status::Failure, failure.message);
+            response.set_status(ResponseStatus::Failure, failure.message);
             response
         }
     };
     response.set_type(H::NAME);
     let ended = match response.status() {
-        (Status::Failure, message) => Ended::Failed(message.to_owned()),
-        (Status::Success, _message) if response.retry_after_seconds() > 0 => Ended::Retry,
-        (Status::Success, _message) => Ended::Success,
+        (ResponseStatus::Failure, message) => Ended::Failed(message.to_owned()),
+        (ResponseStatus::Success, _message) if response.retry_after_seconds() > 0 => Ended::Retry,
+        (ResponseStatus::Success, _message) => Ended::Success,
     };
     // Responses are made of texts, numbers and JSON values: writing them cannot fail.
     Called { body: serde_json::to_vec(&response).unwrap_or_default(), ended }
@@ -246,8 +246,8 @@ pub enum InvalidExtension {
         /// What was asked for.
         seconds: u32,
     },
-    /// A handler of the hook that is answered here.
-    #[error("handler {0:?}: Discovery is answered from the registered handlers")]
+    /// A handler of the hook that this crate serves.
+    #[error("handler {0:?}: Discovery responds with the registered handlers")]
     Discovery(String),
 }
 
@@ -256,8 +256,8 @@ impl Extension {
     ///
     /// # Errors
     ///
-    /// What core would refuse at discovery, so that it is seen at start and not in a condition. (Core accepts a time-out
-    /// of 0 as well and takes it for 10 seconds; here it is refused.)
+    /// What core would refuse at discovery, so that it is seen at start and not in a condition. (Core accepts a
+    /// time-out of 0 as well and takes it for 10 seconds; here it is refused.)
     pub fn new(handlers: impl IntoIterator<Item = Handler>) -> Result<Self, InvalidExtension> {
         let mut by_path = BTreeMap::new();
         let mut names = std::collections::BTreeSet::new();
@@ -317,13 +317,13 @@ mod tests {
         Handler::new(BeforeClusterCreate, name, |_request| async { Ok(Decision::Proceed) })
     }
 
-    async fn answer(extension: &Extension, path: &str, body: Value) -> Value {
+    async fn output(extension: &Extension, path: &str, body: Value) -> Value {
         let called = extension.at(path).expect("a handler").call(body.to_string().into_bytes().into()).await;
         serde_json::from_slice(&called.body).expect("JSON")
     }
 
     #[test]
-    fn what_core_would_refuse_is_refused() {
+    fn handlers_that_core_would_refuse_are_refused() {
         let long = "a".repeat(64);
         for (handlers, error) in [
             (vec![handler("")], InvalidExtension::Name(String::new())),
@@ -351,7 +351,7 @@ mod tests {
             .timeout_seconds(5)
             .failure_policy(FailurePolicy::Ignore);
         let extension = Extension::new([handler("quota"), deletion]).unwrap();
-        let found = answer(&extension, &path("Discovery", None), json!({})).await;
+        let found = output(&extension, &path("Discovery", None), json!({})).await;
         assert_eq!(found["kind"], "DiscoveryResponse");
         assert_eq!(found["status"], "Success");
         assert_eq!(
@@ -386,7 +386,7 @@ mod tests {
             });
             let extension = Extension::new([handler]).unwrap();
             let found =
-                answer(&extension, &path("BeforeClusterCreate", Some("quota")), json!({"cluster": {}})).await;
+                output(&extension, &path("BeforeClusterCreate", Some("quota")), json!({"cluster": {}})).await;
             assert_eq!((&found["status"], &found["retryAfterSeconds"]), (&json!("Success"), &json!(seconds)));
             assert_eq!(found.get("message").cloned().unwrap_or_default(), message);
         }
@@ -396,7 +396,7 @@ mod tests {
     async fn a_request_that_cannot_be_read_is_a_failure_with_a_stable_sentence() {
         let extension = Extension::new([handler("quota")]).unwrap();
         let found =
-            answer(&extension, &path("BeforeClusterCreate", Some("quota")), json!({"other": 1})).await;
+            output(&extension, &path("BeforeClusterCreate", Some("quota")), json!({"other": 1})).await;
         assert_eq!(found["status"], "Failure");
         assert_eq!(found["message"], "the request is no BeforeClusterCreateRequest: missing field `cluster`");
     }

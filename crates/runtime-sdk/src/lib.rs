@@ -26,19 +26,19 @@
 //!
 //! # What the crate takes care of
 //!
-//! * **Discovery** answers from what was registered, so it cannot name a handler that is not there.
+//! * **Discovery** lists what was registered, so it cannot name a handler that is not there.
 //! * **Paths, names, time-outs and failure policies** follow Cluster API's rules; [`Extension::new`] refuses what core
 //!   would refuse.
-//! * **Deadlines**: a handler that takes too long is answered for a little before core gives up (see [`dispatch`]).
+//! * **Deadlines**: a handler that takes too long gets a response a little before core times out (see [`dispatch`]).
 //! * **Panics** end one call, never the server.
 //! * **Bodies** are bounded, each and all together ([`server::ROOM`]), certificates are read again when their files
-//!   change, and a shutdown answers what is under way.
+//!   change, and a shutdown completes what is under way.
 //!
-//! # Answers have to be the same for the same request
+//! # Responses have to be the same for the same request
 //!
 //! Core shows messages in conditions of the Cluster and reconciles when those change. A message with a time, a request
-//! id or a counter makes core call again, for ever. So handlers return data and short sentences; what changes from call
-//! to call belongs into logs, which this crate writes. [`testing::assert_deterministic`] checks a handler.
+//! id or a counter causes core to call again, for ever. So handlers return data and short sentences; what changes from
+//! call to call belongs into logs, which this crate writes. [`testing::assert_deterministic`] checks a handler.
 //!
 //! # What is not here
 //!
@@ -51,7 +51,7 @@
 //! # Modules
 //!
 //! [`hooks`] has typed requests and responses, one unit type per hook; `extension` handlers and discovery; [`dispatch`]
-//! one call; `patch` and `variables` what topology hooks answer; `settings` what an ExtensionConfig sets; [`server`]
+//! one call; `patch` and `variables` what topology hooks return; `settings` what an ExtensionConfig sets; [`server`]
 //! TLS and limits. It depends on no other crate of this repository (docs/decisions/0016-runtime-sdk.md).
 //! `tests/contract/tests/runtime_sdk.rs` compares every type with upstream's; `tests/e2e/tests/runtime.rs` has core
 //! call it. For authors: docs/extensions/authors.md.

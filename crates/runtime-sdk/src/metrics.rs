@@ -14,8 +14,8 @@ use std::time::Duration;
 /// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
-pub enum Outcome {
-    /// Go on.
+pub enum CallOutcome {
+    /// Continue.
     Success,
     /// Call again later.
     Retry,
@@ -27,11 +27,11 @@ pub enum Outcome {
     Panic,
     /// No handler was called, since too many calls came at the same time.
     Busy,
-    /// No handler was called: a body over the bound, an address that nobody serves.
+    /// No handler was called: a body over the bound, an address that is not served.
     Refused,
 }
 
-impl EncodeLabelValue for Outcome {
+impl EncodeLabelValue for CallOutcome {
     fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), fmt::Error> {
         EncodeLabelValue::encode(&<&str>::from(self), encoder)
     }
@@ -40,7 +40,7 @@ impl EncodeLabelValue for Outcome {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Labels {
     hook: &'static str,
-    outcome: Outcome,
+    outcome: CallOutcome,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -76,7 +76,7 @@ impl Metrics {
         });
         let certificate_failures = Counter::default();
         registry.register("runtime_extension_calls", "Calls by hook and outcome", calls.clone());
-        registry.register("runtime_extension_call_seconds", "Time to an answer, by hook", seconds.clone());
+        registry.register("runtime_extension_call_seconds", "Time to a response, by hook", seconds.clone());
         registry.register(
             "runtime_extension_certificate_failures",
             "Times that changed certificate files could not be used; the ones before stay in use",
@@ -85,7 +85,7 @@ impl Metrics {
         Self { registry, calls, seconds, certificate_failures }
     }
 
-    pub(crate) fn called(&self, hook: &'static str, outcome: Outcome, took: Duration) {
+    pub(crate) fn called(&self, hook: &'static str, outcome: CallOutcome, took: Duration) {
         debug_assert!(
             hook == NO_HOOK || CATALOGUE.iter().any(|row| row.name == hook),
             "labels are from the catalogue"
@@ -99,7 +99,7 @@ impl Metrics {
     }
 
     /// Calls that ended so.
-    pub fn calls(&self, hook: &'static str, outcome: Outcome) -> u64 {
+    pub fn calls(&self, hook: &'static str, outcome: CallOutcome) -> u64 {
         self.calls.get_or_create(&Labels { hook, outcome }).get()
     }
 

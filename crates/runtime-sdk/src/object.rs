@@ -1,4 +1,4 @@
-//! Objects inside requests: raw JSON until somebody asks for a type.
+//! Objects inside requests: raw JSON until they are decoded into a type.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,8 @@ use serde_json::Value;
 #[serde(transparent)]
 pub struct Object(pub Value);
 
-/// An object that is not what was asked for. The text names the kind and the field, and is the same for the same object.
+/// An object that is not what was asked for. The text names the kind and the field, and is the same for the same
+/// object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} {name} cannot be read: {problem}")]
 pub struct DecodeError {
@@ -84,7 +85,7 @@ impl Object {
 
 /// Which objects a handler acts on: those of one kind of one group, and, if asked, of one namespace.
 ///
-/// A request of the topology hooks holds templates of every provider of the Cluster. What does not fit is another
+/// A request of the topology hooks has templates of every provider of the Cluster. What does not fit is another
 /// provider's and must not be touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Selector<'a> {
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_says_what_it_is() {
+    fn an_object_has_its_kind_and_version() {
         let object = template();
         assert_eq!(
             (object.group(), object.kind(), object.name(), object.namespace(), object.annotation("a")),
@@ -141,17 +142,17 @@ mod tests {
 
     #[test]
     fn a_selector_knows_other_providers_objects() {
-        let ours = Selector::of("infrastructure.example.com", "PoolTemplate");
-        assert!(ours.matches(&template()));
-        assert!(ours.in_namespace("team-a").matches(&template()));
-        assert!(!ours.in_namespace("team-b").matches(&template()));
+        let own = Selector::of("infrastructure.example.com", "PoolTemplate");
+        assert!(own.matches(&template()));
+        assert!(own.in_namespace("team-a").matches(&template()));
+        assert!(!own.in_namespace("team-b").matches(&template()));
         assert!(!Selector::of("infrastructure.example.com", "ClusterTemplate").matches(&template()));
         assert!(!Selector::of("example.com", "PoolTemplate").matches(&template()));
-        assert!(!ours.matches(&Object::default()));
+        assert!(!own.matches(&Object::default()));
     }
 
     #[test]
-    fn what_cannot_be_decoded_is_named() {
+    fn undecodable_fields_are_named() {
         #[derive(Debug, Deserialize)]
         struct Wanted {
             #[expect(dead_code, reason = "only decoded")]

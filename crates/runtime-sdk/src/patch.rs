@@ -5,8 +5,8 @@ use crate::hooks::{Patch, PatchType};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The smallest patch that makes `after` of `before`, JSON patch or merge patch; `None` when they are equal: an empty
-/// patch costs core a computation and tells a reader that there was a change.
+/// The smallest patch that turns `before` into `after`, JSON patch or merge patch; `None` when they are equal: an empty
+/// patch costs core a computation and suggests a change that there was not.
 ///
 /// # Errors
 ///
@@ -42,7 +42,7 @@ fn between_values(before: &Value, after: &Value) -> Result<Option<Patch>, serde_
 }
 
 /// A merge patch, if there can be one: `null` means "remove" in it, so it can neither set a null nor write an object
-/// that holds one; and what is no object on both sides is replaced whole.
+/// that has one; and what is no object on both sides is replaced whole.
 fn merge_patch(before: &Value, after: &Value) -> Option<Value> {
     let (Value::Object(before), Value::Object(after)) = (before, after) else {
         // A patch that is an object merges into an object; anything else replaces.
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_makes_what_was_asked_for() {
+    fn a_patch_produces_the_requested_object() {
         let objects = [
             json!({}),
             json!({"spec": {"size": 1, "tags": {"a": "b", "c": "d"}, "list": [1, 2, {"x": null}]}}),

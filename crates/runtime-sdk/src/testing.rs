@@ -16,12 +16,12 @@ pub async fn call(handler: &Handler, request: &impl Serialize) -> Value {
     serde_json::from_slice(&called.body).expect("a response that is JSON")
 }
 
-/// Calls a handler several times with one request: every answer has to be the same to the letter. Otherwise core would
-/// reconcile for ever.
+/// Calls a handler several times with one request: every response has to be the same to the letter. Otherwise core
+/// would reconcile for ever.
 ///
 /// # Panics
 ///
-/// When two answers differ, with both.
+/// When two responses differ, with both.
 pub async fn assert_deterministic(handler: &Handler, request: &impl Serialize) {
     let first = call(handler, request).await.to_string();
     for _ in 0..4 {
@@ -30,7 +30,7 @@ pub async fn assert_deterministic(handler: &Handler, request: &impl Serialize) {
         let next = call(handler, request).await.to_string();
         assert!(
             first == next,
-            "handler {} of {} answers one request in two ways:\n{first}\n{next}",
+            "handler {} of {} gives two responses to one request:\n{first}\n{next}",
             handler.name(),
             handler.hook()
         );
@@ -46,13 +46,13 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     #[tokio::test]
-    async fn a_constant_answer_passes() {
+    async fn a_constant_response_passes() {
         let handler = Handler::new(BeforeClusterCreate, "quota", |_request| async { Ok(Decision::Proceed) });
         assert_deterministic(&handler, &json!({"cluster": {}})).await;
     }
 
     #[tokio::test]
-    #[should_panic(expected = "answers one request in two ways")]
+    #[should_panic(expected = "gives two responses to one request")]
     async fn a_counter_in_a_message_is_found() {
         let calls = AtomicU32::new(0);
         let handler = Handler::new(BeforeClusterCreate, "quota", move |_request| {

@@ -1,4 +1,4 @@
-//! Variables of a topology: the user's, and those that Cluster API makes (`builtin`).
+//! Variables of a topology: the user's, and those that Cluster API creates (`builtin`).
 //!
 //! A template's own variables go before those of the request. Core puts overrides of a MachinePool's or
 //! MachineDeployment's topology there, so who reads through [`Variables`] sees them.
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Name of the variable that Cluster API makes.
+/// Name of the variable that Cluster API creates.
 pub const BUILTIN: &str = "builtin";
 
 /// A variable and its value.
@@ -30,7 +30,7 @@ pub struct Variables<'a> {
 /// A variable that is missing or of another type. The text is the same for the same variables.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VariableError {
-    /// Nobody gave it.
+    /// It was not set.
     #[error("variable {0} is not set")]
     Missing(String),
     /// Its value does not fit.
@@ -85,7 +85,7 @@ impl<'a> Variables<'a> {
             .transpose()
     }
 
-    /// What Cluster API says of the Cluster, the control plane and the pool.
+    /// What Cluster API reports of the Cluster, the control plane and the pool.
     ///
     /// # Errors
     ///
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_templates_own_value_goes_first() {
+    fn the_value_of_a_template_takes_precedence() {
         let own = [variable("size", json!(5))];
         let global = [variable("size", json!(3)), variable("network", json!({"zones": ["a", "b"]}))];
         let variables = Variables::new(&own, &global);

@@ -4,7 +4,7 @@
 mod support;
 
 use foo_runtime_sdk::hooks::{BeforeClusterCreate, FailurePolicy, path};
-use foo_runtime_sdk::metrics::Outcome;
+use foo_runtime_sdk::metrics::CallOutcome;
 use foo_runtime_sdk::server::{BODY_LIMIT, CERTIFICATE_PERIOD, ROOM};
 use foo_runtime_sdk::{Decision, Extension, Handler};
 use serde_json::json;
@@ -44,12 +44,12 @@ async fn core_discovers_and_calls() {
             "retryAfterSeconds": 0,
         })
     );
-    assert_eq!(running.metrics.calls("BeforeClusterCreate", Outcome::Success), 1);
+    assert_eq!(running.metrics.calls("BeforeClusterCreate", CallOutcome::Success), 1);
     running.stop().await;
 }
 
 #[tokio::test]
-async fn what_is_no_request_never_reaches_a_handler() {
+async fn malformed_requests_never_reach_a_handler() {
     let authority = Authority::new();
     let running = Running::start(proceed(), &authority, None).await;
     let (status, _body) = post(&running, &authority, "/elsewhere", create()).await.unwrap();
@@ -57,19 +57,19 @@ async fn what_is_no_request_never_reaches_a_handler() {
     let (status, body) = post(&running, &authority, &quota(), b"{".to_vec()).await.unwrap();
     assert_eq!((status, &body["status"]), (200, &json!("Failure")));
     assert_eq!(body["message"], "the request is no BeforeClusterCreateRequest: EOF while parsing an object");
-    assert_eq!(running.metrics.calls("BeforeClusterCreate", Outcome::Failure), 1);
+    assert_eq!(running.metrics.calls("BeforeClusterCreate", CallOutcome::Failure), 1);
     running.stop().await;
 }
 
 #[tokio::test]
-async fn a_body_over_the_bound_is_refused_and_the_server_goes_on() {
+async fn a_body_over_the_bound_is_refused_and_the_server_continues() {
     let authority = Authority::new();
     let running = Running::start(proceed(), &authority, None).await;
-    // The answer may come before all is sent: then the client sees a broken connection instead.
+    // The response may come before all is sent: then the client sees a broken connection instead.
     if let Ok((status, _body)) = post(&running, &authority, &quota(), vec![b' '; BODY_LIMIT + 1]).await {
         assert_eq!(status, 413);
     }
-    assert_eq!(running.metrics.calls("BeforeClusterCreate", Outcome::Refused), 1);
+    assert_eq!(running.metrics.calls("BeforeClusterCreate", CallOutcome::Refused), 1);
     let (status, _body) = post(&running, &authority, &quota(), create()).await.unwrap();
     assert_eq!(status, 200);
     running.stop().await;
@@ -103,15 +103,15 @@ async fn with_client_authorities_a_client_needs_a_certificate() {
 }
 
 #[tokio::test]
-async fn a_shutdown_answers_what_is_under_way_and_takes_nothing_new() {
-    let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+async fn a_shutdown_completes_calls_in_progress_and_accepts_none() {
+    let (begun, proceed) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let handler = {
-        let (begun, go_on) = (Arc::clone(&begun), Arc::clone(&go_on));
+        let (begun, proceed) = (Arc::clone(&begun), Arc::clone(&proceed));
         Handler::new(BeforeClusterCreate, "quota", move |_request| {
-            let (begun, go_on) = (Arc::clone(&begun), Arc::clone(&go_on));
+            let (begun, proceed) = (Arc::clone(&begun), Arc::clone(&proceed));
             async move {
                 begun.notify_one();
-                go_on.notified().await;
+                proceed.notified().await;
                 Ok(Decision::Proceed)
             }
         })
@@ -128,39 +128,39 @@ async fn a_shutdown_answers_what_is_under_way_and_takes_nothing_new() {
             tokio::task::yield_now().await;
         }
         assert!(post(&running, &authority, &quota, create()).await.is_err(), "nothing new is taken");
-        go_on.notify_one();
+        proceed.notify_one();
     };
-    let (answer, ()) = tokio::join!(call, ending);
-    assert_eq!(answer.unwrap().0, 200);
+    let (response, ()) = tokio::join!(call, ending);
+    assert_eq!(response.unwrap().0, 200);
     running.stop().await;
 }
 
 #[tokio::test]
-async fn two_hundred_calls_at_once_are_answered() {
+async fn two_hundred_concurrent_calls_get_responses() {
     let authority = Authority::new();
     let running = Running::start(proceed(), &authority, None).await;
     let quota = quota();
     let calls = (0..200).map(|_| post(&running, &authority, &quota, create()));
-    for answer in futures::future::join_all(calls).await {
-        assert_eq!(answer.unwrap().0, 200);
+    for response in futures::future::join_all(calls).await {
+        assert_eq!(response.unwrap().0, 200);
     }
-    assert_eq!(running.metrics.calls("BeforeClusterCreate", Outcome::Success), 200);
+    assert_eq!(running.metrics.calls("BeforeClusterCreate", CallOutcome::Success), 200);
     running.stop().await;
 }
 
-/// Three bodies of 8 MiB are all there is room for. A fourth is not read, is answered for after half of its time, and core
-/// calls again.
+/// Three bodies of 8 MiB are all there is room for. A fourth is not read, gets a response after half of its time, and
+/// core calls again.
 #[tokio::test]
-async fn calls_that_there_is_no_room_for_wait_and_are_answered_for() {
+async fn calls_without_room_wait_and_get_a_response() {
     let begun = Arc::new(Semaphore::new(0));
-    let go_on = Arc::new(Semaphore::new(0));
+    let proceed = Arc::new(Semaphore::new(0));
     let handler = |name: &str, seconds, policy| {
-        let (begun, go_on) = (Arc::clone(&begun), Arc::clone(&go_on));
+        let (begun, proceed) = (Arc::clone(&begun), Arc::clone(&proceed));
         let function = move |_request| {
-            let (begun, go_on) = (Arc::clone(&begun), Arc::clone(&go_on));
+            let (begun, proceed) = (Arc::clone(&begun), Arc::clone(&proceed));
             async move {
                 begun.add_permits(1);
-                go_on.acquire().await.unwrap().forget();
+                proceed.acquire().await.unwrap().forget();
                 Ok(Decision::Proceed)
             }
         };
@@ -187,13 +187,13 @@ async fn calls_that_there_is_no_room_for_wait_and_are_answered_for() {
         assert_eq!(body["message"], why);
         assert_eq!(call("optional").await.0, 503, "who asked to be ignored is");
         assert_eq!(begun.available_permits(), 0, "neither reached a handler");
-        go_on.add_permits(4);
+        proceed.add_permits(4);
     };
     let (first, second, third, ()) = tokio::join!(call("patient"), call("patient"), call("patient"), full);
     for (status, body) in [first, second, third, call("quota").await] {
         assert_eq!((status, &body["status"]), (200, &json!("Success")));
     }
-    assert_eq!(running.metrics.calls("BeforeClusterCreate", Outcome::Busy), 2);
-    assert_eq!(running.metrics.calls("BeforeClusterCreate", Outcome::Success), 4);
+    assert_eq!(running.metrics.calls("BeforeClusterCreate", CallOutcome::Busy), 2);
+    assert_eq!(running.metrics.calls("BeforeClusterCreate", CallOutcome::Success), 4);
     running.stop().await;
 }

@@ -26,7 +26,7 @@ use std::time::Duration;
 
 /// kube-apiserver is usually ready within 4 s; a machine busy with a cold build needs far longer.
 const READY: Duration = Duration::from_secs(90);
-/// Starts with fresh ports after another process took one of ours first.
+/// Starts with fresh ports after another process took one first.
 const STARTS: usize = 3;
 /// Longer than any test; the rig's clocks are real.
 const TOKEN_SECONDS: i64 = 24 * 3600;
@@ -98,7 +98,7 @@ impl ApiServer {
         Ok(server)
     }
 
-    /// A client with all rights, which shows every answer as it came: kube's own retries are off. Clones share its
+    /// A client with all rights, which shows every response as it came: kube's own retries are off. Clones share its
     /// connections.
     pub fn client(&self) -> Client {
         self.client.clone()
@@ -134,7 +134,7 @@ impl ApiServer {
         &self.tools
     }
 
-    /// A kubeconfig that acts as a service account, with a real token: what a program may do is what its roles say.
+    /// A kubeconfig that acts as a service account, with a real token: its roles define what a program may do.
     ///
     /// The service account must exist.
     pub async fn service_account_kubeconfig(&self, namespace: &str, name: &str) -> Result<String> {
@@ -142,7 +142,7 @@ impl ApiServer {
         Ok(kubeconfig(self.port, self.pki.ca_pem(), name, &format!("token: {token}")))
     }
 
-    /// The token alone, for whoever else asks this API server whose it is.
+    /// The token alone, for other programs whose tokens this API server reviews.
     pub async fn service_account_token(&self, namespace: &str, name: &str) -> Result<String> {
         let request = TokenRequest {
             spec: TokenRequestSpec { expiration_seconds: Some(TOKEN_SECONDS), ..Default::default() },
@@ -153,7 +153,7 @@ impl ApiServer {
             .create_subresource("token", name, &PostParams::default(), &request)
             .await
             .with_context(|| format!("requesting a token of service account {namespace}/{name}"))?;
-        Ok(granted.status.context("a token request without an answer")?.token)
+        Ok(granted.status.context("a token request without a response")?.token)
     }
 
     /// Runs kubectl as the administrator and returns its standard output.
@@ -220,15 +220,15 @@ impl ApiServer {
         Ok(snapshot)
     }
 
-    /// Puts a snapshot in the place of the store, as `etcdutl snapshot restore --bump-revision` does: revisions go on
-    /// above all that were ever given out, so that clients notice and read everything anew.
+    /// Puts a snapshot in the place of the store, as `etcdutl snapshot restore --bump-revision` does: revisions
+    /// continue above all that were ever given out, so that clients notice and read everything again.
     pub async fn restore(&self, snapshot: &Path) -> Result<()> {
         self.stop();
         self.store.restore(snapshot).await?;
         self.resume().await
     }
 
-    /// Makes the server unreachable as a broken network would: connections stay open, and nothing answers.
+    /// Makes the server unreachable as a broken network would: connections stay open, and nothing responds.
     pub fn freeze(&self) -> Result<()> {
         self.signal(Signal::Freeze)
     }

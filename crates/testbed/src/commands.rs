@@ -32,7 +32,7 @@ where
     let pipe = child.stdin.take();
     let feed = async {
         if let Some(mut pipe) = pipe {
-            // Not an error: a program need not read what it is given, and says itself what was wrong with it.
+            // Not an error: a program need not read what it is given, and reports itself what was wrong with it.
             drop(pipe.write_all(stdin.as_bytes()).await);
         }
     };
@@ -47,7 +47,7 @@ where
     Ok(Printed { stdout, stderr })
 }
 
-/// A program of ours, built into the folder of the program that runs.
+/// A program of this workspace, built into the folder of the program that runs.
 pub fn beside_us(name: &str) -> Result<PathBuf> {
     // Programs are in target/<profile>, test binaries in target/<profile>/deps.
     let us = std::env::current_exe().context("our own path")?;

@@ -34,7 +34,7 @@ impl Controllers {
                 "--leader-elect=false",
                 &format!("--service-account-private-key-file={}", pki.join("tokens.key").display()),
                 &format!("--root-ca-file={}", pki.join("ca.crt").display()),
-                // As kubeadm starts it: policies tell the garbage collector from a person.
+                // As kubeadm starts it: policies distinguish the garbage collector from users.
                 "--use-service-account-credentials=true",
                 &format!("--controllers={CONTROLLERS}"),
                 "--secure-port=0",
@@ -49,7 +49,7 @@ impl Controllers {
     pub async fn wait_until_ready(&self, api: &ApiServer) -> Result<()> {
         let accounts: Api<ServiceAccount> = Api::namespaced(api.client(), "default");
         let ready =
-            wait_until("kube-controller-manager to make service account default", READY, async || {
+            wait_until("kube-controller-manager to create service account default", READY, async || {
                 if let Err(ended) = self.process.check_running() {
                     return Ok(Probe::Done(Err(ended)));
                 }

@@ -1,14 +1,16 @@
-//! `foo-demo`: plays a story on real components and a simulated AWS, and stays up to be played with.
+//! `foo-demo`: runs a story on real components and a simulated AWS, and stays up for experiments.
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use foo_testbed::World;
-use foo_testbed::story::{Narrator, Plot, Story, Summary, Voice, exports, manifest_path, template_arguments};
+use foo_testbed::story::{
+    Reporter, Scenario, Story, Summary, Verbose, exports, manifest_path, template_arguments,
+};
 use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
-/// Plays the main job of cluster-api-provider-foo on this machine: a real Kubernetes API server and Cluster
+/// Runs the main job of cluster-api-provider-foo on this machine: a real Kubernetes API server and Cluster
 /// API, a simulated AWS. Everything listens on free ports of the loopback interface and stops with this
 /// program.
 #[derive(Parser)]
@@ -17,7 +19,7 @@ struct Args {
     /// Verify every step, print one line per step, and exit: with status 0 only if every step succeeded.
     #[arg(long)]
     once: bool,
-    /// Play the life of a whole cluster on EKS, instead of that of a pool.
+    /// Run the life cycle of a whole cluster on EKS, instead of that of a pool.
     #[arg(long)]
     eks: bool,
 }
@@ -41,19 +43,19 @@ async fn main() -> ExitCode {
 
 async fn run(args: Args) -> Result<ExitCode> {
     let mut interrupted = std::pin::pin!(interrupted()?);
-    let voice: &'static dyn Voice = if args.once { &Summary } else { &Narrator };
-    let plot = if args.eks { Plot::Eks } else { Plot::Pools };
-    let mut story = Story::new(plot, voice);
+    let reporter: &'static dyn Reporter = if args.once { &Summary } else { &Verbose };
+    let scenario = if args.eks { Scenario::Eks } else { Scenario::Pools };
+    let mut story = Story::new(scenario, reporter);
     tokio::select! {
-        played = story.play() => played?,
+        outcome = story.run() => outcome?,
         () = &mut interrupted => return Ok(ExitCode::from(INTERRUPTED)),
     }
     if args.once {
         return Ok(ExitCode::SUCCESS);
     }
-    how_to_play(plot, story.world().context("a story without a world")?)?;
+    print_usage(scenario, story.world().context("a story without a world")?)?;
     interrupted.await;
-    println!("\nending everything");
+    println!("\nstopping everything");
     Ok(ExitCode::SUCCESS)
 }
 
@@ -71,13 +73,13 @@ fn interrupted() -> Result<impl Future<Output = ()>> {
     })
 }
 
-fn how_to_play(plot: Plot, world: &World) -> Result<()> {
+fn print_usage(scenario: Scenario, world: &World) -> Result<()> {
     println!("\nEverything is up until Ctrl-C. In another terminal:\n");
     for line in exports(world)? {
         println!("  {line}");
     }
-    println!("\nA new {}, and the simulated AWS behind it:\n", what_can_be_made(plot));
-    println!("  {}", command(plot, world));
+    println!("\nA new {}, and the simulated AWS behind it:\n", what_can_be_created(scenario));
+    println!("  {}", command(scenario, world));
     println!("  kubectl get foomachinepools,foomachines,machines -A; kubectl get nodes");
     println!("  kubectl foo explain -A");
     println!("  curl $AWS_ENDPOINT_URL/_sim/state");
@@ -85,19 +87,19 @@ fn how_to_play(plot: Plot, world: &World) -> Result<()> {
     Ok(())
 }
 
-fn what_can_be_made(plot: Plot) -> &'static str {
-    match plot {
-        Plot::Pools => "pool in the cluster",
-        Plot::Eks => "cluster on EKS, as before",
+fn what_can_be_created(scenario: Scenario) -> &'static str {
+    match scenario {
+        Scenario::Pools => "pool in the cluster",
+        Scenario::Eks => "cluster on EKS, as before",
     }
 }
 
-fn command(plot: Plot, world: &World) -> String {
-    match plot {
-        Plot::Pools => format!(
+fn command(scenario: Scenario, world: &World) -> String {
+    match scenario {
+        Scenario::Pools => format!(
             "clusterctl --config $CLUSTERCTL_CONFIG {} | kubectl apply -f -",
             template_arguments().join(" ")
         ),
-        Plot::Eks => format!("kubectl apply -f {}", manifest_path(world).display()),
+        Scenario::Eks => format!("kubectl apply -f {}", manifest_path(world).display()),
     }
 }

@@ -13,13 +13,13 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use tempfile::TempDir;
 
-/// Says that a folder may be emptied.
+/// Marks a folder that may be emptied.
 const MARK: &str = ".foo-rig";
 /// Keeps temporary folders.
 const KEEP: &str = "FOO_KEEP_RIG";
 
-/// Told how we ended, or sees it: at end of file we have. The supervisors of our processes see that at the same moment;
-/// the pause is for them. Of a folder that is kept only the store goes: 130 MB, and logs are what one looks at.
+/// Gets a line when this process ends, or end of file if it was killed. The supervisors of its programs see that at the
+/// same moment; the pause is for them. Only the store (130 MB) is removed from a folder that is kept for its logs.
 const JANITOR: &str = r#"
 what=$1
 read -r word
@@ -44,7 +44,7 @@ pub(crate) struct Temporary {
 }
 
 impl Folder {
-    /// A given folder is emptied and left as it is at the end; without one a temporary folder is made.
+    /// A given folder is emptied and left as it is at the end; without one a temporary folder is created.
     pub(crate) fn prepare(given: Option<PathBuf>) -> Result<Self> {
         if let Some(path) = given {
             if path.join(MARK).exists() {
@@ -77,18 +77,18 @@ impl Folder {
         }
     }
 
-    /// The folder stays where it is, for somebody to look at.
+    /// The folder stays where it is, for a user to read.
     pub(crate) fn keep(&self) {
         let Self::Temporary(temporary) = self else { return };
         let Some(folder) = lock(&temporary.owned).take() else { return };
         let path = folder.keep();
-        temporary.tell("keep");
+        temporary.signal("keep");
         eprintln!("logs are in {}", path.display());
     }
 }
 
 impl Temporary {
-    fn tell(&self, word: &str) {
+    fn signal(&self, word: &str) {
         if let Some(pipe) = &mut lock(&self.janitor).stdin {
             drop(writeln!(pipe, "{word}"));
         }
@@ -103,7 +103,7 @@ impl Drop for Folder {
         let Self::Temporary(temporary) = self else { return };
         if let Some(folder) = lock(&temporary.owned).take() {
             drop(folder);
-            temporary.tell("done");
+            temporary.signal("done");
         }
         let mut janitor = lock(&temporary.janitor);
         drop(janitor.stdin.take());
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_folder_that_is_kept_the_store_goes() {
+    fn a_kept_folder_loses_its_store() {
         let folder = Folder::prepare(None).unwrap();
         let path = folder.path().to_owned();
         std::fs::create_dir(path.join("etcd")).unwrap();

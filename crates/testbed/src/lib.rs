@@ -2,14 +2,14 @@
 //!
 //! etcd, kube-apiserver, kube-controller-manager, Cluster API core, its kubeadm bootstrap provider and clusterctl are
 //! the published programs, built by `hack/tools/build.sh`; nothing of them is simulated. Three things that a cluster
-//! has are missing, and [`Kubelets`] stands in for them as far as a drain can tell: kubelets, a scheduler, and the
-//! controllers that clean up after an instance that is gone. No container runs.
+//! has are missing, and [`Kubelets`] stands in for them as far as a drain depends on them: kubelets, a scheduler, and
+//! the controllers that clean up after a terminated instance. No container runs.
 //!
 //! Layers, each usable without the ones above:
-//! * [`Rig`]: the real components, nothing of ours. What runs in the cloud a test says through [`Instances`].
+//! * [`Rig`]: the real components without the provider. A test sets what runs in the cloud through [`Instances`].
 //! * [`World`]: a rig with our provider installed, our managers as processes, and a simulated AWS.
 //! * [`ClusterServers`]: a real API server behind each cluster of a simulated EKS; a [`World`] has them, too.
-//! * [`story`]: the main job, played and verified; `foo-demo` and an end-to-end test are two ways to watch it.
+//! * [`story`]: the main job, run and verified; `foo-demo` and an end-to-end test are two ways to watch it.
 //!
 //! ```no_run
 //! # async fn example() -> anyhow::Result<()> {
@@ -63,7 +63,7 @@ pub use world::World;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A test that panicked with the lock held must not hide its own message behind a poisoned lock.
+/// A test that panicked with the lock must not hide its own message behind a poisoned lock.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! `foo-rig`: a management cluster on loopback to look around in, until Ctrl-C or SIGTERM.
+//! `foo-rig`: a management cluster on loopback for exploration, until Ctrl-C or SIGTERM.
 
 use anyhow::Result;
 use clap::Parser;

@@ -18,9 +18,9 @@ const FIRST: u16 = 15_000;
 const COUNT: u16 = 15_000;
 const ATTEMPTS: u16 = 200;
 
-/// A port on 127.0.0.1 that nobody listens on, and that this process has not handed out before.
+/// A port on 127.0.0.1 that is free, and that this process has not handed out before.
 ///
-/// Another process may still take it before the caller does; whoever starts a component retries with other ports.
+/// Another process may still take it before the caller does; starting a component is retried with other ports.
 pub fn free_port() -> Result<u16> {
     // RandomState is the standard library's only source of randomness; two test processes must not walk in step.
     let random = RandomState::new();

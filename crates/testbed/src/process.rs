@@ -1,6 +1,6 @@
 //! A child process that cannot outlive us.
 //!
-//! Each program runs under a small `sh` that holds the reading end of a pipe from us. The kernel closes our end
+//! Each program runs under a small `sh` that has the reading end of a pipe from this process. The kernel closes our end
 //! however we end (return, panic, SIGKILL), `sh` sees end of file and kills the program. The obvious alternative,
 //! `PR_SET_PDEATHSIG`, needs unsafe code, works on Linux only, and fires when the *thread* that spawned the child
 //! ends, which in a test run is long before the process does.
@@ -15,7 +15,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Lines on the pipe are names of signals for the program, each answered by a line; end of file means kill it.
+/// Lines on the pipe are names of signals for the program, each acknowledged by a line; end of file means kill it.
 ///
 /// The reader is the background job and `wait` the foreground one, so the supervisor also ends, with the program's
 /// status, when the program ends by itself. `sh` gives background jobs /dev/null as standard input: hence
@@ -34,7 +34,7 @@ kill "$reader" 2>/dev/null
 exit "$status"
 "#;
 
-/// How long a killed program may take to disappear before [`Process::kill`] gives up waiting for it.
+/// How long a killed program may take to disappear before [`Process::kill`] stops waiting for it.
 const REAP: Duration = Duration::from_secs(10);
 const TAIL_LINES: usize = 40;
 
@@ -43,7 +43,7 @@ const TAIL_LINES: usize = 40;
 pub enum Signal {
     /// SIGTERM: asks the program to end in an orderly way.
     Terminate,
-    /// SIGSTOP: the program stays in memory and its connections stay open, but it answers nobody.
+    /// SIGSTOP: the program stays in memory and its connections stay open, but it does not respond.
     Freeze,
     /// SIGCONT: undoes [`Signal::Freeze`].
     Thaw,
@@ -64,7 +64,7 @@ pub struct Process {
 #[derive(Debug)]
 struct Control {
     commands: ChildStdin,
-    answers: BufReader<ChildStdout>,
+    replies: BufReader<ChildStdout>,
 }
 
 impl Process {
@@ -90,10 +90,10 @@ impl Process {
             .spawn()
             .with_context(|| format!("starting {name}"))?;
         let commands = supervisor.stdin.take().context("the supervisor has no input")?;
-        let answers = supervisor.stdout.take().context("the supervisor has no output")?;
-        let mut control = Control { commands, answers: BufReader::new(answers) };
+        let replies = supervisor.stdout.take().context("the supervisor has no output")?;
+        let mut control = Control { commands, replies: BufReader::new(replies) };
         let mut line = String::new();
-        control.answers.read_line(&mut line).with_context(|| format!("starting {name}"))?;
+        control.replies.read_line(&mut line).with_context(|| format!("starting {name}"))?;
         let pid = line.trim().parse().with_context(|| {
             format!("starting {name}: no process id from its supervisor. Log:\n{}", tail_of(log))
         })?;
@@ -151,16 +151,16 @@ impl Process {
         let mut control = lock(&self.control);
         let control = control.as_mut().with_context(|| format!("{} was killed", self.name))?;
         writeln!(control.commands, "{name}").with_context(|| format!("signalling {}", self.name))?;
-        let mut answer = String::new();
-        control.answers.read_line(&mut answer).with_context(|| format!("signalling {}", self.name))?;
-        anyhow::ensure!(!answer.is_empty(), "{} ended before the signal", self.name);
+        let mut reply = String::new();
+        control.replies.read_line(&mut reply).with_context(|| format!("signalling {}", self.name))?;
+        anyhow::ensure!(!reply.is_empty(), "{} ended before the signal", self.name);
         if signal == Signal::Freeze {
             self.wait_until_frozen()?;
         }
         Ok(())
     }
 
-    /// A signal that was sent has not arrived yet: each thread stops when it is next looked at.
+    /// A signal that was sent has not arrived yet: each thread stops when it is next read.
     fn wait_until_frozen(&self) -> Result<()> {
         let end = Instant::now() + REAP;
         while Instant::now() < end {
@@ -177,7 +177,8 @@ impl Process {
         let Ok(threads) = std::fs::read_dir(format!("/proc/{}/task", self.pid)) else { return false };
         threads.flatten().all(|thread| {
             let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
-            // The name in brackets may contain anything; the state comes after it. A thread that is gone is stopped.
+            // The name in brackets may contain anything; the state comes after it. A thread that has ended counts as
+            // stopped.
             stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('T'))
         })
     }
@@ -196,7 +197,7 @@ impl Process {
         Ok(true)
     }
 
-    /// Kills the program as a crash would, and waits until it is gone (milliseconds).
+    /// Kills the program as a crash would, and waits until it has ended (milliseconds).
     pub fn kill(&self) {
         lock(&self.control).take();
         let deadline = Instant::now() + REAP;
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_supervisor_ends_with_the_program() {
+    fn the_supervisor_exits_with_the_program() {
         let (process, _folder) = shell("echo hello; echo bad >&2; exit 3");
         wait_for(|| !process.is_running());
         let error = process.check_running().unwrap_err().to_string();
@@ -269,7 +270,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn terminate_reports_whether_the_program_obeyed() {
+    async fn terminate_reports_whether_the_program_exited() {
         let (obedient, _folder) = shell("exec sleep 1000");
         assert!(obedient.terminate(Duration::from_secs(5)).await.unwrap());
         let (stubborn, _folder) = shell("trap '' TERM; echo set; while :; do sleep 0.05; done");
@@ -295,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_does_not_exist_says_so() {
+    fn a_program_that_does_not_exist_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let started =
             Process::start("none", Path::new("/no/such"), [""; 0], &[], &folder.path().join("log")).unwrap();

@@ -30,7 +30,7 @@ impl Default for RigOptions {
     }
 }
 
-/// A running management cluster. Dropping it ends everything.
+/// A running management cluster. Dropping it stops everything.
 #[derive(Debug)]
 pub struct Rig {
     // Dropped in this order: a component ends before what it talks to.
@@ -44,7 +44,7 @@ pub struct Rig {
 impl Rig {
     /// Starts everything and waits until it is ready.
     pub async fn start(options: RigOptions) -> Result<Self> {
-        // Before anything is made: a missing program is the first thing to say.
+        // Before anything is created: a missing program is the first thing to report.
         Tools::find()?;
         let folder = Folder::prepare(options.folder.clone())?;
         Self::start_in(folder, options).await
@@ -101,7 +101,7 @@ impl Rig {
         self.folder.path()
     }
 
-    /// The folder stays at the end, for somebody to look at: for a test that failed in a rig it shares with others.
+    /// The folder stays at the end, for a user to read: for a test that failed in a rig it shares with others.
     pub fn keep_folder(&self) {
         self.folder.keep();
     }
@@ -120,12 +120,12 @@ impl Rig {
         Ok((api, controllers))
     }
 
-    /// Makes this rig's own API server the workload cluster of a Cluster.
+    /// Uses this rig's own API server as the workload cluster of a Cluster.
     pub async fn link_cluster(&self, namespace: &str, cluster: &str) -> Result<()> {
         self.link_cluster_to(namespace, cluster, &self.api).await
     }
 
-    /// Makes `workload` the workload cluster of a Cluster, by the kubeconfig Secret that Cluster API reads.
+    /// Uses `workload` as the workload cluster of a Cluster, by the kubeconfig Secret that Cluster API reads.
     ///
     /// The Secret has no owner; on a real control plane it belongs to the control plane object.
     pub async fn link_cluster_to(&self, namespace: &str, cluster: &str, workload: &ApiServer) -> Result<()> {

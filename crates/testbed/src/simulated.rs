@@ -1,5 +1,5 @@
-//! What is in the simulated AWS: instances as their kubelets register them, roles as an administrator makes them, and images as
-//! AWS publishes them.
+//! What is in the simulated AWS: instances as their kubelets register them, roles as an administrator creates them, and
+//! images as AWS publishes them.
 
 use crate::NodeSpec;
 use anyhow::{Context as _, Result};
@@ -7,9 +7,9 @@ use foo_model::ImageId;
 use foo_simulator::core::catalogue::{IMAGE_X86_64, Image};
 use foo_simulator::{InstanceProfile, NodeInstance, RegionHandle, Role, Simulator};
 
-/// The role of control planes that [`prepare_eks`] makes.
+/// The role of control planes that [`prepare_eks`] creates.
 pub const CONTROL_PLANE_ROLE: &str = "eks-control-plane";
-/// The role of nodes that [`prepare_eks`] makes; its instance profile has the same name.
+/// The role of nodes that [`prepare_eks`] creates; its instance profile has the same name.
 pub const NODE_ROLE: &str = "eks-nodes";
 
 /// Label on each Node: the Auto Scaling group of its instance (as a label value).
@@ -42,7 +42,8 @@ pub fn service_role(name: &str, service: &str) -> Role {
     }
 }
 
-/// What an administrator of the account prepares for EKS: the role of control planes, and the role and instance profile of nodes.
+/// What an administrator of the account prepares for EKS: the role of control planes, and the role and instance profile
+/// of nodes.
 pub fn prepare_eks(simulator: &Simulator) {
     simulator.put_role(service_role(CONTROL_PLANE_ROLE, "eks.amazonaws.com"));
     simulator.put_role(service_role(NODE_ROLE, "ec2.amazonaws.com"));
@@ -50,8 +51,8 @@ pub fn prepare_eks(simulator: &Simulator) {
     simulator.put_instance_profile(profile);
 }
 
-/// For each version that kubelets report, as `v1.34.2-eks-113cf36`, an image of each family, and the parameters by which AWS
-/// recommends them (EKS User Guide, "Retrieve recommended Amazon Linux AMI IDs"; Bottlerocket documentation).
+/// For each version that kubelets report, as `v1.34.2-eks-113cf36`, an image of each family, and the parameters by
+/// which AWS recommends them (EKS User Guide, "Retrieve recommended Amazon Linux AMI IDs"; Bottlerocket documentation).
 pub fn publish_images(region: &RegionHandle, versions: &[&str]) -> Result<()> {
     let model = region.with(|region| region.images.get(&ImageId::new(IMAGE_X86_64)).cloned())?;
     let model = model.context("the region has no images")?;

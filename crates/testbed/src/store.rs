@@ -1,4 +1,4 @@
-//! The store of an API server: a real etcd, which can be put back to what it was.
+//! The store of an API server: a real etcd, which can be restored to what it was.
 
 use crate::commands::run;
 use crate::http::post;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const GRACE: Duration = Duration::from_secs(20);
 const READY: Duration = Duration::from_mins(1);
-/// `foo-testbed/revision` and a value, as etcd's gateway wants them. Kubernetes reads below `/registry` only.
+/// `foo-testbed/revision` and a value, as etcd's gateway expects them. Kubernetes reads below `/registry` only.
 const A_WRITE: &str = r#"{"key": "Zm9vLXRlc3RiZWQvcmV2aXNpb24=", "value": "MQ=="}"#;
 
 /// A running etcd. Dropping it ends it.
@@ -67,15 +67,16 @@ impl Store {
         lock(&self.process).as_ref().context("etcd is stopped")?.check_running()
     }
 
-    /// Copies its state while it does not run. Nobody may be using it.
+    /// Copies its state while it does not run. It must not be in use.
     pub(crate) async fn copy_to(&self, folder: &Path) -> Result<()> {
         self.end().await?;
         copy(&self.data, folder).await?;
         self.run()
     }
 
-    /// Goes back to a copy as `etcdutl snapshot restore --bump-revision --mark-compacted` does: its revisions go on above all
-    /// that were ever given out, and none below is remembered, so that nobody goes on from what they knew. Nobody may be using it.
+    /// Restores a copy as `etcdutl snapshot restore --bump-revision --mark-compacted` does: its revisions continue
+    /// above all that were ever given out, and none below is remembered, so that no client continues from an earlier
+    /// one. It must not be in use.
     pub(crate) async fn restore(&self, copied: &Path) -> Result<()> {
         let newest = self.write().await?;
         self.end().await?;
@@ -92,11 +93,11 @@ impl Store {
         post(self.port, "/v3/kv/compaction", &forgotten.to_string()).await.map(drop)
     }
 
-    /// The revision of a write that nobody reads.
+    /// The revision of a write that is not read.
     async fn write(&self) -> Result<u64> {
-        let answer: Value = serde_json::from_str(&post(self.port, "/v3/kv/put", A_WRITE).await?)?;
-        let revision = answer.pointer("/header/revision").and_then(Value::as_str);
-        revision.context("an answer without revision")?.parse().context("a revision")
+        let response: Value = serde_json::from_str(&post(self.port, "/v3/kv/put", A_WRITE).await?)?;
+        let revision = response.pointer("/header/revision").and_then(Value::as_str);
+        revision.context("a response without revision")?.parse().context("a revision")
     }
 }
 

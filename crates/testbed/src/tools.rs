@@ -26,7 +26,7 @@ const NEEDED: [&str; 10] = [
 impl Tools {
     /// The folder named by `FOO_TOOLS_BIN`, else `hack/tools/bin` of this project.
     ///
-    /// Fails with what to do when a program is missing: a test that cannot run must say so, not pass.
+    /// Fails with what to do when a program is missing: a test that cannot run must report it, not pass.
     pub fn find() -> Result<Self> {
         let folder = match std::env::var_os("FOO_TOOLS_BIN") {
             Some(folder) => PathBuf::from(folder),

@@ -1,18 +1,19 @@
-//! Waiting for something to become true, with an error that says what was seen instead; and the proof that nothing happens.
+//! Waiting for something to become true, with an error that shows what was seen instead; and the proof that nothing
+//! happens.
 //!
-//! Deadlines are written for the machine that they were chosen on. On one that is slower, or busy, everything takes longer: how
-//! much is measured by what starting a world took, and all deadlines grow with it. No other code of the testbed or of the tests
-//! on it lets real time pass to see what comes of it.
+//! Deadlines are written for the machine that they were chosen on. On one that is slower, or busy, everything takes
+//! longer: how much is measured by what starting a world took, and all deadlines grow with it. No other code of the
+//! testbed or of the tests on it lets real time pass to see the effect.
 
 use anyhow::{Result, bail};
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// What one look at the world found.
+/// What one read of the world found.
 #[derive(Debug)]
 pub enum Probe<T = ()> {
-    /// It is as wanted.
+    /// The condition is met.
     Done(T),
     /// Not yet, and this is how it is now (shown if the time runs out).
     NotYet(String),
@@ -26,16 +27,16 @@ impl Probe<()> {
 }
 
 const PAUSE: Duration = Duration::from_millis(100);
-/// The same where a look is expensive: one at a pool is five requests.
-pub(crate) const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
+/// The same where a read is expensive: one at a pool is five requests.
+pub(crate) const POLL: Duration = Duration::from_millis(250);
 /// How many chances to act are watched in a proof that nothing happens.
 const CHANCES: u32 = 2;
 /// How much more time than written anything is given at most: what takes longer stands still.
 const SLOWEST_PERCENT: u32 = 400;
 /// How much time things take here, compared with the machine that deadlines were written for.
 static MEASURED_PERCENT: AtomicU32 = AtomicU32::new(100);
-/// A look near the end of the time gets at least this long, or a slow machine would never see the last state.
-const LOOK: Duration = Duration::from_secs(1);
+/// A read near the end of the time gets at least this long, or a slow machine would never see the last state.
+const LONGEST_PROBE: Duration = Duration::from_secs(1);
 
 /// Takes note of how long something took that takes `typically` so long where deadlines were written.
 pub(crate) fn measured(took: Duration, typically: Duration) {
@@ -54,39 +55,39 @@ pub fn watched_for(period: Duration) -> Duration {
     period * CHANCES
 }
 
-/// The proof that nothing happens, for which nobody can wait: watches until whoever could act has had the chance to, and fails
-/// as soon as a look is not [`Probe::Done`]. The period is how often they look, or how long they try before they act.
+/// The proof that nothing happens: watches until each component that could act has had the chance to, and fails
+/// as soon as a read is not [`Probe::Done`]. The period is how often they read, or how long they try before they act.
 pub async fn nothing_happens(
     what: &str,
     period: Duration,
-    mut look: impl AsyncFnMut() -> Result<Probe>,
+    mut probe: impl AsyncFnMut() -> Result<Probe>,
 ) -> Result<()> {
     let end = Instant::now() + watched_for(period);
     loop {
-        // What began before the end was watched: the last look comes after it.
+        // What began before the end was watched: the last read comes after it.
         let last = Instant::now() >= end;
-        if let Probe::NotYet(seen) = look().await? {
+        if let Probe::NotYet(seen) = probe().await? {
             bail!("{what}: {seen}");
         }
         if last {
             return Ok(());
         }
-        tokio::time::sleep(BETWEEN_LOOKS).await;
+        tokio::time::sleep(POLL).await;
     }
 }
 
-/// Waits until what is looked at has not changed for a whole period, and returns it.
+/// Waits until what is read has not changed for a whole period, and returns it.
 pub async fn until_quiet<T: PartialEq + Debug>(
     what: &str,
     period: Duration,
     timeout: Duration,
-    mut look: impl AsyncFnMut() -> Result<T>,
+    mut probe: impl AsyncFnMut() -> Result<T>,
 ) -> Result<T> {
-    let mut last = look().await?;
+    let mut last = probe().await?;
     let mut since = Instant::now();
     wait_until(what, timeout, async || {
-        tokio::time::sleep(BETWEEN_LOOKS).await;
-        let now = look().await?;
+        tokio::time::sleep(POLL).await;
+        let now = probe().await?;
         if now != last {
             last = now;
             since = Instant::now();
@@ -97,7 +98,8 @@ pub async fn until_quiet<T: PartialEq + Debug>(
     Ok(last)
 }
 
-/// Looks every 100 ms until `probe` is done, and returns what it found. The timeout grows with how slow this machine is.
+/// Probes every 100 ms until `probe` is done, and returns what it found. The timeout grows with how slow this machine
+/// is.
 ///
 /// An error of the probe is one more way of "not yet" (the object may not exist, the server may be away): it ends
 /// the wait only by running out of time, and is then what the error shows.
@@ -108,10 +110,10 @@ pub async fn wait_until<T>(
 ) -> Result<T> {
     let timeout = on_this_machine(timeout);
     let started = Instant::now();
-    let mut last = String::from("nothing: the first look did not come back");
+    let mut last = String::from("nothing: the first probe did not come back");
     loop {
         let left = timeout.saturating_sub(started.elapsed());
-        match tokio::time::timeout(left.max(LOOK), probe()).await {
+        match tokio::time::timeout(left.max(LONGEST_PROBE), probe()).await {
             Ok(Ok(Probe::Done(found))) => {
                 tracing::debug!(what, elapsed = ?started.elapsed(), "seen");
                 return Ok(found);
@@ -133,37 +135,37 @@ mod tests {
 
     #[tokio::test]
     async fn reports_what_was_last_seen() {
-        let mut looks = 0;
+        let mut probes = 0;
         let error = wait_until::<()>("rain", Duration::from_millis(250), async || {
-            looks += 1;
-            Ok(Probe::NotYet(format!("sun, look {looks}")))
+            probes += 1;
+            Ok(Probe::NotYet(format!("sun, probe {probes}")))
         })
         .await
         .unwrap_err()
         .to_string();
-        assert!(error.contains("rain") && error.contains("sun, look "), "{error}");
+        assert!(error.contains("rain") && error.contains("sun, probe "), "{error}");
     }
 
     #[tokio::test]
     async fn an_error_is_not_the_end() {
-        let mut looks = 0;
+        let mut probes = 0;
         let found = wait_until("a value", Duration::from_secs(5), async || {
-            looks += 1;
-            if looks < 3 {
+            probes += 1;
+            if probes < 3 {
                 bail!("not there")
             }
-            Ok(Probe::Done(looks))
+            Ok(Probe::Done(probes))
         });
         assert_eq!(found.await.unwrap(), 3);
     }
 
     #[tokio::test]
-    async fn what_happens_within_two_periods_is_seen() {
+    async fn events_within_two_periods_are_seen() {
         let period = Duration::from_millis(150);
         let after = async |time: Duration| {
             let began = Instant::now();
-            let look = async || Ok(Probe::when(began.elapsed() < time, || "rain".to_owned()));
-            nothing_happens("the sun shines", period, look).await.map_err(|error| error.to_string())
+            let probe = async || Ok(Probe::when(began.elapsed() < time, || "rain".to_owned()));
+            nothing_happens("the sun shines", period, probe).await.map_err(|error| error.to_string())
         };
         assert_eq!(after(period).await, Err("the sun shines: rain".to_owned()));
         assert_eq!(after(Duration::MAX).await, Ok(()));
@@ -171,23 +173,23 @@ mod tests {
 
     #[tokio::test]
     async fn quiet_is_what_has_not_changed_for_a_period() {
-        let (period, mut looks) = (Duration::from_millis(250), 0);
+        let (period, mut probes) = (Duration::from_millis(250), 0);
         let began = Instant::now();
         let found = until_quiet("counting", period, Duration::from_secs(10), async || {
-            looks += 1;
-            Ok(looks.min(4))
+            probes += 1;
+            Ok(probes.min(4))
         });
         assert_eq!(found.await.unwrap(), 4);
         assert!(began.elapsed() >= period, "{:?}", began.elapsed());
         let never = until_quiet("counting", period, Duration::from_millis(500), async || {
-            looks += 1;
-            Ok(looks)
+            probes += 1;
+            Ok(probes)
         });
         assert!(never.await.unwrap_err().to_string().contains("counting"));
     }
 
     #[tokio::test]
-    async fn a_look_that_never_ends_is_cut_off() {
+    async fn a_probe_that_never_ends_is_cancelled() {
         let waiting = wait_until::<()>("never", Duration::from_millis(50), async || {
             std::future::pending::<()>().await;
             Ok(Probe::Done(()))

@@ -7,7 +7,7 @@ use foo_testbed::{Capi, InstanceList, KubeletOptions, Kubelets, NodeSpec, PodEnd
 use serde_json::json;
 use std::time::Duration;
 
-/// Core looks at a drain only every 20 s (`drainRetryInterval`), whatever happens in between.
+/// Core reads a drain only every 20 s (`drainRetryInterval`), whatever happens in between.
 const SOON: Duration = Duration::from_secs(50);
 
 const MACHINE: &str = "
@@ -48,15 +48,15 @@ async fn get(rig: &Rig, args: &[&str]) -> Result<String> {
 }
 
 async fn wait_for(rig: &Rig, what: &str, args: &[&str], expected: &str) -> Result<()> {
-    let look = async || {
+    let probe = async || {
         let seen = get(rig, args).await?;
         Ok(Probe::when(seen.trim() == expected, || format!("{seen:?}")))
     };
-    wait_until(what, SOON, look).await
+    wait_until(what, SOON, probe).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn core_drains_a_node_within_the_budget_before_the_instance_may_go() -> Result<()> {
+async fn core_drains_a_node_within_the_budget_before_the_instance_is_terminated() -> Result<()> {
     let release = tempfile::tempdir()?;
     let rig = provider::rig(release.path()).await?;
     let instances = InstanceList::default();

@@ -66,7 +66,7 @@ async fn pods_run_are_evicted_within_their_budget_and_lost_pods_are_noticed() ->
     on.sort();
     assert_eq!(on, ["node-a", "node-b"]);
 
-    // One may go, the other is held by the budget as long as its replacement is not ready.
+    // One may be evicted; the budget blocks the other as long as its replacement is not ready.
     kubelets.adjust(|options| options.pod_startup = Duration::from_secs(2));
     let [first, second] = &running[..] else { panic!("two pods") };
     wait_until("the budget to allow a disruption", SOON, async || {
@@ -103,7 +103,7 @@ async fn pods_run_are_evicted_within_their_budget_and_lost_pods_are_noticed() ->
             .iter()
             .all(|death| death.provider_id.as_deref() == Some("aws:///eu-west-1a/i-a"))
     );
-    // A pod may be missed before the API server shows that it is gone.
+    // A pod may be missed before the API server shows that it is deleted.
     wait_until("all pods to run on node-b", SOON, async || {
         let on: Vec<String> = ready_pods(&pods, 2).await?.iter().map(node_of).collect();
         Ok(Probe::when(on.iter().all(|node| node == "node-b"), || format!("{on:?}")))
@@ -128,7 +128,7 @@ async fn cluster_api_is_installed_and_survives_restarts_and_cut_networks() -> Re
     rig.link_cluster("default", "c1").await?;
     assert!(rig.clusterctl(["get", "kubeconfig", "c1"]).await?.contains("127.0.0.1"));
 
-    // The webhooks of core answer: this one refuses two different names of the Cluster.
+    // The webhooks of core work: this one refuses two different names of the Cluster.
     let bad = "{apiVersion: cluster.x-k8s.io/v1beta2, kind: MachinePool, metadata: {name: p, namespace: default}, \
         spec: {clusterName: c1, template: {spec: {clusterName: other, bootstrap: {dataSecretName: x}, \
         infrastructureRef: {apiGroup: a.b, kind: X, name: x}}}}}";
@@ -145,13 +145,13 @@ async fn cluster_api_is_installed_and_survives_restarts_and_cut_networks() -> Re
     rig.link_cluster_to("default", "c2", &workload).await?;
     Capi::install(&workload, CapiOptions::default()).await?;
     workload.freeze()?;
-    let look = tokio::time::timeout(Duration::from_secs(1), workload.client().apiserver_version()).await;
-    // A connection that was being closed just then is no answer.
-    ensure!(!matches!(look, Ok(Ok(_))), "a frozen API server answered: {look:?}");
+    let outcome = tokio::time::timeout(Duration::from_secs(1), workload.client().apiserver_version()).await;
+    // A connection that was being closed just then is no response.
+    ensure!(!matches!(outcome, Ok(Ok(_))), "a frozen API server responded: {outcome:?}");
     workload.thaw()?;
     workload.client().apiserver_version().await?;
     workload.stop();
-    ensure!(workload.client().apiserver_version().await.is_err(), "a stopped API server answered");
+    ensure!(workload.client().apiserver_version().await.is_err(), "a stopped API server responded");
     workload.resume().await?;
     workload.client().apiserver_version().await?;
     rig.controllers().process().signal(Signal::Freeze)?;

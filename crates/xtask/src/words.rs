@@ -1,7 +1,8 @@
-//! Words that texts for users must not contain: private ones, and those that the field does not use.
+//! Words that texts must not contain: private ones, and those that the field does not use.
 //!
-//! Checks the pages, the manifests (descriptions of CRD fields included), the help of flags, and the string literals of the
-//! programs. Does not check comments, tests and names in code. `CONTRIBUTING.md` has the reasons.
+//! Checks the pages, the manifests (descriptions of CRD fields included), the help of flags, and the string literals of
+//! every crate; in the folders of [`REWRITTEN`] also the comments, the names of functions, tests among them, and the
+//! texts of tests. Does not check names of types and variables. `CONTRIBUTING.md` has the reasons.
 
 use anyhow::{Context as _, Result};
 use proc_macro2::{Delimiter, Literal, TokenStream, TokenTree};
@@ -31,6 +32,73 @@ const WORDS: [(&str, &str); 21] = [
     ("looked after", "reconciled, managed"),
 ];
 
+/// More such words. Pages and generated texts quote AWS and Kubernetes, which use some of them properly: so these are
+/// checked in the folders of [`REWRITTEN`] only.
+const PLAIN: [(&str, &str); 40] = [
+    ("somebody", "a user, another controller"),
+    ("nobody", "no user, no caller"),
+    ("anybody", "any user"),
+    ("everybody", "all users, all callers"),
+    ("stranger", "foreign, of another owner"),
+    ("strangers", "foreign, of another owner"),
+    ("look at", "read, describe"),
+    ("looks at", "reads, describes"),
+    ("looked at", "read, described"),
+    ("looking at", "reading"),
+    ("looked after", "reconciled"),
+    ("tell", "report, show"),
+    ("tells", "reports, shows"),
+    ("told", "reported, shown"),
+    ("let in", "allowed, has access"),
+    ("lets in", "allows"),
+    ("let go", "released"),
+    ("lets go", "releases"),
+    ("at rest", "idle"),
+    ("go on", "continue"),
+    ("goes on", "continues"),
+    ("going on", "in progress"),
+    ("went on", "continued"),
+    ("hold up", "delay, block"),
+    ("holds up", "delays, blocks"),
+    ("held up", "delayed, blocked"),
+    ("answer", "response, result; respond"),
+    ("answers", "responses, results; responds"),
+    ("answered", "responded, completed"),
+    ("answering", "responding"),
+    ("ours", "the provider's, own"),
+    ("theirs", "another owner's, foreign"),
+    ("hasty", "fast"),
+    ("is made", "is created, is sent"),
+    ("given up", "cancelled, timed out"),
+    ("gives up", "times out, stops"),
+    ("behind our back", "by another user"),
+    ("behind everybody's back", "by another user"),
+    ("ever more seldom", "with back-off"),
+    ("less and less often", "with exponential back-off"),
+];
+
+/// Folders whose comments, names of functions and texts, those of tests included, have none of these words.
+const REWRITTEN: [&str; 12] = [
+    "crates/apiserver-fake/",
+    "crates/bootstrap/",
+    "crates/calls/",
+    "crates/cloud/",
+    "crates/controller/",
+    "crates/kubectl-foo/",
+    "crates/runtime-extension/",
+    "crates/runtime-sdk/",
+    "crates/testbed/",
+    "tests/contract/",
+    "tests/e2e/",
+    "tests/scale/",
+];
+
+/// It has the lists.
+const THIS_FILE: &str = "crates/xtask/src/words.rs";
+
+/// Names that crates outside of [`REWRITTEN`] call.
+const SHARED_NAMES: [&str; 2] = ["answered", "no_answer"];
+
 /// Folders and files whose whole text is for users.
 const PAGES: [&str; 6] = [
     "README.md",
@@ -41,47 +109,61 @@ const PAGES: [&str; 6] = [
     "crates/kubectl-foo/tests/golden/",
 ];
 
-/// Crates whose string literals are for users: conditions, events, logs, errors, what is printed.
-const PROGRAMS: [&str; 14] = [
-    "crates/api/src/",
-    "crates/bootstrap/src/",
-    "crates/controller/src/",
-    "crates/model/src/",
-    "crates/planner/src/",
-    "crates/calls/src/",
-    "crates/eks/src/",
-    "crates/cloud/src/",
-    "crates/cloud-adapter/src/",
-    "crates/kubectl-foo/src/",
-    "crates/runtime-extension/src/",
-    "crates/runtime-sdk/src/",
-    "crates/simulator/src/",
-    "crates/simulator-core/src/",
-];
-
 /// A sentence for each such word in one file.
 pub(crate) fn findings(path: &str, text: &str) -> Result<Vec<String>> {
     let mut found = Vec::new();
     if PAGES.iter().any(|page| path.starts_with(page)) {
         for (index, line) in text.lines().enumerate() {
-            found.extend(of(path, index + 1, line));
+            found.extend(of(&WORDS, path, index + 1, line));
         }
     }
-    if crate::is_rust(path) && PROGRAMS.iter().any(|folder| path.starts_with(folder)) && !is_test(path) {
-        for (line, literal) in literals(text).with_context(|| format!("reading {path}"))? {
-            found.extend(of(path, line, &literal));
+    if !crate::is_rust(path) || path == THIS_FILE {
+        return Ok(found);
+    }
+    let reading = || format!("reading {path}");
+    if path.starts_with("crates/") && !is_test(path) {
+        for (line, literal) in literals(text, UnitTests::Skipped).with_context(reading)? {
+            found.extend(of(&WORDS, path, line, &literal));
+        }
+    }
+    let starts_with = |folder: &&str| path.starts_with(*folder);
+    if REWRITTEN.iter().any(starts_with) {
+        for (line, literal) in literals(text, UnitTests::Included).with_context(reading)? {
+            found.extend(of(&PLAIN, path, line, &literal));
+        }
+        for (index, line) in text.lines().enumerate() {
+            let texts = comment(line).into_iter().chain(function(line));
+            found.extend(texts.flat_map(|text| of(&PLAIN, path, index + 1, &text)));
         }
     }
     Ok(found)
+}
+
+/// The comment in a line, without the code in it.
+fn comment(line: &str) -> Option<String> {
+    let is_comment = line.trim_start().starts_with("//");
+    let text = if is_comment { line.trim_start() } else { line.rsplit_once(" // ")?.1 };
+    // A string may contain slashes, too.
+    (is_comment || !text.contains('"')).then(|| text.split('`').step_by(2).collect())
+}
+
+/// The words of the name of the function that begins in a line.
+fn function(line: &str) -> Option<String> {
+    let (before, name) = line.split_once("fn ")?;
+    if before.contains("//") || before.contains('"') || before.ends_with(|c: char| c.is_alphanumeric()) {
+        return None;
+    }
+    let name = name.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
+    (!SHARED_NAMES.contains(&name)).then(|| name.replace('_', " "))
 }
 
 fn is_test(path: &str) -> bool {
     path.contains("/tests/") || path.ends_with("tests.rs")
 }
 
-fn of(path: &str, line: usize, text: &str) -> Vec<String> {
+fn of(words: &[(&str, &str)], path: &str, line: usize, text: &str) -> Vec<String> {
     let text = text.to_lowercase();
-    let words = WORDS.iter().filter(|(word, _)| has(&text, word));
+    let words = words.iter().filter(|(word, _)| has(&text, word));
     words.map(|(word, instead)| format!("{path}:{line}: \"{word}\": write {instead}")).collect()
 }
 
@@ -95,11 +177,18 @@ fn has(text: &str, word: &str) -> bool {
     })
 }
 
-/// The string literals of a Rust file outside of its unit tests, each with its line.
-fn literals(text: &str) -> Result<Vec<(usize, String)>> {
+/// Whether the unit tests of a file count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum UnitTests {
+    Included,
+    Skipped,
+}
+
+/// The string literals of a Rust file, each with its line.
+fn literals(text: &str, unit_tests: UnitTests) -> Result<Vec<(usize, String)>> {
     let tokens: TokenStream = text.parse().ok().context("a file that is not Rust")?;
     let mut found = Vec::new();
-    collect(tokens, &mut found);
+    collect(tokens, unit_tests, &mut found);
     let mut from = 0;
     let mut lines = Vec::new();
     for literal in found.iter().map(Literal::to_string).filter(|literal| literal.contains('"')) {
@@ -113,8 +202,9 @@ fn literals(text: &str) -> Result<Vec<(usize, String)>> {
     Ok(lines)
 }
 
-/// Literals in their order. Comments for rustdoc are attributes here, and left out like all attributes but those of macros.
-fn collect(tokens: TokenStream, found: &mut Vec<Literal>) {
+/// Literals in their order. Comments for rustdoc are attributes here, and left out like all attributes but those of
+/// macros.
+fn collect(tokens: TokenStream, unit_tests: UnitTests, found: &mut Vec<Literal>) {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
         match token {
@@ -127,13 +217,14 @@ fn collect(tokens: TokenStream, found: &mut Vec<Literal>) {
                 };
                 let attribute = attribute.stream();
                 let begins = attribute.to_string();
-                if begins.starts_with("cfg (test") || begins.starts_with("cfg(test") {
+                let is_test = begins.starts_with("cfg (test") || begins.starts_with("cfg(test");
+                if is_test && unit_tests == UnitTests::Skipped {
                     skip_item(&mut tokens);
                 } else if !begins.starts_with("doc") {
-                    collect(attribute, found);
+                    collect(attribute, unit_tests, found);
                 }
             }
-            TokenTree::Group(group) => collect(group.stream(), found),
+            TokenTree::Group(group) => collect(group.stream(), unit_tests, found),
             TokenTree::Ident(_) | TokenTree::Punct(_) => {}
         }
     }
@@ -171,7 +262,21 @@ mod tests {
                     #[cfg(test)]\nmod tests {\n    const A: &str = \"lest\";\n}\n";
         assert_eq!(found("crates/cloud/src/a.rs", text), ["crates/cloud/src/a.rs:4: \"anew\": write again"]);
         assert!(found("crates/cloud/src/b/tests.rs", "const A: &str = \"lest\";").is_empty());
-        assert!(found("crates/testbed/src/a.rs", "const A: &str = \"lest\";").is_empty());
+    }
+
+    #[test]
+    fn rewritten_folders_are_read_with_comments_names_and_tests() {
+        let text = "/// Nobody; `nobody` is code.\nfn is_told() {} // at rest\n#[cfg(test)]\nmod tests {\n\
+                    const A: &str = \"goes on\"; // \"let in\"\n}\nfn no_answer() {}\n";
+        let expected = [
+            "a.rs:5: \"goes on\": write continues",
+            "a.rs:1: \"nobody\": write no user, no caller",
+            "a.rs:2: \"at rest\": write idle",
+            "a.rs:2: \"told\": write reported, shown",
+        ];
+        let of_folder = expected.map(|finding| format!("crates/cloud/src/{finding}"));
+        assert_eq!(found("crates/cloud/src/a.rs", text), of_folder);
+        assert!(found("crates/simulator/src/a.rs", text).is_empty());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The simulator before judges that know nothing of us.
 //!
-//! * boto3: its model says which parameters exist, how they are encoded and which elements an answer may have
+//! * boto3: its model shows which parameters exist, how they are encoded and which elements a response may have
 //!   (`python/round_trip.py`).
-//! * moto, somebody else's simulation, is asked the same as ours (`python/judge.py`, `python/scenarios.py`);
+//! * moto, an independent simulation, gets the same calls as this one (`python/judge.py`, `python/scenarios.py`);
 //!   `python/deviations.py` names where moto is wrong, and any other difference fails.
-//! * A browser looks at the simulator's web page (`python/page.py`).
+//! * A browser reads the simulator's web page (`python/page.py`).

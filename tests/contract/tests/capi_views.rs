@@ -77,7 +77,7 @@ fn machine() {
     check::<Machine>(&["spec.infrastructureRef.name", "status.nodeRef.name", "status.conditions[].status"]);
 }
 
-/// The check itself: without these it could pass by looking at nothing.
+/// The check itself: without these it could pass by reading nothing.
 mod the_check {
     use super::*;
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;

@@ -45,7 +45,7 @@ fn walk(path: &str, schema: &Value, visit: &mut dyn FnMut(&str, &Value)) {
     }
 }
 
-/// Every path for which `wrong` holds, in all CRDs.
+/// Every path for which `wrong` is true, in all CRDs.
 fn find(wrong: impl Fn(&str, &Value) -> bool) -> Vec<String> {
     let mut found = Vec::new();
     for (kind, crd) in all() {
@@ -60,8 +60,8 @@ fn find(wrong: impl Fn(&str, &Value) -> bool) -> Vec<String> {
 
 const NONE: [&str; 0] = [];
 
-/// `contract.CalculateCRDName`: `lower(plural(kind)).group`. Its plural of words that end in `r`, `l`, `e`, `g` is the word
-/// with an `s`, of those in `ty` it has `ties`; a kind with another end needs a look at flect's rules first.
+/// `contract.CalculateCRDName`: `lower(plural(kind)).group`. Its plural of words that end in `r`, `l`, `e`, `g` is the
+/// word with an `s`, of those in `ty` it has `ties`; a kind with another end needs a read of flect's rules first.
 #[test]
 fn names_are_those_that_core_calculates() {
     for (kind, crd) in all() {
@@ -88,14 +88,14 @@ fn every_kind_carries_the_contract_label_for_its_only_version() {
         let labels = crd["metadata"]["labels"].as_object().cloned().unwrap_or_default();
         let contracts: Vec<_> =
             labels.iter().filter(|(key, _)| key.starts_with("cluster.x-k8s.io/v1")).collect();
-        // Two contract labels would make core's choice random.
+        // With two contract labels core's choice would be random.
         assert_eq!(contracts, [(&"cluster.x-k8s.io/v1beta2".to_owned(), &json!("v1alpha1"))], "{kind}");
     }
 }
 
 /// Core lists `<infrastructureMachineKind>List` at the group and version of the FooMachinePool.
 #[test]
-fn machines_are_served_where_core_looks_for_them() {
+fn machines_are_served_where_core_reads_them() {
     let (pool, machine) = (crd("FooMachinePool"), crd("FooMachine"));
     assert_eq!(pool["spec"]["group"], machine["spec"]["group"]);
     assert_eq!(pool["spec"]["versions"][0]["name"], machine["spec"]["versions"][0]["name"]);
@@ -142,8 +142,8 @@ fn schemas_are_structural() {
     let combined =
         |schema: &Value| ["oneOf", "anyOf", "allOf", "not", "$ref"].iter().any(|key| !schema[*key].is_null());
     assert_eq!(find(|_, schema| combined(schema)), NONE);
-    // An object that says nothing about its content drops everything that is put into it. One means just that: there is
-    // nothing to say.
+    // An object without a schema of its content drops everything that is put into it. One means just that: there is
+    // nothing to define.
     let closed = |path: &str, schema: &Value| {
         schema["type"] == "object"
             && schema["properties"].is_null()
@@ -159,7 +159,7 @@ fn schemas_are_structural() {
     assert_eq!(find(untyped), NONE);
 }
 
-/// Lists are owned item by item only where keys say what an item is; the rest is replaced as a whole by each apply.
+/// Lists are owned item by item only where keys show what an item is; the rest is replaced as a whole by each apply.
 #[test]
 fn condition_lists_are_maps_by_type() {
     let conditions = find(|path, _| path.ends_with("status.conditions"));
@@ -188,7 +188,7 @@ fn keys_of_map_lists_are_required() {
 }
 
 #[test]
-fn what_is_no_template_has_a_status_of_its_own() {
+fn kinds_that_are_no_templates_have_a_status_subresource() {
     for (kind, crd) in all() {
         let subresource = !crd["spec"]["versions"][0]["subresources"]["status"].is_null();
         assert_eq!(subresource, !kind.ends_with("Template"), "{kind}");
@@ -196,7 +196,7 @@ fn what_is_no_template_has_a_status_of_its_own() {
 }
 
 #[test]
-fn rules_have_messages_and_compare_with_what_was_only_where_something_was() {
+fn rules_have_messages_and_transition_rules_need_an_old_value() {
     let wrong = find(|_, schema| {
         schema["x-kubernetes-validations"].as_array().into_iter().flatten().any(|rule| {
             let text = |key: &str| rule[key].as_str().unwrap_or_default().to_owned();
@@ -241,7 +241,7 @@ fn pools_keep_the_contract_of_infra_machine_pools() {
 
 /// cluster-autoscaler reads both as maps of strings: one number, and the whole map counts for nothing.
 #[test]
-fn what_the_autoscaler_reads_are_strings() {
+fn annotations_for_the_autoscaler_are_strings() {
     assert_eq!(field("FooMachinePool", "status.capacity")["additionalProperties"]["type"], "string");
     let info = field("FooMachinePool", "status.nodeInfo");
     for name in ["architecture", "operatingSystem"] {
@@ -281,7 +281,7 @@ fn control_planes_keep_their_contract() {
     check("spec.version", "string");
     check("status.version", "string");
     check("status.initialization.controlPlaneInitialized", "boolean");
-    // What makes Cluster API drain the Nodes of pools.
+    // The reason why Cluster API drains the Nodes of pools.
     check("status.externalManagedControlPlane", "boolean");
     check("spec.controlPlaneEndpoint.host", "string");
     let versions = field("FooControlPlane", "status.versions");
@@ -319,7 +319,7 @@ fn identities_are_moved_with_what_they_own() {
 
 /// Short names and columns, as users see them. A change here is a change of the interface.
 #[test]
-fn what_kubectl_get_shows() {
+fn printer_columns_of_kubectl_get() {
     let mut shown = String::new();
     for (kind, crd) in all() {
         let names = crd["spec"]["names"]["shortNames"].as_array().cloned().unwrap_or_default();

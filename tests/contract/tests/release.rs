@@ -98,7 +98,7 @@ fn the_providers_install_without_any_variable_set() -> Result<()> {
     Ok(())
 }
 
-/// What a release is looked at with before it is installed.
+/// What a release is read with before it is installed.
 #[test]
 fn all_providers_are_described_and_shown_as_they_are() -> Result<()> {
     let release = Release::new()?;
@@ -149,9 +149,9 @@ fn the_extension_is_found_in_another_namespace() -> Result<()> {
     Ok(())
 }
 
-/// A policy says nothing of namespaces, so it comes through whatever clusterctl makes of them.
+/// A policy names no namespaces, so it is independent of the namespaces that clusterctl sets.
 #[test]
-fn policies_hold_in_whichever_namespace_the_provider_is() -> Result<()> {
+fn policies_apply_in_whichever_namespace_the_provider_is() -> Result<()> {
     let arguments =
         ["generate", "provider", "--infrastructure", "foo:v0.1.0", "--target-namespace", "elsewhere"];
     let objects = Release::new()?.clusterctl(&arguments, &[])?;
@@ -169,7 +169,7 @@ fn policies_hold_in_whichever_namespace_the_provider_is() -> Result<()> {
 
 /// clusterctl gives every subject that has a namespace the provider's own; that of kubeadm's provider must stay.
 #[test]
-fn the_providers_fit_into_one_namespace_and_kubeadm_keeps_its_right() -> Result<()> {
+fn the_providers_fit_into_one_namespace_and_kubeadm_keeps_its_permission() -> Result<()> {
     let release = Release::new()?;
     let mut leases = Vec::new();
     for (flag, deployment) in [
@@ -202,7 +202,7 @@ fn the_providers_fit_into_one_namespace_and_kubeadm_keeps_its_right() -> Result<
 
 /// clusterctl replaces variables in everything, the patterns of our schemas included.
 #[test]
-fn crds_come_out_of_clusterctl_as_they_went_in() -> Result<()> {
+fn clusterctl_does_not_change_crds() -> Result<()> {
     let release = Release::new()?;
     for (flag, group) in [
         ("--infrastructure", "infrastructure.foo.com"),
@@ -215,12 +215,12 @@ fn crds_come_out_of_clusterctl_as_they_went_in() -> Result<()> {
                 named(&objects, "CustomResourceDefinition", crd.metadata.name.as_deref().unwrap_or_default());
             for part in ["spec", "status"] {
                 let path = format!("/spec/versions/0/schema/openAPIV3Schema/properties/{part}");
-                let ours = serde_json::to_value(crd)?;
+                let own = serde_json::to_value(crd)?;
                 // Through text, as whole numbers may be written with and without a fraction.
                 let text = |value: Option<&Value>| {
                     value.map(|v| v.to_string().replace(".0,", ",").replace(".0}", "}"))
                 };
-                assert_eq!(text(out.pointer(&path)), text(ours.pointer(&path)));
+                assert_eq!(text(out.pointer(&path)), text(own.pointer(&path)));
             }
         }
     }
@@ -278,9 +278,9 @@ fn a_queue_of_events_can_be_given_and_need_not_be() -> Result<()> {
     Ok(())
 }
 
-/// And what it makes can be read by our own types.
+/// Its output can be read by the provider's types.
 #[test]
-fn the_cluster_template_makes_a_cluster_with_a_pool() -> Result<()> {
+fn the_cluster_template_creates_a_cluster_with_a_pool() -> Result<()> {
     let objects = Release::new()?.clusterctl(
         &[
             "generate",

@@ -1,6 +1,6 @@
-//! The Rust types of the Runtime SDK against upstream's own: a Go program of hack/tools writes empty and filled samples of
-//! every request and response of Cluster API's catalogue. Ours read each and write it again, the same to the letter but for
-//! the order of fields; and the catalogue has the same hooks, neither more nor fewer.
+//! The Rust types of the Runtime SDK against upstream's own: a Go program of hack/tools writes empty and filled samples
+//! of every request and response of Cluster API's catalogue. The crate's types read each and write it again, the same
+//! to the letter except the order of fields; and the catalogue has the same hooks, neither more nor fewer.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
 
 mod common;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// What upstream says of a hook.
+/// What upstream declares of a hook.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Upstream {
@@ -37,12 +37,12 @@ fn upstream() -> BTreeMap<String, Upstream> {
 
 #[test]
 fn the_catalogue_is_upstreams() {
-    let ours: BTreeMap<&str, bool> =
+    let own: BTreeMap<&str, bool> =
         CATALOGUE.iter().map(|Row { name, blocking }| (*name, *blocking)).collect();
     let upstream = upstream();
-    let theirs: BTreeMap<&str, bool> =
+    let hooks: BTreeMap<&str, bool> =
         upstream.values().map(|hook| (hook.name.as_str(), hook.blocking)).collect();
-    assert_eq!(ours, theirs);
+    assert_eq!(own, hooks);
     for hook in upstream.values() {
         let handler = (hook.name != "Discovery").then_some("handler");
         assert_eq!(path(&hook.name, handler), hook.path);
@@ -56,7 +56,7 @@ fn again<T: serde::Serialize + serde::de::DeserializeOwned>(what: &str, value: &
     assert_eq!(serde_json::to_value(&read).unwrap(), *value, "{what}");
 }
 
-/// Both samples of request and response; a filled one has none of its fields among those that ours do not know.
+/// Both samples of request and response; a filled one has no unknown fields.
 fn both<H: Hook>(hook: H) {
     let _: H = hook;
     let upstream = &upstream()[H::NAME];
@@ -68,12 +68,12 @@ fn both<H: Hook>(hook: H) {
     knows_all::<H::Response>(&upstream.full_response);
 }
 
-/// What ours do not know is kept apart, so a type with no fields at all would write everything again. `Debug` shows it.
+/// Unknown fields are kept apart, so a type with no fields at all would write everything again. `Debug` shows it.
 fn knows_all<T: serde::de::DeserializeOwned + std::fmt::Debug>(value: &Value) {
     let read: T = serde_json::from_value(value.clone()).unwrap();
     let shown = format!("{read:?}");
     let unknown = shown.split("unknown: {").skip(1).find(|rest| !rest.starts_with('}'));
-    assert!(unknown.is_none(), "a field that ours do not know: {:.100}", unknown.unwrap_or_default());
+    assert!(unknown.is_none(), "an unknown field: {:.100}", unknown.unwrap_or_default());
 }
 
 macro_rules! samples {

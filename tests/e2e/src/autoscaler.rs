@@ -1,6 +1,6 @@
 //! A small stand-in for cluster-autoscaler with its provider `clusterapi`: its writes, in its order, with its rights.
 //!
-//! It decides nothing: each test says when it does what, and how long it waits where the real one waits minutes. It
+//! It decides nothing: each test decides when it does what, and how long it waits where the real one waits minutes. It
 //! never deletes a Machine or a Node, as the real one never does.
 
 use crate::set;
@@ -35,12 +35,12 @@ pub fn in_bounds(machine_pool: &mut Value, min: &str, max: &str) {
     set(machine_pool, &["metadata", "annotations", MAX], json!(max));
 }
 
-/// A pool that it looks after, made and not waited for.
+/// A pool that it scales, created and not waited for.
 pub async fn node_group<'w>(cluster: &Cluster<'w>, replicas: u32) -> Result<Pool<'w>> {
     cluster.pool_with("workers", replicas, |machine_pool, _| in_bounds(machine_pool, "0", "10")).await
 }
 
-/// What becomes of its PATCH.
+/// What happens to its PATCH.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lowering {
     Accepted,
@@ -148,7 +148,7 @@ impl Autoscaler {
         self.scale_down_and(pool, machines, Lowering::Accepted).await
     }
 
-    /// The same with a PATCH that is refused: it takes back all it did, and fails.
+    /// The same with a PATCH that is refused: it reverts all it did, and fails.
     pub async fn fails_to_scale_down(&self, pool: &Pool<'_>, machines: &[&MachineView]) -> Result<()> {
         match self.scale_down_and(pool, machines, Lowering::Refused).await {
             Ok(()) => bail!("its PATCH was accepted"),
@@ -241,8 +241,8 @@ impl Autoscaler {
         found.with_context(|| format!("there is no Machine of {} any more", seen.instance))
     }
 
-    /// An UPDATE of the whole Machine as it was read. When somebody else was first it tries again (the real one in its
-    /// next round).
+    /// An UPDATE of the whole Machine as it was read. When another user or controller was first it tries again (the
+    /// real one in its next round).
     async fn mark(&self, seen: &MachineView, mark: Option<&str>) -> Result<()> {
         let name = &seen.name;
         loop {
@@ -275,7 +275,7 @@ impl Autoscaler {
         patched.map(drop).with_context(|| format!("cordoning Node {node}"))
     }
 
-    /// Takes taints and cordon back; fine if the Node is gone.
+    /// Removes taints and cordon; fine if the Node does not exist.
     async fn forget(&self, node: &str) -> Result<()> {
         if self.api(Kind::Node).get_opt(node).await?.is_none() {
             return Ok(());

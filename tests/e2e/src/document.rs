@@ -1,5 +1,5 @@
-//! Follows a page of the documentation as a reader would: every block of shell (```` ```sh ````) is run, in order, with the
-//! real programs against a rig. What cannot be run here is no `sh` block.
+//! Follows a page of the documentation as a reader would: every block of shell (```` ```sh ````) is run, in order, with
+//! the real programs against a rig. What cannot be run here is no `sh` block.
 //!
 //! ```no_run
 //! # async fn example(rig: &foo_testbed::Rig) -> anyhow::Result<()> {
@@ -18,7 +18,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Somebody with a shell, in a checkout of this repository, who has the rig's API server and programs.
+/// A user with a shell, in a checkout of this repository, who has the rig's API server and programs.
 #[derive(Debug)]
 pub struct Reader<'r> {
     rig: &'r Rig,
@@ -48,7 +48,7 @@ struct Block {
 }
 
 impl<'r> Reader<'r> {
-    /// The checkout is a folder of links, so that what a page makes (`dist`, configuration) is made there.
+    /// The checkout is a folder of links, so that files of a page (`dist`, configuration) are created there.
     pub async fn of(rig: &'r Rig) -> Result<Self> {
         let folder = tempfile::tempdir().context("making a folder")?;
         for entry in std::fs::read_dir(root()).context("listing the repository")? {
@@ -107,8 +107,8 @@ impl<'r> Reader<'r> {
         self.folder.path()
     }
 
-    /// Runs the blocks of one section, its subsections included; what they export and the functions they define hold for later sections too.
-    /// Returns all they printed. An error if there is no such section, or nothing to run in it.
+    /// Runs the blocks of one section, its subsections included; what they export and the functions they define hold
+    /// for later sections too. Returns all they printed. An error if there is no such section, or nothing to run in it.
     pub async fn follow(&self, page: &str, heading: &str) -> Result<String> {
         let text = std::fs::read_to_string(root().join(page)).with_context(|| format!("reading {page}"))?;
         let blocks = blocks(&text, heading);
@@ -139,7 +139,8 @@ impl<'r> Reader<'r> {
             ("PATH", path.as_str()),
             ("KUBECONFIG", kubeconfig.as_ref()),
             ("XDG_CONFIG_HOME", home.as_ref()),
-            // clusterctl would look for newer versions on the internet; make would build what the tests were built with.
+            // clusterctl would check for newer versions on the internet; make would build what the tests were built
+            // with.
             ("CLUSTERCTL_DISABLE_VERSIONCHECK", "true"),
             ("GOPROXY", "off"),
             ("MAKEFLAGS", "build_xtask=true"),

@@ -16,17 +16,17 @@
 //! ```
 //!
 //! A test that stops a manager, adds faults to AWS or changes an image disturbs the others: it belongs into a binary of
-//! its own. After each test nothing may have been lost undrained, and no manager may have asked for what its ClusterRole
-//! does not give, by whichever test.
+//! its own. After each test nothing may have been lost undrained, and no manager may have asked for what its
+//! ClusterRole does not give, by whichever test.
 
 pub mod autoscaler;
 pub mod document;
 pub mod odd;
 mod set;
-mod stages;
+mod worlds;
 
 pub use set::set;
-pub use stages::Stages;
+pub use worlds::Worlds;
 
 use anyhow::{Context as _, Result};
 use foo_testbed::World;
@@ -78,7 +78,7 @@ pub fn in_world_with(options: WorldOptions, test: impl AsyncFnOnce(&'static Worl
     });
 }
 
-/// Runs a test that makes its own world, or none.
+/// Runs a test that creates its own world, or none.
 ///
 /// # Panics
 /// The test failed.

@@ -1,4 +1,4 @@
-//! Objects that anybody may write and hardly anybody expects: times that no calendar has, control characters in texts.
+//! Unusual objects that any user may write: times that no calendar has, control characters in texts.
 
 use anyhow::{Context as _, Result, ensure};
 use foo_testbed::world::kinds::{self, Kind};
@@ -14,7 +14,7 @@ pub const CONTROLS: &str = "\u{7f}\u{80}oops\u{93}\u{202e}\u{1}";
 const ODD: &str = "odd";
 
 /// They are in the pool's namespace, in its own annotations, and in another namespace (which need not exist).
-pub async fn befall(world: &World, pool: &Pool<'_>, elsewhere: &str) -> Result<()> {
+pub async fn apply_odd_objects(world: &World, pool: &Pool<'_>, elsewhere: &str) -> Result<()> {
     world.apply(&manifests::namespace(elsewhere)).await?;
     let cluster = &pool.name().cluster;
     for namespace in [pool.name().namespace.as_str(), elsewhere] {
@@ -56,7 +56,7 @@ fn odd_machine(namespace: &str) -> Value {
     })
 }
 
-/// Whoever may write an object may write what it says of who wrote it, and when.
+/// A user who may write an object may write its record of who wrote it, and when.
 async fn was_written_late(world: &World, namespace: &str) -> Result<()> {
     let secret = Kind::Secret.api(world.client(), namespace).get(ODD).await?;
     let mut raw = serde_json::to_value(&secret)?;
@@ -66,10 +66,10 @@ async fn was_written_late(world: &World, namespace: &str) -> Result<()> {
         "manager": ODD, "operation": "Update", "apiVersion": "v1", "time": LATE, "fieldsType": "FieldsV1", "fieldsV1": fields,
     }]);
     metadata.insert("managedFields".to_owned(), written);
-    // Not through types: they would not take the answer.
+    // Not through types: they would not take the response.
     let path = format!("/api/v1/namespaces/{namespace}/secrets/{ODD}");
     let request = http::Request::put(path).header("Content-Type", "application/json");
-    let answer = world.client().request_text(request.body(serde_json::to_vec(&raw)?)?).await?;
-    ensure!(answer.contains(LATE), "the API server did not take the time: {answer}");
+    let response = world.client().request_text(request.body(serde_json::to_vec(&raw)?)?).await?;
+    ensure!(response.contains(LATE), "the API server did not take the time: {response}");
     Ok(())
 }

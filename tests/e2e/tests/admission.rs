@@ -1,5 +1,6 @@
-//! What the real API server makes of our objects, before any of our programs sees them: every rule of the CRDs with its
-//! message, the admission policies, and what `kubectl get` shows. Nothing of ours runs here, nor Cluster API.
+//! How the real API server treats the provider's objects, before any of its programs sees them: every rule of the CRDs
+//! with its message, the admission policies, and what `kubectl get` shows. Neither the provider nor Cluster API runs
+//! here.
 
 #[path = "admission/before.rs"]
 mod before;

@@ -1,7 +1,7 @@
-//! Roll-outs on real components, with everything going wrong that can: images are broken, the manager is killed, and its clock
-//! is set.
+//! Roll-outs on real components, with everything going wrong that can: images are broken, the manager is killed, and
+//! its clock is set.
 //!
-//! `make chaos` plays the storm for as long as one likes: `CHAOS_MINUTES`, `CHAOS_SIZE` and `CHAOS_SEED` say how
+//! `make chaos` runs the storm for as long as one likes: `CHAOS_MINUTES`, `CHAOS_SIZE` and `CHAOS_SEED` set how
 //! long, how many, and which accidents.
 
 #[path = "chaos/accidents.rs"]
@@ -9,7 +9,7 @@ mod accidents;
 
 use accidents::{Accident, Surroundings};
 use anyhow::{Context as _, Result, ensure};
-use foo_e2e::{Stages, in_world_with};
+use foo_e2e::{Worlds, in_world_with};
 use foo_simulator::core::catalogue::{Boot, IMAGE_X86_64_NEWER};
 use foo_simulator::core::chance::Chance;
 use foo_testbed::world::kinds::{Kind, number, text};
@@ -18,8 +18,8 @@ use foo_testbed::{World, on_this_machine};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// The storm has a world to itself: what befalls everybody there must not befall the other tests.
-static STORM: Stages<1> = Stages::new();
+/// The storm has a world to itself: its accidents must not affect the other tests.
+static STORM: Worlds<1> = Worlds::new();
 /// A roll-out of a few instances under chaos takes minutes.
 const PATIENCE: Duration = Duration::from_mins(12);
 
@@ -35,7 +35,7 @@ fn with_events() -> WorldOptions {
     WorldOptions { events: true, ..WorldOptions::default() }
 }
 
-async fn wants(pool: &Pool<'_>, spec: Value) -> Result<()> {
+async fn requests(pool: &Pool<'_>, spec: Value) -> Result<()> {
     pool.patch(Kind::FooMachinePool, &json!({ "spec": spec })).await
 }
 
@@ -67,7 +67,7 @@ fn the_node_of_an_instance_at_risk_is_cordoned() {
     });
 }
 
-/// A bad image under a disruption budget: it is given up on and taken back, and nobody's pod notices.
+/// A bad image under a disruption budget: it is marked as failed and rolled back, and no pod is affected.
 #[test]
 fn a_bad_image_is_rolled_back_and_what_serves_stays() {
     in_world_with(with_events(), async |world| {
@@ -82,7 +82,7 @@ fn a_bad_image_is_rolled_back_and_what_serves_stays() {
         let workload = pool.run("web", 5).await?;
         workload.allow(1).await?;
         world.aws().region().set_image_boot(IMAGE_X86_64_NEWER, Boot::Fails)?;
-        wants(&pool, json!({"ami": {"id": IMAGE_X86_64_NEWER}})).await?;
+        requests(&pool, json!({"ami": {"id": IMAGE_X86_64_NEWER}})).await?;
         let mut fewest = usize::MAX;
         pool.wait("to be rolled back", PATIENCE, |view| {
             fewest = fewest.min(good(view));
@@ -96,7 +96,7 @@ fn a_bad_image_is_rolled_back_and_what_serves_stays() {
         assert_eq!((status, reason), ("False", "RolledBack"));
         assert!(message.contains("has not joined after 60 s"), "{message}");
 
-        // The image is repaired, and the record taken away: now it is rolled out, under the budget.
+        // The image is repaired, and the record removed: now it is rolled out, under the budget.
         world.aws().region().set_image_boot(IMAGE_X86_64_NEWER, Boot::Succeeds)?;
         pool.annotate(Kind::FooMachinePool, "infrastructure.foo.com/quarantine", None).await?;
         let mut fewest = usize::MAX;
@@ -116,8 +116,8 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
-/// AWS ends instances by itself: the health check of one fails, or it takes up to a third of them back, with two minutes'
-/// notice. How many.
+/// AWS ends instances by itself: the health check of one fails, or it takes up to a third of them back, with two
+/// minutes' notice. How many.
 fn strike(world: &World, view: &PoolView, chance: &mut Chance) -> Result<usize> {
     let mut good: Vec<&str> = view.good().map(|machine| machine.instance.as_str()).collect();
     let storm = chance.below(2) == 1;
@@ -138,15 +138,16 @@ fn strike(world: &World, view: &PoolView, chance: &mut Chance) -> Result<usize> 
     Ok(struck)
 }
 
-/// How long what AWS ended may be missing where deadlines were written: a launch, a manager that was just killed and whose Lease has
-/// to end first, and an AWS that says late what is the case. On a slower machine longer ([`on_this_machine`]).
+/// How long what AWS ended may be missing where deadlines were written: a launch, a manager that was just killed and
+/// whose Lease has to end first, and an AWS whose reads lag. On a slower machine longer ([`on_this_machine`]).
 const MADE_UP_FOR: Duration = Duration::from_mins(2);
 
-/// Lets time pass, since when what befalls everybody comes is what the seed decides; and watches that no more is missing than the budget and AWS's own doing explain.
+/// Lets time pass, since the seed decides when an accident for all pools happens; and watches that no more is missing
+/// than the budget and AWS's own doing explain.
 async fn watch(pool: &Pool<'_>, seconds: u64, target: usize, struck: &[Instant]) -> Result<()> {
     let end = Instant::now() + Duration::from_secs(seconds);
     while Instant::now() < end {
-        let view = pool.look().await?;
+        let view = pool.view().await?;
         let taken = struck.iter().filter(|at| at.elapsed() < on_this_machine(MADE_UP_FOR)).count();
         let floor = target.saturating_sub(1 + taken);
         ensure!(good(&view) >= floor, "{} serve, {taken} were taken: {view}", good(&view));
@@ -166,11 +167,11 @@ fn check_invariants(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// The manager is killed again and again in the middle of roll-outs, while the size changes and AWS ends instances; and two of
-/// the [`Accident`]s befall everybody in each round, all of them in any case.
+/// The manager is killed again and again in the middle of roll-outs, while the size changes and AWS ends instances; and
+/// two of the [`Accident`]s affect all pools in each round, all of them in any case.
 #[test]
-fn storms_of_accidents_lose_no_pod_and_end_settled() {
-    STORM.play(WorldOptions { clock: ManagerClock::Movable, ..with_events() }, async |world| {
+fn storms_of_accidents_lose_no_pod_and_the_pool_settles() {
+    STORM.run(WorldOptions { clock: ManagerClock::Movable, ..with_events() }, async |world| {
         let size = setting("CHAOS_SIZE", 5);
         let seed = setting("CHAOS_SEED", 0x5eed);
         let minutes = setting("CHAOS_MINUTES", 2);
@@ -199,7 +200,7 @@ fn storms_of_accidents_lose_no_pod_and_end_settled() {
                 ahead = Accident::shuffled(&mut chance)?;
             }
             let now: Vec<Accident> = ahead.split_off(ahead.len().saturating_sub(2));
-            wants(&pool, json!({"instanceType": types[round % types.len()]})).await?;
+            requests(&pool, json!({"instanceType": types[round % types.len()]})).await?;
             round += 1;
             let target = size - u32::try_from(chance.below(2))?;
             println!("round {round}: {} and a target of {target}", types[(round - 1) % types.len()]);
@@ -210,7 +211,7 @@ fn storms_of_accidents_lose_no_pod_and_end_settled() {
             // While it grows again, the smaller target is what can be there.
             let least = all - 1;
             watch(&pool, 10 + chance.below(25), least, &struck).await?;
-            let count = strike(world, &pool.look().await?, &mut chance)?;
+            let count = strike(world, &pool.view().await?, &mut chance)?;
             struck.extend(std::iter::repeat_n(Instant::now(), count));
             watch(&pool, chance.below(8), least, &struck).await?;
             world.manager().kill();
@@ -224,7 +225,7 @@ fn storms_of_accidents_lose_no_pod_and_end_settled() {
         }
         pool.scale(size).await?;
         let settled = pool
-            .wait("to come to rest after the storm", PATIENCE, |view| {
+            .wait("to settle after the storm", PATIENCE, |view| {
                 rollout(view, "phase") == "Finished" && view.is_settled_at(all)
             })
             .await?;

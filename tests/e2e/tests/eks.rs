@@ -30,9 +30,9 @@ mod orders;
 mod parts;
 #[path = "eks/quickstart.rs"]
 mod quickstart;
+#[path = "eks/refusals.rs"]
+mod refusals;
 #[path = "eks/self_hosted.rs"]
 mod self_hosted;
 #[path = "eks/tokens.rs"]
 mod tokens;
-#[path = "eks/trouble.rs"]
-mod trouble;

@@ -1,7 +1,7 @@
-//! A cluster with an identity of its own, before an AWS that checks every signature: the released manager assumes its role,
-//! a key that is rotated while it runs is picked up, and clusterctl takes the credentials along.
+//! A cluster with an identity of its own, before an AWS that checks every signature: the released manager assumes its
+//! role, a key that is rotated while it runs is picked up, and clusterctl takes the credentials along.
 //!
-//! In a world of its own, because as soon as AWS knows one key it refuses everybody else's.
+//! In a world of its own, because as soon as AWS knows one key it refuses all others.
 
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::in_world;
@@ -68,11 +68,11 @@ fn a_cluster_lives_on_its_own_identity_and_survives_the_rotation_of_its_key() {
         let cluster = world.cluster(NAMESPACE).await?;
         cluster.patch(Kind::FooCluster, &json!({"spec": {"identityRef": {"name": "team"}}})).await?;
 
-        // The Secret is not there yet, and that is what is said of it.
+        // The Secret is not there yet, and that is what is reported of it.
         let of_cluster = async || cluster.read(Kind::FooCluster).await;
-        says("FooCluster", "IdentitySecretNotFound", of_cluster).await?;
+        has_condition("FooCluster", "IdentitySecretNotFound", of_cluster).await?;
         has_secret(world, FIRST_KEY).await?;
-        says("FooCluster", "Accepted", of_cluster).await?;
+        has_condition("FooCluster", "Accepted", of_cluster).await?;
         who_changed_anything(world);
         let pool = cluster.pool("workers", 2).await?;
         pool.settles_at(2).await?;
@@ -87,20 +87,20 @@ fn a_cluster_lives_on_its_own_identity_and_survives_the_rotation_of_its_key() {
         world.aws().simulator().remove_key(FIRST_KEY.0);
         world.aws().simulator().expire_sessions();
         let of_pool = async || pool.read(Kind::FooMachinePool).await;
-        says("pool", "CredentialsInvalid", of_pool).await?;
+        has_condition("pool", "CredentialsInvalid", of_pool).await?;
         has_secret(world, SECOND_KEY).await?;
-        says("pool", "Accepted", of_pool).await?;
+        has_condition("pool", "Accepted", of_pool).await?;
         pool.scale(3).await?;
         pool.settles_at(3).await?;
         ensure!(manager.is_some() && world.manager().pid() == manager, "the manager was started again");
 
         moves_with_the_cluster(world).await?;
-        stay_until_the_cluster_is_gone(world, &cluster, &pool).await?;
+        stay_until_the_cluster_is_deleted(world, &cluster, &pool).await?;
         nothing_is_left_that_needs_a_manager(world).await
     });
 }
 
-/// What docs/operations/install.md promises of the removal: no finalizer of ours is left on anything.
+/// What docs/operations/install.md promises of the removal: no finalizer of the provider is left on anything.
 async fn nothing_is_left_that_needs_a_manager(world: &World) -> Result<()> {
     world.check_nothing_forbidden()?;
     tokio::try_join!(
@@ -114,26 +114,30 @@ async fn nothing_is_left_that_needs_a_manager(world: &World) -> Result<()> {
         let allow = "infrastructure.foo.com/deletion-allowed=";
         world.rig().api().kubectl(["annotate", "crd", "--selector", &selector, allow]).await?;
         world.rig().clusterctl(["delete", &flag, "foo", "--include-crd", "--include-namespace"]).await?;
-        let gone = ["wait", "--for=delete", "crd", "--selector", &selector, "--timeout", "60s"];
-        world.rig().api().kubectl(gone).await?;
+        let deleted = ["wait", "--for=delete", "crd", "--selector", &selector, "--timeout", "60s"];
+        world.rig().api().kubectl(deleted).await?;
     }
     Ok(())
 }
 
-/// Everything is deleted at once, credentials first: what is in AWS is removed with them all the same.
-async fn stay_until_the_cluster_is_gone(world: &World, cluster: &Cluster<'_>, pool: &Pool<'_>) -> Result<()> {
+/// Everything is deleted at once, credentials first: what is in AWS is removed with them nevertheless.
+async fn stay_until_the_cluster_is_deleted(
+    world: &World,
+    cluster: &Cluster<'_>,
+    pool: &Pool<'_>,
+) -> Result<()> {
     let kubectl = async |args: &[&str]| world.rig().api().kubectl(args.iter().copied()).await;
     kubectl(&["delete", "fooclusteridentities", "team", "team-base", "--wait=false"]).await?;
     let users = r#"jsonpath={.status.conditions[?(@.type=="Deleting")].message}"#;
     foo_testbed::wait_until("both identities to wait", Duration::from_mins(1), async || {
         let of_one = kubectl(&["get", "fooclusteridentities", "team", "-o", users]).await?;
-        let said =
+        let reported =
             of_one + "; " + &kubectl(&["get", "fooclusteridentities", "team-base", "-o", users]).await?;
         let each = format!(
             "in use by FooClusters, delete them or set another identityRef there: {NAMESPACE}/{NAMESPACE}"
         );
-        let waits = said == format!("{each}; {each}");
-        Ok(foo_testbed::Probe::when(waits, || said))
+        let waits = reported == format!("{each}; {each}");
+        Ok(foo_testbed::Probe::when(waits, || reported))
     })
     .await?;
     cluster.delete().await?;
@@ -150,16 +154,20 @@ async fn stay_until_the_cluster_is_gone(world: &World, cluster: &Cluster<'_>, po
     Ok(())
 }
 
-/// An object says this of its credentials.
-async fn says(what: &str, reason: &str, read: impl AsyncFn() -> Result<Option<Value>>) -> Result<()> {
+/// An object reports this of its credentials.
+async fn has_condition(
+    what: &str,
+    reason: &str,
+    read: impl AsyncFn() -> Result<Option<Value>>,
+) -> Result<()> {
     let what = format!("CredentialsReady of the {what} to be {reason}");
     foo_testbed::wait_until(&what, Duration::from_mins(2), async || {
         let object = read().await?.unwrap_or_default();
         let conditions = object.pointer("/status/conditions").and_then(Value::as_array).cloned();
-        let said =
+        let reported =
             conditions.unwrap_or_default().into_iter().find(|it| text(it, "/type") == "CredentialsReady");
-        let is_so = said.as_ref().is_some_and(|it| text(it, "/reason") == reason);
-        Ok(foo_testbed::Probe::when(is_so, || format!("{said:?}")))
+        let is_so = reported.as_ref().is_some_and(|it| text(it, "/reason") == reason);
+        Ok(foo_testbed::Probe::when(is_so, || format!("{reported:?}")))
     })
     .await
 }

@@ -1,4 +1,5 @@
-//! A release on the real components: how it is installed, what its templates make, how it is removed. No manager runs.
+//! A release on the real components: how it is installed, what its templates generate, how it is removed. No manager
+//! runs.
 
 #[path = "install/documents.rs"]
 mod documents;

@@ -1,5 +1,5 @@
-//! What happens to a management cluster in its life: moves to another one, upgrades, ClusterClasses. Every page of docs/ that
-//! says how is followed to the letter.
+//! What happens to a management cluster in its life: moves to another one, upgrades, ClusterClasses. Every page of
+//! docs/ that shows how is followed to the letter.
 
 #[path = "lifecycle/clusterclass.rs"]
 mod clusterclass;

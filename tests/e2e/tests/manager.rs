@@ -1,4 +1,4 @@
-//! The manager's own life: how it ends and comes back. In a world of its own, because that disturbs everybody.
+//! The manager's own life: how it exits and restarts. In a world of its own, because that disturbs other tests.
 
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::in_world;
@@ -24,7 +24,7 @@ async fn leader(world: &World) -> Result<String> {
 
 /// SIGTERM: the lease is given back, so that the next manager need not wait for its end.
 #[test]
-fn it_ends_in_order_and_its_successor_changes_nothing_that_is_settled() {
+fn it_shuts_down_in_order_and_its_successor_changes_nothing_that_is_settled() {
     in_world(async |world| {
         let pool = world.cluster("succession").await?.pool("workers", 2).await?;
         pool.settles_at(2).await?;
@@ -44,9 +44,9 @@ fn it_ends_in_order_and_its_successor_changes_nothing_that_is_settled() {
             Ok(Probe::when(!now.is_empty() && now != first, || now))
         })
         .await?;
-        // Had it waited for the lease of the first to expire, it would have logged whom it stands by for.
+        // Had it waited for the lease of the first to expire, it would have logged the leader that it stands by for.
         let log = std::fs::read_to_string(world.manager().log())?;
-        let own = log.get(of_the_first..).context("the log was written anew")?;
+        let own = log.get(of_the_first..).context("the log was rewritten")?;
         ensure!(own.contains("standing=Leading") && !own.contains(&first), "{own}");
         nothing_happens("the successor has written", QUIET_PERIOD, async || {
             Ok(Probe::when(of_pool()? == writes, || format!("{:#?}", world.writes())))
@@ -60,7 +60,7 @@ fn it_ends_in_order_and_its_successor_changes_nothing_that_is_settled() {
 
 /// What every test here relies on: that a right a manager lacks would be seen.
 #[test]
-fn what_a_role_does_not_give_is_refused_and_seen() {
+fn requests_beyond_a_role_are_refused_and_audited() {
     in_world(async |world| {
         world.check_nothing_forbidden()?;
         let kubeconfig = world.rig().service_account_kubeconfig("foo-system", "default").await?;
@@ -77,8 +77,8 @@ fn what_a_role_does_not_give_is_refused_and_seen() {
     });
 }
 
-/// Somebody new, who has the right that this role gives, if any.
-async fn somebody(world: &World, name: &str, role: Option<&str>) -> Result<String> {
+/// A new user with the permissions of this role, if any.
+async fn another_user(world: &World, name: &str, role: Option<&str>) -> Result<String> {
     world.api().kubectl(["create", "serviceaccount", name, "--namespace=default"]).await?;
     if let Some(role) = role {
         let subject = format!("--serviceaccount=default:{name}");
@@ -96,9 +96,9 @@ async fn statuses(manager: &Manager, token: Option<&str>) -> Result<(u16, u16)> 
 
 /// With the rights that a release gives its managers, and the roles that it has for others.
 #[test]
-fn diagnostics_are_for_those_whom_the_api_server_knows_and_lets() {
+fn diagnostics_are_for_users_that_the_api_server_authorizes() {
     in_world(async |world| {
-        let stranger = somebody(world, "stranger", None).await?;
+        let foreign = another_user(world, "other", None).await?;
         for (manager, prefix) in [
             (world.manager(), "foo-"),
             (world.control_plane_manager(), "foo-control-plane-"),
@@ -106,14 +106,14 @@ fn diagnostics_are_for_those_whom_the_api_server_knows_and_lets() {
         ] {
             let reader = async |page: &str| {
                 let name = format!("{prefix}{page}-reader");
-                somebody(world, &name, Some(&name)).await
+                another_user(world, &name, Some(&name)).await
             };
-            let (scraper, person) = (reader("metrics").await?, reader("debug").await?);
+            let (scraper, debugger) = (reader("metrics").await?, reader("debug").await?);
             assert_eq!(statuses(manager, None).await?, (401, 401));
             assert_eq!(statuses(manager, Some("guess")).await?, (401, 401));
-            assert_eq!(statuses(manager, Some(&stranger)).await?, (403, 403));
+            assert_eq!(statuses(manager, Some(&foreign)).await?, (403, 403));
             assert_eq!(statuses(manager, Some(&scraper)).await?, (200, 403));
-            assert_eq!(statuses(manager, Some(&person)).await?, (403, 200));
+            assert_eq!(statuses(manager, Some(&debugger)).await?, (403, 200));
             let plain = plain_http(manager.diagnostics_port()?, &scraper).await?;
             assert!(!plain.starts_with("HTTP"), "{plain}");
         }
@@ -121,16 +121,16 @@ fn diagnostics_are_for_those_whom_the_api_server_knows_and_lets() {
     });
 }
 
-/// What a server answers to a request without TLS.
+/// What a server responds to a request without TLS.
 async fn plain_http(port: u16, token: &str) -> Result<String> {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await?;
     let request = format!("GET /metrics HTTP/1.0\r\nAuthorization: Bearer {token}\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
-    let mut answer = Vec::new();
+    let mut response = Vec::new();
     // The connection may be reset instead of closed.
-    let _end = stream.read_to_end(&mut answer).await;
-    Ok(String::from_utf8_lossy(&answer).into_owned())
+    let _end = stream.read_to_end(&mut response).await;
+    Ok(String::from_utf8_lossy(&response).into_owned())
 }
 
 /// The token that Kubernetes writes into the Secret of deploy/monitoring once that is applied.
@@ -150,9 +150,9 @@ async fn token_of_scraper(world: &World) -> Result<String> {
     .await
 }
 
-/// docs/operations/metrics.md says how to rotate it.
+/// docs/operations/metrics.md describes how to rotate it.
 #[test]
-fn the_token_that_deploy_monitoring_makes_scrapes_metrics_and_so_does_the_next_one() {
+fn the_token_that_deploy_monitoring_creates_scrapes_metrics_and_so_does_the_next_one() {
     in_world(async |world| {
         let token = token_of_scraper(world).await?;
         assert_eq!(statuses(world.manager(), Some(&token)).await?, (200, 403));

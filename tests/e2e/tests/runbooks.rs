@@ -1,4 +1,5 @@
-//! docs/operations/runbooks, played. Stores, API servers and managers are stopped here, so each play has a world to itself.
+//! docs/operations/runbooks, followed step by step. Stores, API servers and managers are stopped here, so each test has
+//! a world to itself.
 
 #[path = "runbooks/backup.rs"]
 mod backup;
@@ -12,7 +13,7 @@ mod restored;
 mod short;
 
 use anyhow::{Result, ensure};
-use foo_e2e::Stages;
+use foo_e2e::Worlds;
 use foo_e2e::document::Reader;
 use foo_testbed::world::kinds::{self, Kind, number, text};
 use foo_testbed::world::{Pool, PoolView, Restarts, World, WorldOptions};
@@ -21,18 +22,18 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 const RESTORED: &str = "docs/operations/runbooks/restored.md";
-/// Restarted managers, drains that core looks at every 20 s, and all of it on a busy machine.
+/// Restarted managers, drains that core reads every 20 s, and all of it on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-static STAGES: Stages<2> = Stages::new();
+static WORLDS: Worlds<2> = Worlds::new();
 
 /// Plays in a world in which managers that end by themselves are started again.
-fn play(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
-    let restarts = Some(Restarts::told_to(|text| println!("{text}")));
-    STAGES.play(WorldOptions { restarts, ..WorldOptions::default() }, test);
+fn run_alone(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
+    let restarts = Some(Restarts::reported_to(|text| println!("{text}")));
+    WORLDS.run(WorldOptions { restarts, ..WorldOptions::default() }, test);
 }
 
-/// What kubelets make of a page that scales our Deployments: managers run, or end in order.
+/// What kubelets do for a page that scales the provider's Deployments: managers run, or shut down in order.
 async fn managers_follow_their_deployments(world: &World) -> Result<()> {
     for (manager, namespace) in [
         (world.manager(), "foo-system"),
@@ -50,7 +51,7 @@ async fn managers_follow_their_deployments(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// The managers are stopped and the Clusters paused, as [`RESTORED`] says.
+/// The managers are stopped and the Clusters paused, as in [`RESTORED`].
 async fn stops_and_pauses(world: &World, reader: &Reader<'_>, namespace: &str) -> Result<()> {
     reader.follow(RESTORED, "Before the managers start").await?;
     managers_follow_their_deployments(world).await?;
@@ -60,10 +61,10 @@ async fn stops_and_pauses(world: &World, reader: &Reader<'_>, namespace: &str) -
     Ok(())
 }
 
-/// The managers run and one Cluster is let go, as [`RESTORED`] says.
-async fn goes_on(world: &World, reader: &Reader<'_>, cluster: &str) -> Result<()> {
+/// The managers run and one Cluster is released, as in [`RESTORED`].
+async fn continues(world: &World, reader: &Reader<'_>, cluster: &str) -> Result<()> {
     reader.run(&format!("export NAMESPACE={cluster} CLUSTER={cluster}")).await?;
-    reader.follow(RESTORED, "Go on").await?;
+    reader.follow(RESTORED, "Continue").await?;
     managers_follow_their_deployments(world).await
 }
 

@@ -1,7 +1,7 @@
-//! The main job, end to end: what `make demo ONCE=1` plays, as a test, and what its world is good for afterwards.
+//! The main job, end to end: what `make demo ONCE=1` runs, as a test, and what its world is good for afterwards.
 
 use anyhow::{Context as _, Result};
-use foo_testbed::story::{CLUSTER, Plot, Story, Summary, Voice};
+use foo_testbed::story::{CLUSTER, Reporter, Scenario, Story, Summary};
 use foo_testbed::world::SOON;
 use foo_testbed::{Probe, run, wait_until};
 use std::path::Path;
@@ -9,42 +9,42 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// A summary that also remembers the warnings.
-struct Witness(Mutex<Vec<String>>);
+struct RecordingReporter(Mutex<Vec<String>>);
 
-static WITNESS: Witness = Witness(Mutex::new(Vec::new()));
+static REPORTER: RecordingReporter = RecordingReporter(Mutex::new(Vec::new()));
 
-impl Voice for Witness {
-    fn step_begins(&self, number: usize, title: &str) {
-        Summary.step_begins(number, title);
+impl Reporter for RecordingReporter {
+    fn step_started(&self, number: usize, title: &str) {
+        Summary.step_started(number, title);
     }
 
-    fn says(&self, text: &str) {
-        Summary.says(text);
+    fn info(&self, text: &str) {
+        Summary.info(text);
     }
 
-    fn shows(&self, command: &str, output: &str) {
-        Summary.shows(command, output);
+    fn prints(&self, command: &str, output: &str) {
+        Summary.prints(command, output);
     }
 
-    fn waits(&self, what: &str, so_far: Duration) {
-        Summary.waits(what, so_far);
+    fn waiting_for(&self, what: &str, so_far: Duration) {
+        Summary.waiting_for(what, so_far);
     }
 
-    fn warns(&self, text: &str) {
-        Summary.warns(text);
+    fn warning(&self, text: &str) {
+        Summary.warning(text);
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
     }
 
-    fn step_held(&self, number: usize, title: &str, took: Duration) {
-        Summary.step_held(number, title, took);
+    fn step_passed(&self, number: usize, title: &str, took: Duration) {
+        Summary.step_passed(number, title, took);
     }
 
-    fn all_held(&self, steps: usize, took: Duration) {
-        Summary.all_held(steps, took);
+    fn all_passed(&self, steps: usize, took: Duration) {
+        Summary.all_passed(steps, took);
     }
 }
 
-/// The manager ends and nobody in this program did it. The world of a demo that stays up goes on.
+/// The manager exits by itself. The world of a demo that stays up continues.
 async fn a_manager_that_ends_is_started_again(story: &Story) -> Result<()> {
     let world = story.world().context("no world")?;
     let pid = world.manager().pid().context("no manager")?;
@@ -53,10 +53,11 @@ async fn a_manager_that_ends_is_started_again(story: &Story) -> Result<()> {
     pool.settles_at(1).await?;
     let now = world.manager().pid();
     anyhow::ensure!(now.is_some_and(|now| now != pid), "{now:?}");
-    wait_until("the terminal to say so", SOON, async || {
-        let warnings = WITNESS.0.lock().unwrap_or_else(PoisonError::into_inner).concat();
-        let said = warnings.contains("foo-controller-manager has ended by itself and is started again now");
-        Ok(Probe::when(said, || warnings))
+    wait_until("the terminal to show it", SOON, async || {
+        let warnings = REPORTER.0.lock().unwrap_or_else(PoisonError::into_inner).concat();
+        let reported =
+            warnings.contains("foo-controller-manager has ended by itself and is started again now");
+        Ok(Probe::when(reported, || warnings))
     })
     .await
 }
@@ -64,8 +65,8 @@ async fn a_manager_that_ends_is_started_again(story: &Story) -> Result<()> {
 #[test]
 fn a_machine_pool_becomes_instances_machines_and_nodes_and_shrinks_without_killing_anything_undrained() {
     foo_e2e::alone(async || {
-        let mut story = Story::new(Plot::Pools, &WITNESS);
-        story.play().await?;
+        let mut story = Story::new(Scenario::Pools, &REPORTER);
+        story.run().await?;
         a_manager_that_ends_is_started_again(&story).await
     });
 }

@@ -1,13 +1,14 @@
-//! What a hostile tenant tries while the managers run: somebody with the usual rights in a namespace, before the real API server
-//! and Cluster API's real core, and a manager that requires identities. Each attempt ends in a condition that says why, and
-//! the neighbours go on.
+//! What a hostile tenant tries while the managers run: a user with the usual permissions in a namespace, before the
+//! real API server and Cluster API's real core, and a manager that requires identities. Each attempt ends in a
+//! condition that shows why, and the neighbours continue.
 //!
-//! What is refused before a manager sees it is in `admission/tenants.rs` (policies, patterns, the manager's own token), `admission/rules.rs`
-//! (the ownership tags of others, control characters in tags) and `admission/namespaced.rs` (the rights of a manager of one namespace).
-//! What needs no real server is in the controller's suite: `tenants.rs` (every name that would become a path, made-up FooMachines), `odd_objects.rs`
-//! (objects that cannot be decoded), `same_group.rs` (what becomes of the first pool).
+//! What is refused before a manager sees it is in `admission/tenants.rs` (policies, patterns, the manager's own token),
+//! `admission/rules.rs` (the ownership tags of others, control characters in tags) and `admission/namespaced.rs` (the
+//! rights of a manager of one namespace). What needs no real server is in the controller's suite: `tenants.rs` (every
+//! name that would become a path, made-up FooMachines), `odd_objects.rs` (objects that cannot be decoded),
+//! `same_group.rs` (what becomes of the first pool).
 
-#![expect(clippy::indexing_slicing, reason = "an index into JSON makes the field, or fails the test")]
+#![expect(clippy::indexing_slicing, reason = "an index into JSON creates the field, or fails the test")]
 
 #[path = "tenants/control_planes.rs"]
 mod control_planes;
@@ -34,7 +35,7 @@ fn among_tenants(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
     foo_e2e::in_world_with(options, test);
 }
 
-/// A namespace in which [`TENANT`] has the rights that people usually have in theirs.
+/// A namespace in which [`TENANT`] has the permissions that users usually have in their own.
 async fn namespace_of_tenant(world: &World, namespace: &str) -> Result<()> {
     world.apply(&manifests::namespace(namespace)).await?;
     let groups = ["cluster.x-k8s.io", "infrastructure.foo.com", "controlplane.foo.com"];
@@ -104,9 +105,9 @@ async fn is_refused(
     kind: Kind,
     namespace: &str,
     name: &str,
-    said: (&str, &str),
+    reported: (&str, &str),
 ) -> Result<String> {
-    let (type_, reason) = said;
+    let (type_, reason) = reported;
     let what = format!("{type_} of {kind:?} {namespace}/{name} to be False, {reason}");
     wait_until(&what, SOON, async || {
         let object = kinds::read(world.client(), kind, namespace, name).await?.unwrap_or_default();

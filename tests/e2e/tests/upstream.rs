@@ -1,8 +1,8 @@
-//! Cluster API's own end-to-end specs, unchanged, before our provider: `hack/tools/capi-specs` plays one at a time, with what a
-//! provider brings. The management cluster's API server is the workload cluster of all.
+//! Cluster API's own end-to-end specs, unchanged, with the provider: `hack/tools/capi-specs` runs one at a time, with
+//! what a provider brings. The management cluster's API server is the workload cluster of all.
 //!
-//! A few are played with all other tests; `make conformance` plays all (`FOO_SPECS=whole`) and prints which specs of Cluster API are not
-//! among them, and why. Part of a name in `FOO_SPECS` selects those that have it.
+//! A few are run with all other tests; `make conformance` runs all (`FOO_SPECS=whole`) and prints which specs of
+//! Cluster API are not among them, and why. Part of a name in `FOO_SPECS` selects those that have it.
 
 #[path = "upstream/extension.rs"]
 mod extension;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Those that a change of ours broke before, or would show first.
+/// Those that a change of this repository broke before, or that would show it first.
 const SHORT: [&str; 2] = ["QuickStartSpec with resilience checks", "MachinePoolSpec, flavour default"];
 /// Kubernetes version of the Nodes of one image, and of those of the other.
 const VERSION: &str = "v1.36.2";
@@ -38,8 +38,8 @@ fn the_end_to_end_specs_of_cluster_api_pass() {
         let program = world.api().tools().program("capi-specs");
         ensure!(program.exists(), "there is no {}: run hack/tools/build.sh", program.display());
         let all = foo_testbed::run(&program, [""; 0], &[], "").await?.stdout;
-        every_flavour_is_played(&all)?;
-        // It fails if Cluster API has a spec that is neither played nor left out with a reason.
+        every_flavour_is_run(&all)?;
+        // It fails if Cluster API has a spec that is neither run nor left out with a reason.
         let left_out = foo_testbed::run(&program, ["--left-out"], &[], "").await?.stdout;
         let wanted = std::env::var("FOO_SPECS").ok();
         let is_wanted = |spec: &str| match wanted.as_deref() {
@@ -52,7 +52,7 @@ fn the_end_to_end_specs_of_cluster_api_pass() {
         ensure!(specs.len() >= enough, "{} knows other specs: {all}", program.display());
 
         if wanted.as_deref() == Some("whole") {
-            println!("Specs of Cluster API that are not played:");
+            println!("Specs of Cluster API that are not run:");
             left_out.lines().for_each(|line| println!("  {line}"));
         }
         prepare(world)?;
@@ -63,8 +63,8 @@ fn the_end_to_end_specs_of_cluster_api_pass() {
         // Two at once: the components share two processors on small machines.
         let player = async || {
             while let Some(spec) = next() {
-                let outcomes = play(world, &program, &spec).await;
-                for outcome in outcomes.unwrap_or_else(|error| vec![Outcome::failed(&spec, &error)]) {
+                let outcomes = run_spec(world, &program, &spec).await;
+                for outcome in outcomes.unwrap_or_else(|error| vec![SpecOutcome::failed(&spec, &error)]) {
                     println!("{outcome}");
                     if !outcome.passed {
                         failed.lock().unwrap().push(outcome.to_string());
@@ -80,7 +80,7 @@ fn the_end_to_end_specs_of_cluster_api_pass() {
 }
 
 /// Each cluster template of the release is the flavour of a spec.
-fn every_flavour_is_played(specs: &str) -> Result<()> {
+fn every_flavour_is_run(specs: &str) -> Result<()> {
     let release = tempfile::tempdir()?;
     xtask::release::write(&xtask::root(), RELEASE, xtask::release::IMAGE, release.path())?;
     let mut flavours = Vec::new();
@@ -94,10 +94,7 @@ fn every_flavour_is_played(specs: &str) -> Result<()> {
     for flavour in flavours {
         let of_flavour = format!("flavour {flavour}");
         let mut parts = specs.lines().flat_map(|spec| spec.split(", "));
-        ensure!(
-            parts.any(|part| part == of_flavour),
-            "no spec is played with the flavour {flavour}: {specs}"
-        );
+        ensure!(parts.any(|part| part == of_flavour), "no spec is run with the flavour {flavour}: {specs}");
     }
     Ok(())
 }
@@ -122,14 +119,14 @@ fn prepare(world: &World) -> Result<()> {
 
 /// What came out of a spec, or of one of the checks within it.
 #[derive(Debug)]
-struct Outcome {
+struct SpecOutcome {
     name: String,
     passed: bool,
     seconds: f64,
     message: String,
 }
 
-impl Outcome {
+impl SpecOutcome {
     fn read(line: &str) -> Result<Self> {
         let value: Value = serde_json::from_str(line).with_context(|| format!("a result: {line}"))?;
         let of = |key: &str| value.get(key).unwrap_or(&Value::Null);
@@ -147,7 +144,7 @@ impl Outcome {
     }
 }
 
-impl std::fmt::Display for Outcome {
+impl std::fmt::Display for SpecOutcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { name, passed, seconds, message } = self;
         let result = if *passed { "passed" } else { "FAILED" };
@@ -162,9 +159,9 @@ fn specs_folder(world: &World) -> PathBuf {
 }
 
 /// Plays one spec to its end. The program ends with us, and when its time is up.
-async fn play(world: &World, program: &Path, spec: &str) -> Result<Vec<Outcome>> {
+async fn run_spec(world: &World, program: &Path, spec: &str) -> Result<Vec<SpecOutcome>> {
     let folder = specs_folder(world).join(spec.replace([' ', ','], "-"));
-    // What is temporary to it goes with the folder.
+    // Its temporary files are removed with the folder.
     let temporary = folder.join("tmp");
     std::fs::create_dir_all(&temporary).with_context(|| format!("creating {}", folder.display()))?;
     let (secrets, results, log) = (folder.join("secrets.yaml"), folder.join("results"), folder.join("log"));
@@ -185,7 +182,7 @@ async fn play(world: &World, program: &Path, spec: &str) -> Result<Vec<Outcome>>
     ];
     let (home, temporary) = (folder.join("xdg").display().to_string(), temporary.display().to_string());
     let env = [
-        // It uses clusterctl's library, which would look for newer versions on the internet.
+        // It uses clusterctl's library, which would check for newer versions on the internet.
         ("CLUSTERCTL_DISABLE_VERSIONCHECK", "true"),
         ("GOPROXY", "off"),
         ("XDG_CONFIG_HOME", home.as_str()),
@@ -197,7 +194,7 @@ async fn play(world: &World, program: &Path, spec: &str) -> Result<Vec<Outcome>>
     });
     ended.await?;
     let found = std::fs::read_to_string(&results).unwrap_or_default();
-    let outcomes: Vec<Outcome> = found.lines().map(Outcome::read).collect::<Result<_>>()?;
+    let outcomes: Vec<SpecOutcome> = found.lines().map(SpecOutcome::read).collect::<Result<_>>()?;
     // It writes the line of the whole spec last.
     ensure!(outcomes.last().is_some_and(|last| last.name == spec), "no result\n{}", process.log_tail());
     Ok(outcomes)

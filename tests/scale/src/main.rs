@@ -1,8 +1,8 @@
-//! `foo-bench`: the numbers that matter to whoever pays for AWS calls, printed. Nothing here fails for being
+//! `foo-bench`: the numbers that matter to users who pay for AWS calls, printed. Nothing here fails for being
 //! slow.
 //!
-//! For each size: the scale-up from nothing, the pool at rest, a change in AWS until its FooMachine is there,
-//! a restart of the manager, a roll-out. The manager runs with its own defaults (a look at quiet groups every
+//! For each size: the scale-out from nothing, the idle pool, a change in AWS until its FooMachine is there,
+//! a restart of the manager, a roll-out. The manager runs with its own defaults (a read of quiet groups every
 //! 30 s); instances take [`LAUNCH`] to launch. Counts are the simulator's and the manager's own; times depend
 //! on the machine, and a rest of the system shares its processors.
 
@@ -70,14 +70,14 @@ async fn main() -> Result<()> {
 
 async fn world() -> Result<World> {
     let manager_args = MANAGER_ARGS.map(str::to_owned).to_vec();
-    // A manager that ends is started again, as Kubernetes would do it, and said so: the numbers include it.
-    let restarts = Some(Restarts::told_to(|text| println!("  note: {text}")));
+    // A manager that ends is started again, as Kubernetes would do it, and reported it: the numbers include it.
+    let restarts = Some(Restarts::reported_to(|text| println!("  note: {text}")));
     let world = World::start(WorldOptions { manager_args, restarts, ..WorldOptions::default() }).await?;
     world.aws().region().change_settings(|settings| settings.launch = LAUNCH)?;
     Ok(world)
 }
 
-/// More instances, more time: core makes a Machine and finds a Node for each.
+/// More instances, more time: core creates a Machine and finds a Node for each.
 fn patience(instances: u32) -> Duration {
     Duration::from_mins(4) + Duration::from_secs(2) * instances
 }
@@ -89,7 +89,7 @@ async fn one_pool(size: u32, rest: Duration) -> Result<()> {
     let pool = cluster.pool("workers", 0).await?;
     pool.settles_at(0).await?;
     scale_up(&world, &pool, size).await?;
-    at_rest(&world, rest, 1).await?;
+    while_idle(&world, rest, 1).await?;
     change_in_aws(&world, &pool, size).await?;
     restart(&world, &pool, size).await?;
     roll_out(&world, &pool, size).await
@@ -135,7 +135,7 @@ async fn scale_up(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {
     Ok(())
 }
 
-async fn at_rest(world: &World, rest: Duration, pools: u32) -> Result<()> {
+async fn while_idle(world: &World, rest: Duration, pools: u32) -> Result<()> {
     // What the last change still causes (a maximum that follows the desired replicas, details of late instances) comes
     // first.
     tokio::time::sleep(Duration::from_secs(45)).await;
@@ -145,7 +145,7 @@ async fn at_rest(world: &World, rest: Duration, pools: u32) -> Result<()> {
     let minutes = rest.as_secs_f64() / 60.0;
     let (resident, highest) = meter::resident_megabytes(world)?;
     println!(
-        "at rest, per minute: {:.1} AWS calls ({:.2} per pool), {:.1} Kubernetes writes, {:.1} live reads; manager \
+        "idle, per minute: {:.1} AWS calls ({:.2} per pool), {:.1} Kubernetes writes, {:.1} live reads; manager \
          {:.0}m CPU, {resident} MB, {highest} MB at most",
         reading.aws_per(minutes),
         reading.aws_per(minutes) / f64::from(pools),
@@ -156,7 +156,7 @@ async fn at_rest(world: &World, rest: Duration, pools: u32) -> Result<()> {
     Ok(())
 }
 
-/// Somebody asks AWS for one instance more: how long until it has a FooMachine.
+/// A user requests one instance more in AWS: how long until it has a FooMachine.
 async fn change_in_aws(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {
     let group = pool.group();
     let before: Vec<String> = ids(world, &group);
@@ -190,7 +190,7 @@ async fn restart(world: &World, pool: &Pool<'_>, size: u32) -> Result<()> {
     let aws = meter::aws_calls(world);
     let started = Instant::now();
     world.manager().start().await?;
-    // Its first look is the end of filling its caches; what the pool's status says until then is the last manager's.
+    // Its first read is the end of filling its caches; what the pool's status reports until then is the last manager's.
     wait_until("the manager to call AWS", patience(size), async || {
         Ok(Probe::when(meter::aws_calls(world) != aws, || "no call".to_owned()))
     })
@@ -218,5 +218,5 @@ async fn many_pools(pools: u32, rest: Duration) -> Result<()> {
     }
     let reading = meter.read(&world).await?;
     println!("0→{pools}×10: {:.0} s, {reading}", started.elapsed().as_secs_f64());
-    at_rest(&world, rest, pools).await
+    while_idle(&world, rest, pools).await
 }

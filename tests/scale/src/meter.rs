@@ -67,7 +67,7 @@ impl Reading {
         self.aws.values().sum()
     }
 
-    /// AWS calls by action, in words.
+    /// AWS calls by action, as text.
     pub(crate) fn by_action(&self) -> String {
         let parts: Vec<String> = self.aws.iter().map(|(action, count)| format!("{count} {action}")).collect();
         parts.join(", ")
@@ -81,7 +81,7 @@ impl Reading {
         self.live_reads / minutes
     }
 
-    /// Use of a processor core over so many minutes, in thousandths, as Kubernetes counts.
+    /// Use of a processor core over this many minutes, in thousandths, as Kubernetes counts.
     pub(crate) fn millicores(&self, minutes: f64) -> f64 {
         self.cpu / (minutes * 60.0) * 1000.0
     }
@@ -131,8 +131,8 @@ pub(crate) fn resident_megabytes(world: &World) -> Result<(u64, u64)> {
     Ok((field("VmRSS:")?, field("VmHWM:")?))
 }
 
-/// Time the manager had of all processors since it was started, from the kernel (proc(5): fields 14 and 15 of `stat`, in
-/// ticks of a hundredth of a second on Linux).
+/// Time the manager had of all processors since it was started, from the kernel (proc(5): fields 14 and 15 of `stat`,
+/// in ticks of a hundredth of a second on Linux).
 fn cpu_seconds(world: &World) -> Result<f64> {
     let stat = process_file(world, "stat")?;
     // The second field is the program's name in parentheses, and may contain anything.
@@ -147,7 +147,7 @@ fn process_file(world: &World, name: &str) -> Result<String> {
     std::fs::read_to_string(format!("/proc/{pid}/{name}")).with_context(|| format!("reading {name} of {pid}"))
 }
 
-/// Raises desired capacity and maximum as a person in AWS's console would.
+/// Raises desired capacity and maximum as a user in AWS's console would.
 pub(crate) async fn raise_desired(world: &World, group: &str, desired: u32) -> Result<()> {
     let console = world.aws().simulator().cloud(REGION, "console");
     let change = GroupChange { max: Some(desired), desired: Some(desired), ..GroupChange::default() };

@@ -1,5 +1,5 @@
-//! A roll-out against its limit: launches and drains take their time whatever the manager does, and only so many instances
-//! are replaced at once.
+//! A roll-out against its limit: launches and drains take their time whatever the manager does, and only so many
+//! instances are replaced at once.
 
 use crate::meter::Meter;
 use crate::{MANAGER_ARGS, patience};
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// From the launch of an instance to `InService`, about as in AWS.
 const LAUNCH: Duration = Duration::from_mins(1);
-/// How long pods take to end after their eviction. Cluster API looks every 20 s whether they have.
+/// How long pods take to end after their eviction. Cluster API checks every 20 s whether they have.
 const PODS_END: Duration = Duration::from_secs(15);
 
 /// A tenth at a time, after one alone.
@@ -21,12 +21,13 @@ pub(crate) fn surge(size: u32) -> u32 {
     size.div_ceil(10)
 }
 
-/// How many launches follow one another in the roll-out of a pool: the first instance has to work before the others follow.
+/// How many launches follow one another in the roll-out of a pool: the first instance has to work before the others
+/// follow.
 pub(crate) fn rounds(size: u32) -> u32 {
     1 + size.saturating_sub(1).div_ceil(surge(size))
 }
 
-/// Wants everything to be of another type, and waits until it is.
+/// Requests another type for everything, and waits until that is done.
 pub(crate) async fn roll_out(pool: &Pool<'_>, size: u32, timeout: Duration) -> Result<Duration> {
     let started = Instant::now();
     pool.patch(Kind::FooMachinePool, &json!({"spec": {"instanceType": "m7i.xlarge"}})).await?;
@@ -55,7 +56,7 @@ pub(crate) async fn against_its_limit(size: u32) -> Result<()> {
     pool.settles_within(usize::try_from(size)?, patience(size)).await?;
     let workload = pool.run("web", size).await?;
     workload.allow(size).await?;
-    // As many drains at once, lest they set the pace.
+    // As many drains at once, so that they do not set the pace.
     let budgets =
         json!({"rollout": {"maxSurge": surge(size)}, "scaleIn": {"maxConcurrentDrains": surge(size)}});
     pool.patch(Kind::FooMachinePool, &json!({ "spec": budgets })).await?;

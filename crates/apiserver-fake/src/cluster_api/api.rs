@@ -1,4 +1,4 @@
-//! The few kinds of writes core makes.
+//! The few kinds of writes that core sends.
 
 use crate::cluster_api::core::Core;
 use crate::cluster_api::world::{KindName, is_deleting, title};
@@ -88,7 +88,7 @@ impl Core {
         Ok(())
     }
 
-    /// Deletes exactly this object, unless it is being deleted already; gone is fine.
+    /// Deletes exactly this object, unless it is being deleted already; fine if it does not exist.
     pub(crate) async fn delete(&self, object: &DynamicObject) -> kube::Result<()> {
         if is_deleting(object) {
             return Ok(());
@@ -101,7 +101,7 @@ impl Core {
         }
     }
 
-    /// Takes a finalizer off; gone is fine.
+    /// Removes a finalizer; fine if the object does not exist.
     pub(crate) async fn release(&self, object: &DynamicObject, finalizer: &str) -> kube::Result<()> {
         if !has_finalizer(object, finalizer) {
             return Ok(());

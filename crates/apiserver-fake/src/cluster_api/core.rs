@@ -1,4 +1,4 @@
-//! What core remembers between its looks, and what tests steer. What it does is in the other files.
+//! What core remembers between its reads, and what tests steer. What it does is in the other files.
 
 use super::drain::Drains;
 use super::world::Lists;
@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// What the workload cluster says of an instance's Node.
+/// What the workload cluster reports of an instance's Node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeState {
     /// There is none.

@@ -18,7 +18,7 @@ pub enum DrainTime {
 /// Why a drain was not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipReason {
-    /// The whole cluster goes.
+    /// The whole cluster is being deleted.
     ClusterDeleting,
     /// The annotation `machine.cluster.x-k8s.io/exclude-node-draining`.
     Excluded,
@@ -26,14 +26,14 @@ pub enum SkipReason {
     NoNode,
     /// Core had deleted the Node, because its id left the pool's `providerIDList`.
     NodeDeleted,
-    /// No control-plane Machines, and the control plane does not say that it is managed externally.
+    /// No control-plane Machines, and the control plane does not show that it is managed externally.
     NoControlPlane,
-    /// Its FooMachine was being deleted, or gone, before the drain was over.
+    /// Its FooMachine was being deleted, or did not exist any more, before the drain was over.
     InfrastructureDeleting,
 }
 
 impl SkipReason {
-    /// Whether pods were still on the Node although nobody desired that.
+    /// Whether pods were still on the Node although no user requested that.
     fn is_loss(self) -> bool {
         match self {
             Self::ClusterDeleting | Self::Excluded | Self::NoNode => false,
@@ -68,12 +68,12 @@ pub struct DrainRecord {
     pub had_node: bool,
     /// What became of the drain.
     pub outcome: DrainOutcome,
-    /// Whether the FooMachine (its finalizer included) is gone.
+    /// Whether the FooMachine (its finalizer included) no longer exists.
     pub infrastructure_gone: bool,
 }
 
 impl DrainRecord {
-    /// Whether the FooMachine went, or will go, with pods on its Node.
+    /// Whether the FooMachine was deleted, or will be, with pods on its Node.
     pub fn is_undrained(&self) -> bool {
         match self.outcome {
             DrainOutcome::Pending | DrainOutcome::Draining => self.had_node && self.infrastructure_gone,
@@ -91,7 +91,7 @@ impl DrainRecord {
     }
 }
 
-/// Whether the deletion may go on.
+/// Whether the deletion may continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     Draining,
@@ -104,7 +104,7 @@ struct Entry {
     record: DrainRecord,
     had_infrastructure: bool,
     began: Option<Instant>,
-    /// What was said about the time when it began.
+    /// What was reported about the time when it began.
     time: DrainTime,
 }
 
@@ -141,9 +141,9 @@ impl Drains {
 
     /// Machines that are deleted or lost their FooMachine.
     pub(crate) fn records(&self) -> Vec<DrainRecord> {
-        let told =
+        let reported =
             |record: &&DrainRecord| record.outcome != DrainOutcome::Pending || record.infrastructure_gone;
-        self.entries.iter().map(|entry| &entry.record).filter(told).cloned().collect()
+        self.entries.iter().map(|entry| &entry.record).filter(reported).cloned().collect()
     }
 
     pub(crate) fn may_terminate(&self, provider_id: &str) -> bool {

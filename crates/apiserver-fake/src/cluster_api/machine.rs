@@ -45,7 +45,7 @@ pub(crate) async fn reconcile(core: &Core, world: &World, machine: &DynamicObjec
     write_status(core, machine, Some(infra), known, None).await
 }
 
-/// Sees it when a FooMachine is gone before its Machine was drained.
+/// Detects FooMachines that are deleted before their Machine was drained.
 fn note_loss(
     core: &Core,
     machine: &DynamicObject,
@@ -199,8 +199,8 @@ async fn write_status(
     apply_status(core, machine, Value::Object(status)).await
 }
 
-/// The conditions of a Machine, given status and reason of those about its Node. A condition whose status stays keeps its
-/// time.
+/// The conditions of a Machine, given status and reason of those about its Node. A condition whose status stays keeps
+/// its time.
 fn conditions(
     core: &Core,
     machine: &DynamicObject,
@@ -233,7 +233,7 @@ fn conditions(
 
 /// Applies a status unless the Machine has it.
 async fn apply_status(core: &Core, machine: &DynamicObject, status: Value) -> kube::Result<()> {
-    if holds(machine.data.get("status").unwrap_or(&Value::Null), &status) {
+    if contains(machine.data.get("status").unwrap_or(&Value::Null), &status) {
         return Ok(());
     }
     let applied = json!({
@@ -251,11 +251,11 @@ async fn apply_status(core: &Core, machine: &DynamicObject, status: Value) -> ku
     Ok(())
 }
 
-/// Whether a status has all that is wanted; conditions are found by type.
-fn holds(live: &Value, wanted: &Value) -> bool {
+/// Whether a status has everything requested; conditions are found by type.
+fn contains(live: &Value, wanted: &Value) -> bool {
     match (live, wanted) {
         (Value::Object(live), Value::Object(wanted)) => {
-            wanted.iter().all(|(name, value)| live.get(name).is_some_and(|live| holds(live, value)))
+            wanted.iter().all(|(name, value)| live.get(name).is_some_and(|live| contains(live, value)))
         }
         (Value::Array(live), Value::Array(wanted)) => wanted.iter().all(|item| live.contains(item)),
         _ => live == wanted,

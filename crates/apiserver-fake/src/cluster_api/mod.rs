@@ -1,9 +1,9 @@
-//! A stand-in for Cluster API core, as far as the controller of pools can tell.
+//! A stand-in for Cluster API core, as far as the controller of pools sees it.
 //!
 //! It does what core v1.14 does to MachinePools, their FooMachinePools, FooMachines and Machines, to Clusters, and what
 //! Kubernetes' garbage collector does to all of them. Core's traps are kept: `status.ready` is what counts, an id that
 //! leaves `providerIDList` costs its Node, a FooMachine that is being deleted still gets a Machine, a drain is skipped
-//! once the FooMachine is being deleted or if the control plane does not say that it is managed externally.
+//! once the FooMachine is being deleted or if the control plane does not show that it is managed externally.
 //! It runs over a plain client, so it would work on a real API server as well.
 //! Not there: ClusterClass, MachineDeployments, bootstrap providers (tests set `dataSecretName`), MachineHealthChecks
 //! (tests call [`FakeCore::mark_unhealthy`]).
@@ -41,7 +41,7 @@ use world::{KINDS, KindName, Lists, World};
 const TOGETHER: Duration = Duration::from_millis(5);
 
 impl Core {
-    /// Looks at everything once and does what is to be done.
+    /// Reconciles all objects once.
     async fn pass(&self) -> kube::Result<()> {
         let world = World::read(&self.client, &self.lists).await?;
         let mut first = Ok(());
@@ -117,26 +117,27 @@ impl fmt::Debug for CoreBuilder {
 }
 
 impl CoreBuilder {
-    /// What the workload cluster says of the Node with a provider id. Asked at every pass, so a change is seen within
-    /// the period, or at once after [`FakeCore::nudge`]. Without this every provisioned machine has a Ready Node.
+    /// What the workload cluster reports of the Node with a provider id. Asked at every pass, so a change is seen
+    /// within the period, or at once after [`FakeCore::nudge`]. Without this every provisioned machine has a Ready
+    /// Node.
     #[must_use]
     pub fn nodes(self, nodes: impl Fn(&str) -> NodeState + Send + 'static) -> Self {
         Self { nodes: Box::new(nodes), ..self }
     }
 
-    /// How long drains take; no time if not said.
+    /// How long drains take; no time by default.
     #[must_use]
     pub fn drains(self, drain_time: DrainTime) -> Self {
         Self { drain_time, ..self }
     }
 
-    /// How often to look when nothing happens, on tokio's clock; every 15 seconds if not said.
+    /// How often to reconcile when nothing happens, on tokio's clock; every 15 seconds by default.
     #[must_use]
     pub fn period(self, period: Duration) -> Self {
         Self { period, ..self }
     }
 
-    /// Clock for conditions; the system's if not said.
+    /// Clock for conditions; the system's by default.
     #[must_use]
     pub fn clock(self, clock: impl Fn() -> Timestamp + Send + 'static) -> Self {
         Self { clock: Box::new(clock), ..self }
@@ -207,12 +208,12 @@ impl FakeCore {
         self.nudge();
     }
 
-    /// Makes core look at once.
+    /// Causes core to reconcile once.
     pub fn nudge(&self) {
         self.core.wake.notify_one();
     }
 
-    /// Says what the Node of one provider id is like, whatever [`CoreBuilder::nodes`] says.
+    /// Sets the Node of one provider id, whatever [`CoreBuilder::nodes`] returns.
     pub fn set_node(&self, provider_id: &str, state: NodeState) {
         self.steer(|memory| {
             memory.node_overrides.insert(provider_id.to_owned(), state);
@@ -254,7 +255,7 @@ impl FakeCore {
         self.core.memory().drains.records()
     }
 
-    /// Machines with a Node whose FooMachine went away before a drain was over. Must be empty at the end of any test.
+    /// Machines with a Node whose FooMachine was deleted before a drain was over. Must be empty at the end of any test.
     pub fn undrained(&self) -> Vec<DrainRecord> {
         self.drains().into_iter().filter(DrainRecord::is_undrained).collect()
     }
@@ -275,13 +276,13 @@ impl FakeCore {
         self.core.memory().errors.clone()
     }
 
-    /// What a MachineHealthCheck writes on a Machine it gives up on.
+    /// What a MachineHealthCheck writes on a Machine that it marks for remediation.
     pub async fn mark_unhealthy(&self, namespace: &str, machine: &str) -> kube::Result<()> {
         let api: Api<DynamicObject> =
             Api::namespaced_with(self.core.client.clone(), namespace, &world::MACHINE.resource());
         let condition = |kind: &str, reason: &str| {
             json!({
-                "type": kind, "status": "False", "reason": reason, "message": "said by the test",
+                "type": kind, "status": "False", "reason": reason, "message": "set by the test",
                 "lastTransitionTime": self.core.now(),
             })
         };

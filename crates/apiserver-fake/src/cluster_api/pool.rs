@@ -1,4 +1,4 @@
-//! MachinePools: what core does to a FooNodeConfig and a FooMachinePool, and makes of its FooMachines.
+//! MachinePools: what core does to a FooNodeConfig and a FooMachinePool, and which Machines it creates for FooMachines.
 
 use crate::cluster_api::api::{Ownership, Wanted};
 use crate::cluster_api::core::Core;

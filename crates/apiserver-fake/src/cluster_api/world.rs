@@ -57,8 +57,8 @@ impl KindName {
 /// The objects of one kind.
 pub(crate) type Objects = Arc<Vec<DynamicObject>>;
 
-/// Lists of all kinds, each kept until a watch shows a change, as core's own caches do: reading everything at each change was most of
-/// what tests with many objects did.
+/// Lists of all kinds, each kept until a watch shows a change, as core's own caches do: reading everything at each
+/// change was most of what tests with many objects did.
 #[derive(Debug, Default)]
 pub(crate) struct Lists(Mutex<BTreeMap<&'static str, List>>);
 
@@ -91,7 +91,7 @@ impl Lists {
         let objects = Arc::new(api.list(&ListParams::default()).await?.items);
         let mut lists = self.lock();
         let list = lists.entry(kind.kind).or_default();
-        // What changed meanwhile may be missing in this answer.
+        // What changed meanwhile may be missing in this response.
         list.objects = (list.changes == changes).then(|| Arc::clone(&objects));
         Ok(objects)
     }

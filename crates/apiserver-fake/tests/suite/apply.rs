@@ -90,7 +90,7 @@ async fn a_manager_is_required_and_a_status_is_not_created() {
 }
 
 #[tokio::test]
-async fn what_is_applied_no_more_is_removed_unless_somebody_else_owns_it() {
+async fn fields_no_longer_applied_are_removed_unless_another_manager_owns_them() {
     let bench = Bench::made().await;
     bench
         .apply("a", json!({ "metadata": { "labels": { "x": "1", "y": "1" } }, "spec": { "maxSize": 5 } }))
@@ -106,7 +106,7 @@ async fn what_is_applied_no_more_is_removed_unless_somebody_else_owns_it() {
 }
 
 #[tokio::test]
-async fn others_fields_conflict_unless_the_value_is_the_same_or_force_is_used() {
+async fn fields_of_another_manager_conflict_unless_equal_or_forced() {
     let bench = Bench::made().await;
     bench.apply("a", json!({ "spec": { "maxSize": 5 } })).await.unwrap();
     let status = refusal(bench.apply("b", json!({ "spec": { "maxSize": 6 } })).await);
@@ -119,11 +119,11 @@ async fn others_fields_conflict_unless_the_value_is_the_same_or_force_is_used() 
     assert_eq!(after.spec.max_size, Some(8));
     assert!(!owners(&after).iter().any(|(manager, ..)| manager == "a"), "a owns nothing any more");
     let after = bench.apply("a", json!({})).await.unwrap();
-    assert_eq!(after.spec.max_size, Some(8), "what was taken away is not removed");
+    assert_eq!(after.spec.max_size, Some(8), "what was dropped is not removed");
 }
 
 #[tokio::test]
-async fn writes_that_are_no_apply_take_what_they_change() {
+async fn other_writes_take_ownership_of_what_they_change() {
     let bench = Bench::made().await;
     let status = refusal(bench.apply("a", json!({ "spec": { "instanceType": "other" } })).await);
     assert_eq!(
@@ -258,8 +258,8 @@ async fn an_applied_field_that_the_schema_does_not_have_is_an_error() {
 }
 
 #[tokio::test]
-async fn an_empty_map_applied_over_ones_own_entries_is_refused() {
-    // The merge empties the map to null, and the schema wants an object: leave the field out instead.
+async fn an_empty_map_applied_over_owned_entries_is_refused() {
+    // The merge empties the map to null, and the schema requires an object: leave the field out instead.
     let bench = Bench::made().await;
     bench.apply("a", json!({ "status": { "capacity": { "cpu": "1" } } })).await.unwrap();
     assert_eq!(refused(bench.apply("a", json!({ "status": { "capacity": {} } })).await), "422 Invalid");
@@ -268,7 +268,7 @@ async fn an_empty_map_applied_over_ones_own_entries_is_refused() {
 }
 
 #[tokio::test]
-async fn an_apply_without_a_name_is_refused_once_it_takes_its_metadata_back() {
+async fn an_apply_without_a_name_is_refused_once_it_drops_its_metadata() {
     let bench = Bench::made().await;
     bench.apply("a", json!({ "metadata": { "labels": { "x": "1" } } })).await.unwrap();
     let nameless = json!({
@@ -281,7 +281,7 @@ async fn an_apply_without_a_name_is_refused_once_it_takes_its_metadata_back() {
 
 /// The server reads an applied object as YAML, JSON though it is.
 #[tokio::test]
-async fn what_yaml_cannot_hold_is_refused_and_foreign_line_breaks_become_blanks() {
+async fn characters_outside_yaml_are_refused_and_unicode_line_breaks_become_blanks() {
     let bench = Bench::made().await;
     let message = |text: &str| {
         let mut ready = condition("Ready", "True");

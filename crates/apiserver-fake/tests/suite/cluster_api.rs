@@ -13,12 +13,12 @@ use std::time::Duration;
 const NS: &str = "default";
 
 /// A cluster with one pool, and this test as the provider's controller.
-struct Scene {
+struct Fixture {
     server: FakeApiServer,
     core: FakeCore,
 }
 
-impl Scene {
+impl Fixture {
     fn start() -> Self {
         Self::with(DrainTime::None)
     }
@@ -59,7 +59,7 @@ impl Scene {
             .unwrap();
     }
 
-    /// The provider makes a FooMachine of an instance that runs.
+    /// The provider creates a FooMachine for an instance that runs.
     fn launch(&self, name: &str) {
         let mut machine = foo_machine(name);
         machine.labels_mut().insert("cluster.x-k8s.io/cluster-name".to_owned(), "c".to_owned());
@@ -69,20 +69,20 @@ impl Scene {
         self.server.create(&machine).unwrap();
     }
 
-    /// The provider's finalizer on a FooMachine goes.
+    /// The provider removes its finalizer from a FooMachine.
     fn finish(&self, name: &str) {
         self.server.edit(NS, name, |machine: &mut FooMachine| machine.finalizers_mut().clear()).unwrap();
     }
 
     async fn settled(drains: DrainTime, names: &[&str]) -> Self {
-        let scene = Self::with(drains);
+        let fixture = Self::with(drains);
         wait(1).await;
         for name in names {
-            scene.launch(name);
+            fixture.launch(name);
         }
-        scene.report(names);
+        fixture.report(names);
         wait(1).await;
-        scene
+        fixture
     }
 
     fn outcome(&self, machine: &str) -> DrainOutcome {
@@ -118,48 +118,48 @@ async fn wait(seconds: u64) {
 
 #[tokio::test(start_paused = true)]
 async fn the_pool_gets_its_owner_and_its_machines() {
-    let scene = Scene::settled(DrainTime::None, &["a", "b"]).await;
-    let pool: FooMachinePool = scene.get("fmp");
+    let fixture = Fixture::settled(DrainTime::None, &["a", "b"]).await;
+    let pool: FooMachinePool = fixture.get("fmp");
     let owner = &pool.owner_references()[0];
     assert_eq!((owner.kind.as_str(), owner.controller), ("MachinePool", Some(true)));
     assert_eq!(pool.labels()["cluster.x-k8s.io/cluster-name"], "c");
-    let mp = scene.raw::<MachinePool>("mp");
+    let mp = fixture.raw::<MachinePool>("mp");
     assert_eq!(mp["spec"]["providerIDList"], json!(["aws:///z/i-a", "aws:///z/i-b"]));
     assert_eq!(mp["status"]["replicas"], 2);
     assert_eq!(mp["status"]["initialization"]["infrastructureProvisioned"], true);
     assert_eq!(mp["status"]["phase"], "Running");
     for name in ["a", "b"] {
-        let machine: Machine = scene.get(name);
+        let machine: Machine = fixture.get(name);
         assert_eq!(machine.owner_references()[0].kind, "MachinePool");
         assert_eq!(machine.labels()["cluster.x-k8s.io/pool-name"], "mp");
         let status = machine.status.unwrap();
         assert_eq!(status.node_ref.unwrap().name, format!("node-i-{name}"));
         assert!(status.conditions.iter().any(|one| one.type_ == "NodeReady" && one.status == "True"));
-        let infra: FooMachine = scene.get(name);
+        let infra: FooMachine = fixture.get(name);
         assert_eq!(infra.owner_references()[0].kind, "Machine");
     }
-    assert_eq!(scene.core.errors(), Vec::<String>::new());
+    assert_eq!(fixture.core.errors(), Vec::<String>::new());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_settled_core_writes_nothing() {
-    let scene = Scene::settled(DrainTime::None, &["a"]).await;
-    let before = scene.server.resource_version();
-    scene.server.reset_counts();
+    let fixture = Fixture::settled(DrainTime::None, &["a"]).await;
+    let before = fixture.server.resource_version();
+    fixture.server.reset_counts();
     wait(600).await;
-    assert_eq!(scene.server.resource_version(), before);
-    assert!(scene.server.requests().writes().is_empty());
+    assert_eq!(fixture.server.resource_version(), before);
+    assert!(fixture.server.requests().writes().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
-async fn nodes_join_when_the_test_says_so() {
-    let scene = Scene::with(DrainTime::None);
-    scene.core.set_node("aws:///z/i-a", NodeState::Absent);
-    scene.launch("a");
-    scene.report(&["a"]);
+async fn nodes_join_when_the_test_makes_them_join() {
+    let fixture = Fixture::with(DrainTime::None);
+    fixture.core.set_node("aws:///z/i-a", NodeState::Absent);
+    fixture.launch("a");
+    fixture.report(&["a"]);
     wait(1).await;
     let ready = || {
-        let status = scene.get::<Machine>("a").status.unwrap();
+        let status = fixture.get::<Machine>("a").status.unwrap();
         let ready = status.conditions.iter().find(|one| one.type_ == "NodeReady").unwrap().status.clone();
         (status.node_ref.is_some(), ready)
     };
@@ -167,101 +167,101 @@ async fn nodes_join_when_the_test_says_so() {
     for (state, expected) in
         [(NodeState::NotReady, "False"), (NodeState::Ready, "True"), (NodeState::Absent, "False")]
     {
-        scene.core.set_node("aws:///z/i-a", state);
+        fixture.core.set_node("aws:///z/i-a", state);
         wait(1).await;
         assert_eq!(ready(), (true, expected.to_owned()));
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_machine_is_drained_before_its_foo_machine_goes() {
-    let scene = Scene::settled(DrainTime::Takes(Duration::from_mins(2)), &["a"]).await;
-    assert!(!scene.core.may_terminate("aws:///z/i-a"));
-    scene.server.delete::<Machine>(NS, "a").unwrap();
+async fn a_machine_is_drained_before_its_foo_machine_is_deleted() {
+    let fixture = Fixture::settled(DrainTime::Takes(Duration::from_mins(2)), &["a"]).await;
+    assert!(!fixture.core.may_terminate("aws:///z/i-a"));
+    fixture.server.delete::<Machine>(NS, "a").unwrap();
     wait(119).await;
-    assert_eq!(scene.outcome("a"), DrainOutcome::Draining);
-    assert_eq!(scene.core.draining(), ["a"]);
-    assert!(scene.get::<FooMachine>("a").metadata.deletion_timestamp.is_none());
+    assert_eq!(fixture.outcome("a"), DrainOutcome::Draining);
+    assert_eq!(fixture.core.draining(), ["a"]);
+    assert!(fixture.get::<FooMachine>("a").metadata.deletion_timestamp.is_none());
     wait(2).await;
-    assert_eq!(scene.outcome("a"), DrainOutcome::Completed);
-    assert!(scene.core.may_terminate("aws:///z/i-a"));
-    assert!(scene.get::<FooMachine>("a").metadata.deletion_timestamp.is_some());
+    assert_eq!(fixture.outcome("a"), DrainOutcome::Completed);
+    assert!(fixture.core.may_terminate("aws:///z/i-a"));
+    assert!(fixture.get::<FooMachine>("a").metadata.deletion_timestamp.is_some());
     wait(60).await;
-    assert!(scene.has::<Machine>("a"), "waits for the FooMachine");
-    scene.finish("a");
+    assert!(fixture.has::<Machine>("a"), "waits for the FooMachine");
+    fixture.finish("a");
     wait(1).await;
-    assert!(!scene.has::<Machine>("a") && !scene.has::<FooMachine>("a"));
-    assert!(scene.core.undrained().is_empty());
+    assert!(!fixture.has::<Machine>("a") && !fixture.has::<FooMachine>("a"));
+    assert!(fixture.core.undrained().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn drains_wait_for_their_release_or_their_timeout() {
-    let scene = Scene::settled(DrainTime::UntilReleased, &["a", "b", "c"]).await;
-    scene
+    let fixture = Fixture::settled(DrainTime::UntilReleased, &["a", "b", "c"]).await;
+    fixture
         .server
         .edit(NS, "c", |machine: &mut Machine| {
             machine.spec.deletion = Some(parse(json!({ "nodeDrainTimeoutSeconds": 30 })));
         })
         .unwrap();
     for name in ["a", "b", "c"] {
-        scene.server.delete::<Machine>(NS, name).unwrap();
+        fixture.server.delete::<Machine>(NS, name).unwrap();
     }
-    scene.core.release_drain("a");
+    fixture.core.release_drain("a");
     wait(60).await;
     assert_eq!(
-        ["a", "b", "c"].map(|name| scene.outcome(name)),
+        ["a", "b", "c"].map(|name| fixture.outcome(name)),
         [DrainOutcome::Completed, DrainOutcome::Draining, DrainOutcome::TimedOut,]
     );
-    scene.core.release_drains();
+    fixture.core.release_drains();
     wait(1).await;
-    assert_eq!(scene.outcome("b"), DrainOutcome::Completed);
+    assert_eq!(fixture.outcome("b"), DrainOutcome::Completed);
 }
 
 #[tokio::test(start_paused = true)]
 async fn deleting_the_foo_machine_loses_the_drain_and_is_seen() {
-    let scene = Scene::settled(DrainTime::UntilReleased, &["a", "b", "c"]).await;
-    scene.server.delete::<FooMachine>(NS, "a").unwrap();
-    scene.server.delete::<Machine>(NS, "a").unwrap();
-    scene.server.delete::<Machine>(NS, "b").unwrap();
+    let fixture = Fixture::settled(DrainTime::UntilReleased, &["a", "b", "c"]).await;
+    fixture.server.delete::<FooMachine>(NS, "a").unwrap();
+    fixture.server.delete::<Machine>(NS, "a").unwrap();
+    fixture.server.delete::<Machine>(NS, "b").unwrap();
     wait(1).await;
-    scene.finish("b");
-    scene.server.delete::<FooMachine>(NS, "b").unwrap();
-    scene.finish("c");
-    scene.server.delete::<FooMachine>(NS, "c").unwrap();
+    fixture.finish("b");
+    fixture.server.delete::<FooMachine>(NS, "b").unwrap();
+    fixture.finish("c");
+    fixture.server.delete::<FooMachine>(NS, "c").unwrap();
     wait(10).await;
-    let lost: Vec<String> = scene.core.undrained().into_iter().map(|record| record.machine).collect();
+    let lost: Vec<String> = fixture.core.undrained().into_iter().map(|record| record.machine).collect();
     assert_eq!(lost, ["a", "b", "c"]);
-    assert_eq!(scene.outcome("a"), DrainOutcome::Skipped(SkipReason::InfrastructureDeleting));
+    assert_eq!(fixture.outcome("a"), DrainOutcome::Skipped(SkipReason::InfrastructureDeleting));
 }
 
 #[tokio::test(start_paused = true)]
 async fn some_machines_need_no_drain() {
-    let scene = Scene::settled(DrainTime::UntilReleased, &["a"]).await;
-    scene.core.set_node("aws:///z/i-b", NodeState::Absent);
-    scene.launch("b");
-    scene.report(&["a", "b"]);
+    let fixture = Fixture::settled(DrainTime::UntilReleased, &["a"]).await;
+    fixture.core.set_node("aws:///z/i-b", NodeState::Absent);
+    fixture.launch("b");
+    fixture.report(&["a", "b"]);
     wait(1).await;
-    scene
+    fixture
         .server
         .edit(NS, "a", |machine: &mut Machine| {
             let mark = "machine.cluster.x-k8s.io/exclude-node-draining".to_owned();
             machine.annotations_mut().insert(mark, String::new());
         })
         .unwrap();
-    scene.server.delete::<Machine>(NS, "a").unwrap();
-    scene.server.delete::<Machine>(NS, "b").unwrap();
+    fixture.server.delete::<Machine>(NS, "a").unwrap();
+    fixture.server.delete::<Machine>(NS, "b").unwrap();
     wait(1).await;
-    assert_eq!(scene.outcome("a"), DrainOutcome::Skipped(SkipReason::Excluded));
-    assert_eq!(scene.outcome("b"), DrainOutcome::Skipped(SkipReason::NoNode));
-    assert!(scene.core.undrained().is_empty());
+    assert_eq!(fixture.outcome("a"), DrainOutcome::Skipped(SkipReason::Excluded));
+    assert_eq!(fixture.outcome("b"), DrainOutcome::Skipped(SkipReason::NoNode));
+    assert!(fixture.core.undrained().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
-async fn hooks_hold_a_deletion() {
-    let scene = Scene::settled(DrainTime::None, &["a"]).await;
+async fn hooks_delay_a_deletion() {
+    let fixture = Fixture::settled(DrainTime::None, &["a"]).await;
     let hook = "pre-terminate.delete.hook.machine.cluster.x-k8s.io/x";
     let mark = |on: bool| {
-        scene
+        fixture
             .server
             .edit(NS, "a", |machine: &mut Machine| {
                 machine.annotations_mut().remove(hook);
@@ -272,109 +272,109 @@ async fn hooks_hold_a_deletion() {
             .unwrap();
     };
     mark(true);
-    scene.server.delete::<Machine>(NS, "a").unwrap();
+    fixture.server.delete::<Machine>(NS, "a").unwrap();
     wait(60).await;
-    assert_eq!(scene.outcome("a"), DrainOutcome::Completed);
-    assert!(scene.get::<FooMachine>("a").metadata.deletion_timestamp.is_none());
+    assert_eq!(fixture.outcome("a"), DrainOutcome::Completed);
+    assert!(fixture.get::<FooMachine>("a").metadata.deletion_timestamp.is_none());
     mark(false);
     wait(1).await;
-    assert!(scene.get::<FooMachine>("a").metadata.deletion_timestamp.is_some());
+    assert!(fixture.get::<FooMachine>("a").metadata.deletion_timestamp.is_some());
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_id_that_leaves_the_list_costs_its_node_and_the_drain() {
-    let scene = Scene::settled(DrainTime::UntilReleased, &["a", "b"]).await;
-    scene.report(&["b"]);
+async fn an_id_that_leaves_the_list_has_its_node_deleted_without_a_drain() {
+    let fixture = Fixture::settled(DrainTime::UntilReleased, &["a", "b"]).await;
+    fixture.report(&["b"]);
     wait(1).await;
-    assert_eq!(scene.core.retired_nodes(), ["aws:///z/i-a"]);
-    scene.server.delete::<Machine>(NS, "a").unwrap();
+    assert_eq!(fixture.core.retired_nodes(), ["aws:///z/i-a"]);
+    fixture.server.delete::<Machine>(NS, "a").unwrap();
     wait(1).await;
-    assert_eq!(scene.outcome("a"), DrainOutcome::Skipped(SkipReason::NodeDeleted));
-    assert_eq!(scene.core.undrained().len(), 1);
+    assert_eq!(fixture.outcome("a"), DrainOutcome::Skipped(SkipReason::NodeDeleted));
+    assert_eq!(fixture.core.undrained().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn without_an_external_control_plane_nothing_is_drained() {
-    let scene = Scene::settled(DrainTime::UntilReleased, &["a", "b"]).await;
+    let fixture = Fixture::settled(DrainTime::UntilReleased, &["a", "b"]).await;
     let control_plane: FooControlPlane = parse(json!({
         "apiVersion": "controlplane.foo.com/v1alpha1", "kind": "FooControlPlane",
         "metadata": { "name": "cp", "namespace": NS },
         "spec": { "version": "v1.33.0", "external": { "kubeconfigSecretRef": { "name": "k" } } },
     }));
-    scene.server.create(&control_plane).unwrap();
+    fixture.server.create(&control_plane).unwrap();
     let reference = json!({ "apiGroup": "controlplane.foo.com", "kind": "FooControlPlane", "name": "cp" });
-    scene
+    fixture
         .server
         .edit(NS, "c", |cluster: &mut Cluster| cluster.spec.control_plane_ref = Some(parse(reference)))
         .unwrap();
-    scene.server.delete::<Machine>(NS, "a").unwrap();
+    fixture.server.delete::<Machine>(NS, "a").unwrap();
     wait(1).await;
-    assert_eq!(scene.outcome("a"), DrainOutcome::Skipped(SkipReason::NoControlPlane));
-    scene
+    assert_eq!(fixture.outcome("a"), DrainOutcome::Skipped(SkipReason::NoControlPlane));
+    fixture
         .server
         .edit(NS, "cp", |control_plane: &mut FooControlPlane| {
             control_plane.status = Some(parse(json!({ "externalManagedControlPlane": true })));
         })
         .unwrap();
-    scene.server.delete::<Machine>(NS, "b").unwrap();
+    fixture.server.delete::<Machine>(NS, "b").unwrap();
     wait(1).await;
-    assert_eq!(scene.outcome("b"), DrainOutcome::Draining);
+    assert_eq!(fixture.outcome("b"), DrainOutcome::Draining);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deleted_pool_takes_its_foo_machine_pool_first() {
-    let scene = Scene::settled(DrainTime::None, &["a"]).await;
-    scene
+async fn a_deleted_pool_deletes_its_foo_machine_pool_first() {
+    let fixture = Fixture::settled(DrainTime::None, &["a"]).await;
+    fixture
         .server
         .edit(NS, "fmp", |pool: &mut FooMachinePool| pool.finalizers_mut().push("foo.com/pool".to_owned()))
         .unwrap();
-    scene.server.delete::<MachinePool>(NS, "mp").unwrap();
+    fixture.server.delete::<MachinePool>(NS, "mp").unwrap();
     wait(1).await;
-    assert!(scene.get::<FooMachinePool>("fmp").metadata.deletion_timestamp.is_some());
+    assert!(fixture.get::<FooMachinePool>("fmp").metadata.deletion_timestamp.is_some());
     wait(60).await;
-    assert!(scene.has::<MachinePool>("mp"));
-    scene.server.edit(NS, "fmp", |pool: &mut FooMachinePool| pool.finalizers_mut().clear()).unwrap();
+    assert!(fixture.has::<MachinePool>("mp"));
+    fixture.server.edit(NS, "fmp", |pool: &mut FooMachinePool| pool.finalizers_mut().clear()).unwrap();
     wait(1).await;
-    assert!(!scene.has::<MachinePool>("mp"));
+    assert!(!fixture.has::<MachinePool>("mp"));
     wait(1).await;
-    scene.finish("a");
+    fixture.finish("a");
     wait(1).await;
-    assert!(!scene.has::<Machine>("a"), "collected, as its owner is gone");
+    assert!(!fixture.has::<Machine>("a"), "collected, as its owner does not exist");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_deleted_cluster_takes_everything_without_drains() {
-    let scene = Scene::settled(DrainTime::UntilReleased, &["a"]).await;
-    scene.server.delete::<Cluster>(NS, "c").unwrap();
+    let fixture = Fixture::settled(DrainTime::UntilReleased, &["a"]).await;
+    fixture.server.delete::<Cluster>(NS, "c").unwrap();
     wait(2).await;
-    assert!(!scene.has::<FooMachinePool>("fmp") && !scene.has::<MachinePool>("mp"));
-    assert!(scene.has::<Cluster>("c"), "waits for the Machines");
-    scene.finish("a");
+    assert!(!fixture.has::<FooMachinePool>("fmp") && !fixture.has::<MachinePool>("mp"));
+    assert!(fixture.has::<Cluster>("c"), "waits for the Machines");
+    fixture.finish("a");
     wait(10).await;
-    assert!(!scene.has::<Machine>("a") && !scene.has::<Cluster>("c"));
-    assert!(scene.core.undrained().is_empty());
+    assert!(!fixture.has::<Machine>("a") && !fixture.has::<Cluster>("c"));
+    assert!(fixture.core.undrained().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
-async fn paused_things_are_left_alone() {
-    let scene = Scene::settled(DrainTime::None, &["a"]).await;
-    scene.server.edit(NS, "c", |cluster: &mut Cluster| cluster.spec.paused = Some(true)).unwrap();
-    scene.server.delete::<Machine>(NS, "a").unwrap();
-    scene.launch("b");
+async fn paused_objects_are_not_reconciled() {
+    let fixture = Fixture::settled(DrainTime::None, &["a"]).await;
+    fixture.server.edit(NS, "c", |cluster: &mut Cluster| cluster.spec.paused = Some(true)).unwrap();
+    fixture.server.delete::<Machine>(NS, "a").unwrap();
+    fixture.launch("b");
     wait(60).await;
-    assert!(scene.get::<FooMachine>("a").metadata.deletion_timestamp.is_none());
-    assert!(!scene.has::<Machine>("b"));
-    scene.server.edit(NS, "c", |cluster: &mut Cluster| cluster.spec.paused = None).unwrap();
+    assert!(fixture.get::<FooMachine>("a").metadata.deletion_timestamp.is_none());
+    assert!(!fixture.has::<Machine>("b"));
+    fixture.server.edit(NS, "c", |cluster: &mut Cluster| cluster.spec.paused = None).unwrap();
     wait(1).await;
-    assert!(scene.has::<Machine>("b"));
+    assert!(fixture.has::<Machine>("b"));
 }
 
 #[tokio::test(start_paused = true)]
 async fn verdicts_of_health_checks_stay_beside_cores_conditions() {
-    let scene = Scene::settled(DrainTime::None, &["a"]).await;
-    scene.core.mark_unhealthy(NS, "a").await.unwrap();
+    let fixture = Fixture::settled(DrainTime::None, &["a"]).await;
+    fixture.core.mark_unhealthy(NS, "a").await.unwrap();
     wait(1).await;
-    let conditions = scene.get::<Machine>("a").status.unwrap().conditions;
+    let conditions = fixture.get::<Machine>("a").status.unwrap().conditions;
     let status =
         |kind: &str| conditions.iter().find(|one| one.type_ == kind).map(|one| one.status.clone()).unwrap();
     assert_eq!(
@@ -385,9 +385,9 @@ async fn verdicts_of_health_checks_stay_beside_cores_conditions() {
 
 #[tokio::test(start_paused = true)]
 async fn a_foo_machine_with_another_controller_is_an_error_as_in_core() {
-    let scene = Scene::start();
-    scene.launch("a");
-    scene
+    let fixture = Fixture::start();
+    fixture.launch("a");
+    fixture
         .server
         .edit(NS, "a", |machine: &mut FooMachine| {
             let owner =
@@ -395,23 +395,23 @@ async fn a_foo_machine_with_another_controller_is_an_error_as_in_core() {
             machine.owner_references_mut().push(parse(owner));
         })
         .unwrap();
-    scene.report(&["a"]);
+    fixture.report(&["a"]);
     wait(1).await;
-    assert!(scene.core.errors().iter().any(|error| error.contains("already controlled by X x")));
+    assert!(fixture.core.errors().iter().any(|error| error.contains("already controlled by X x")));
 }
 
 #[tokio::test(start_paused = true)]
-async fn core_gets_through_faults_and_outages() {
-    let scene = Scene::start();
-    for fault in [Fault::conflict(), Fault::unavailable(), Fault::lost_answer(), Fault::lost_request()] {
-        scene.server.inject(fault.client("core").on_writes().times(3).skip(2));
+async fn core_survives_faults_and_outages() {
+    let fixture = Fixture::start();
+    for fault in [Fault::conflict(), Fault::unavailable(), Fault::lost_response(), Fault::lost_request()] {
+        fixture.server.inject(fault.client("core").on_writes().times(3).skip(2));
     }
-    scene.core.pause();
-    scene.launch("a");
-    scene.report(&["a"]);
+    fixture.core.pause();
+    fixture.launch("a");
+    fixture.report(&["a"]);
     wait(60).await;
-    assert!(!scene.has::<Machine>("a"));
-    scene.core.resume();
+    assert!(!fixture.has::<Machine>("a"));
+    fixture.core.resume();
     wait(60).await;
-    assert!(scene.get::<Machine>("a").status.unwrap().node_ref.is_some());
+    assert!(fixture.get::<Machine>("a").status.unwrap().node_ref.is_some());
 }

@@ -1,4 +1,4 @@
-//! The fake and the judge get the same random writes and must agree on every answer. Runs only with a judge.
+//! The fake and the judge get the same random writes and must agree on every response. Runs only with a judge.
 //!
 //! `FOO_JUDGE_SEED` and `FOO_JUDGE_ROUNDS` choose which and how many. The writes are applies of several managers to the
 //! object and its status, with and without force, merge patches and replacements, over fields of every shape.
@@ -133,7 +133,7 @@ fn with_holes(dice: &mut Dice, value: Value) -> Value {
 
 /// One random write, decided before it is sent to either server.
 struct Write {
-    told: String,
+    summary: String,
     status: bool,
     params: PatchParams,
     patch: Patch<Value>,
@@ -155,8 +155,8 @@ impl Write {
             Patch::Merge(fields.clone())
         };
         let how = if matches!(patch, Patch::Apply(_)) { "apply" } else { "merge" };
-        let told = format!("{how} by {manager}, force {}, status {status}: {fields}", params.force);
-        Self { told, status, params, patch }
+        let summary = format!("{how} by {manager}, force {}, status {status}: {fields}", params.force);
+        Self { summary, status, params, patch }
     }
 
     async fn send(&self, api: &Api<DynamicObject>) -> Result<DynamicObject, kube::Error> {
@@ -192,8 +192,8 @@ fn essence(result: Result<DynamicObject, kube::Error>) -> Value {
             lines.sort_unstable();
             json!({ "code": 409, "lines": lines })
         }
-        Err(kube::Error::Api(status)) => json!({ "code": status.code, "told": status.message }),
-        Err(other) => panic!("no answer: {other}"),
+        Err(kube::Error::Api(status)) => json!({ "code": status.code, "message": status.message }),
+        Err(other) => panic!("no response: {other}"),
     }
 }
 
@@ -208,55 +208,61 @@ async fn agree(round: u64, judge: &Api<DynamicObject>) -> Result<(), String> {
     judge::clean().await;
     let made: DynamicObject = crate::parse(serde_json::to_value(pool("a")).unwrap());
     let params = PostParams { field_manager: Some("user".to_owned()), ..PostParams::default() };
-    let (mut old_theirs, mut old_ours) = (None, None);
+    let (mut old_from_judge, mut old_from_fake) = (None, None);
     let mut story = Vec::new();
-    let (theirs, ours) = (judge.create(&params, &made).await, fake.create(&params, &made).await);
-    compare(&mut story, "create".to_owned(), theirs, ours, &mut old_theirs, &mut old_ours)?;
+    let (from_judge, from_fake) = (judge.create(&params, &made).await, fake.create(&params, &made).await);
+    compare(&mut story, "create".to_owned(), from_judge, from_fake, &mut old_from_judge, &mut old_from_fake)?;
     let mut dice = Dice(Chance::of(round));
     for _ in 0..14 {
         let write = Write::random(&mut dice);
-        let (theirs, ours) = (write.send(judge).await, write.send(&fake).await);
-        compare(&mut story, write.told, theirs, ours, &mut old_theirs, &mut old_ours)?;
+        let (from_judge, from_fake) = (write.send(judge).await, write.send(&fake).await);
+        compare(&mut story, write.summary, from_judge, from_fake, &mut old_from_judge, &mut old_from_fake)?;
     }
     let delete = async |api: &Api<DynamicObject>| -> Result<Option<Option<i64>>, kube::Error> {
         let answer = api.delete("a", &DeleteParams::default()).await?;
         Ok(answer.left().map(|held| held.metadata.generation))
     };
-    let (theirs, ours) = (delete(judge).await, delete(&fake).await);
-    if theirs.as_ref().ok() == ours.as_ref().ok() {
+    let (from_judge, from_fake) = (delete(judge).await, delete(&fake).await);
+    if from_judge.as_ref().ok() == from_fake.as_ref().ok() {
         Ok(())
     } else {
-        Err(format!("round {round}: deletion: {theirs:?} / {ours:?}"))
+        Err(format!("round {round}: deletion: {from_judge:?} / {from_fake:?}"))
     }
 }
 
 fn compare(
     story: &mut Vec<String>,
-    told: String,
-    theirs: Result<DynamicObject, kube::Error>,
-    ours: Result<DynamicObject, kube::Error>,
-    old_theirs: &mut Option<String>,
-    old_ours: &mut Option<String>,
+    summary: String,
+    from_judge: Result<DynamicObject, kube::Error>,
+    from_fake: Result<DynamicObject, kube::Error>,
+    old_from_judge: &mut Option<String>,
+    old_from_fake: &mut Option<String>,
 ) -> Result<(), String> {
-    story.push(told);
+    story.push(summary);
     let moved = (
-        version(&theirs).filter(|new| old_theirs.as_ref() != Some(new)),
-        version(&ours).filter(|new| old_ours.as_ref() != Some(new)),
+        version(&from_judge).filter(|new| old_from_judge.as_ref() != Some(new)),
+        version(&from_fake).filter(|new| old_from_fake.as_ref() != Some(new)),
     );
-    *old_theirs = version(&theirs).or_else(|| old_theirs.take());
-    *old_ours = version(&ours).or_else(|| old_ours.take());
-    let (theirs, ours) = (essence(theirs), essence(ours));
+    *old_from_judge = version(&from_judge).or_else(|| old_from_judge.take());
+    *old_from_fake = version(&from_fake).or_else(|| old_from_fake.take());
+    let (from_judge, from_fake) = (essence(from_judge), essence(from_fake));
     // An empty list of metadata that an apply leaves lingers unseen on the judge until a later write, which then counts
     // as one; the fake drops it at once. So the judge may write where the fake does not, but not the other way round.
-    let refused_alike = theirs.get("told").is_some() && theirs.get("code") == ours.get("code");
-    if (theirs == ours || refused_alike) && (moved.0.is_some() || moved.1.is_none()) {
+    let refused_alike =
+        from_judge.get("message").is_some() && from_judge.get("code") == from_fake.get("code");
+    if (from_judge == from_fake || refused_alike) && (moved.0.is_some() || moved.1.is_none()) {
         return Ok(());
     }
-    Err(format!("{}\n judge {:?}: {theirs}\n fake  {:?}: {ours}", story.join("\n"), moved.0, moved.1))
+    Err(format!(
+        "{}\n judge {:?}: {from_judge}\n fake  {:?}: {from_fake}",
+        story.join("\n"),
+        moved.0,
+        moved.1
+    ))
 }
 
 #[tokio::test]
-async fn the_judge_agrees() {
+async fn the_fake_agrees_with_kube_apiserver() {
     let Some(client) = judge::client() else { return };
     let number = |name: &str, default: u64| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)

@@ -29,7 +29,7 @@ async fn a_rule_skips_strikes_and_is_used_up() {
 }
 
 #[tokio::test]
-async fn refusals_look_like_the_real_ones() {
+async fn errors_have_the_form_of_the_real_ones() {
     let bench = Bench::new();
     for (fault, expected) in [
         (Fault::conflict(), "409 Conflict"),
@@ -49,9 +49,9 @@ async fn refusals_look_like_the_real_ones() {
 }
 
 #[tokio::test]
-async fn an_answer_can_be_lost_after_the_deed() {
+async fn a_response_can_be_lost_after_the_write() {
     let bench = Bench::new();
-    bench.server.inject(Fault::lost_answer().on(Verb::Create));
+    bench.server.inject(Fault::lost_response().on(Verb::Create));
     bench.pools.create(&PostParams::default(), &pool("a")).await.unwrap_err();
     assert!(bench.pools.get_opt("a").await.unwrap().is_some());
     bench.server.inject(Fault::lost_request().on(Verb::Create).name("b"));

@@ -53,7 +53,7 @@ pub(crate) async fn clean() {
     }
 }
 
-/// A list; a server that has just learned of a kind answers with 429 for some seconds.
+/// A list; a server that has just learned of a kind responds with 429 for some seconds.
 async fn objects(client: &Client, path: &str) -> serde_json::Value {
     loop {
         match client.request(http::Request::get(path).body(Vec::new()).unwrap()).await {

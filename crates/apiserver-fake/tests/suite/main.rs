@@ -2,7 +2,7 @@
 //!
 //! The modules `apply` and `verbs` hold for a real server too: with `FOO_JUDGE=http://127.0.0.1:8001` (a `kubectl
 //! proxy` of a throw-away API server that has our CRDs and Cluster API's) they run there; `-- --test-threads=1`, since
-//! they share a namespace. Tests that look inside the fake end early then.
+//! they share a namespace. Tests that read inside the fake end early then.
 
 #![expect(
     clippy::unwrap_used,
@@ -15,8 +15,8 @@
 mod apply;
 mod cluster_api;
 mod differential;
+mod direct;
 mod faults;
-mod hand;
 mod judge;
 mod verbs;
 mod watching;

@@ -94,7 +94,7 @@ async fn spec_and_status_are_written_apart() {
 }
 
 #[tokio::test]
-async fn metadata_does_not_count_as_a_generation_and_nothing_is_no_write() {
+async fn metadata_does_not_change_the_generation_and_an_empty_patch_writes_nothing() {
     let bench = Bench::clean().await;
     bench.pools.create(&PostParams::default(), &pool("a")).await.unwrap();
     let label = Patch::Merge(json!({ "metadata": { "labels": { "a": "b" } } }));
@@ -152,7 +152,7 @@ async fn the_schema_prunes_and_refuses() {
 }
 
 #[tokio::test]
-async fn finalizers_hold_an_object_until_the_last_is_gone() {
+async fn an_object_exists_until_its_last_finalizer_is_removed() {
     let bench = Bench::clean().await;
     let mut wanted = machine("m");
     wanted.finalizers_mut().extend(["a/x".to_owned(), "a/y".to_owned()]);
@@ -319,7 +319,7 @@ async fn dry_runs_leave_no_trace_and_scale_writes_replicas() {
 }
 
 #[tokio::test]
-async fn discovery_answers_what_clients_ask() {
+async fn discovery_serves_what_clients_request() {
     let client = Bench::clean().await.client;
     assert_eq!(client.apiserver_version().await.unwrap().major, "1");
     let kind = GroupVersionKind::gvk("infrastructure.foo.com", "v1alpha1", "FooMachine");

@@ -25,7 +25,7 @@ fn relabel(server: &FakeApiServer, name: &str, value: &str) {
         .unwrap();
 }
 
-fn told(event: Event<impl ResourceExt>) -> String {
+fn summary(event: Event<impl ResourceExt>) -> String {
     match event {
         Event::Init => "init".to_owned(),
         Event::InitApply(object) => format!("has {}", object.name_any()),
@@ -57,7 +57,7 @@ impl Told {
     }
 
     fn of(bench: &Bench, config: watcher::Config) -> Self {
-        Self::start(watch(bench.machines.clone(), config).map_ok(told))
+        Self::start(watch(bench.machines.clone(), config).map_ok(summary))
     }
 
     async fn next(&mut self, count: usize) -> Vec<String> {
@@ -85,16 +85,16 @@ async fn a_watcher_lists_and_follows() {
         let bench = Bench::new();
         bench.server.create(&machine("a")).unwrap();
         bench.server.create(&machine("b")).unwrap();
-        let mut told = Told::of(&bench, config);
-        assert_eq!(told.next(4).await, ["init", "has a", "has b", "done"]);
+        let mut summary = Told::of(&bench, config);
+        assert_eq!(summary.next(4).await, ["init", "has a", "has b", "done"]);
         bench.server.create(&machine("c")).unwrap();
         relabel(&bench.server, "a", "1");
         bench.server.delete::<Machine>("default", "b").unwrap();
-        assert_eq!(told.next(3).await, ["apply c", "apply a", "delete b"]);
+        assert_eq!(summary.next(3).await, ["apply c", "apply a", "delete b"]);
         tokio::time::sleep(Duration::from_secs(2000)).await;
         relabel(&bench.server, "a", "2");
-        assert_eq!(told.next(1).await, ["apply a"], "after several timeouts of the watch");
-        told.silent().await;
+        assert_eq!(summary.next(1).await, ["apply a"], "after several timeouts of the watch");
+        summary.silent().await;
         assert!(bench.server.requests().verb(Verb::List).count() <= 2);
     }
 }
@@ -103,13 +103,13 @@ async fn a_watcher_lists_and_follows() {
 async fn a_selector_makes_changes_into_arrivals_and_departures() {
     let bench = Bench::new();
     bench.server.create(&machine("a")).unwrap();
-    let mut told = Told::of(&bench, watcher::Config::default().labels("l=in"));
-    assert_eq!(told.next(2).await, ["init", "done"]);
+    let mut summary = Told::of(&bench, watcher::Config::default().labels("l=in"));
+    assert_eq!(summary.next(2).await, ["init", "done"]);
     relabel(&bench.server, "a", "in");
     relabel(&bench.server, "a", "out");
     relabel(&bench.server, "a", "still out");
-    assert_eq!(told.next(2).await, ["apply a", "delete a"]);
-    told.silent().await;
+    assert_eq!(summary.next(2).await, ["apply a", "delete a"]);
+    summary.silent().await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -117,11 +117,11 @@ async fn metadata_watches_work() {
     let bench = Bench::new();
     bench.server.create(&machine("a")).unwrap();
     let machines: Api<PartialObjectMeta<Machine>> = Api::all(bench.server.client());
-    let stream = watch(machines, watcher::Config::default()).map_ok(told);
-    let mut told = Told::start(stream);
-    assert_eq!(told.next(3).await, ["init", "has a", "done"]);
+    let stream = watch(machines, watcher::Config::default()).map_ok(summary);
+    let mut summary = Told::start(stream);
+    assert_eq!(summary.next(3).await, ["init", "has a", "done"]);
     relabel(&bench.server, "a", "1");
-    assert_eq!(told.next(1).await, ["apply a"]);
+    assert_eq!(summary.next(1).await, ["apply a"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -141,36 +141,36 @@ async fn quiet_watches_get_bookmarks_and_end_in_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn held_watches_make_caches_stale_until_released() {
+async fn suspended_watches_make_caches_stale_until_resumed() {
     let bench = Bench::new();
-    let mut told = Told::of(&bench, watcher::Config::default());
-    assert_eq!(told.next(2).await, ["init", "done"]);
+    let mut summary = Told::of(&bench, watcher::Config::default());
+    assert_eq!(summary.next(2).await, ["init", "done"]);
     let hold = bench.server.watches().kind("Machine").client("controller").hold();
     bench.server.create(&machine("a")).unwrap();
-    told.silent().await;
+    summary.silent().await;
     assert!(bench.machines.get_opt("a").await.unwrap().is_some(), "reads are not stale");
     hold.release();
-    assert_eq!(told.next(1).await, ["apply a"]);
+    assert_eq!(summary.next(1).await, ["apply a"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn closed_watches_resume_and_expired_ones_list_anew() {
+async fn closed_watches_resume_and_expired_ones_list_again() {
     let bench = Bench::new();
     bench.server.create(&machine("a")).unwrap();
     bench.server.create(&machine("b")).unwrap();
-    let mut told = Told::of(&bench, watcher::Config::default());
-    told.next(4).await;
+    let mut summary = Told::of(&bench, watcher::Config::default());
+    summary.next(4).await;
     bench.server.watches().close();
     bench.server.delete::<Machine>("default", "a").unwrap();
-    assert_eq!(told.next(1).await, ["delete a"], "nothing is lost");
+    assert_eq!(summary.next(1).await, ["delete a"], "nothing is lost");
     let hold = bench.server.watches().hold();
     bench.server.delete::<Machine>("default", "b").unwrap();
     bench.server.watches().expire();
     hold.release();
-    assert_eq!(told.next(3).await, ["error 410", "init", "done"], "nobody hears that b was deleted");
+    assert_eq!(summary.next(3).await, ["error 410", "init", "done"], "no watch reports that b was deleted");
     bench.server.create(&machine("c")).unwrap();
     bench.server.compact();
-    told.next(1).await;
+    summary.next(1).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -178,9 +178,10 @@ async fn a_watch_can_be_refused_from_the_start() {
     let bench = Bench::new();
     bench.server.inject(Fault::gone().on(Verb::Watch));
     bench.server.inject(Fault::unavailable().on(Verb::List));
-    let mut told =
-        Told::start(watch(bench.machines.clone(), watcher::Config::default()).default_backoff().map_ok(told));
-    let events = told.next(6).await;
+    let mut summary = Told::start(
+        watch(bench.machines.clone(), watcher::Config::default()).default_backoff().map_ok(summary),
+    );
+    let events = summary.next(6).await;
     assert!(events[1].contains("503") || events[1].contains("currently unable"), "{events:?}");
     assert_eq!(events[2..], ["init", "done", "error 410", "init"]);
 }
@@ -192,7 +193,7 @@ async fn reflectors_follow() {
     let (reader, writer) = store::<Machine>();
     let stream = reflector(writer, watch(bench.machines.clone(), watcher::Config::default()));
     tokio::spawn(stream.for_each(|_| std::future::ready(())));
-    #[expect(clippy::disallowed_methods, reason = "nobody else waits for it")]
+    #[expect(clippy::disallowed_methods, reason = "no other task waits for it")]
     reader.wait_until_ready().await.unwrap();
     bench.server.create(&machine("b")).unwrap();
     bench.server.delete::<Machine>("default", "a").unwrap();

@@ -8,8 +8,8 @@ use crate::refusal::Refusals;
 use serde_json::{Map, Value, json};
 use std::net::IpAddr;
 
-/// The document, if it is one that can be merged over ours.
-pub(super) fn parse(text: &str, ours: &Spec, refusals: &mut Refusals) -> Option<NodeConfig> {
+/// The document, if it can be merged over the provider's.
+pub(super) fn parse(text: &str, own: &Spec, refusals: &mut Refusals) -> Option<NodeConfig> {
     let document: Value = match serde_saphyr::from_str(text) {
         Ok(document) => document,
         Err(error) => {
@@ -31,12 +31,12 @@ pub(super) fn parse(text: &str, ours: &Spec, refusals: &mut Refusals) -> Option<
         refusals.invalid(format!("extra.{path}"), "is not a field of a NodeConfig");
     }
     values(&config.spec, refusals);
-    conflicts(&config.spec, ours, refusals);
+    conflicts(&config.spec, own, refusals);
     Some(config)
 }
 
-/// What was read of the document. Groups of fields are there even if nothing in them was: then it is the field that is unknown,
-/// not its group.
+/// What was read of the document. Groups of fields are there even if nothing in them was: then it is the field that is
+/// unknown, not its group.
 fn understood(config: &NodeConfig) -> Value {
     let instance = json!({"localStorage": {}, "environment": {}, "network": {}});
     let spec =
@@ -71,7 +71,7 @@ fn values(spec: &Spec, refusals: &mut Refusals) {
             "FastImagePull" => {}
             "InstanceIdNodeName" => refusals.unsupported(
                 field,
-                "nodes join by an access entry of the type EC2_LINUX, which lets in only Nodes that are named by \
+                "nodes join by an access entry of the type EC2_LINUX, which allows only Nodes that are named by \
                  the private DNS name of their instance",
             ),
             _ => refusals.invalid(field, "is not a feature gate of nodeadm"),
@@ -82,7 +82,7 @@ fn values(spec: &Spec, refusals: &mut Refusals) {
     }
 }
 
-fn conflicts(theirs: &Spec, ours: &Spec, refusals: &mut Refusals) {
+fn conflicts(user: &Spec, own: &Spec, refusals: &mut Refusals) {
     let value = |spec: &Spec| {
         let mut value = serde_json::to_value(spec).unwrap_or_default();
         // Flags are appended, not replaced.
@@ -91,15 +91,15 @@ fn conflicts(theirs: &Spec, ours: &Spec, refusals: &mut Refusals) {
         }
         value
     };
-    let mut theirs_value = value(theirs);
-    if theirs_value.get("cluster").is_some() {
+    let mut user_value = value(user);
+    if user_value.get("cluster").is_some() {
         refusals.set_twice("extra.spec.cluster", "is set by the provider, from the control plane");
-        theirs_value.as_object_mut().map(|spec| spec.remove("cluster"));
+        user_value.as_object_mut().map(|spec| spec.remove("cluster"));
     }
-    for path in merge::in_both(&value(ours), &theirs_value) {
+    for path in merge::in_both(&value(own), &user_value) {
         refusals.set_twice(format!("extra.spec.{path}"), "is set by another field of the spec");
     }
-    for flag in &theirs.kubelet.flags {
+    for flag in &user.kubelet.flags {
         let name = flag.split(['=', ' ']).next().unwrap_or_default();
         let instead = match name {
             "--node-labels" => "labels",

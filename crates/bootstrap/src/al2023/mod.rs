@@ -27,13 +27,13 @@ const CLOUD_CONFIG: &str = "text/cloud-config";
 /// The whole document.
 pub(crate) fn render(common: &Common, node: &NodeInput, refusals: &mut Refusals) -> Option<String> {
     shell::check(node, &write::own_files(common), refusals);
-    let ours = write::spec(common, node, refusals);
-    let theirs = node.extra.as_deref().map(|text| extra::parse(text, &ours, refusals));
+    let own = write::spec(common, node, refusals);
+    let user = node.extra.as_deref().map(|text| extra::parse(text, &own, refusals));
     let mut parts = vec![(CLOUD_CONFIG, write::cloud_config(common, node))];
-    parts.push((NODE_CONFIG, document(&NodeConfig::of(ours))?));
-    if let Some(theirs) = theirs {
-        // As a part of its own, after ours: nodeadm merges them.
-        parts.push((NODE_CONFIG, document(&theirs?)?));
+    parts.push((NODE_CONFIG, document(&NodeConfig::of(own))?));
+    if let Some(user) = user {
+        // As a part of its own, after the provider's: nodeadm merges them.
+        parts.push((NODE_CONFIG, document(&user?)?));
     }
     Some(mime::write(&parts))
 }

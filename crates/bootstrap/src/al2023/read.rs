@@ -1,4 +1,5 @@
-//! User data as nodeadm and cloud-init on Amazon Linux 2023 read it (amazon-eks-ami, `nodeadm/internal/configprovider`).
+//! User data as nodeadm and cloud-init on Amazon Linux 2023 read it (amazon-eks-ami,
+//! `nodeadm/internal/configprovider`).
 
 use super::node_config::{API_VERSION, KIND, NodeConfig, Spec};
 use super::write::nodeadm_dns;
@@ -61,7 +62,8 @@ fn decode(bytes: &[u8]) -> Result<Spec, Unreadable> {
     Ok(config.spec)
 }
 
-/// The second over the first (`nodeadm/internal/api/merge.go`): what it does not set stays, flags are appended, documents are merged.
+/// The second over the first (`nodeadm/internal/api/merge.go`): what it does not set stays, flags are appended,
+/// documents are merged.
 fn merged(first: Spec, second: &Spec) -> Spec {
     let flags = [first.kubelet.flags.clone(), second.kubelet.flags.clone()].concat();
     let containerd = merged_toml(&first.containerd.config, &second.containerd.config);

@@ -58,8 +58,8 @@ fn containerd(node: &NodeInput, refusals: &mut Refusals) -> String {
     text
 }
 
-/// The address that nodeadm takes for the cluster's DNS: it works on the text of the range (`GetClusterDns` in `internal/api/net.go`),
-/// which is right for the usual ranges only.
+/// The address that nodeadm takes for the cluster's DNS: it works on the text of the range (`GetClusterDns` in
+/// `internal/api/net.go`), which is right for the usual ranges only.
 pub(super) fn nodeadm_dns(cidr: &str) -> Option<IpAddr> {
     let derived = if cidr.contains(':') {
         format!("{}a", cidr.split('/').next()?)
@@ -108,7 +108,7 @@ Type=oneshot
 ExecStart=/etc/foo-node/started.sh
 ";
 
-/// Tells Cluster API's sentinel once the kubelet runs, then runs the user's commands; each is a shell of its own.
+/// Writes Cluster API's sentinel once the kubelet runs, then runs the user's commands; each is a shell of its own.
 fn script(node: &NodeInput) -> String {
     let sentinel = shell::SENTINEL;
     let directory = sentinel.rsplit_once('/').map_or("/", |(directory, _)| directory);
@@ -123,7 +123,7 @@ fn script(node: &NodeInput) -> String {
     script
 }
 
-/// Where nodeadm's containerd looks for mirrors of a registry (`config_path` in its `config.template.toml`).
+/// Where nodeadm's containerd finds mirrors of a registry (`config_path` in its `config.template.toml`).
 fn mirror_path(mirror: &MirrorInput) -> String {
     let registry = if mirror.registry == "*" { "_default" } else { &mirror.registry };
     format!("/etc/containerd/certs.d/{registry}/hosts.toml")

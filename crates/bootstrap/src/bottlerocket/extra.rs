@@ -7,16 +7,16 @@ use serde_json::{Map, Value};
 
 /// Adds the user's settings, unless one of them is not a setting or is set already.
 pub(super) fn merge(settings: &mut Map<String, Value>, text: &str, refusals: &mut Refusals) -> Option<()> {
-    let theirs = parse(text).map_err(|message| refusals.invalid("extra", message)).ok()?;
-    check_names(&theirs, refusals);
-    let both = merge::in_both(&Value::Object(settings.clone()), &Value::Object(theirs.clone()));
+    let user = parse(text).map_err(|message| refusals.invalid("extra", message)).ok()?;
+    check_names(&user, refusals);
+    let both = merge::in_both(&Value::Object(settings.clone()), &Value::Object(user.clone()));
     for path in both {
         refusals.set_twice(
             format!("extra.settings.{path}"),
             "is set by the provider or by another field of the spec",
         );
     }
-    merge::deep(settings, theirs);
+    merge::deep(settings, user);
     Some(())
 }
 

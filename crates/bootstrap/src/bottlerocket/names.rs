@@ -1,4 +1,5 @@
-//! Names of Bottlerocket's settings. One that it does not know keeps it from starting: its models refuse unknown fields.
+//! Names of Bottlerocket's settings. One that it does not know keeps it from starting: its models refuse unknown
+//! fields.
 //!
 //! Source: the settings models of the Bottlerocket settings SDK (`settings-models/src/lib.rs`,
 //! `settings-extensions/kubernetes/src/lib.rs`).

@@ -52,7 +52,7 @@ fn extra(text: &str, refusals: &mut Refusals) -> Option<Map<String, Value>> {
     Some(config)
 }
 
-/// Joins the cluster, and tells Cluster API's sentinel if that succeeds.
+/// Joins the cluster, and writes Cluster API's sentinel if that succeeds.
 fn join(common: &Common) -> Value {
     let sentinel = shell::SENTINEL;
     let directory = sentinel.rsplit_once('/').map_or("/", |(directory, _)| directory);

@@ -1,9 +1,11 @@
-//! User data that is an object in S3: what the instance gets instead, a small document with which cloud-init fetches it.
+//! User data that is an object in S3: what the instance gets instead, a small document with which cloud-init fetches
+//! it.
 //!
 //! cloud-init resolves `#include` before any part of the user data runs, and fails if it cannot (cloud-init,
-//! `cloudinit/user_data.py`, `_do_include`): an include of a file that another part is to fetch never works in the same boot. A
-//! part handler runs while the user data is read, and what it sets as vendor data is read after that with everything that
-//! cloud-init understands: templates, several parts, gzip (cloud-init, "Part handler"; `cloudinit/stages.py`, `consume_data`).
+//! `cloudinit/user_data.py`, `_do_include`): an include of a file that another part is to fetch never works in the same
+//! boot. A part handler runs while the user data is read, and what it sets as vendor data is read after that with
+//! everything that cloud-init understands: templates, several parts, gzip (cloud-init, "Part handler";
+//! `cloudinit/stages.py`, `consume_data`).
 //!
 //! nodeadm reads its NodeConfig from the user data itself, before cloud-init runs: those parts stay.
 //!
@@ -21,7 +23,7 @@ use serde::{Deserialize, Serialize};
 const HANDLER: &str = include_str!("fetch.py");
 /// The type of a part handler.
 const HANDLER_TYPE: &str = "text/part-handler";
-/// The type of the part that says where the object is.
+/// The type of the part that shows where the object is.
 const PLACE: &str = "text/x-foo-user-data";
 /// The type of a part that nodeadm reads.
 const NODE_CONFIG: &str = "application/node.eks.aws";
@@ -69,7 +71,7 @@ pub enum NotStorable {
 /// The user data with which an instance fetches this document: at most [`LIMIT`] bytes.
 ///
 /// # Errors
-/// Whoever reads the document on the instance does not fetch it.
+/// The program that reads the document on the instance does not fetch it.
 pub fn store(document: &[u8], stored: &Stored) -> Result<Vec<u8>, NotStorable> {
     let plain = unpack(document).map_err(|_| NotStorable::Unreadable)?;
     let mut parts = vec![(HANDLER_TYPE, HANDLER.to_owned())];
@@ -169,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nodeadm_reads_stays_and_the_rest_is_fetched() {
+    fn parts_for_nodeadm_stay_and_the_rest_is_fetched() {
         let config = "{\"apiVersion\":\"node.eks.aws/v1alpha1\"}";
         let document =
             mime::write(&[("text/cloud-config", "#cloud-config\n{}".into()), (NODE_CONFIG, config.into())]);
@@ -182,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fetch_is_refused() {
+    fn formats_without_a_fetch_are_refused() {
         for (text, why) in [
             ("{\"ignition\":{\"version\":\"3.4.0\"}}", NotStorable::Ignition),
             ("[settings.kubernetes]\n", NotStorable::NotCloudInit),

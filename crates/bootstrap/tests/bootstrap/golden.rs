@@ -1,6 +1,7 @@
 //! What is rendered, to the byte. A change of these bytes replaces every node that was launched with the old ones.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p foo-bootstrap` writes the files again; read the difference, and say it in the release notes.
+//! `UPDATE_GOLDEN=1 cargo test -p foo-bootstrap` writes the files again; read the difference, and add it to the release
+//! notes.
 
 use crate::sample::{cluster, ipv6_cluster, plain, rich, with_mirrors, with_shell};
 use base64::Engine as _;

@@ -1,4 +1,4 @@
-//! User data, rendered and read back: goldens per family, refusals in words, properties.
+//! User data, rendered and read back: goldens per family, refusals with their messages, properties.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 mod golden;

@@ -65,7 +65,7 @@ fn nodeadm_takes_base64_of_the_whole() {
 }
 
 #[test]
-fn what_nodeadm_and_the_kubelet_refuse() {
+fn settings_that_nodeadm_and_the_kubelet_refuse() {
     let refused = |text: &str| refused(Family::AL2023, text);
     assert_eq!(refused(&multipart(&[])), "could not find NodeConfig within UserData");
     let without = |field: &str| {
@@ -86,7 +86,7 @@ fn what_nodeadm_and_the_kubelet_refuse() {
 }
 
 #[test]
-fn what_bottlerocket_refuses() {
+fn settings_that_bottlerocket_refuses() {
     let refused = |text: &str| refused(Family::Bottlerocket, text);
     let rendered = String::from_utf8(render(&cluster(), &plain(Family::Bottlerocket)).unwrap()).unwrap();
     assert!(refused("#!/bin/sh\n").starts_with("Error parsing TOML user data"));
@@ -108,7 +108,7 @@ fn bottlerocket_can_be_left_to_ask_for_the_dns() {
 }
 
 #[test]
-fn what_cloud_init_and_bootstrap_sh_refuse() {
+fn settings_that_cloud_init_and_bootstrap_sh_refuse() {
     let refused = |text: &str| refused(Family::CloudInit, text);
     assert!(refused("#!/bin/sh\n").starts_with("not a cloud-config"));
     assert_eq!(refused("#cloud-config\nruncmd: [reboot]\n"), "no command runs /etc/eks/bootstrap.sh");
@@ -132,7 +132,7 @@ fn files_of_a_cloud_config_in_its_encodings() {
     assert!(read(Family::CloudInit, text.replace("ZA==", "a").as_bytes()).is_err());
 }
 
-/// The pool controller tells by this that an image and a FooNodeConfig do not fit together.
+/// By this the pool controller detects that an image and a FooNodeConfig do not match.
 #[test]
 fn user_data_of_one_family_is_unreadable_for_the_others() {
     let families = [Family::AL2023, Family::Bottlerocket, Family::CloudInit];

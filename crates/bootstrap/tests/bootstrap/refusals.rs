@@ -174,7 +174,7 @@ fn mirrors() {
 }
 
 #[test]
-fn what_a_family_cannot_have() {
+fn fields_of_other_families() {
     let mut bottlerocket = with_shell(Family::Bottlerocket);
     bottlerocket.containerd = Some(String::new());
     check(

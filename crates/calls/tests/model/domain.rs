@@ -19,7 +19,7 @@ pub(crate) struct Item {
     pub(crate) id: u8,
     pub(crate) role: u8,
     /// Whether it carries our tag.
-    pub(crate) ours: bool,
+    pub(crate) own: bool,
 }
 
 /// What a read showed.
@@ -172,10 +172,10 @@ impl Domain for Boxes {
         plan: &Plan<Self>,
     ) -> Vec<Violation> {
         let is_ours = |id: u8| {
-            let shown = observed.list.iter().flat_map(|it| &it.items).any(|it| it.ours && it.id == id);
+            let seen = observed.list.iter().flat_map(|it| &it.items).any(|it| it.own && it.id == id);
             let created = memory.calls.effects.iter().any(|it| it.response == Some(id));
             let recorded = memory.calls.record.as_ref().unwrap_or(recorded);
-            shown || created || recorded.parts.values().any(|it| it.id == id)
+            seen || created || recorded.parts.values().any(|it| it.id == id)
         };
         let breaks = |call: &&Call| match **call {
             Call::Create { role } => !plan.record.intents.contains_key(&role),
@@ -204,8 +204,8 @@ fn send(actions: &mut Vec<Call>, calls: &Calls<Call>, call: Call, now: Timestamp
 /// Brings record and memory up to date with responses and reads.
 fn absorb(record: &mut Record, calls: &mut Calls<Call>, observed: &Observed) {
     let begun = observed.list.as_ref().map(|it| it.begun);
-    let shown_since = |moment: Timestamp| begun.is_some_and(|begun| begun >= moment);
-    calls.effects.retain(|effect| !shown_since(effect.visible_at()));
+    let seen_since = |moment: Timestamp| begun.is_some_and(|begun| begun >= moment);
+    calls.effects.retain(|effect| !seen_since(effect.visible_at()));
     calls.forget_failures(observed.now);
     let mut deleted = BTreeSet::new();
     for effect in &calls.effects {
@@ -219,15 +219,15 @@ fn absorb(record: &mut Record, calls: &mut Calls<Call>, observed: &Observed) {
             Call::Delete { id } => drop(deleted.insert(id)),
         }
     }
-    let items = observed.list.iter().flat_map(|list| &list.items).filter(|it| it.ours);
+    let items = observed.list.iter().flat_map(|list| &list.items).filter(|it| it.own);
     for item in items.clone().filter(|it| !deleted.contains(&it.id)) {
         record.intents.remove(&item.role);
         let part = Part { id: item.id, since: begun.unwrap_or_default() };
         record.parts.entry(item.role).or_insert(part);
     }
     record.parts.retain(|_, part| {
-        let shown = items.clone().any(|it| it.id == part.id);
-        !deleted.contains(&part.id) && (shown || !shown_since(part.since.plus(TICK)))
+        let seen = items.clone().any(|it| it.id == part.id);
+        !deleted.contains(&part.id) && (seen || !seen_since(part.since.plus(TICK)))
     });
     let started = calls.started.unwrap_or_default();
     record.intents.retain(|role, since| {
@@ -236,7 +236,7 @@ fn absorb(record: &mut Record, calls: &mut Calls<Call>, observed: &Observed) {
             return false;
         }
         let lost = of_role.map(|it| it.at).max().unwrap_or(started);
-        !shown_since((*since).max(started).max(lost).plus(PATIENCE))
+        !seen_since((*since).max(started).max(lost).plus(PATIENCE))
     });
 }
 

@@ -1,17 +1,17 @@
 //! The engine of calls against every order of events of small worlds, by the model checker stateright.
 //!
 //! A world has a domain of one or two boxes ([`domain`]), which are created and, at any moment that a user chooses,
-//! deleted. Beside them is a box of somebody else. From each state everything that can happen next happens ([`world`]):
+//! deleted. Beside them is a box of another owner. From each state everything that can happen next happens ([`world`]):
 //! a manager reads, plans, writes the status, sends, each in a step of its own; a call is carried out and its response
 //! arrives or is lost, or it is refused, or never arrives; a read shows what was before; a pass is cancelled; the
-//! manager crashes; a second one begins while calls of the first one are still sent; time passes. The plan is made,
+//! manager crashes; a second one begins while calls of the first one are still sent; time passes. The plan is created,
 //! remembered and accounted for by the real [`foo_calls::Process`].
 //!
 //! | property | in the truth, always |
 //! |---|---|
-//! | nothing is created twice | no two boxes of ours have the same role |
-//! | nothing recorded is forgotten | the status names every box of ours, by its id or as about to be created; when the object may be removed, nothing of ours exists or can appear |
-//! | nothing foreign is touched | no call is about the box of somebody else |
+//! | nothing is created twice | no two own boxes have the same role |
+//! | nothing recorded is forgotten | the status names every own box, by its id or as about to be created; when the object may be removed, no own box exists or can appear |
+//! | nothing foreign is touched | no call is about the box of another owner |
 //! | no plan breaks a rule | the domain's check agrees with every plan |
 //!
 //! # How it is bounded

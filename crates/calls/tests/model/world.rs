@@ -13,8 +13,8 @@ pub(crate) const FORGOTTEN: &str = "nothing recorded is forgotten";
 const FOREIGN: &str = "nothing foreign is touched";
 const RULES: &str = "no plan breaks a rule";
 
-/// The box of somebody else, in the role of the first one of ours.
-const SOMEBODYS: Item = Item { id: 0, role: 0, ours: false };
+/// The box of another owner, in the role of the first own one.
+const FOREIGN_ITEM: Item = Item { id: 0, role: 0, own: false };
 
 /// How much may happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,7 +88,7 @@ enum Stage {
     Planned(Box<Plan<Boxes>>),
     /// The calls may be sent.
     Recorded(Vec<Call>),
-    /// So many have no outcome yet.
+    /// This many have no outcome yet.
     Sent(usize),
 }
 
@@ -104,7 +104,7 @@ pub(crate) enum Step {
     DoneUnheard(usize),
     Refused(usize),
     NeverArrives(usize),
-    /// The pass ends in the middle; the process goes on.
+    /// The pass ends in the middle; the process continues.
     Cancel,
     Crash,
     /// A second manager leads. The first one still sends what it recorded.
@@ -128,8 +128,8 @@ impl Model for Scenario {
     fn init_states(&self) -> Vec<World> {
         vec![World {
             now: 0,
-            items: [SOMEBODYS].into(),
-            before: [SOMEBODYS].into(),
+            items: [FOREIGN_ITEM].into(),
+            before: [FOREIGN_ITEM].into(),
             next_id: 1,
             wire: Vec::new(),
             status: Record::default(),
@@ -194,8 +194,8 @@ impl Model for Scenario {
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
             Property::always(TWICE, |_, world: &World| {
-                let roles: BTreeSet<u8> = world.ours().map(|it| it.role).collect();
-                roles.len() == world.ours().count()
+                let roles: BTreeSet<u8> = world.own().map(|it| it.role).collect();
+                roles.len() == world.own().count()
             }),
             Property::always(FORGOTTEN, |_, world: &World| {
                 let status = &world.status;
@@ -204,16 +204,16 @@ impl Model for Scenario {
                     part.is_some_and(|part| part.id == it.id) || status.intents.contains_key(&it.role)
                 };
                 let may_appear = world.wire.iter().any(|it| matches!(it.call, Call::Create { .. }));
-                let is_left = world.ours().next().is_some() || may_appear;
-                world.ours().all(is_recorded) && !(world.removed && is_left)
+                let is_left = world.own().next().is_some() || may_appear;
+                world.own().all(is_recorded) && !(world.removed && is_left)
             }),
             Property::always(FOREIGN, |_, world: &World| {
-                let names = |it: &OnTheWire| it.call == Call::Delete { id: SOMEBODYS.id };
-                world.items.contains(&SOMEBODYS) && !world.wire.iter().any(names)
+                let names = |it: &OnTheWire| it.call == Call::Delete { id: FOREIGN_ITEM.id };
+                world.items.contains(&FOREIGN_ITEM) && !world.wire.iter().any(names)
             }),
             Property::always(RULES, |_, world: &World| world.wrong.is_none()),
             Property::sometimes("all boxes are created", |model: &Self, world: &World| {
-                world.ours().count() == usize::from(model.boxes) && world.left.faults == 0
+                world.own().count() == usize::from(model.boxes) && world.left.faults == 0
             }),
             Property::sometimes("all boxes were created and are deleted", |model: &Self, world: &World| {
                 world.removed && world.next_id > model.boxes && world.left.faults == 0
@@ -305,16 +305,16 @@ impl Scenario {
         world.wire.extend(calls.into_iter().map(|call| OnTheWire { call, sent, by }));
     }
 
-    /// A call is no longer on the wire; whoever sent it learns what became of it.
+    /// A call is no longer on the wire; its sender learns the outcome.
     fn ends(&self, world: &mut World, index: usize, outcome: Outcome<Option<u8>>) {
         let now = world.moment();
         let OnTheWire { call, by, .. } = world.wire.remove(index);
-        let heard = match (&outcome, self.engine) {
+        let outcome = match (&outcome, self.engine) {
             (Outcome::Refused(_) | Outcome::Lost(_), Engine::TakesFailureForSuccess) => Outcome::Done(None),
             _ => outcome,
         };
         let Some(manager) = world.managers.iter_mut().find(|it| Some(it.number) == by) else { return };
-        manager.process.ended(&call, now, heard);
+        manager.process.ended(&call, now, outcome);
         let Stage::Sent(left) = manager.stage else { return };
         manager.stage = if left > 1 { Stage::Sent(left - 1) } else { Stage::Idle };
         if self.engine == Engine::RecordsAfterwards && manager.stage == Stage::Idle {
@@ -324,8 +324,8 @@ impl Scenario {
 }
 
 impl World {
-    fn ours(&self) -> impl Iterator<Item = &Item> {
-        self.items.iter().filter(|it| it.ours)
+    fn own(&self) -> impl Iterator<Item = &Item> {
+        self.items.iter().filter(|it| it.own)
     }
 
     fn moment(&self) -> Timestamp {
@@ -373,7 +373,7 @@ impl World {
             Call::Create { role } => {
                 let id = self.next_id;
                 self.next_id += 1;
-                self.items.insert(Item { id, role, ours: true });
+                self.items.insert(Item { id, role, own: true });
                 Outcome::Done(Some(id))
             }
             Call::Delete { id } => match self.items.iter().find(|it| it.id == id).copied() {
@@ -392,7 +392,7 @@ impl World {
         }
     }
 
-    /// Whoever does not lead any more has ended by now.
+    /// A manager that no longer leads has ended by now.
     fn tick(&mut self) {
         self.left.ticks -= 1;
         self.now += 1;

@@ -1,7 +1,7 @@
 //! Which buckets the calls of a cloud use.
 //!
-//! AWS counts calls per account and region, whoever sends them; those of IAM per account. The account of credentials is unknown until
-//! AWS reports it; until then a cloud has buckets of its own.
+//! AWS counts calls per account and region, whoever sends them; those of IAM per account. The account of credentials is
+//! unknown until AWS reports it; until then a cloud has buckets of its own.
 
 use super::Limits;
 use super::bucket::Tokens;
@@ -91,8 +91,8 @@ impl Allowance {
         Arc::clone(&self.state().buckets)
     }
 
-    /// AWS reported the account. The first cloud of an account in a region contributes its own buckets, and the first of all
-    /// regions that of IAM.
+    /// AWS reported the account. The first cloud of an account in a region contributes its own buckets, and the first
+    /// of all regions that of IAM.
     pub(super) fn belongs_to(&self, account: &str) {
         let mut state = self.state();
         if account.is_empty() || state.account.as_deref() == Some(account) {

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_refusal_halves_the_rate_and_it_comes_back() {
+    async fn throttling_halves_the_rate_and_it_recovers() {
         let tokens = Tokens::new(Rate { per_second: 10, burst: 10 });
         time_for(&tokens, 10).await;
         tokens.slow_down();
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_backlog_is_what_those_who_wait_will_take() {
+    async fn the_backlog_is_what_waiting_callers_will_take() {
         let tokens = Tokens::new(Rate { per_second: 2, burst: 1 });
         assert_eq!(tokens.backlog(), Duration::ZERO);
         tokens.take().await;

@@ -1,7 +1,7 @@
 //! A decorator that limits and measures every call of a cloud.
 //!
 //! Before each call it takes a token from the operation's bucket; after it, it counts the outcome and the
-//! time. The answer `Throttled` makes the bucket slower for a while, so that repetitions do not add to the
+//! time. The response `Throttled` makes the bucket slower for a while, so that repetitions do not add to the
 //! overload. The decorator itself repeats nothing.
 //!
 //! A method that needs several API calls (pages, a batch with unknown ids) takes one token and counts once.
@@ -52,9 +52,9 @@ pub struct Metered<C: ?Sized> {
 /// Client-side limits, one per bucket.
 ///
 /// The defaults stay below what AWS publishes (EC2 Developer Guide, "Request throttling for the Amazon EC2 API": 100
-/// tokens, 20/s for describe calls; 50 tokens, 5/s for changes), because other controllers share the account. The
-/// size of Auto Scaling's only bucket is unpublished; ours assumes 100 tokens, 10/s and leaves it half the burst. EKS's
-/// and IAM's are unpublished too: ours are enough for 100 clusters at rest, which ask 30 times a minute together.
+/// tokens, 20/s for describe calls; 50 tokens, 5/s for changes), because other controllers share the account. The size
+/// of Auto Scaling's only bucket is unpublished; this one assumes 100 tokens, 10/s and leaves it half the burst. EKS's
+/// and IAM's are unpublished too: these are enough for 100 idle clusters, which ask 30 times a minute together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// All Auto Scaling calls.
@@ -104,7 +104,7 @@ impl<C: ?Sized> Metered<C> {
         self
     }
 
-    /// The same cloud, which sends changes only while `permit` holds. Checked after the wait for a token,
+    /// The same cloud, which sends changes only while `permit` is valid. Checked after the wait for a token,
     /// because the process may stop leading during the wait.
     #[must_use]
     pub fn permitted_by(mut self, permit: Permit) -> Self {
@@ -112,7 +112,7 @@ impl<C: ?Sized> Metered<C> {
         self
     }
 
-    /// Waits for a token, makes the call, counts it.
+    /// Waits for a token, sends the call, counts it.
     async fn around<T>(
         &self,
         operation: Operation,
@@ -168,12 +168,12 @@ impl<C: Groups + ?Sized> Groups for Metered<C> {
     }
     async fn describe_groups(&self, names: &[GroupName]) -> Result<Looked> {
         let call = self.inner.describe_groups(names);
-        let looked = self.around(Operation::DescribeAutoScalingGroups, call).await?;
+        let described = self.around(Operation::DescribeAutoScalingGroups, call).await?;
         // Every ARN contains the account (`arn:aws:autoscaling:<region>:<account>:…`); no call is needed.
-        if let Some(account) = looked.groups.first().and_then(|group| group.arn.split(':').nth(4)) {
+        if let Some(account) = described.groups.first().and_then(|group| group.arn.split(':').nth(4)) {
             self.allowance.belongs_to(account);
         }
-        Ok(looked)
+        Ok(described)
     }
     async fn describe_groups_tagged(&self, tag_key: &str) -> Result<Vec<Group>> {
         self.around(Operation::DescribeAutoScalingGroups, self.inner.describe_groups_tagged(tag_key)).await

@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Only `Known` proves that an instance terminated. EC2's reads trail its writes and sometimes go back: an
 /// instance that EC2 does not know may be new, or in an impaired zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Word {
+pub enum InstanceReport {
     /// EC2 knows it. Once seen terminating, an instance never becomes alive again, whatever an older read
     /// reports later.
     Known(InstanceDetails),
@@ -22,7 +22,7 @@ pub enum Word {
     },
 }
 
-impl Word {
+impl InstanceReport {
     /// The details, if EC2 knows the instance.
     pub fn details(&self) -> Option<&InstanceDetails> {
         match self {
@@ -32,14 +32,14 @@ impl Word {
     }
 
     /// Whether EC2 reported that the instance is terminating or terminated.
-    pub fn is_dead(&self) -> bool {
+    pub fn is_terminating(&self) -> bool {
         self.details().is_some_and(|details| !details.state.is_alive())
     }
 
     /// The state after another response.
-    fn after(before: Option<&Self>, at: Timestamp, answer: Described) -> Self {
-        match (before, answer) {
-            (Some(dead), _) if dead.is_dead() => dead.clone(),
+    fn after(before: Option<&Self>, at: Timestamp, response: Described) -> Self {
+        match (before, response) {
+            (Some(terminating), _) if terminating.is_terminating() => terminating.clone(),
             (_, Described::Known(details)) => Self::Known(details),
             (Some(Self::NotFound { since }), Described::NotFound) => Self::NotFound { since: *since },
             (Some(Self::Known(_)) | None, Described::NotFound) => Self::NotFound { since: at },
@@ -54,19 +54,19 @@ pub(super) struct Details {
     groups: HashMap<GroupName, BTreeSet<InstanceId>>,
     queue: BTreeSet<InstanceId>,
     /// Instances missing from EC2's response, and when to request them again.
-    silent: BTreeMap<InstanceId, Timestamp>,
+    omitted: BTreeMap<InstanceId, Timestamp>,
     /// When the call in flight was sent.
     asked_at: Option<Timestamp>,
-    trouble: Option<(Timestamp, CloudError)>,
+    failure: Option<(Timestamp, CloudError)>,
 }
 
 #[derive(Debug)]
 struct Slot {
     /// The group that requested last.
     group: GroupName,
-    known: Option<(Timestamp, Word)>,
+    known: Option<(Timestamp, InstanceReport)>,
     fetch: Fetch,
-    /// Whether the group waits for an answer.
+    /// Whether the group waits for a response.
     waits: Waits,
 }
 
@@ -78,12 +78,12 @@ enum Fetch {
     /// In flight, but sent before the last request.
     InFlightThenAgain,
     /// Missing from EC2's response; requested again after a pause.
-    Silent,
+    Omitted,
 }
 
 /// How soon instances missing from a response are requested again: EC2 is impaired, and more calls do not
 /// help.
-const SILENCE: Duration = Duration::from_secs(30);
+const OMITTED_PAUSE: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waits {
@@ -92,12 +92,12 @@ enum Waits {
 }
 
 impl Details {
-    pub(super) fn get(&self, id: &InstanceId) -> Option<(Timestamp, Word)> {
+    pub(super) fn get(&self, id: &InstanceId) -> Option<(Timestamp, InstanceReport)> {
         self.slots.get(id)?.known.clone()
     }
 
-    pub(super) fn trouble(&self) -> Option<(Timestamp, CloudError)> {
-        self.trouble.clone()
+    pub(super) fn failure(&self) -> Option<(Timestamp, CloudError)> {
+        self.failure.clone()
     }
 
     pub(super) fn is_wanted(&self) -> bool {
@@ -120,7 +120,7 @@ impl Details {
             }
             self.groups.entry(group.clone()).or_default().insert(id.clone());
             let recent_enough = |at: Timestamp| newer_than.is_none_or(|newer_than| at > newer_than);
-            if slot.known.as_ref().is_some_and(|(at, word)| word.is_dead() || recent_enough(*at)) {
+            if slot.known.as_ref().is_some_and(|(at, report)| report.is_terminating() || recent_enough(*at)) {
                 continue;
             }
             slot.waits = Waits::Yes;
@@ -132,7 +132,7 @@ impl Details {
                 Fetch::InFlight if !self.asked_at.is_some_and(recent_enough) => {
                     slot.fetch = Fetch::InFlightThenAgain;
                 }
-                Fetch::Queued | Fetch::InFlight | Fetch::InFlightThenAgain | Fetch::Silent => {}
+                Fetch::Queued | Fetch::InFlight | Fetch::InFlightThenAgain | Fetch::Omitted => {}
             }
         }
     }
@@ -151,17 +151,17 @@ impl Details {
     }
 
     /// Queues the missing instances whose pause is over, and returns when the next one is due.
-    pub(super) fn ask_the_silent(&mut self, now: Timestamp) -> Option<Timestamp> {
+    pub(super) fn retry_omitted(&mut self, now: Timestamp) -> Option<Timestamp> {
         let due: Vec<InstanceId> =
-            self.silent.iter().filter(|(_, due)| **due <= now).map(|(id, _)| id.clone()).collect();
+            self.omitted.iter().filter(|(_, due)| **due <= now).map(|(id, _)| id.clone()).collect();
         for id in due {
-            self.silent.remove(&id);
+            self.omitted.remove(&id);
             if let Some(slot) = self.slots.get_mut(&id) {
                 slot.fetch = Fetch::Queued;
                 self.queue.insert(id);
             }
         }
-        self.silent.values().min().copied()
+        self.omitted.values().min().copied()
     }
 
     /// All calls in flight are lost; request again.
@@ -180,10 +180,10 @@ impl Details {
         &mut self,
         ids: &[InstanceId],
         at: Timestamp,
-        answer: crate::Result<BTreeMap<InstanceId, Described>>,
+        response: crate::Result<BTreeMap<InstanceId, Described>>,
     ) -> BTreeSet<GroupName> {
         self.asked_at = None;
-        match answer {
+        match response {
             Ok(found) => self.found(ids, at, found),
             Err(error) => self.failed(ids, at, error),
         }
@@ -195,28 +195,28 @@ impl Details {
         at: Timestamp,
         mut found: BTreeMap<InstanceId, Described>,
     ) -> BTreeSet<GroupName> {
-        let mut wakes = match self.trouble.take() {
+        let mut wakes = match self.failure.take() {
             Some(_) => self.waiting(),
             None => BTreeSet::new(),
         };
         for id in ids {
             let Some(slot) = self.slots.get_mut(id) else { continue };
-            let Some(answer) = found.remove(id) else {
-                // Nothing changed; whoever waits for it keeps waiting.
+            let Some(response) = found.remove(id) else {
+                // Nothing changed; waiting callers keep waiting.
                 if slot.fetch != Fetch::Queued {
-                    slot.fetch = Fetch::Silent;
-                    self.silent.insert(id.clone(), at.plus(SILENCE));
+                    slot.fetch = Fetch::Omitted;
+                    self.omitted.insert(id.clone(), at.plus(OMITTED_PAUSE));
                 }
                 continue;
             };
-            let before = slot.known.as_ref().map(|(_, word)| word);
-            slot.known = Some((at, Word::after(before, at, answer)));
+            let before = slot.known.as_ref().map(|(_, report)| report);
+            slot.known = Some((at, InstanceReport::after(before, at, response)));
             match slot.fetch {
                 Fetch::InFlightThenAgain => {
                     slot.fetch = Fetch::Queued;
                     self.queue.insert(id.clone());
                 }
-                Fetch::InFlight | Fetch::Idle | Fetch::Silent => {
+                Fetch::InFlight | Fetch::Idle | Fetch::Omitted => {
                     slot.fetch = Fetch::Idle;
                     slot.waits = Waits::No;
                 }
@@ -234,8 +234,8 @@ impl Details {
             slot.fetch = Fetch::Queued;
             self.queue.insert(id.clone());
         }
-        let known = self.trouble.as_ref().is_some_and(|(_, known)| *known == error);
-        self.trouble = Some((at, error));
+        let known = self.failure.as_ref().is_some_and(|(_, known)| *known == error);
+        self.failure = Some((at, error));
         if known { BTreeSet::new() } else { self.waiting() }
     }
 
@@ -250,7 +250,7 @@ impl Details {
             ids.remove(id);
             self.slots.remove(id);
             self.queue.remove(id);
-            self.silent.remove(id);
+            self.omitted.remove(id);
         }
     }
 

@@ -43,7 +43,7 @@ pub(super) struct Index {
 #[derive(Debug)]
 struct Entry {
     view: Option<Observation>,
-    trouble: Option<(Timestamp, CloudError)>,
+    failure: Option<(Timestamp, CloudError)>,
     /// Failed observations since the last successful one.
     failures: u32,
     pace: Pace,
@@ -55,22 +55,22 @@ struct Entry {
     /// When the next observation is due; `None` while one is in flight.
     due: Option<Instant>,
     /// When the newest observation was sent; before the first, when the watch began.
-    looked: Instant,
+    observed: Instant,
     /// The same moment by the wall clock.
     since: Timestamp,
     /// When it began to be watched.
     watched: Instant,
     /// Whether it was reported because it has not been observed for too long.
-    blind: Blind,
+    unobserved: Unobserved,
 }
 
-/// Whether those who wait for a group know that it is not observed.
+/// Whether waiting callers were notified that the group is not observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Blind {
-    /// It is observed, as far as they know.
+enum Unobserved {
+    /// They were not.
     No,
-    /// They know that it is not.
-    Told,
+    /// They were.
+    Reported,
 }
 
 /// One call.
@@ -138,16 +138,16 @@ impl Index {
         }
         let entry = Entry {
             view: None,
-            trouble: None,
+            failure: None,
             failures: 0,
             pace: Pace::Quiet,
             changed: now,
             wanted: None,
             due: None,
-            looked: now,
+            observed: now,
             watched: now,
             since: wall,
-            blind: Blind::No,
+            unobserved: Unobserved::No,
         };
         self.entries.insert(group.clone(), entry);
         // Not at once: a manager that starts watches all its groups within a moment.
@@ -186,7 +186,7 @@ impl Index {
         let mut unseen = Unseen::default();
         for entry in self.entries.values().filter(|entry| entry.age(now) > self.two_periods(entry)) {
             unseen.groups += 1;
-            unseen.unexplained += usize::from(entry.trouble.is_none());
+            unseen.unexplained += usize::from(entry.failure.is_none());
         }
         unseen
     }
@@ -194,13 +194,13 @@ impl Index {
     /// The groups that have not been observed for longer than two periods and were not reported for that yet.
     pub(super) fn newly_unseen(&mut self, now: Instant) -> Vec<GroupName> {
         let unseen = |(name, entry): (&GroupName, &Entry)| {
-            let new = entry.blind == Blind::No && entry.age(now) > self.two_periods(entry);
+            let new = entry.unobserved == Unobserved::No && entry.age(now) > self.two_periods(entry);
             new.then(|| name.clone())
         };
         let names: Vec<GroupName> = self.entries.iter().filter_map(unseen).collect();
         for name in &names {
             if let Some(entry) = self.entries.get_mut(name) {
-                entry.blind = Blind::Told;
+                entry.unobserved = Unobserved::Reported;
             }
         }
         names
@@ -214,14 +214,14 @@ impl Index {
         self.entries.get(group).is_some_and(|entry| entry.wanted.is_some())
     }
 
-    pub(super) fn trouble(&self, group: &GroupName) -> Option<(Timestamp, CloudError)> {
-        self.entries.get(group)?.trouble.clone()
+    pub(super) fn failure(&self, group: &GroupName) -> Option<(Timestamp, CloudError)> {
+        self.entries.get(group)?.failure.clone()
     }
 
     pub(super) fn refusal(&self) -> Option<(Timestamp, CloudError)> {
-        let troubles = self.entries.values().filter_map(|entry| entry.trouble.as_ref());
+        let failures = self.entries.values().filter_map(|entry| entry.failure.as_ref());
         let refused =
-            troubles.filter(|(_, error)| matches!(error.kind, ErrorKind::Denied | ErrorKind::Credentials));
+            failures.filter(|(_, error)| matches!(error.kind, ErrorKind::Denied | ErrorKind::Credentials));
         refused.max_by_key(|(at, _)| *at).cloned()
     }
 
@@ -239,15 +239,15 @@ impl Index {
             Pace::Quiet | Pace::Patient
                 if entry.view.is_some() && entry.failures == 0 && entry.due.is_some() =>
             {
-                let looked = entry.looked;
-                self.schedule(group, looked, now);
+                let observed = entry.observed;
+                self.schedule(group, observed, now);
             }
             Pace::Quiet | Pace::Patient => {}
         }
     }
 
     /// Requests an observation sent at `from` or later, because something was changed.
-    pub(super) fn look_after(&mut self, group: &GroupName, from: Instant, now: Instant) {
+    pub(super) fn request(&mut self, group: &GroupName, from: Instant, now: Instant) {
         let from = self.on_grid(from);
         let Some(entry) = self.entries.get_mut(group) else { return };
         entry.changed = now;
@@ -287,15 +287,15 @@ impl Index {
     }
 
     /// Applies the response of a page and returns what is new.
-    pub(super) fn arrived(&mut self, page: &Page, answer: crate::Result<Looked>, now: Instant) -> News {
-        match answer {
-            Ok(looked) => self.looked(page, looked, now),
+    pub(super) fn arrived(&mut self, page: &Page, response: crate::Result<Looked>, now: Instant) -> News {
+        match response {
+            Ok(observed) => self.observed(page, observed, now),
             Err(error) => self.failed(page, &error, now),
         }
     }
 
-    fn looked(&mut self, page: &Page, looked: Looked, now: Instant) -> News {
-        let Looked { groups, odd } = looked;
+    fn observed(&mut self, page: &Page, observed: Looked, now: Instant) -> News {
+        let Looked { groups, odd } = observed;
         let mut found: HashMap<GroupName, Group> =
             groups.into_iter().map(|group| (group.name.clone(), group)).collect();
         let mut news = News::default();
@@ -311,7 +311,7 @@ impl Index {
             let Some(entry) = self.entries.get_mut(name) else { continue };
             // Forgotten and watched again meanwhile, and perhaps observed since. By the monotonic clock: the
             // wall clock may have been set back.
-            if entry.looked > page.sent {
+            if entry.observed > page.sent {
                 self.due_again(name, now);
                 continue;
             }
@@ -325,10 +325,10 @@ impl Index {
                 entry.changed = now;
                 self.members.seen(name, entry.ids(), now);
             }
-            let recovered = entry.trouble.take().is_some() || entry.blind == Blind::Told;
-            entry.blind = Blind::No;
+            let recovered = entry.failure.take().is_some() || entry.unobserved == Unobserved::Reported;
+            entry.unobserved = Unobserved::No;
             entry.failures = 0;
-            (entry.looked, entry.since) = (page.sent, page.at);
+            (entry.observed, entry.since) = (page.sent, page.at);
             let wanted = entry.wanted.take_if(|from| *from <= page.sent).is_some();
             if changed || recovered || wanted {
                 news.wakes.push(name.clone());
@@ -346,13 +346,13 @@ impl Index {
         let mut news = News::default();
         for name in &page.names {
             let Some(entry) = self.entries.get_mut(name) else { continue };
-            if entry.looked > page.sent {
+            if entry.observed > page.sent {
                 self.due_again(name, now);
                 continue;
             }
             news.replaced.extend(entry.view.as_ref().map(|_| entry.age(now)));
             entry.failures = failures;
-            let known = entry.trouble.replace((page.at, error.clone()));
+            let known = entry.failure.replace((page.at, error.clone()));
             if known.is_none_or(|(_, known)| known != *error) {
                 news.wakes.push(name.clone());
             }
@@ -431,7 +431,7 @@ impl Index {
 
 impl Entry {
     fn age(&self, now: Instant) -> Duration {
-        now.saturating_duration_since(self.looked)
+        now.saturating_duration_since(self.observed)
     }
 
     /// Ids of the members in the newest view.

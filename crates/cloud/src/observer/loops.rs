@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout};
 
 /// Timeout of an observation: longer than the SDK's own limits, including the wait for a token in a throttled
 /// account. Without it one lost response would leave 100 groups unobserved for ever.
-pub(super) const LONGEST_LOOK: Duration = Duration::from_mins(2);
+pub(super) const LONGEST_CALL: Duration = Duration::from_mins(2);
 
 /// One for each loop.
 #[derive(Debug, Default)]
@@ -25,8 +25,8 @@ pub(super) async fn in_time<T>(
     operation: Operation,
     call: impl Future<Output = crate::Result<T>>,
 ) -> crate::Result<T> {
-    let answer = timeout(LONGEST_LOOK, call).await;
-    answer.unwrap_or_else(|_elapsed| Err(CloudError::no_answer(operation, LONGEST_LOOK)))
+    let response = timeout(LONGEST_CALL, call).await;
+    response.unwrap_or_else(|_elapsed| Err(CloudError::no_answer(operation, LONGEST_CALL)))
 }
 
 /// The delay after that many consecutive failures. The same for the same seed.

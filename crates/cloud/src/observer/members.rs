@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_left_a_group_stays_known_for_an_hour() {
+    fn members_that_left_a_group_are_remembered_for_an_hour() {
         let (group, start) = (GroupName::new("g"), Instant::now());
         let mut members = Members::default();
         members.seen(&group, view(&["i-1", "i-2"]), start);

@@ -1,11 +1,11 @@
 //! One observer per (credentials, region), shared by all pools.
 //!
 //! It describes all watched groups in as few calls as possible, keeps the newest observation of each, and
-//! reports the groups with news. A pool at rest costs it no call of its own: one page carries up to 100
+//! reports the groups with news. An idle pool costs it no call of its own: one page carries up to 100
 //! groups, and a page that must be sent anyway is filled with the groups that would be due next.
 //!
 //! It changes nothing in AWS and decides nothing. A view is never wrong, only old: each has the time *before*
-//! its call was sent, and whoever changes a group reports that ([`Observer::invalidate`]) and compares.
+//! its call was sent, and a caller that changes a group reports that ([`Observer::invalidate`]) and compares.
 //!
 //! * `index`: what is watched, what was observed, what is due when (plain data, time is a parameter);
 //! * `details`, `templates`: the same for instances by id and for launch templates;
@@ -20,7 +20,7 @@ mod templates;
 mod views;
 mod wakes;
 
-pub use details::Word;
+pub use details::InstanceReport;
 pub use index::Unseen;
 pub use views::{Observation, Pace, Seen, Settings};
 pub use wakes::Wakes;
@@ -35,7 +35,7 @@ use foo_model::{GroupName, InstanceId, LaunchTemplateId, TemplateRecord, Timesta
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use index::{Index, Page};
-use loops::{LONGEST_LOOK, Watchdogs, earlier, in_time, retry_delay};
+use loops::{LONGEST_CALL, Watchdogs, earlier, in_time, retry_delay};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -115,7 +115,7 @@ impl Observer {
             state.index.nothing_in_flight(now);
             state.details.nothing_in_flight();
         }
-        tokio::join!(self.look_at_groups(), self.look_at_instances(), self.look_at_templates());
+        tokio::join!(self.sweep_groups(), self.fetch_instances(), self.list_templates());
     }
 
     /// The watchdogs of its loops, including that of [`Observer::guard`], each with the name of what it
@@ -125,7 +125,7 @@ impl Observer {
         [("groups", groups), ("instances", instances), ("launch templates", templates), ("guard", guard)]
     }
 
-    /// The groups with news since they were last reported: content, trouble, a requested observation,
+    /// The groups with news since they were last reported: content, failure, a requested observation,
     /// instance details or the launch template. Each is reported once, however much is new; the news can be
     /// read before the name arrives here. For one consumer: with several, each name goes to one of them. Ends
     /// with the observer.
@@ -189,7 +189,7 @@ impl Observer {
         self.state().index.oldest(Instant::now())
     }
 
-    /// Reports groups that have not been observed for longer than two periods, for ever: whoever waits for
+    /// Reports groups that have not been observed for longer than two periods, for ever: a caller that waits for
     /// news of them learns that there are none. Poll it apart from [`Observer::run`], whose end or standstill
     /// it detects.
     pub async fn guard(&self) {
@@ -212,8 +212,8 @@ impl Observer {
     }
 
     /// The last failed observation of this group, if none has succeeded since, and when it was sent.
-    pub fn trouble(&self, group: &GroupName) -> Option<(Timestamp, CloudError)> {
-        self.state().index.trouble(group)
+    pub fn failure(&self, group: &GroupName) -> Option<(Timestamp, CloudError)> {
+        self.state().index.failure(group)
     }
 
     /// The newest observation of a group that AWS denied, if none of that group has succeeded since, and when
@@ -236,12 +236,12 @@ impl Observer {
         let changed_at = changed_at.min(wall);
         let wait = wall.until(changed_at.plus(self.settings.settle));
         let now = Instant::now();
-        self.state().index.look_after(group, now.checked_add(wait).unwrap_or(now), now);
+        self.state().index.request(group, now.checked_add(wait).unwrap_or(now), now);
         self.groups_changed.notify_one();
     }
 
     /// What EC2 last reported about an instance, and when it was requested.
-    pub fn details(&self, id: &InstanceId) -> Option<(Timestamp, Word)> {
+    pub fn details(&self, id: &InstanceId) -> Option<(Timestamp, InstanceReport)> {
         self.state().details.get(id)
     }
 
@@ -263,8 +263,8 @@ impl Observer {
     }
 
     /// The last failed request of instance details, if none has succeeded since, and when it was sent.
-    pub fn details_trouble(&self) -> Option<(Timestamp, CloudError)> {
-        self.state().details.trouble()
+    pub fn details_failure(&self) -> Option<(Timestamp, CloudError)> {
+        self.state().details.failure()
     }
 
     /// Our launch template with the group's name and when it was observed; the inner `None` means that there
@@ -273,29 +273,32 @@ impl Observer {
         self.state().templates.get(group)
     }
 
-    /// The latest version of our launch template with the group's name, as the lists of all templates show it, and when the newest of
-    /// these was requested. A manager that just started learns from two calls about all pools at rest what they need to know.
+    /// The latest version of our launch template with the group's name, as the lists of all templates show it, and when
+    /// the newest of these was requested. A manager that just started learns from two calls about all idle pools what
+    /// they need to know.
     pub fn latest_version(&self, group: &GroupName) -> Option<(Timestamp, TemplateSummary, TemplateRecord)> {
         self.state().templates.latest(group)
     }
 
-    /// Whether the first list of templates is under way: it is worth waiting for. When it ends, or fails, all groups are reported.
+    /// Whether the first list of templates is under way: it is worth waiting for. When it ends, or fails, all groups
+    /// are reported.
     pub fn lists_templates_first(&self) -> bool {
         let state = self.state();
         !state.index.is_empty() && state.templates.are_pending()
     }
 
-    async fn look_at_groups(&self) {
+    async fn sweep_groups(&self) {
         let mut in_flight = FuturesUnordered::new();
         loop {
             while in_flight.len() < PAGES_IN_FLIGHT
                 && let Some(names) = self.take_page()
             {
-                in_flight.push(self.look_at(names));
+                in_flight.push(self.describe_page(names));
             }
             let next = if in_flight.len() < PAGES_IN_FLIGHT { self.state().index.next_due() } else { None };
-            let answered = if in_flight.is_empty() { None } else { Instant::now().checked_add(LONGEST_LOOK) };
-            self.watchdogs.groups.expects_at(earlier(next, answered));
+            let call_deadline =
+                if in_flight.is_empty() { None } else { Instant::now().checked_add(LONGEST_CALL) };
+            self.watchdogs.groups.expects_at(earlier(next, call_deadline));
             tokio::select! {
                 Some(()) = in_flight.next() => {}
                 () = until(next) => {}
@@ -308,18 +311,18 @@ impl Observer {
         self.state().index.take_page(Instant::now())
     }
 
-    async fn look_at(&self, names: Vec<GroupName>) {
+    async fn describe_page(&self, names: Vec<GroupName>) {
         let page = Page { names, at: self.clock.now(), sent: Instant::now() };
-        let look = self.cloud.describe_groups(&page.names);
-        let answer = in_time(Operation::DescribeAutoScalingGroups, look).await;
-        if let Err(error) = &answer {
+        let call = self.cloud.describe_groups(&page.names);
+        let response = in_time(Operation::DescribeAutoScalingGroups, call).await;
+        if let Err(error) = &response {
             tracing::warn!(%error, groups = page.names.len(), "could not describe Auto Scaling groups");
         }
-        self.metrics.sweep_ended(Code::of(&answer));
+        self.metrics.sweep_ended(Code::of(&response));
         // Wakes are added under the same lock: a group that is forgotten meanwhile must not be reported
         // afterwards.
         let mut state = self.state();
-        let news = state.index.arrived(&page, answer, Instant::now());
+        let news = state.index.arrived(&page, response, Instant::now());
         self.wakes.add(news.wakes);
         drop(state);
         for age in news.replaced {
@@ -327,12 +330,12 @@ impl Observer {
         }
     }
 
-    async fn look_at_instances(&self) {
+    async fn fetch_instances(&self) {
         let mut failures = 0;
         loop {
-            let silent = self.state().details.ask_the_silent(self.clock.now());
+            let omitted = self.state().details.retry_omitted(self.clock.now());
             if !self.state().details.is_wanted() {
-                let pause = silent.map(|due| self.clock.now().until(due));
+                let pause = omitted.map(|due| self.clock.now().until(due));
                 let again = pause.and_then(|pause| Instant::now().checked_add(pause));
                 self.watchdogs.instances.expects_at(again);
                 tokio::select! {
@@ -350,12 +353,12 @@ impl Observer {
             if ids.is_empty() {
                 continue;
             }
-            self.watchdogs.instances.expects(LONGEST_LOOK);
-            let answer = in_time(Operation::DescribeInstances, self.cloud.describe_instances(&ids)).await;
-            failures = count_failures(failures, &answer);
+            self.watchdogs.instances.expects(LONGEST_CALL);
+            let response = in_time(Operation::DescribeInstances, self.cloud.describe_instances(&ids)).await;
+            failures = count_failures(failures, &response);
             {
                 let mut state = self.state();
-                self.wakes.add(state.details.arrived(&ids, at, answer));
+                self.wakes.add(state.details.arrived(&ids, at, response));
             }
             if failures > 0 {
                 let pause = self.backoff(failures);
@@ -365,7 +368,7 @@ impl Observer {
         }
     }
 
-    async fn look_at_templates(&self) {
+    async fn list_templates(&self) {
         let mut failures = 0;
         let mut pause =
             if self.state().templates.are_pending() { FIRST_LIST } else { self.settings.templates_period };
@@ -377,21 +380,21 @@ impl Observer {
             }
             self.watchdogs.templates.expects(pause);
             sleep(pause).await;
-            self.watchdogs.templates.expects(LONGEST_LOOK);
+            self.watchdogs.templates.expects(LONGEST_CALL);
             let at = self.clock.now();
-            let (answer, latest) = if self.state().templates.are_pending() {
+            let (response, latest) = if self.state().templates.are_pending() {
                 self.first_list().await
             } else {
                 let list = self.cloud.describe_templates_tagged(&self.settings.template_tag);
                 (in_time(Operation::DescribeLaunchTemplates, list).await, None)
             };
-            failures = count_failures(failures, &answer);
+            failures = count_failures(failures, &response);
             {
                 let mut state = self.state();
                 if let Some(latest) = latest {
                     state.templates.latest_arrived(latest);
                 }
-                let changed = match state.templates.arrived(at, answer) {
+                let changed = match state.templates.arrived(at, response) {
                     templates::Changed::All => state.index.names(),
                     templates::Changed::Some(mut names) => {
                         // The template of a pool that was just created may have been deleted before any list showed it.
@@ -404,12 +407,13 @@ impl Observer {
                 self.wakes.add(changed.into_iter().filter(|group| state.index.is_watched(group)));
             }
             let period = self.settings.templates_period;
-            // Nothing waits for this list: while AWS is impaired it is requested less and less often.
+            // Nothing waits for this list: while AWS is impaired it is requested with back-off.
             pause = if failures > 0 { retry_delay(failures, period, self.settings.seed) } else { period };
         }
     }
 
-    /// The list of all our templates, and their latest versions. Pools wait for it, so it ends soon; without it each reads its own.
+    /// The list of all our templates, and their latest versions. Pools wait for it, so it ends soon; without it each
+    /// reads its own.
     async fn first_list(&self) -> (crate::Result<Vec<TemplateSummary>>, Option<LatestVersions>) {
         const LIST: Operation = Operation::DescribeLaunchTemplates;
         let lists = async {
@@ -452,8 +456,8 @@ impl fmt::Debug for Observer {
 }
 
 /// Consecutive failures.
-fn count_failures<T>(before: u32, answer: &crate::Result<T>) -> u32 {
-    match answer {
+fn count_failures<T>(before: u32, response: &crate::Result<T>) -> u32 {
+    match response {
         Ok(_) => 0,
         Err(error) => {
             tracing::warn!(%error, "could not describe Auto Scaling groups");

@@ -11,7 +11,7 @@ pub(super) struct Templates {
     list: Option<(Timestamp, HashMap<String, TemplateSummary>)>,
     /// The latest version of each when they were listed first. A version never changes.
     latest: BTreeMap<LaunchTemplateId, TemplateRecord>,
-    trouble: Option<CloudError>,
+    failure: Option<CloudError>,
 }
 
 /// The groups with news about their template.
@@ -36,7 +36,7 @@ impl Templates {
 
     /// Whether the first list is still to come.
     pub(super) fn are_pending(&self) -> bool {
-        self.list.is_none() && self.trouble.is_none()
+        self.list.is_none() && self.failure.is_none()
     }
 
     /// The latest versions, listed together with the first list.
@@ -44,7 +44,7 @@ impl Templates {
         self.latest = latest;
     }
 
-    /// The latest version of a group's template, unless another one has been made since the versions were listed.
+    /// The latest version of a group's template, unless another one has been created since the versions were listed.
     pub(super) fn latest(&self, group: &GroupName) -> Option<(Timestamp, TemplateSummary, TemplateRecord)> {
         let (at, template) = self.get(group)?;
         let template = template?;
@@ -52,10 +52,14 @@ impl Templates {
         Some((at, template, record.clone()))
     }
 
-    pub(super) fn arrived(&mut self, at: Timestamp, answer: crate::Result<Vec<TemplateSummary>>) -> Changed {
-        match answer {
+    pub(super) fn arrived(
+        &mut self,
+        at: Timestamp,
+        response: crate::Result<Vec<TemplateSummary>>,
+    ) -> Changed {
+        match response {
             Ok(found) => {
-                self.trouble = None;
+                self.failure = None;
                 let list = found.into_iter().map(|template| (template.name.clone(), template)).collect();
                 match self.list.replace((at, list)) {
                     Some((_, before)) => Changed::Some(self.differences(&before)),
@@ -63,8 +67,8 @@ impl Templates {
                 }
             }
             Err(error) => {
-                let known = self.trouble.as_ref() == Some(&error);
-                self.trouble = Some(error);
+                let known = self.failure.as_ref() == Some(&error);
+                self.failure = Some(error);
                 // An old list stays useful for a while; a failure is news only if there has never been a
                 // list.
                 if known || self.list.is_some() { Changed::Some(Vec::new()) } else { Changed::All }

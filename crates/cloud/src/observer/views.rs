@@ -22,8 +22,9 @@ pub struct Settings {
     pub longest_backoff: Duration,
     /// How long ids of instances are collected before they are requested together.
     pub details_window: Duration,
-    /// Between two lists of all launch templates. The first one, with the latest version of each, is what pools at rest need to know after
-    /// a start; otherwise templates are read when a pool needs one, and the list only detects changes by others.
+    /// Between two lists of all launch templates. The first one, with the latest version of each, is what idle pools
+    /// need to know after a start; otherwise templates are read when a pool needs one, and the list only detects
+    /// changes by others.
     pub templates_period: Duration,
     /// The tag key that marks our launch templates.
     pub template_tag: String,

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_eks_needs_of_iam_has_a_bucket_of_its_own() {
+    fn calls_of_iam_for_eks_have_a_bucket_of_their_own() {
         let read = Operation::from(&Question::Role("r".to_owned()));
         assert_eq!((read.service(), read.bucket(), read.is_mutation()), (Service::Iam, Bucket::Iam, false));
         assert_eq!(read.iam_action(), "iam:GetRole");

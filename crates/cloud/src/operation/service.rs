@@ -42,18 +42,19 @@ pub enum Bucket {
     Ec2Describe,
     /// EC2 calls that change something.
     Ec2Mutate,
-    /// Every SQS call. AWS hardly limits standard queues; this limit prevents a loop of ours from causing
+    /// Every SQS call. AWS hardly limits standard queues; this limit prevents a faulty loop from causing
     /// costs.
     Sqs,
-    /// Calls of Elastic Load Balancing and Service Quotas, whose limits are unpublished, sent when a network is
-    /// created or deleted; those of Systems Manager, which limits an account to 40 per second; and those of S3, which takes
+    /// Calls of Elastic Load Balancing and Service Quotas, whose limits are unpublished, sent when a network is created
+    /// or deleted; those of Systems Manager, which limits an account to 40 per second; and those of S3, which takes
     /// thousands per second, sent when user data changes.
     Rare,
     /// EKS calls that only read.
     EksDescribe,
     /// EKS calls that change something.
     EksMutate,
-    /// Every IAM call, of all regions of the account: IAM is one service for all of them, and its limits are unpublished.
+    /// Every IAM call, of all regions of the account: IAM is one service for all of them, and its limits are
+    /// unpublished.
     Iam,
 }
 

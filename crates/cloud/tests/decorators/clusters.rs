@@ -1,7 +1,7 @@
-//! Looks at clusters: shared by whom they concern, and kept for as long as somebody asks.
+//! Reads of clusters: shared by all callers, and kept as long as they are requested.
 
 use crate::support::{Scripted, Wall};
-use foo_cloud::{Clock, ClusterLooks, ErrorKind, Freshness, Known};
+use foo_cloud::{Clock, ClusterReads, ErrorKind, Freshness, Known};
 use foo_model::eks::{Answer, Minor, Question};
 use futures::future::join_all;
 use std::collections::BTreeSet;
@@ -9,19 +9,19 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-const AT_REST: Freshness = Freshness::Within(Duration::from_mins(5));
+const IDLE: Freshness = Freshness::Within(Duration::from_mins(5));
 
 struct Bench {
     cloud: Scripted,
     clock: Arc<dyn Clock>,
-    looks: ClusterLooks,
+    reads: ClusterReads,
 }
 
 fn bench() -> Bench {
     let cloud = Scripted::default();
     let clock: Arc<dyn Clock> = Arc::new(Wall::default().clock());
-    let looks = ClusterLooks::new(Arc::new(cloud.clone()), Arc::clone(&clock));
-    Bench { cloud, clock, looks }
+    let reads = ClusterReads::new(Arc::new(cloud.clone()), Arc::clone(&clock));
+    Bench { cloud, clock, reads }
 }
 
 fn of(cluster: &str) -> Question {
@@ -34,15 +34,15 @@ fn calls(cloud: &Scripted) -> Vec<Question> {
 }
 
 fn name(known: &Known<Answer>) -> &str {
-    match known.look.as_ref().unwrap().shows.as_ref() {
+    match known.last_read.as_ref().unwrap().value.as_ref() {
         Answer::Names(names) => names.first().unwrap(),
         other => panic!("{other:?}"),
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_names_no_cluster_is_asked_once_for_all_of_them() {
-    let Bench { cloud, looks, .. } = &bench();
+async fn reads_that_name_no_cluster_are_shared_by_all_clusters() {
+    let Bench { cloud, reads, .. } = &bench();
     cloud.edit(|world| world.latency = Duration::from_secs(1));
     let shared = [
         Question::Versions,
@@ -50,9 +50,9 @@ async fn what_names_no_cluster_is_asked_once_for_all_of_them() {
         Question::Role("nodes".into()),
     ];
     let passes = (0..100).map(async |n| {
-        looks.ask(&of(&format!("c-{n}")), AT_REST).await;
+        reads.ask(&of(&format!("c-{n}")), IDLE).await;
         for question in &shared {
-            looks.ask(question, AT_REST).await;
+            reads.ask(question, IDLE).await;
         }
     });
     join_all(passes).await;
@@ -62,58 +62,58 @@ async fn what_names_no_cluster_is_asked_once_for_all_of_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_look_that_began_before_the_change_is_not_the_answer_for_who_asks_after_it() {
+async fn a_read_that_began_before_a_change_does_not_serve_later_callers() {
     let bench = bench();
-    let Bench { cloud, clock, looks } = &bench;
+    let Bench { cloud, clock, reads } = &bench;
     let now = || Freshness::Since(clock.now());
     cloud.edit(|world| world.latency = Duration::from_secs(2));
-    let earlier = async { looks.ask(&of("c"), now()).await };
+    let earlier = async { reads.ask(&of("c"), now()).await };
     let later = async {
         sleep(Duration::from_secs(1)).await;
         let changed = now();
         cloud.edit(|world| world.eks_name = "changed".into());
-        let answers = join_all((0..20).map(async |_| looks.ask(&of("c"), changed).await)).await;
-        assert!(answers.iter().all(|known| name(known) == "changed"));
+        let results = join_all((0..20).map(async |_| reads.ask(&of("c"), changed).await)).await;
+        assert!(results.iter().all(|known| name(known) == "changed"));
     };
     tokio::join!(earlier, later);
     assert_eq!(calls(cloud).len(), 2, "all who asked after the change share the second one");
 }
 
 #[tokio::test(start_paused = true)]
-async fn failures_of_one_question_make_its_pauses_grow_and_hold_up_no_other() {
-    let Bench { cloud, looks, .. } = &bench();
+async fn failures_of_one_read_back_off_and_delay_no_other() {
+    let Bench { cloud, reads, .. } = &bench();
     cloud.edit(|world| world.failing = Some(ErrorKind::Throttled));
     let start = Instant::now();
     while start.elapsed() < Duration::from_mins(10) {
-        assert!(looks.ask(&of("c"), AT_REST).await.trouble.is_some());
+        assert!(reads.ask(&of("c"), IDLE).await.failure.is_some());
         sleep(Duration::from_secs(1)).await;
     }
     let tries = calls(cloud).len();
     assert!((10..=30).contains(&tries), "{tries} in ten minutes");
     cloud.edit(|world| world.failing = None);
-    assert!(looks.ask(&of("other"), AT_REST).await.trouble.is_none());
+    assert!(reads.ask(&of("other"), IDLE).await.failure.is_none());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_hangs_ends_for_its_caller_and_keeps_the_last_answer() {
-    let Bench { cloud, looks, .. } = &bench();
+async fn a_call_that_hangs_times_out_and_keeps_the_last_result() {
+    let Bench { cloud, reads, .. } = &bench();
     cloud.edit(|world| world.eks_name = "before".into());
-    looks.ask(&of("c"), AT_REST).await;
+    reads.ask(&of("c"), IDLE).await;
     cloud.edit(|world| world.hanging_question = Some(of("c")));
     sleep(Duration::from_mins(6)).await;
     let start = Instant::now();
-    let known = looks.ask(&of("c"), AT_REST).await;
+    let known = reads.ask(&of("c"), IDLE).await;
     assert!(start.elapsed() <= Duration::from_mins(1), "{:?}", start.elapsed());
-    assert_eq!((name(&known), known.trouble.as_ref().unwrap().kind), ("before", ErrorKind::Unreachable));
+    assert_eq!((name(&known), known.failure.as_ref().unwrap().kind), ("before", ErrorKind::Unreachable));
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_nobody_asks_is_forgotten() {
-    let Bench { cloud, looks, .. } = &bench();
-    looks.ask(&of("left"), AT_REST).await;
-    assert!(looks.last(&of("left")).is_some());
+async fn results_that_are_no_longer_requested_are_dropped() {
+    let Bench { cloud, reads, .. } = &bench();
+    reads.ask(&of("left"), IDLE).await;
+    assert!(reads.last(&of("left")).is_some());
     sleep(Duration::from_mins(61)).await;
-    looks.ask(&of("new"), AT_REST).await;
-    assert!(looks.last(&of("left")).is_none() && looks.last(&of("new")).is_some());
+    reads.ask(&of("new"), IDLE).await;
+    assert!(reads.last(&of("left")).is_none() && reads.last(&of("new")).is_some());
     assert_eq!(calls(cloud), [of("left"), of("new")]);
 }

@@ -30,7 +30,7 @@ fn calls(cloud: &Scripted) -> u32 {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_settled_pool_asks_once_a_day() {
+async fn a_settled_pool_makes_one_call_a_day() {
     let (cloud, lookups) = bench();
     for _ in 0..24 * 60 {
         assert_eq!(lookups.image(&"ami-1".into(), Asking::Again).await, Ok(image("ami-1")));
@@ -42,7 +42,7 @@ async fn a_settled_pool_asks_once_a_day() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_changed_spec_gets_an_answer_of_the_last_ten_minutes() {
+async fn a_changed_spec_gets_a_result_of_the_last_ten_minutes() {
     let (cloud, lookups) = bench();
     for _ in 0..20 {
         lookups.image(&"ami-1".into(), Asking::New).await.unwrap();
@@ -52,7 +52,7 @@ async fn a_changed_spec_gets_an_answer_of_the_last_ten_minutes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn callers_with_the_same_question_share_a_call() {
+async fn callers_with_the_same_key_share_a_call() {
     let (cloud, lookups) = bench();
     cloud.edit(|world| world.latency = Duration::from_secs(1));
     let id = ImageId::from("ami-1");
@@ -63,7 +63,7 @@ async fn callers_with_the_same_question_share_a_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failures_are_remembered_those_that_pass_only_shortly() {
+async fn failures_are_cached_transient_ones_only_briefly() {
     let (cloud, lookups) = bench();
     for _ in 0..60 {
         let error = lookups.image(&"ami-2".into(), Asking::New).await.unwrap_err();
@@ -80,7 +80,7 @@ async fn failures_are_remembered_those_that_pass_only_shortly() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_settled_pool_outlives_an_outage_but_not_its_image() {
+async fn a_settled_pool_survives_an_outage_but_not_the_loss_of_its_image() {
     let (cloud, lookups) = bench();
     lookups.image(&"ami-1".into(), Asking::Again).await.unwrap();
     sleep(Duration::from_hours(25)).await;
@@ -117,7 +117,7 @@ async fn the_newest_image_is_neither_deprecated_nor_disabled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_parameter_that_is_missing_is_asked_for_again_after_a_minute() {
+async fn a_missing_parameter_is_requested_again_after_a_minute() {
     let (cloud, lookups) = bench();
     let name = "/images/node";
     for _ in 0..120 {

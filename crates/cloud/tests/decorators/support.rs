@@ -12,15 +12,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What the cloud holds, how it fails, and what it was asked.
+/// What exists in the cloud, how it fails, and its calls.
 #[derive(Default)]
 pub(crate) struct World {
     pub(crate) groups: BTreeMap<GroupName, Group>,
-    /// AWS says something of this group that makes no sense.
+    /// AWS returns a malformed description of this group.
     pub(crate) odd: Option<GroupName>,
     pub(crate) instances: BTreeMap<InstanceId, InstanceDetails>,
-    /// Instances that EC2 passes over in silence.
-    pub(crate) silent_on: BTreeSet<InstanceId>,
+    /// Instances that EC2 omits from its responses.
+    pub(crate) omitted: BTreeSet<InstanceId>,
     pub(crate) templates: BTreeMap<String, TemplateSummary>,
     pub(crate) images: BTreeMap<ImageId, ImageInfo>,
     /// The error of every call, while it is set.
@@ -36,14 +36,14 @@ pub(crate) struct World {
     pub(crate) image_calls: u32,
     pub(crate) parameters: BTreeMap<String, String>,
     pub(crate) parameter_calls: u32,
-    /// What every look at a network shows.
+    /// What every read of a network shows.
     pub(crate) parts: Parts,
     pub(crate) quotas: Quotas,
-    /// Looks at this kind never come back.
+    /// Reads of this kind never return.
     pub(crate) hanging_kind: Option<Kind>,
     pub(crate) network_calls: Vec<(Instant, Kind, Scope)>,
     pub(crate) quota_calls: u32,
-    /// The name that EKS answers to every question.
+    /// The name that EKS responds to every question.
     pub(crate) eks_name: String,
     /// Questions that never come back.
     pub(crate) hanging_question: Option<Question>,
@@ -58,12 +58,12 @@ impl Scripted {
         change(&mut self.0.lock().unwrap())
     }
 
-    async fn answer<T>(&self, operation: Operation, answer: impl FnOnce(&World) -> T) -> Result<T> {
+    async fn respond<T>(&self, operation: Operation, respond: impl FnOnce(&World) -> T) -> Result<T> {
         let latency = self.edit(|world| world.latency);
         tokio::time::sleep(latency).await;
         self.edit(|world| match world.failing {
             Some(kind) => Err(CloudError::new(operation, kind, None, "as scripted")),
-            None => Ok(answer(world)),
+            None => Ok(respond(world)),
         })
     }
 }
@@ -108,12 +108,12 @@ pub(crate) fn details(id: &str) -> InstanceDetails {
     }
 }
 
-/// A wall clock that somebody sets.
+/// A wall clock that an administrator sets.
 #[derive(Clone, Default)]
 pub(crate) struct Wall(Arc<AtomicI64>);
 
 impl Wall {
-    /// Sets it forward by so many seconds, or back.
+    /// Sets it forward by this many seconds, or back.
     pub(crate) fn steps_by(&self, seconds: i64) {
         self.0.fetch_add(seconds * 1_000, Ordering::SeqCst);
     }
@@ -155,13 +155,13 @@ impl Groups for Scripted {
             };
             Looked { groups, odd: names.iter().filter(is_odd).map(odd).collect() }
         };
-        self.answer(Operation::DescribeAutoScalingGroups, found).await
+        self.respond(Operation::DescribeAutoScalingGroups, found).await
     }
     async fn describe_groups_tagged(&self, _: &str) -> Result<Vec<Group>> {
         unreachable!()
     }
     async fn create_group(&self, _: &NewGroup) -> Result<()> {
-        self.answer(Operation::CreateAutoScalingGroup, |_| ()).await
+        self.respond(Operation::CreateAutoScalingGroup, |_| ()).await
     }
     async fn update_group(&self, _: &GroupName, _: &GroupChange) -> Result<()> {
         unreachable!()
@@ -241,7 +241,7 @@ impl Compute for Scripted {
         assert_eq!(tag_key, "infrastructure.foo.com/pool");
         self.edit(|world| world.template_calls.push(Instant::now()));
         let all = |world: &World| world.templates.values().cloned().collect();
-        self.answer(Operation::DescribeLaunchTemplates, all).await
+        self.respond(Operation::DescribeLaunchTemplates, all).await
     }
     async fn describe_latest_versions(
         &self,
@@ -258,10 +258,10 @@ impl Compute for Scripted {
             created: AwsTime::default(),
         };
         let all = |world: &World| {
-            let ours = world.templates.values().filter(|template| ids.contains(&template.id));
-            ours.map(|template| (template.id.clone(), record(template))).collect()
+            let requested = world.templates.values().filter(|template| ids.contains(&template.id));
+            requested.map(|template| (template.id.clone(), record(template))).collect()
         };
-        self.answer(Operation::DescribeLaunchTemplateVersions, all).await
+        self.respond(Operation::DescribeLaunchTemplateVersions, all).await
     }
     async fn delete_template_versions(&self, _: &LaunchTemplateId, _: &[TemplateVersion]) -> Result<()> {
         unreachable!()
@@ -276,10 +276,10 @@ impl Compute for Scripted {
                 Some(details) => Described::Known(details.clone()),
                 None => Described::NotFound,
             };
-            let answered = ids.iter().filter(|id| !world.silent_on.contains(*id));
-            answered.map(|id| (id.clone(), described(id))).collect()
+            let returned = ids.iter().filter(|id| !world.omitted.contains(*id));
+            returned.map(|id| (id.clone(), described(id))).collect()
         };
-        self.answer(Operation::DescribeInstances, found).await
+        self.respond(Operation::DescribeInstances, found).await
     }
     async fn describe_instance_types(&self, _: &[InstanceType]) -> Result<Vec<InstanceTypeInfo>> {
         unreachable!()
@@ -296,17 +296,17 @@ impl Compute for Scripted {
             |world: &World| ids.iter().map(|id| world.images.get(id).cloned()).collect::<Option<Vec<_>>>();
         let unknown =
             || CloudError::new(Operation::DescribeImages, ErrorKind::NotFound, None, "no such image");
-        self.answer(Operation::DescribeImages, found).await?.ok_or_else(unknown)
+        self.respond(Operation::DescribeImages, found).await?.ok_or_else(unknown)
     }
     async fn find_images(&self, query: &ImageQuery) -> Result<Vec<ImageInfo>> {
         self.edit(|world| world.image_calls += 1);
         let fits = |image: &&ImageInfo| image.architecture == query.architecture && image.name == query.name;
-        self.answer(Operation::DescribeImages, |world| world.images.values().filter(fits).cloned().collect())
+        self.respond(Operation::DescribeImages, |world| world.images.values().filter(fits).cloned().collect())
             .await
     }
     async fn parameter(&self, name: &str) -> Result<Option<String>> {
         self.edit(|world| world.parameter_calls += 1);
-        self.answer(Operation::GetParameter, |world| world.parameters.get(name).cloned()).await
+        self.respond(Operation::GetParameter, |world| world.parameters.get(name).cloned()).await
     }
     async fn describe_subnets(&self, _: &NetworkQuery) -> Result<Vec<SubnetInfo>> {
         unreachable!()
@@ -326,14 +326,14 @@ impl Networks for Scripted {
         if hangs {
             std::future::pending::<()>().await;
         }
-        self.answer(kind.into(), |world| world.parts.clone()).await
+        self.respond(kind.into(), |world| world.parts.clone()).await
     }
     async fn change_network(&self, _: &Change) -> Result<Parts> {
         unreachable!()
     }
     async fn quotas(&self) -> Result<Quotas> {
         self.edit(|world| world.quota_calls += 1);
-        self.answer(Operation::GetServiceQuota, |world| world.quotas.clone()).await
+        self.respond(Operation::GetServiceQuota, |world| world.quotas.clone()).await
     }
 }
 
@@ -348,10 +348,10 @@ impl Clusters for Scripted {
             std::future::pending::<()>().await;
         }
         let names = |world: &World| Answer::Names(BTreeSet::from([world.eks_name.clone()]));
-        self.answer(question.into(), names).await
+        self.respond(question.into(), names).await
     }
     async fn change_eks(&self, change: &eks::Change, _: Option<&str>) -> Result<Changed> {
-        self.answer(change.into(), |_| Changed::default()).await
+        self.respond(change.into(), |_| Changed::default()).await
     }
     async fn cluster_token(&self, cluster: &str) -> Result<ClusterToken> {
         Ok(ClusterToken { token: format!("token of {cluster}"), lives: std::time::Duration::from_mins(15) })
@@ -364,7 +364,7 @@ impl Roles for Scripted {
         unreachable!()
     }
     async fn role(&self, _: &str) -> Result<Option<Role>> {
-        self.answer(Operation::GetRole, |_| None).await
+        self.respond(Operation::GetRole, |_| None).await
     }
     async fn oidc_provider(&self, _: &str) -> Result<Option<OidcProvider>> {
         unreachable!()

@@ -67,9 +67,9 @@ impl Announcements {
         &self,
         place: &GroupKey,
         seen_at: Option<Timestamp>,
-        answers: &BTreeMap<InstanceId, AnnouncementState>,
+        states: &BTreeMap<InstanceId, AnnouncementState>,
     ) {
-        if self.pending().pass_ended(place, seen_at, answers) {
+        if self.pending().pass_ended(place, seen_at, states) {
             self.0.changed.notify_one();
         }
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// How long a received message stays hidden from all readers; while it waits, the time is extended. If this
-/// manager dies, the message becomes visible after this time: an interruption leaves two minutes.
+/// manager is killed, the message becomes visible after this time: an interruption leaves two minutes.
 pub(super) const HIDDEN: Duration = Duration::from_secs(30);
 /// How long before that time ends it is extended: longer than a throttled call takes.
 const EXTEND_BEFORE: Duration = Duration::from_secs(10);
@@ -117,8 +117,8 @@ impl PendingMessages {
         if signals.is_empty() {
             self.signals.remove(place);
         }
-        let gone = Wait::Handled(place.clone(), id.clone());
-        self.end_waits(|wait| *wait == gone);
+        let handled = Wait::Handled(place.clone(), id.clone());
+        self.end_waits(|wait| *wait == handled);
     }
 
     /// Whether there is an announcement about an instance.
@@ -153,10 +153,10 @@ impl PendingMessages {
         &mut self,
         place: &GroupKey,
         seen_at: Option<Timestamp>,
-        answers: &BTreeMap<InstanceId, AnnouncementState>,
+        states: &BTreeMap<InstanceId, AnnouncementState>,
     ) -> bool {
         if let Some(signals) = self.signals.get_mut(place) {
-            signals.retain(|id, _| answers.get(id) != Some(&AnnouncementState::Expired));
+            signals.retain(|id, _| states.get(id) != Some(&AnnouncementState::Expired));
             if signals.is_empty() {
                 self.signals.remove(place);
             }
@@ -165,10 +165,7 @@ impl PendingMessages {
             Wait::Observed(at, after) => at == place && seen_at.is_some_and(|seen| seen > *after),
             Wait::Handled(at, id) => {
                 at == place
-                    && matches!(
-                        answers.get(id),
-                        Some(AnnouncementState::Handled | AnnouncementState::Expired)
-                    )
+                    && matches!(states.get(id), Some(AnnouncementState::Handled | AnnouncementState::Expired))
             }
         })
     }
@@ -205,17 +202,17 @@ impl PendingMessages {
     /// What to do now. Removes messages that are done.
     pub(super) fn due(&mut self, wall: Timestamp, now: Instant) -> Due {
         let mut due = Due::default();
-        let mut gone = Vec::new();
+        let mut handled = Vec::new();
         for (number, message) in &self.messages {
             if message.waits.is_empty() {
                 due.done.push(message.clone());
-                gone.push(*number);
+                handled.push(*number);
             } else if message.until.is_some_and(|until| until <= wall) {
                 due.expired.push(message.clone());
-                gone.push(*number);
+                handled.push(*number);
             } else if now.saturating_duration_since(message.received) + message.hide_for >= LONGEST_HIDDEN {
                 // It cannot be hidden any longer; it becomes visible again.
-                gone.push(*number);
+                handled.push(*number);
             } else {
                 let again = message.hidden_until.checked_sub(EXTEND_BEFORE).unwrap_or(now);
                 if again <= now {
@@ -226,7 +223,7 @@ impl PendingMessages {
                 }
             }
         }
-        for number in gone {
+        for number in handled {
             self.messages.remove(&number);
         }
         due
@@ -256,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_announced_outlives_the_credentials_it_was_announced_under() {
+    fn announcements_survive_a_change_of_credentials() {
         let (old, new, id) = (place("old"), place("new"), InstanceId::new("i-1"));
         let mut pending = PendingMessages::default();
         pending.announce(&old, &id, Signal { kind: SignalKind::Interruption, at: AwsTime::from_millis(1) });

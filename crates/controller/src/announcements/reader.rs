@@ -72,7 +72,7 @@ pub async fn run(
     tasks.watch(Task::Announcements, &"receiving", &reader.receiving);
     tasks.watch(Task::Announcements, &"settling", &reader.settling);
     tokio::select! {
-        () = shutdown => drop(timeout(LAST_CALLS, reader.hand_back(&queue)).await),
+        () = shutdown => drop(timeout(LAST_CALLS, reader.return_message(&queue)).await),
         // Pools work without events, so the manager must not end because of them.
         () = tasks.keep_up(Task::Announcements, &queue.url, || reader.read(&queue)) => {}
     }
@@ -202,13 +202,13 @@ impl Reader {
             return self.disposition_of_unknown(message, event, now);
         }
         tracing::debug!(?event, "received an AWS event");
-        let fate = self.note(message, event, &known, now, asked);
+        let then = self.note(message, event, &known, now, asked);
         self.announcements.0.changed.notify_one();
         for (place, region) in known.groups {
             region.observer.invalidate(&place.group, now);
             self.clouds.wake(GroupChanged { cloud: place.cloud, group: place.group });
         }
-        fate
+        then
     }
 
     fn disposition_of_unknown(&self, message: &Message, event: &Event, now: Timestamp) -> Disposition {
@@ -249,7 +249,7 @@ impl Reader {
             }
         }
         // Interruptions always wait here; others beyond the maximum return to the queue, and pools act on
-        // them all the same.
+        // them nevertheless.
         let hide_for = match event.signal {
             Some(SignalKind::Interruption) | None => HIDDEN,
             Some(SignalKind::Rebalance) => ADVICE_HIDDEN,
@@ -259,11 +259,11 @@ impl Reader {
             self.count(event.kind, AnnouncementOutcome::Parked);
             return if hide_for == HIDDEN { Disposition::Nothing } else { Disposition::Hide(hide_for) };
         }
-        let looks = known.groups.iter().map(|(place, _)| Wait::Observed(place.clone(), now));
+        let observed = known.groups.iter().map(|(place, _)| Wait::Observed(place.clone(), now));
         let handled = known.instances.iter().filter(|(place, id)| pending.is_announced(place, id));
         let handled = handled.filter(|_| event.signal.is_some());
         let handled = handled.map(|(place, id)| Wait::Handled(place.clone(), id.clone()));
-        let waits = looks.chain(handled).collect();
+        let waits = observed.chain(handled).collect();
         // A retirement is days ahead, so it waits without limit; so does a recommendation, until it expires.
         let until = match event.signal {
             Some(SignalKind::Retirement | SignalKind::Rebalance) => None,
@@ -380,7 +380,7 @@ impl Reader {
     }
 
     /// Makes all waiting messages visible: another manager is about to lead.
-    async fn hand_back(&self, address: &QueueAddress) {
+    async fn return_message(&self, address: &QueueAddress) {
         let Ok(queue) = self.clouds.queue(address).await else { return };
         let receipts = self.announcements.pending().receipts();
         let shown =
@@ -423,8 +423,8 @@ async fn in_time<T>(
     call: impl Future<Output = foo_cloud::Result<T>>,
 ) -> foo_cloud::Result<T> {
     watchdog.expects(LONGEST_CALL);
-    let answer = timeout(LONGEST_CALL, call).await;
-    answer.unwrap_or_else(|_elapsed| Err(CloudError::no_answer(operation, LONGEST_CALL)))
+    let response = timeout(LONGEST_CALL, call).await;
+    response.unwrap_or_else(|_elapsed| Err(CloudError::no_answer(operation, LONGEST_CALL)))
 }
 
 async fn pause(watchdog: &Watchdog, time: Duration) {

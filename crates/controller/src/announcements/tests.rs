@@ -75,7 +75,8 @@ fn events_of_auto_scaling_name_a_group() {
     check("EC2 Auto Scaling Instance Refresh Started", &refresh, EventKind::ScalingActivity);
 }
 
-/// EC2 User Guide, "State change events", "Spot Instance interruption notices", "EC2 instance rebalance recommendations".
+/// EC2 User Guide, "State change events", "Spot Instance interruption notices", "EC2 instance rebalance
+/// recommendations".
 #[test]
 fn events_of_ec2_name_an_instance() {
     let check = |detail_type: &str, more: &Value, kind: EventKind, signal: Option<SignalKind>| {
@@ -116,7 +117,7 @@ fn health(code: &str) -> Value {
 
 /// AWS Health User Guide, "AWS Health events Amazon EventBridge schema".
 #[test]
-fn of_health_events_those_count_that_end_instances() {
+fn only_health_events_that_terminate_instances_count() {
     for code in [
         "AWS_EC2_PERSISTENT_INSTANCE_RETIREMENT_SCHEDULED",
         "AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED",
@@ -134,14 +135,14 @@ fn of_health_events_those_count_that_end_instances() {
     closed["statusCode"] = json!("closed");
     let closed = event("aws.health", "AWS Health Event", &closed);
     assert_eq!((closed.signal, closed.withdraws), (None, true));
-    // A copy for the backup region tells where its instances are.
+    // A copy for the backup region names the region of its instances.
     let mut elsewhere = health("AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED");
     elsewhere["eventRegion"] = json!("eu-central-1");
     assert_eq!(event("aws.health", "AWS Health Event", &elsewhere).region, "eu-central-1");
 }
 
 #[test]
-fn what_means_nothing_here_is_irrelevant_and_garbage_is_unreadable() {
+fn other_events_are_irrelevant_and_malformed_ones_unreadable() {
     for (source, detail_type) in [
         ("aws.autoscaling", "EC2 Auto Scaling Something New"),
         ("aws.ec2", "EBS Volume Notification"),

@@ -4,7 +4,8 @@ use jiff::SignedDuration;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// An address and port; without an address (`:9440`) it is every address of the machine, of IPv6 and of IPv4, as Go programs have it.
+/// An address and port; without an address (`:9440`) it is every address of the machine, of IPv6 and of IPv4, as Go
+/// programs have it.
 pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
     let full = if text.starts_with(':') { format!("[::]{text}") } else { text.to_owned() };
     full.parse().map_err(|_| format!("{text}: not an address and port"))
@@ -29,7 +30,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_read_like_those_of_other_components() {
+    fn durations_have_the_format_of_other_components() {
         assert_eq!(duration("1m30s"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
         for bad in ["", "5", "s", "5d", "0s", "-1s"] {

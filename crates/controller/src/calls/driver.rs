@@ -14,12 +14,12 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A plan, and what it was made from.
+/// A plan, and its input.
 pub(crate) struct Turn<'a, D: Domain> {
     pub(crate) desired: &'a D::Desired,
     pub(crate) observed: &'a D::Observed,
     pub(crate) plan: &'a Plan<D>,
-    /// When it was made.
+    /// When it was created.
     pub(crate) now: Timestamp,
     /// Whether the pass ends with it, whatever it asks for.
     pub(crate) is_last: bool,
@@ -56,10 +56,10 @@ pub(crate) trait Driver: Send + Sync + Sized {
     fn process(state: &mut Self::State) -> &mut Process<Self::Domain>;
     fn warned(state: &mut Self::State) -> &mut Warned;
 
-    /// What the next plan goes by.
+    /// The input of the next plan.
     fn observed(&self, state: &Self::State, now: Timestamp) -> <Self::Domain as Domain>::Observed;
 
-    /// What is requested, as far as the spec and what is known tell.
+    /// What is requested, as far as the spec and the known facts determine it.
     fn desired(
         &self,
         observed: &<Self::Domain as Domain>::Observed,
@@ -125,8 +125,8 @@ pub(crate) trait Driver: Send + Sync + Sized {
     /// Events about calls that were carried out.
     fn events(&self, sent: &[Sent<ActionOf<Self>>]) -> Vec<(EventReason, String)>;
 
-    /// Whether a condition says that something is not as requested, and no event about a call did. `worked`: something
-    /// was sent.
+    /// Whether a condition reports that something is not as requested, and no event about a call did. `worked`:
+    /// something was sent.
     fn is_amiss(condition: &ConditionOf<Self>, worked: bool) -> bool;
 
     /// Takes the permission to adopt away, if what it is about is this management cluster's by now.
@@ -135,6 +135,6 @@ pub(crate) trait Driver: Send + Sync + Sized {
         turn: &Turn<'_, Self::Domain>,
     ) -> impl Future<Output = Result<(), kube::Error>> + Send;
 
-    /// When a pass has to follow, besides what the plan says.
+    /// When a pass has to follow, besides the time in the plan.
     fn timers(&self, turn: &Turn<'_, Self::Domain>, state: &Self::State) -> Vec<Duration>;
 }

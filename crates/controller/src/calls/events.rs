@@ -1,4 +1,4 @@
-//! Events: what calls changed, which of them failed, and what only a person can change.
+//! Events: what calls changed, which of them failed, and what only a user can change.
 
 use super::driver::Driver;
 use super::sent::Sent;
@@ -28,12 +28,12 @@ pub(super) async fn of_calls<D: Driver>(
     }
 }
 
-/// Of what only a person can change, besides failed calls: rights to read, quotas, the spec.
+/// Of what only a user can change, besides failed calls: rights to read, quotas, the spec.
 pub(super) async fn of_problems<D: Driver>(driver: &mut D, plan: &Plan<D::Domain>, state: &mut D::State) {
-    let (trouble, worked) = (driver.progress().trouble.clone(), driver.progress().worked);
+    let (failure, worked) = (driver.progress().failure.clone(), driver.progress().worked);
     let (pass, warned) = (driver.pass(), D::warned(state));
     let (context, object) = (pass.context, pass.object);
-    if let Some(error) = trouble.filter(|error| !Reason::from(error.kind).is_transient()) {
+    if let Some(error) = failure.filter(|error| !Reason::from(error.kind).is_transient()) {
         warned.warn(context, object, Reason::from(error.kind), &error.to_string()).await;
     }
     for condition in plan.report.conditions() {

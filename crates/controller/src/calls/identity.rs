@@ -43,7 +43,7 @@ impl Identity {
     }
 }
 
-/// The annotations of an object that say whose something in AWS is.
+/// The annotations of an object that show which object owns something in AWS.
 pub(crate) struct Annotations<'a, K> {
     pub(crate) api: &'a Api<K>,
     pub(crate) object: &'a K,
@@ -52,8 +52,8 @@ pub(crate) struct Annotations<'a, K> {
 }
 
 impl<K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned> Annotations<'_, K> {
-    /// The id, and what else names it, is on the object before anything is created: whoever has the object then knows
-    /// what is its.
+    /// The id, and what else names it, is on the object before anything is created: a manager that has the object then
+    /// knows what is its.
     pub(crate) async fn keep_id(
         &self,
         names: &[(&str, &str)],
@@ -66,7 +66,7 @@ impl<K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned> Annotatio
             let names = names.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value)));
             self.write(names.collect()).await?;
         }
-        // The cache may show the annotation only later; when it has shown it and then does not, somebody took it away.
+        // The cache may show the annotation only later; when it has shown it and then does not, a user removed it.
         identity.id_written = !there;
         Ok(())
     }

@@ -5,7 +5,7 @@
 //! * [`state`]: what is remembered of each object between passes; [`identity`]: its id on the object;
 //! * [`record`]: times in a status.
 //!
-//! No decision is made here: the domain's planner does that ([`foo_calls::Domain`]).
+//! Nothing is decided here: the domain's planner does that ([`foo_calls::Domain`]).
 
 mod driver;
 mod events;
@@ -19,7 +19,7 @@ pub(crate) mod state;
 mod warned;
 
 pub(crate) use driver::{Driver, Turn};
-pub(crate) use pass::{Ended, GO_ON, Goal, LOOK_SOON, Pass, Progress, ReadOnly};
+pub(crate) use pass::{CONTINUE, Ended, Goal, Pass, Progress, READ_SOON, ReadOnly};
 pub(crate) use run::run;
 pub(crate) use sent::{Sent, refusal};
 pub(crate) use warned::Warned;

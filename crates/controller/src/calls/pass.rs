@@ -2,7 +2,7 @@
 
 use crate::Context;
 use crate::clouds::CloudRegion;
-use crate::harness::Outcome;
+use crate::harness::PassOutcome;
 use foo_cloud::CloudError;
 use kube::Resource;
 use kube_runtime::reflector::{ObjectRef, Store};
@@ -10,15 +10,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Between a pass that was cut short and the next one.
-pub(crate) const GO_ON: Duration = Duration::from_secs(1);
-/// After a read that failed: whoever reads has a backoff of its own.
-pub(crate) const LOOK_SOON: Duration = Duration::from_secs(10);
+/// Delay before resuming a pass that yielded.
+pub(crate) const CONTINUE: Duration = Duration::from_secs(1);
+/// After a read that failed: the shared reads have a backoff of their own.
+pub(crate) const READ_SOON: Duration = Duration::from_secs(10);
 
-/// What is wanted of an object's resources in AWS.
+/// What is requested of an object's resources in AWS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Goal {
-    /// That they are as the spec says.
+    /// That they are as in the spec.
     Keep,
     /// That they are deleted.
     Delete,
@@ -49,7 +49,7 @@ pub(crate) struct Progress {
     /// No plan is begun after this moment.
     pub(crate) until: Instant,
     /// Why AWS could not be read, if it could not.
-    pub(crate) trouble: Option<CloudError>,
+    pub(crate) failure: Option<CloudError>,
     /// Whether anything was written or sent.
     pub(crate) worked: bool,
 }
@@ -58,7 +58,7 @@ impl Progress {
     /// A pass that begins now.
     pub(crate) fn begin(context: &Context) -> Self {
         let until = Instant::now() + context.settings.pass_deadline;
-        Self { until, trouble: None, worked: false }
+        Self { until, failure: None, worked: false }
     }
 }
 
@@ -83,8 +83,8 @@ pub(crate) struct Ended {
 
 impl Ended {
     /// The harness's outcome.
-    pub(crate) fn outcome(&self) -> Outcome {
+    pub(crate) fn outcome(&self) -> PassOutcome {
         let next = crate::queue::Action::requeue(self.after);
-        if self.worked { Outcome::worked(next) } else { Outcome::settled(next) }
+        if self.worked { PassOutcome::worked(next) } else { PassOutcome::settled(next) }
     }
 }

@@ -1,4 +1,4 @@
-//! Times in the record that a status holds.
+//! Times in the record in a status.
 //!
 //! They are the API server's: a record is read by the next manager, whose clock may be another. They have seconds:
 //! rounded up, so that nothing seems to have happened before it did.

@@ -2,7 +2,7 @@
 
 use super::driver::{Driver, Turn};
 use super::events;
-use super::pass::{Ended, GO_ON, Goal, ReadOnly};
+use super::pass::{CONTINUE, Ended, Goal, ReadOnly};
 use super::send::send_all;
 use super::sent::Sent;
 use crate::apply;
@@ -18,9 +18,9 @@ use tokio::time::Instant;
 /// Plans in one pass: what each of them reads or sends is what the next one needs. The longest way from nothing to a
 /// network, or back, is a third of this.
 const PLANS: usize = 40;
-/// With more calls of the account waiting than this, a pass does not go on to its next plan.
+/// With more calls of the account waiting than this, a pass does not continue to its next plan.
 const LONGEST_BACKLOG: Duration = Duration::from_secs(5);
-/// No pass follows the one before sooner than this, whatever its plan says.
+/// No pass follows the one before sooner than this, whatever its plan requests.
 const SHORTEST: Duration = Duration::from_secs(1);
 
 /// Plans and sends for as long as one leads to the other, with the reads that plans ask for in between.
@@ -65,10 +65,10 @@ pub(crate) async fn run<D: Driver>(mut driver: D, state: &mut D::State) -> Resul
             sent.append(&mut send_all(&driver, &plan.actions, state).await);
         }
     }
-    Ok(Ended { worked: true, after: GO_ON, gone: false })
+    Ok(Ended { worked: true, after: CONTINUE, gone: false })
 }
 
-/// The plan, if it breaks no invariant; otherwise one that does nothing and says why.
+/// The plan, if it breaks no invariant; otherwise one that does nothing and shows why.
 fn checked<D: Driver>(
     driver: &D,
     desired: &<D::Domain as Domain>::Desired,
@@ -96,7 +96,7 @@ fn gives_way<D: Driver>(driver: &mut D, turn: usize) -> bool {
         return true;
     }
     // Paused in the middle, or moved: from here on nothing may be changed. With another spec, what this pass would do
-    // may be what the user takes back. The generation changes when the pass itself publishes an endpoint, with which it
+    // may be what the user reverts. The generation changes when the pass itself publishes an endpoint, with which it
     // ends.
     driver.pass().newest().is_none_or(|newest| {
         newest.meta().generation != driver.pass().object.meta().generation || driver.is_left_alone(&newest)
@@ -114,9 +114,9 @@ async fn conclude<D: Driver>(
     events::of_calls(&driver, sent, state).await;
     events::of_problems(&mut driver, plan, state).await;
     driver.forget_adoption(turn).await?;
-    let trouble = driver.progress().trouble.as_ref().map(ToString::to_string);
+    let failure = driver.progress().failure.as_ref().map(ToString::to_string);
     let key = debug::Key::of(D::CONTROLLER, driver.pass().object);
-    driver.pass().context.debug.planned(key, now, Arc::new(plan.clone()), trouble);
+    driver.pass().context.debug.planned(key, now, Arc::new(plan.clone()), failure);
     let gone = driver.pass().goal == Goal::Delete && plan.report.deletion() == Deletion::Done;
     let timers = driver.timers(turn, state);
     let after = timers.into_iter().fold(driver.pass().context.settings.sync_period, Ord::min);

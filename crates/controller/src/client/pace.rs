@@ -1,7 +1,7 @@
-//! How many writes the controllers send at the same time: as many as the API server answers in time.
+//! How many writes the controllers send at the same time: as many as the API server responds in time.
 //!
-//! A slow API server gets fewer writes instead of more, because each write that waits there takes time from all others, the renewal of
-//! the Lease among them. Reads are not limited here: caches have to fill.
+//! A slow API server gets fewer writes instead of more, because each write that waits there takes time from all others,
+//! the renewal of the Lease among them. Reads are not limited here: caches have to fill.
 
 use http::StatusCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,13 +9,14 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// Writes at the same time while the API server answers soon: two for each of a controller's default concurrent passes.
+/// Writes at the same time while the API server is fast: two for each of a controller's default concurrent passes.
 const MOST: f64 = 32.0;
-/// Writes at the same time before an API server that answers late: the manager goes on, and one write that hangs stops nothing.
+/// Writes at the same time before an API server that responds late: the manager continues, and one write that hangs
+/// stops nothing.
 const FEWEST: f64 = 2.0;
-/// An API server that is well answers a write within a fraction of this; its own limit is a minute.
+/// A healthy API server completes a write within a fraction of this; its own limit is a minute.
 const SLOW: Duration = Duration::from_secs(2);
-/// How much room a write that was answered in time adds, divided by the room: one more write after as many answers.
+/// How much room a write that got a response in time adds, divided by the room: one more write after as many responses.
 const MORE: f64 = 1.0;
 
 /// Room for writes. Clones share it.
@@ -29,13 +30,13 @@ pub(super) struct Pace {
 struct State {
     room: f64,
     under_way: u32,
-    /// When the room was halved last: answers to requests that were sent before say nothing new.
+    /// When the room was halved last: responses to requests that were sent before add nothing.
     halved: Option<Instant>,
     /// The API server asked to wait until then.
     not_before: Option<Instant>,
 }
 
-/// A write under way. Dropping it makes room for another one.
+/// A write under way. Dropping it frees room for another one.
 #[derive(Debug)]
 pub(super) struct Turn {
     pace: Pace,
@@ -99,7 +100,7 @@ impl State {
         Next::Now
     }
 
-    fn answered(&mut self, sent: Instant, now: Instant, overloaded: bool) {
+    fn completed(&mut self, sent: Instant, now: Instant, overloaded: bool) {
         if overloaded || now.saturating_duration_since(sent) > SLOW {
             if self.halved.is_none_or(|halved| sent >= halved) {
                 self.room = (self.room / 2.0).max(FEWEST);
@@ -112,8 +113,8 @@ impl State {
 }
 
 impl Turn {
-    /// The API server answered with this status, or not at all; `retry_after` is what it asked to wait.
-    pub(super) fn answered(&self, status: Option<StatusCode>, retry_after: Option<Duration>) {
+    /// The API server responded with this status, or not at all; `retry_after` is what it asked to wait.
+    pub(super) fn completed(&self, status: Option<StatusCode>, retry_after: Option<Duration>) {
         let overloaded = status.is_none_or(|status| {
             matches!(
                 status,
@@ -122,7 +123,7 @@ impl Turn {
         });
         let now = Instant::now();
         let mut state = self.pace.lock();
-        state.answered(self.sent, now, overloaded);
+        state.completed(self.sent, now, overloaded);
         if let Some(until) = retry_after.and_then(|wait| now.checked_add(wait.min(LONGEST_WAIT))) {
             state.not_before = state.not_before.max(Some(until));
         }
@@ -147,8 +148,8 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// Sends `many` writes at once to a server that answers each after this time; the most that were under way together among the
-    /// last half, and how long all took.
+    /// Sends `many` writes at once to a server that responds to each after this time; the most that were under way
+    /// together among the last half, and how long all took.
     async fn sends(pace: &Pace, many: u32, takes: Duration, status: StatusCode) -> (u32, Duration) {
         let (under_way, most, began) =
             (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)), Instant::now());
@@ -164,7 +165,7 @@ mod tests {
                     most.fetch_max(now, Ordering::SeqCst);
                 }
                 tokio::time::sleep(takes).await;
-                turn.answered(Some(status), None);
+                turn.completed(Some(status), None);
                 under_way.fetch_sub(1, Ordering::SeqCst);
                 done.fetch_add(1, Ordering::SeqCst);
             });
@@ -174,14 +175,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_api_server_that_answers_soon_gets_all_that_is_allowed() {
+    async fn a_fast_api_server_gets_the_full_rate() {
         let (most, took) = sends(&Pace::default(), 640, Duration::from_millis(50), StatusCode::OK).await;
         assert_eq!(most, 32);
         assert_eq!(took, Duration::from_secs(1));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_slow_api_server_gets_few_writes_at_a_time_and_all_of_them_in_the_end() {
+    async fn a_slow_api_server_gets_few_writes_at_a_time_and_finally_all() {
         let pace = Pace::default();
         let (most, _) = sends(&pace, 200, Duration::from_secs(5), StatusCode::OK).await;
         assert!(most <= 4, "{most} at a time");
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn refusals_for_overload_slow_down_as_late_answers_do_and_others_do_not() {
+    async fn overload_errors_and_slow_responses_reduce_the_rate_and_other_errors_do_not() {
         for (status, few) in [(504, true), (429, true), (503, true), (409, false), (404, false), (500, false)]
         {
             let pace = Pace::default();
@@ -200,9 +201,9 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_wait_that_the_api_server_asks_for_is_kept() {
+    async fn retry_after_is_honoured() {
         let (pace, began) = (Pace::default(), Instant::now());
-        pace.turn().await.answered(Some(StatusCode::TOO_MANY_REQUESTS), Some(Duration::from_secs(3)));
+        pace.turn().await.completed(Some(StatusCode::TOO_MANY_REQUESTS), Some(Duration::from_secs(3)));
         drop(pace.turn().await);
         assert_eq!(began.elapsed(), Duration::from_secs(3));
     }

@@ -1,8 +1,10 @@
-//! Which requests are sent at all: those for paths that consist of names, and with a query only where there is to be one.
+//! Which requests are sent at all: those for paths that consist of names, and with a query only where there is to be
+//! one.
 //!
-//! kube puts names into paths as they are. A name that somebody wrote into a spec, `?watch=true&x=` or `../../kube-system/secrets/x`,
-//! would make a request for one Secret one for all Secrets, or for those of others. client-go refuses such names
-//! (`IsValidPathSegmentName`); kube does not. Whoever reads names judges them first; this is for the one that was forgotten.
+//! kube puts names into paths as they are. A name that a user wrote into a spec, `?watch=true&x=` or
+//! `../../kube-system/secrets/x`, would turn a request for one Secret into one for all Secrets, or for those of others.
+//! client-go refuses such names (`IsValidPathSegmentName`); kube does not. The code that reads names validates them
+//! first; this is for the one that was forgotten.
 
 use http::{Method, Uri};
 
@@ -23,7 +25,7 @@ pub(super) fn is_sound(method: &Method, uri: &Uri) -> bool {
         [] => plain && !has_query,
         // All objects of a kind: selectors, pages, watches.
         ["namespaces", _, _] | [_] => true,
-        // One object, or its status: only a write says more.
+        // One object, or its status: only a write has more segments.
         ["namespaces", _, _, _] | ["namespaces", _, _, _, "status"] | [_, _] | [_, _, "status"] => {
             *method != Method::GET
         }
@@ -32,8 +34,8 @@ pub(super) fn is_sound(method: &Method, uri: &Uri) -> bool {
     !has_query || may_have_query
 }
 
-/// Letters, digits and what else stands in names: `IsValidPathSegmentName` of client-go and stricter. Names of some built-in
-/// kinds have colons.
+/// Letters, digits and what else stands in names: `IsValidPathSegmentName` of client-go and stricter. Names of some
+/// built-in kinds have colons.
 fn is_name(segment: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b':');
     !segment.is_empty() && !matches!(segment, "." | "..") && segment.bytes().all(is_plain)
@@ -54,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_would_ask_for_something_else_are_not_sent() {
+    fn names_that_would_change_the_path_are_not_sent() {
         for name in ["boot", "a.b-c", "system:node", "0"] {
             assert!(get(name), "{name}");
         }
@@ -79,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_manager_asks_for_is_sent() {
+    fn paths_that_the_manager_requests_are_sent() {
         let foos = Request::new("/apis/x.io/v1/foos");
         let patch = kube::api::Patch::Merge(serde_json::json!({}));
         let by = PatchParams::apply("x");

@@ -1,6 +1,6 @@
-//! The API server reads the body of a server-side apply as YAML, JSON though it is. YAML takes fewer characters as they are: it
-//! refuses control characters, and makes blanks of the line breaks of other alphabets. Both may stand in what users write, and
-//! from there get into every message. As `\uXXXX` they are the same text in either language.
+//! The API server reads the body of a server-side apply as YAML, JSON though it is. YAML takes fewer characters as they
+//! are: it refuses control characters, and turns the line breaks of other alphabets into blanks. Both may stand in what
+//! users write, and from there get into every message. As `\uXXXX` they are the same text in either language.
 
 use bytes::Bytes;
 use std::fmt::Write as _;

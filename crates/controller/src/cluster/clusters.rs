@@ -1,7 +1,7 @@
 //! What the cluster controller has between passes, and what every pass needs: the cloud, the owner, the status.
 
 use super::network_state::Networks;
-use super::status::{self, Found, Said};
+use super::status::{self, Found, Published};
 use crate::Context;
 use crate::apply::{self, StatusWriter};
 use crate::calls::Goal;
@@ -20,8 +20,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How soon a network that could not be found is looked for again.
-pub(super) const LOOK_AGAIN: Duration = Duration::from_mins(1);
+/// How soon a network that could not be found is looked up again.
+pub(super) const READ_AGAIN: Duration = Duration::from_mins(1);
 
 /// The cluster controller's own state.
 pub(super) struct Clusters {
@@ -47,7 +47,7 @@ impl Clusters {
         self.context.identities.credentials(name, &namespace, &cluster.spec.region)
     }
 
-    /// The cluster's cloud, or why nobody may call AWS for it. It is let go when the cluster turns to another.
+    /// The cluster's cloud, or why AWS may not be called for it. It is released when the cluster uses another.
     pub(super) async fn region(&self, cluster: &FooCluster) -> Result<Arc<CloudRegion>, Blocked> {
         let key = ObjectRef::from_obj(cluster);
         let region = match self.credentials(cluster) {
@@ -58,7 +58,7 @@ impl Clusters {
             Err(blocked) => Err(blocked),
         };
         let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
-        // Those that went without asking us.
+        // Those that were deleted without a pass.
         regions.retain(|key, _| self.own.get(key).is_some());
         match &region {
             Ok(region) => drop(regions.insert(key, Arc::clone(region))),
@@ -67,8 +67,8 @@ impl Clusters {
         region
     }
 
-    /// Whether nobody may do anything to the network of this object at present: it is paused, was moved, is managed by others, or
-    /// the goal is no longer the same.
+    /// Whether the network of this object must not be changed at present: it is paused, was moved, is managed by
+    /// others, or the goal is no longer the same.
     pub(super) fn is_left_alone(&self, cluster: &FooCluster, goal: Goal) -> bool {
         let annotations = cluster.annotations();
         let is_deleted = cluster.metadata.deletion_timestamp.is_some();
@@ -99,18 +99,18 @@ impl Clusters {
         api: &Api<FooCluster>,
         cluster: &FooCluster,
         found: &Found,
-        said: Said,
+        published: Published,
     ) -> Result<apply::Written, apply::Error> {
         let now = kube_time(&self.context.kubernetes_clock);
-        let tells = said.deleting.is_none();
-        let mut status = status::status(cluster, self.networks.network(cluster), found, &said, now);
+        let reports = published.deleting.is_none();
+        let mut status = status::status(cluster, self.networks.network(cluster), found, &published, now);
         let warnings = clock_warnings::of(&self.context, Some(&cluster.spec.region));
         clock_warnings::add_to_ready(&mut status.conditions, &warnings);
         let written = self.status.apply_if_changed(api, cluster, cluster.status.as_ref(), &status).await?;
         if let Found::Managed(shown) = found {
             self.networks.note(cluster, &shown.network);
         }
-        if let (apply::Written::Yes, Found::Blocked(blocked), true) = (written, found, tells) {
+        if let (apply::Written::Yes, Found::Blocked(blocked), true) = (written, found, reports) {
             let object = cluster.object_ref(&());
             self.context.events.publish(&object, blocked.reason, &blocked.message).await;
         }

@@ -16,14 +16,14 @@ use crate::apply::{self, StatusWriter};
 use crate::backoff::jittered;
 use crate::calls::Goal;
 use crate::clouds::{CloudKey, CloudRegion};
-use crate::harness::{Harness, Outcome, Reconciler, Urgency};
+use crate::harness::{Harness, PassOutcome, Reconciler, Urgency};
 use crate::identities::identity_of;
 use crate::labels::{Controller, Watched};
 use crate::owners;
 use crate::queue::Action;
 use crate::watch::{ChangeFilter, Scope, Watch, refs_of};
 use crate::{Context, installation};
-use clusters::{Clusters, LOOK_AGAIN};
+use clusters::{Clusters, READ_AGAIN};
 use foo_api::capi::Cluster;
 use foo_api::in_aws::Thing;
 use foo_api::{FooCluster, FooMachinePool, names};
@@ -33,7 +33,7 @@ use futures::{StreamExt, stream};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{Api, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
-use status::{Found, Said, credentials, is_found, not_yet_used};
+use status::{Found, Published, credentials, is_found, not_yet_used};
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::time::Instant;
@@ -121,13 +121,13 @@ impl Reconciler for Clusters {
         Some(cluster.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default())
     }
 
-    async fn pass(&self, cluster: Self::Gathered) -> Result<Outcome, Self::Error> {
+    async fn pass(&self, cluster: Self::Gathered) -> Result<PassOutcome, Self::Error> {
         self.pass_over(&cluster).await
     }
 }
 
 impl Clusters {
-    async fn pass_over(&self, cluster: &FooCluster) -> Result<Outcome, apply::Error> {
+    async fn pass_over(&self, cluster: &FooCluster) -> Result<PassOutcome, apply::Error> {
         let api: Api<FooCluster> =
             Api::namespaced(self.context.client.clone(), &cluster.namespace().unwrap_or_default());
         let owner = self.owner(cluster);
@@ -136,12 +136,12 @@ impl Clusters {
             return self.remove(&api, cluster, paused).await;
         }
         if cluster.annotations().contains_key(names::MANAGED_BY_ANNOTATION) {
-            return Ok(Outcome::skipped(Action::await_change()));
+            return Ok(PassOutcome::skipped(Action::await_change()));
         }
         if paused {
-            let said = Said { paused: true, ..Said::as_before(cluster) };
-            let written = self.publish(&api, cluster, &self.as_published(cluster), said).await?;
-            return Ok(Outcome::wrote(written, Action::await_change()));
+            let published = Published { paused: true, ..Published::as_before(cluster) };
+            let written = self.publish(&api, cluster, &self.as_published(cluster), published).await?;
+            return Ok(PassOutcome::wrote(written, Action::await_change()));
         }
         if owner.is_none() {
             let blocked = Blocked::new(
@@ -149,8 +149,8 @@ impl Clusters {
                 "no Cluster references this FooCluster in spec.infrastructureRef yet",
             );
             let written =
-                self.publish(&api, cluster, &Found::Blocked(blocked), Said::of(not_yet_used())).await?;
-            return Ok(Outcome::wrote(written, Action::await_change()));
+                self.publish(&api, cluster, &Found::Blocked(blocked), Published::of(not_yet_used())).await?;
+            return Ok(PassOutcome::wrote(written, Action::await_change()));
         }
         if !cluster.finalizers().iter().any(|finalizer| finalizer == names::CLUSTER_FINALIZER) {
             apply::add_finalizer(&api, cluster, names::CLUSTER_FINALIZER).await?;
@@ -169,27 +169,27 @@ impl Clusters {
         &self,
         api: &Api<FooCluster>,
         cluster: &FooCluster,
-    ) -> Result<Outcome, apply::Error> {
+    ) -> Result<PassOutcome, apply::Error> {
         let region = self.region(cluster).await;
         let found = match &region {
             Ok(region) if self.believes(cluster, &region.key) => self.as_published(cluster),
-            Ok(region) => named(look(cluster, region).await, &cluster.spec.region),
+            Ok(region) => named(look_up(cluster, region).await, &cluster.spec.region),
             Err(blocked) => Found::Blocked(blocked.clone()),
         };
         let found = self.allowed(cluster, found);
-        // Look-ups are remembered for long; AWS may have refused the credentials since.
+        // Lookups are cached for long; AWS may have refused the credentials since.
         let refusal = region.ok().and_then(|region| region.observer.refusal());
-        let said = credentials(&found, refusal.as_ref().map(|(_, error)| error));
+        let condition = credentials(&found, refusal.as_ref().map(|(_, error)| error));
         let period = match (&found, &refusal) {
             (Found::Network(_), None) => self.context.settings.sync_period,
-            (Found::Network(_), Some(_)) | (Found::Managed(_) | Found::Blocked(_), _) => LOOK_AGAIN,
+            (Found::Network(_), Some(_)) | (Found::Managed(_) | Found::Blocked(_), _) => READ_AGAIN,
         };
-        let written = self.publish(api, cluster, &found, Said::of(said)).await?;
-        Ok(Outcome::wrote(written, Action::requeue(jittered(period, &cluster.name_any()))))
+        let written = self.publish(api, cluster, &found, Published::of(condition)).await?;
+        Ok(PassOutcome::wrote(written, Action::requeue(jittered(period, &cluster.name_any()))))
     }
 
     /// After a restart the manager trusts what its predecessor found for this very spec until the next
-    /// look-up is due: otherwise it would look up a thousand clusters at once.
+    /// lookup is due: otherwise it would look up a thousand clusters at once.
     fn believes(&self, cluster: &FooCluster, with: &CloudKey) -> bool {
         let now = Instant::now();
         let period = jittered(self.context.settings.sync_period, &cluster.name_any());
@@ -197,7 +197,7 @@ impl Clusters {
         let first = || (now + period, with.clone());
         let (until, began_with) = believed.entry(ObjectRef::from_obj(cluster)).or_insert_with(first);
         if began_with != with || !with.is_managers_own() {
-            // What other credentials found, or these with other limits, says nothing about what these find
+            // What other credentials found, or these with other limits, may differ from what these find
             // now.
             *until = now;
         }
@@ -227,7 +227,7 @@ impl Clusters {
     }
 }
 
-/// If AWS does not answer, the region may be misspelt, and nothing else would show it.
+/// If AWS does not respond, the region may be misspelt, and nothing else would show it.
 fn named(found: Found, region: &str) -> Found {
     match found {
         Found::Blocked(blocked) if blocked.reason == Reason::AwsUnreachable => {
@@ -237,15 +237,15 @@ fn named(found: Found, region: &str) -> Found {
     }
 }
 
-/// In words for people that AWS does not answer in a region.
+/// User-facing message for an unreachable region.
 pub(crate) fn unreachable(region: &str, message: &str) -> String {
     format!(
-        "AWS did not answer in region {region}: is the FooCluster's spec.region right, and can the manager reach its \
+        "AWS did not respond in region {region}: is the FooCluster's spec.region right, and can the manager reach its \
          endpoints? ({message})"
     )
 }
 
-async fn look(cluster: &FooCluster, region: &CloudRegion) -> Found {
+async fn look_up(cluster: &FooCluster, region: &CloudRegion) -> Found {
     let observed = cluster.status.as_ref().and_then(|status| {
         status.conditions.iter().find(|condition| condition.type_ == "NetworkReady")?.observed_generation
     });

@@ -1,10 +1,10 @@
 //! Deletion of a FooCluster: its pools first, then the network if the provider created it, then the object.
 
 use super::clusters::Clusters;
-use super::status::Said;
+use super::status::Published;
 use crate::apply;
 use crate::calls::{Ended, Goal};
-use crate::harness::Outcome;
+use crate::harness::PassOutcome;
 use crate::queue::Action;
 use foo_api::cluster::DeletionPolicy;
 use foo_api::{FooCluster, FooControlPlane, names};
@@ -14,7 +14,7 @@ use kube::{Api, ResourceExt};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// How soon a deletion that waits for a control plane asks again: nothing reports that it is gone.
+/// How soon a deletion that waits for a control plane asks again: nothing reports its deletion.
 const ASK_AGAIN: Duration = Duration::from_secs(15);
 
 impl Clusters {
@@ -24,29 +24,29 @@ impl Clusters {
         api: &Api<FooCluster>,
         cluster: &FooCluster,
         paused: bool,
-    ) -> Result<Outcome, apply::Error> {
+    ) -> Result<PassOutcome, apply::Error> {
         if !cluster.finalizers().iter().any(|finalizer| finalizer == names::CLUSTER_FINALIZER) {
             self.forget(cluster);
-            return Ok(Outcome::settled(Action::await_change()));
+            return Ok(PassOutcome::settled(Action::await_change()));
         }
         let moved = cluster.annotations().contains_key(names::DELETE_FOR_MOVE_ANNOTATION);
         if paused && !moved {
             let why = Blocked::new(Reason::Paused, "paused: nothing is deleted until it is unpaused");
-            let said = Said { paused, ..Said::as_before(cluster) };
-            return self.waits(api, cluster, said, why).await;
+            let published = Published { paused, ..Published::as_before(cluster) };
+            return self.waits(api, cluster, published, why).await;
         }
         let pools = self.pools_left(cluster);
         if !pools.is_empty() && !moved {
             let names = some_names(pools.iter().map(String::as_str));
             let message = format!("waiting for these FooMachinePools of the cluster to be deleted: {names}");
             let why = Blocked::new(Reason::WaitingForPools, message);
-            return self.waits(api, cluster, Said::as_before(cluster), why).await;
+            return self.waits(api, cluster, Published::as_before(cluster), why).await;
         }
         if let Some(control_plane) = self.control_plane_left(cluster).await?.filter(|_| !moved) {
             let message =
                 format!("waiting for the EKS cluster of FooControlPlane {control_plane} to be deleted");
             let why = Blocked::new(Reason::WaitingForControlPlaneDeletion, message);
-            let waits = self.waits(api, cluster, Said::as_before(cluster), why).await?;
+            let waits = self.waits(api, cluster, Published::as_before(cluster), why).await?;
             return Ok(waits.again_after(ASK_AGAIN));
         }
         let network = if moved { None } else { self.delete_network(api, cluster).await? };
@@ -55,7 +55,7 @@ impl Clusters {
         }
         apply::remove_finalizer(api, cluster, names::CLUSTER_FINALIZER).await?;
         self.forget(cluster);
-        Ok(Outcome::worked(Action::await_change()))
+        Ok(PassOutcome::worked(Action::await_change()))
     }
 
     /// The published status stays; what the deletion waits for is added.
@@ -63,17 +63,17 @@ impl Clusters {
         &self,
         api: &Api<FooCluster>,
         cluster: &FooCluster,
-        said: Said,
+        published: Published,
         why: Blocked,
-    ) -> Result<Outcome, apply::Error> {
-        let said = Said { deleting: Some(why), ..said };
-        let written = self.publish(api, cluster, &self.as_published(cluster), said).await?;
-        Ok(Outcome::wrote(written, Action::await_change()))
+    ) -> Result<PassOutcome, apply::Error> {
+        let published = Published { deleting: Some(why), ..published };
+        let written = self.publish(api, cluster, &self.as_published(cluster), published).await?;
+        Ok(PassOutcome::wrote(written, Action::await_change()))
     }
 
     /// Names of the cluster's pools, sorted.
     fn pools_left(&self, cluster: &FooCluster) -> BTreeSet<String> {
-        // The label can be taken off by hand; the owner cannot.
+        // The label can be removed by hand; the owner cannot.
         let owner = self.owner(cluster).map(|owner| owner.name_any());
         let labelled = cluster.labels().get(names::CLUSTER_NAME_LABEL);
         let left = self.pools.state_filter(|pool| {
@@ -84,8 +84,8 @@ impl Clusters {
         left.iter().map(|pool| pool.name_any()).collect()
     }
 
-    /// Name of a FooControlPlane of the cluster that may have an EKS cluster in the network. Read live, and only by a deletion:
-    /// FooControlPlanes belong to another provider, which may not be installed.
+    /// Name of a FooControlPlane of the cluster that may have an EKS cluster in the network. Read live, and only by a
+    /// deletion: FooControlPlanes belong to another provider, which may not be installed.
     async fn control_plane_left(&self, cluster: &FooCluster) -> Result<Option<String>, apply::Error> {
         let namespace = cluster.namespace().unwrap_or_default();
         let api: Api<FooControlPlane> = Api::namespaced(self.context.client.clone(), &namespace);

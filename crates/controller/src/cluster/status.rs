@@ -32,19 +32,19 @@ pub(super) struct Shown {
     pub(super) ready: NewCondition,
     /// The conditions under it.
     pub(super) areas: Vec<NewCondition>,
-    /// Why AWS could not be looked at, if it could not.
-    pub(super) trouble: Option<CloudError>,
+    /// Why AWS could not be read, if it could not.
+    pub(super) failure: Option<CloudError>,
 }
 
 /// The other inputs of the status.
-pub(super) struct Said {
+pub(super) struct Published {
     pub(super) credentials: NewCondition,
     pub(super) paused: bool,
     /// What its deletion waits for, if it is being deleted.
     pub(super) deleting: Option<Blocked>,
 }
 
-impl Said {
+impl Published {
     pub(super) fn of(credentials: NewCondition) -> Self {
         Self { credentials, paused: false, deleting: None }
     }
@@ -55,7 +55,7 @@ impl Said {
     }
 }
 
-/// Whether the status says that the network of this very spec was found.
+/// Whether the status reports that the network of this very spec was found.
 pub(super) fn is_found(cluster: &FooCluster) -> bool {
     let conditions = cluster.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
     conditions.iter().any(|condition| {
@@ -72,12 +72,14 @@ pub(super) fn as_published(cluster: &FooCluster, network: Option<NetworkStatus>)
         (Some(ready), Some(network)) if cluster.spec.network.managed.is_some() => {
             let failure_domains = cluster.status.iter().flat_map(|it| it.failure_domains.clone()).collect();
             let areas = AREAS.iter().filter_map(|kind| published(cluster, kind)).collect();
-            Found::Managed(Box::new(Shown { network, failure_domains, ready, areas, trouble: None }))
+            Found::Managed(Box::new(Shown { network, failure_domains, ready, areas, failure: None }))
         }
         (Some(condition), Some(network)) if condition.status == "True" => Found::Network(network),
         (condition, _) => Found::Blocked(
             condition
-                .and_then(|said| Some(Blocked::new(Reason::parse(&said.reason)?, said.message)))
+                .and_then(|published| {
+                    Some(Blocked::new(Reason::parse(&published.reason)?, published.message))
+                })
                 .unwrap_or_else(|| Blocked::new(Reason::Paused, "not looked up while paused")),
         ),
     }
@@ -88,7 +90,7 @@ pub(super) fn status(
     cluster: &FooCluster,
     network: Option<NetworkStatus>,
     found: &Found,
-    said: &Said,
+    published: &Published,
     now: jiff::Timestamp,
 ) -> FooClusterStatus {
     let old = cluster.status.clone().unwrap_or_default();
@@ -101,10 +103,11 @@ pub(super) fn status(
         }
         Found::Blocked(_) => (network, old.failure_domains, not_verified(cluster)),
     };
-    let mut conditions = vec![wanted("Ready", summary(found, &condition, said)), said.credentials.clone()];
+    let mut conditions =
+        vec![wanted("Ready", summary(found, &condition, published)), published.credentials.clone()];
     conditions.push(condition);
     conditions.extend(areas);
-    conditions.extend([paused(said), deleting(said)]);
+    conditions.extend([paused(published), deleting(published)]);
     FooClusterStatus {
         initialization: Some(Initialization { provisioned: Some(is_provisioned) }),
         ready: Some(is_provisioned),
@@ -114,11 +117,12 @@ pub(super) fn status(
     }
 }
 
-/// The state of a managed network that nothing can be planned for: what was true when there was a plan may be no longer.
+/// The state of a managed network that nothing can be planned for: what was true when there was a plan may be no
+/// longer.
 fn not_verified(cluster: &FooCluster) -> Vec<NewCondition> {
     let areas = AREAS.iter().filter(|_| cluster.spec.network.managed.is_some());
-    let said = || ("Unknown", Reason::NotVerified.as_str(), format!("{NETWORK_READY} says why"));
-    areas.map(|kind| wanted(kind, said())).collect()
+    let unknown = || ("Unknown", Reason::NotVerified.as_str(), format!("see condition {NETWORK_READY}"));
+    areas.map(|kind| wanted(kind, unknown())).collect()
 }
 
 fn network_ready(found: &Found) -> NewCondition {
@@ -131,9 +135,13 @@ fn network_ready(found: &Found) -> NewCondition {
     }
 }
 
-fn summary<'a>(found: &Found, network: &'a NewCondition, said: &'a Said) -> (&'static str, &'a str, String) {
-    let credentials = &said.credentials;
-    match (&said.deleting, found) {
+fn summary<'a>(
+    found: &Found,
+    network: &'a NewCondition,
+    published: &'a Published,
+) -> (&'static str, &'a str, String) {
+    let credentials = &published.credentials;
+    match (&published.deleting, found) {
         (Some(why), _) => ("False", Reason::Deleting.as_str(), why.message.clone()),
         // A network that exists cannot be used with credentials that AWS refuses.
         (None, Found::Network(_) | Found::Managed(_)) if credentials.status == "False" => {
@@ -143,32 +151,33 @@ fn summary<'a>(found: &Found, network: &'a NewCondition, said: &'a Said) -> (&'s
     }
 }
 
-fn paused(said: &Said) -> NewCondition {
-    let (status, reason) = if said.paused { ("True", Reason::Paused) } else { ("False", Reason::NotPaused) };
+fn paused(published: &Published) -> NewCondition {
+    let (status, reason) =
+        if published.paused { ("True", Reason::Paused) } else { ("False", Reason::NotPaused) };
     wanted("Paused", (status, reason.as_str(), String::new()))
 }
 
-fn deleting(said: &Said) -> NewCondition {
-    let said = match &said.deleting {
+fn deleting(published: &Published) -> NewCondition {
+    let state = match &published.deleting {
         Some(why) => ("True", why.reason.as_str(), why.message.clone()),
         None => ("False", Reason::NotDeleting.as_str(), String::new()),
     };
-    wanted("Deleting", said)
+    wanted("Deleting", state)
 }
 
 fn wanted(kind: &str, (status, reason, message): (&'static str, &str, String)) -> NewCondition {
     NewCondition { kind: kind.to_owned(), status, reason: reason.to_owned(), message }
 }
 
-/// The condition of the credentials: any answer other than a refusal shows that they were accepted. `refusal`
-/// is what AWS answered to others with the same credentials.
+/// The condition of the credentials: any response other than a refusal shows that they were accepted. `refusal`
+/// is what AWS responded to others with the same credentials.
 pub(super) fn credentials(found: &Found, refusal: Option<&CloudError>) -> NewCondition {
     let accepted = || ("True", Reason::Accepted, String::new());
     let of_error = |error: &CloudError| ("False", Reason::from(error.kind), error.to_string());
-    let said = match (found, refusal) {
+    let state = match (found, refusal) {
         (Found::Network(_), Some(error)) => of_error(error),
         (Found::Managed(shown), _) => {
-            denied(shown).or_else(|| refusal.map(of_error)).unwrap_or_else(|| match &shown.trouble {
+            denied(shown).or_else(|| refusal.map(of_error)).unwrap_or_else(|| match &shown.failure {
                 Some(error) if Reason::from(error.kind).is_transient() => {
                     ("Unknown", Reason::from(error.kind), error.to_string())
                 }
@@ -183,17 +192,17 @@ pub(super) fn credentials(found: &Found, refusal: Option<&CloudError>) -> NewCon
         }
         (Found::Network(_), None) | (Found::Blocked(_), _) => accepted(),
     };
-    let (status, reason, message) = said;
+    let (status, reason, message) = state;
     wanted(CREDENTIALS_READY, (status, reason.as_str(), message))
 }
 
 /// The problem of a network that could not be read or changed because the credentials are not accepted, or
 /// lack a right.
 fn denied(shown: &Shown) -> Option<(&'static str, Reason, String)> {
-    let looked = shown.trouble.iter().map(|error| (Reason::from(error.kind), error.to_string()));
-    let said = shown.areas.iter().chain([&shown.ready]).filter(|condition| condition.status == "False");
-    let said = said.filter_map(|it| Some((Reason::parse(&it.reason)?, it.message.clone())));
-    let (reason, message) = looked.chain(said).find(|(reason, _)| reason.is_about_credentials())?;
+    let failed = shown.failure.iter().map(|error| (Reason::from(error.kind), error.to_string()));
+    let unmet = shown.areas.iter().chain([&shown.ready]).filter(|condition| condition.status == "False");
+    let unmet = unmet.filter_map(|it| Some((Reason::parse(&it.reason)?, it.message.clone())));
+    let (reason, message) = failed.chain(unmet).find(|(reason, _)| reason.is_about_credentials())?;
     Some(("False", reason, message))
 }
 

@@ -1,5 +1,5 @@
-//! FooControlPlane, external mode: makes an API server that another party runs known to Cluster API. Mode `eks` has a controller of its
-//! own, [`eks`], because it calls AWS and this one does not: they can run in two processes.
+//! FooControlPlane, external mode: publishes an API server of another provider to Cluster API. Mode `eks` has a
+//! controller of its own, [`eks`], because it calls AWS and this one does not: they can run in two processes.
 //!
 //! The controller checks the user's kubeconfig, copies it into the Secret that Cluster API reads, and tries its
 //! credentials at the API server. Cluster API drains the Nodes of pools only because of
@@ -15,7 +15,7 @@ use crate::Context;
 use crate::apply::{self, StatusWriter};
 use crate::backoff::jittered;
 use crate::clock::kube_time;
-use crate::harness::{Harness, Outcome, Reconciler};
+use crate::harness::{Harness, PassOutcome, Reconciler};
 use crate::kubeconfig::{self, Usable};
 use crate::labels::{Controller, Watched};
 use crate::owners;
@@ -32,8 +32,8 @@ use kube::core::PartialObjectMeta;
 use kube::{Api, Resource, ResourceExt};
 use kube_runtime::reflector::{ObjectRef, Store};
 use pace::{TRY_AGAIN, healthy_period};
-use relations::{control_plane_of, is_made_for, users_secret};
-use secret::Trouble;
+use relations::{control_plane_of, is_created_for, users_secret};
+use secret::Problem;
 use serde_json::json;
 use status::{Facts, Seen};
 use std::future::Future;
@@ -78,7 +78,7 @@ fn concerned_by(
     refs_of(control_planes, |control_plane| {
         control_plane.spec.external.is_some()
             && control_plane.namespace() == namespace
-            && (users_secret(control_plane) == Some(&name) || is_made_for(control_plane, &name))
+            && (users_secret(control_plane) == Some(&name) || is_created_for(control_plane, &name))
     })
 }
 
@@ -109,25 +109,25 @@ impl Reconciler for ControlPlanes {
         control_plane.spec.eks.is_none().then_some(conditions)
     }
 
-    async fn pass(&self, control_plane: Self::Gathered) -> Result<Outcome, Self::Error> {
+    async fn pass(&self, control_plane: Self::Gathered) -> Result<PassOutcome, Self::Error> {
         self.pass_over(&control_plane).await
     }
 }
 
 impl ControlPlanes {
-    async fn pass_over(&self, control_plane: &FooControlPlane) -> Result<Outcome, apply::Error> {
+    async fn pass_over(&self, control_plane: &FooControlPlane) -> Result<PassOutcome, apply::Error> {
         if control_plane.spec.eks.is_some() {
-            return Ok(Outcome::skipped(Action::await_change()));
+            return Ok(PassOutcome::skipped(Action::await_change()));
         }
         let owner = relations::owner(control_plane, &self.clusters);
         let paused = owners::is_paused(control_plane, owner.as_deref());
         if control_plane.metadata.deletion_timestamp.is_some() {
-            return self.see_off(control_plane, paused).await;
+            return self.report_deletion(control_plane, paused).await;
         }
         if paused {
             let facts = Facts { paused, ..Facts::default() };
             let written = self.publish(control_plane, &Seen::NotLooked, &facts).await?;
-            return Ok(Outcome::wrote(written, Action::await_change()));
+            return Ok(PassOutcome::wrote(written, Action::await_change()));
         }
         let Some(owner) = owner else {
             let blocked = Blocked::new(
@@ -135,9 +135,9 @@ impl ControlPlanes {
                 "no Cluster references this FooControlPlane in spec.controlPlaneRef yet",
             );
             let written = self.publish(control_plane, &Seen::Blocked(blocked), &Facts::default()).await?;
-            return Ok(Outcome::wrote(written, Action::await_change()));
+            return Ok(PassOutcome::wrote(written, Action::await_change()));
         };
-        let (seen, kubeconfig) = match self.make_known(control_plane, &owner.name_any()).await? {
+        let (seen, kubeconfig) = match self.publish_endpoint(control_plane, &owner.name_any()).await? {
             Ok((usable, wrong)) => (self.ask(&usable).await, wrong.map_or(Ok(usable.expires), Err)),
             Err(blocked) => (Seen::Blocked(blocked.clone()), Err(blocked)),
         };
@@ -149,24 +149,28 @@ impl ControlPlanes {
             }
             Seen::Blocked(_) => TRY_AGAIN,
         };
-        Ok(Outcome::wrote(written, Action::requeue(jittered(period, &control_plane.name_any()))))
+        Ok(PassOutcome::wrote(written, Action::requeue(jittered(period, &control_plane.name_any()))))
     }
 
     /// The object is being deleted. The provider has no finalizer on it: the garbage collector deletes what
-    /// it owns in Kubernetes. Finalizers of others may block the deletion, and the status says so.
-    async fn see_off(&self, control_plane: &FooControlPlane, paused: bool) -> Result<Outcome, apply::Error> {
+    /// it owns in Kubernetes. Finalizers of others may block the deletion, and the status reports it.
+    async fn report_deletion(
+        &self,
+        control_plane: &FooControlPlane,
+        paused: bool,
+    ) -> Result<PassOutcome, apply::Error> {
         if control_plane.finalizers().is_empty() {
-            return Ok(Outcome::settled(Action::await_change()));
+            return Ok(PassOutcome::settled(Action::await_change()));
         }
         let others = some_names(control_plane.finalizers().iter().map(String::as_str));
         let message = format!("waiting for other controllers to remove their finalizers: {others}");
         let deleting = Some(Blocked::new(Reason::WaitingForFinalizers, message));
         let facts = Facts { paused, deleting, ..Facts::default() };
         match self.publish(control_plane, &Seen::NotLooked, &facts).await {
-            Ok(written) => Ok(Outcome::wrote(written, Action::await_change())),
+            Ok(written) => Ok(PassOutcome::wrote(written, Action::await_change())),
             // It was deleted meanwhile.
             Err(apply::Error::Kube(error)) if apply::is_conflict(&error) || apply::is_not_found(&error) => {
-                Ok(Outcome::settled(Action::await_change()))
+                Ok(PassOutcome::settled(Action::await_change()))
             }
             Err(error) => Err(error),
         }
@@ -174,7 +178,7 @@ impl ControlPlanes {
 
     /// Reads the user's kubeconfig, copies it to the Secret that Cluster API reads, and publishes its
     /// endpoint.
-    async fn make_known(
+    async fn publish_endpoint(
         &self,
         control_plane: &FooControlPlane,
         cluster: &str,
@@ -202,8 +206,8 @@ impl ControlPlanes {
         };
         let wrong = match secret::keep(&secrets, control_plane, cluster, &usable).await? {
             Ok(()) => None,
-            Err(Trouble::Wrong(wrong)) => Some(wrong),
-            Err(Trouble::Unusable(blocked)) => return Ok(Err(blocked)),
+            Err(Problem::Wrong(wrong)) => Some(wrong),
+            Err(Problem::Unusable(blocked)) => return Ok(Err(blocked)),
         };
         if control_plane.spec.control_plane_endpoint.is_none() {
             let api: Api<FooControlPlane> = Api::namespaced(self.context.client.clone(), &namespace);
@@ -219,8 +223,8 @@ impl ControlPlanes {
     async fn ask(&self, usable: &Usable) -> Seen {
         let (reason, message) = match kubeconfig::try_out(usable, &self.context.workloads).await {
             Ok(version) => return Seen::Version(version),
-            Err(kubeconfig::Trouble::Unreachable(message)) => (Reason::ApiServerUnreachable, message),
-            Err(kubeconfig::Trouble::Refused(message)) => (Reason::KubeconfigLacksRights, message),
+            Err(kubeconfig::Problem::Unreachable(message)) => (Reason::ApiServerUnreachable, message),
+            Err(kubeconfig::Problem::Refused(message)) => (Reason::KubeconfigLacksRights, message),
         };
         Seen::Blocked(Blocked::new(reason, message))
     }
@@ -240,8 +244,8 @@ impl ControlPlanes {
         if written == apply::Written::Yes {
             let object = control_plane.object_ref(&());
             let blocked = if let Seen::Blocked(blocked) = seen { Some(blocked.clone()) } else { None };
-            for told in blocked.into_iter().chain(status::news(control_plane, &status)) {
-                self.context.events.publish(&object, told.reason, &told.message).await;
+            for event in blocked.into_iter().chain(status::news(control_plane, &status)) {
+                self.context.events.publish(&object, event.reason, &event.message).await;
             }
         }
         Ok(written)

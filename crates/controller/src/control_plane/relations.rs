@@ -29,7 +29,7 @@ pub(super) fn owner(control_plane: &FooControlPlane, clusters: &Store<Cluster>) 
 }
 
 /// Whether Cluster API reads the control plane's kubeconfig from a Secret with that name.
-pub(super) fn is_made_for(control_plane: &FooControlPlane, secret: &str) -> bool {
+pub(super) fn is_created_for(control_plane: &FooControlPlane, secret: &str) -> bool {
     let cluster = control_plane.labels().get(names::CLUSTER_NAME_LABEL);
     cluster.is_some_and(|cluster| kubeconfig::secret_name(cluster) == secret)
 }

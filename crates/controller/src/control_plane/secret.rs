@@ -15,7 +15,7 @@ use serde_json::json;
 
 /// A problem of the Secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum Problem {
     /// Cluster API cannot use it, or reads another Secret.
     Unusable(Blocked),
     /// Cluster API can read it, but it is not completely correct.
@@ -28,7 +28,7 @@ pub(super) async fn keep(
     control_plane: &FooControlPlane,
     cluster: &str,
     usable: &Usable,
-) -> Result<Result<(), Trouble>, apply::Error> {
+) -> Result<Result<(), Problem>, apply::Error> {
     let name = kubeconfig::secret_name(cluster);
     let there = secrets.get_opt(&name).await?;
     if super::relations::users_secret(control_plane) == Some(&name) {
@@ -39,14 +39,14 @@ pub(super) async fn keep(
         };
     }
     if let Some(there) = &there {
-        let says_it = kubeconfig::says(there, &usable.text);
-        if !is_owned_by(there, control_plane) && (!says_it || is_somebodys(there)) {
-            return Ok(Err(Trouble::Unusable(not_ours(&name))));
+        let has_it = kubeconfig::contains(there, &usable.text);
+        if !is_owned_by(there, control_plane) && (!has_it || has_other_owner(there)) {
+            return Ok(Err(Problem::Unusable(has_other_content(&name))));
         }
         if let Some(wrong) = wrong_type(there) {
-            return Ok(Err(if says_it { Trouble::Wrong(wrong) } else { Trouble::Unusable(wrong) }));
+            return Ok(Err(if has_it { Problem::Wrong(wrong) } else { Problem::Unusable(wrong) }));
         }
-        if says_it && is_labelled(there, cluster) && has_current_owner(there, control_plane) {
+        if has_it && is_labelled(there, cluster) && has_current_owner(there, control_plane) {
             return Ok(Ok(()));
         }
     }
@@ -69,17 +69,17 @@ async fn keep_users_own(
     secrets: &Api<Secret>,
     cluster: &str,
     there: &Secret,
-) -> Result<Result<(), Trouble>, apply::Error> {
+) -> Result<Result<(), Problem>, apply::Error> {
     if !is_labelled(there, cluster) {
         let label = json!({"metadata": {
             "uid": there.uid(), "labels": {names::CLUSTER_NAME_LABEL: cluster}
         }});
         apply::apply(secrets, &there.name_any(), managers::KUBECONFIG_LABEL, label).await?;
     }
-    Ok(wrong_type(there).map_or(Ok(()), |wrong| Err(Trouble::Wrong(wrong))))
+    Ok(wrong_type(there).map_or(Ok(()), |wrong| Err(Problem::Wrong(wrong))))
 }
 
-fn not_ours(name: &str) -> Blocked {
+fn has_other_content(name: &str) -> Blocked {
     let message = format!(
         "Secret {name} holds another kubeconfig or has another owner, and is not changed: delete it, or name it in \
          spec.external.kubeconfigSecretRef"
@@ -107,6 +107,6 @@ pub(super) fn is_labelled(secret: &Secret, cluster: &str) -> bool {
 
 /// Whether it has an owner. A Secret without any owner, as after a restore from a backup, counts as created
 /// by the provider if its content is what the provider would write.
-pub(super) fn is_somebodys(secret: &Secret) -> bool {
+pub(super) fn has_other_owner(secret: &Secret) -> bool {
     !secret.owner_references().is_empty()
 }

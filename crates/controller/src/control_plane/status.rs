@@ -9,7 +9,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
 /// What a pass learned about the API server.
 pub(super) enum Seen {
-    /// It answers and has this version.
+    /// It responds and has this version.
     Version(String),
     /// It cannot be used, for this reason.
     Blocked(Blocked),
@@ -34,11 +34,11 @@ pub(super) struct Facts {
 /// Status, reason and message for a kubeconfig that was checked.
 fn judged(
     secret: &str,
-    looked: &Result<Option<Timestamp>, Blocked>,
+    checked: &Result<Option<Timestamp>, Blocked>,
     now: Timestamp,
 ) -> (&'static str, String, String) {
     let remedy = "put a kubeconfig with newer ones there";
-    match looked {
+    match checked {
         Err(blocked) => ("False", blocked.reason.into(), blocked.message.clone()),
         Ok(Some(end)) if *end <= now => {
             let message = format!("the credentials in Secret {secret} expired at {end}: {remedy}");
@@ -53,7 +53,7 @@ fn judged(
 }
 
 /// The same as in the present status.
-fn said_before(before: &Condition) -> (&'static str, String, String) {
+fn as_before(before: &Condition) -> (&'static str, String, String) {
     let status = match before.status.as_str() {
         "True" => "True",
         "False" => "False",
@@ -128,7 +128,7 @@ fn wanted(
                 let message = "not checked while paused or being deleted".to_owned();
                 ("False", Reason::NotChecked.into(), message)
             },
-            said_before,
+            as_before,
         ),
     };
     let of = |kind: &str, status, reason: String, message| NewCondition {
@@ -150,9 +150,9 @@ fn wanted(
     };
     let secret = super::relations::users_secret(control_plane).unwrap_or_default();
     let (good, why_good, words) = match &facts.kubeconfig {
-        Some(looked) => judged(secret, looked, now),
+        Some(checked) => judged(secret, checked, now),
         None => conditions::find(&old.conditions, "KubeconfigReady")
-            .map_or_else(|| ("Unknown", Reason::NotChecked.into(), String::new()), said_before),
+            .map_or_else(|| ("Unknown", Reason::NotChecked.into(), String::new()), as_before),
     };
     let kubeconfig = of("KubeconfigReady", good, why_good, words);
     vec![
@@ -166,16 +166,16 @@ fn wanted(
 
 /// The change of the kubeconfig's state that deserves an event.
 pub(super) fn news(control_plane: &FooControlPlane, status: &FooControlPlaneStatus) -> Option<Blocked> {
-    const TOLD: [Reason; 3] =
+    const WITH_EVENT: [Reason; 3] =
         [Reason::KubeconfigExpiresSoon, Reason::KubeconfigExpired, Reason::KubeconfigSecretWrongType];
     let reason = |conditions: &[Condition]| {
         conditions::find(conditions, "KubeconfigReady").and_then(|found| Reason::parse(&found.reason))
     };
     let now = conditions::find(&status.conditions, "KubeconfigReady")?;
     let before = control_plane.status.as_ref().and_then(|status| reason(&status.conditions));
-    let told =
-        Reason::parse(&now.reason).filter(|reason| TOLD.contains(reason) && before != Some(*reason))?;
-    Some(Blocked::new(told, now.message.as_str()))
+    let reason =
+        Reason::parse(&now.reason).filter(|reason| WITH_EVENT.contains(reason) && before != Some(*reason))?;
+    Some(Blocked::new(reason, now.message.as_str()))
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! Who may see diagnostics: users whose bearer token the API server accepts (TokenReview) and who may use
-//! this verb on this path (SubjectAccessReview). Without an answer of the API server access is refused.
+//! this verb on this path (SubjectAccessReview). Without a response of the API server access is refused.
 //!
 //! Verdicts are cached for a short time, so that a scrape costs no request and an attacker's guesses cost
 //! few. The cache contains only a hash of a token with a secret of this process; tokens are never logged.
@@ -25,7 +25,7 @@ const DEADLINE: Duration = Duration::from_secs(10);
 const ALLOWED_FOR: Duration = Duration::from_mins(1);
 /// How long a user waits who has just been given a right.
 const REFUSED_FOR: Duration = Duration::from_secs(10);
-/// Number of cached verdicts: some scrapers and people, and an attacker's guesses, of which the client's
+/// Number of cached verdicts: some scrapers and users, and an attacker's guesses, of which the client's
 /// limit lets through some two hundred in [`REFUSED_FOR`].
 const REMEMBERED: usize = 1024;
 
@@ -47,7 +47,7 @@ struct Inner {
     client: Client,
     secret: [u8; 32],
     remembered: Mutex<HashMap<[u8; 32], (Verdict, Instant)>>,
-    /// Whether the last review got no answer: this is logged once.
+    /// Whether the last review got no response: this is logged once.
     failing: AtomicBool,
 }
 
@@ -73,7 +73,7 @@ impl Access {
             })
         };
         let verdict = timeout(DEADLINE, reviews).await.unwrap_or(Err(Unanswered::TooLate));
-        self.tell_of(&verdict);
+        self.log_change(&verdict);
         if let Ok(verdict) = verdict {
             self.remember(key, verdict);
         }
@@ -122,7 +122,7 @@ impl Access {
         self.0.remembered.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    fn tell_of(&self, verdict: &Result<Verdict, Unanswered>) {
+    fn log_change(&self, verdict: &Result<Verdict, Unanswered>) {
         let failed = verdict.is_err();
         let failing = self.0.failing.swap(failed, Ordering::Relaxed);
         match verdict {
@@ -135,7 +135,7 @@ impl Access {
     }
 }
 
-/// Lets a request through, or answers it with 401, 403 or 503.
+/// Forwards a request, or responds with 401, 403 or 503.
 pub(super) async fn guard(State(access): State<Access>, request: Request, next: Next) -> Response {
     let verb = request.method().as_str().to_ascii_lowercase();
     let path = request.uri().path();
@@ -154,9 +154,8 @@ pub(super) async fn guard(State(access): State<Access>, request: Request, next: 
         Ok(Verdict::Forbidden) => {
             (StatusCode::FORBIDDEN, format!("the token's user may not {verb} {path}\n")).into_response()
         }
-        Err(_told) => {
-            (StatusCode::SERVICE_UNAVAILABLE, "the API server does not say who may\n").into_response()
-        }
+        Err(_told) => (StatusCode::SERVICE_UNAVAILABLE, "the API server did not respond to the review\n")
+            .into_response(),
     }
 }
 

@@ -36,7 +36,7 @@ pub struct Certificate {
 struct Used {
     pem: Pem,
     config: Arc<ServerConfig>,
-    looked: Instant,
+    read_at: Instant,
 }
 
 /// Certificate and key with the state of their files.
@@ -52,7 +52,7 @@ impl Certificate {
         let config = config(vec![certificate.der().clone()], key)?;
         Ok(Self {
             files: None,
-            used: Mutex::new(Used { pem: Pem::default(), config, looked: Instant::now() }),
+            used: Mutex::new(Used { pem: Pem::default(), config, read_at: Instant::now() }),
         })
     }
 
@@ -60,7 +60,7 @@ impl Certificate {
     pub async fn of_files(files: Files) -> anyhow::Result<Self> {
         let pem = read(&files).await?;
         let config = parse(&pem)?;
-        Ok(Self { files: Some(files), used: Mutex::new(Used { pem, config, looked: Instant::now() }) })
+        Ok(Self { files: Some(files), used: Mutex::new(Used { pem, config, read_at: Instant::now() }) })
     }
 
     /// The configuration for the next connection. Checks the files first if the last check was long ago; if
@@ -77,9 +77,9 @@ impl Certificate {
     /// Whether a check is due; true for one of several concurrent callers.
     fn is_due(&self) -> bool {
         let mut used = self.used();
-        let due = used.looked.elapsed() >= PERIOD;
+        let due = used.read_at.elapsed() >= PERIOD;
         if due {
-            used.looked = Instant::now();
+            used.read_at = Instant::now();
         }
         due
     }
@@ -101,7 +101,7 @@ impl Certificate {
     #[cfg(test)]
     pub(super) fn is_due_now(&self) {
         let mut used = self.used();
-        used.looked = used.looked.checked_sub(PERIOD).unwrap();
+        used.read_at = used.read_at.checked_sub(PERIOD).unwrap();
     }
 
     fn used(&self) -> MutexGuard<'_, Used> {

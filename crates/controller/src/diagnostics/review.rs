@@ -1,6 +1,6 @@
 //! The two requests to the API server: who the user of a token is, and what that user may do.
 //!
-//! Answers repeat the token. So they are not decoded by kube, which logs what it cannot decode, and errors
+//! Responses repeat the token. So they are not decoded by kube, which logs what it cannot decode, and errors
 //! contain only a status code.
 
 use axum::http::{Request, header};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::fmt;
 
-/// The user of a token: the answer of one review and the question of the other.
+/// The user of a token: the response of one review and the question of the other.
 #[derive(Clone, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct User {
     #[serde(rename(serialize = "user"), default)]
@@ -23,16 +23,16 @@ pub(super) struct User {
     extra: Map<String, Value>,
 }
 
-/// The API server gave no answer, or one that cannot be decoded. The text is for the log.
+/// The API server gave no response, or one that cannot be decoded. The text is for the log.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unanswered {
     #[error("the API server refused a {review}: {code} {reason}")]
     Refused { review: &'static str, code: u16, reason: String },
-    #[error("a {0} got no answer")]
+    #[error("a {0} got no response")]
     NoAnswer(&'static str),
     #[error("reviews took too long")]
     TooLate,
-    #[error("the answer to a {0} cannot be understood")]
+    #[error("the response to a {0} cannot be understood")]
     NotUnderstood(&'static str),
 }
 
@@ -88,7 +88,7 @@ async fn ask<S: DeserializeOwned>(
         .header(header::CONTENT_TYPE, "application/json")
         .body(body.into_bytes())
         .map_err(|_never| Unanswered::NoAnswer(review))?;
-    let answer = client.request_text(request).await.map_err(|error| match error {
+    let response = client.request_text(request).await.map_err(|error| match error {
         kube::Error::Api(status) => Unanswered::Refused {
             review,
             code: status.code,
@@ -97,7 +97,7 @@ async fn ask<S: DeserializeOwned>(
         _ => Unanswered::NoAnswer(review),
     })?;
     let reviewed: Reviewed<S> =
-        serde_json::from_str(&answer).map_err(|_echo| Unanswered::NotUnderstood(review))?;
+        serde_json::from_str(&response).map_err(|_echo| Unanswered::NotUnderstood(review))?;
     Ok(reviewed.status)
 }
 

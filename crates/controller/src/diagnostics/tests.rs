@@ -1,4 +1,4 @@
-//! Who is let in by which answers of an API server, over real sockets where TLS matters.
+//! Which responses of an API server give access, over real sockets where TLS matters.
 
 use super::*;
 use crate::admin::{Transport, health, served};
@@ -19,11 +19,11 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::{Instant, sleep};
 use tower::{BoxError, ServiceExt as _};
 
-/// An API server that knows the tokens `scraper` and `stranger`, and lets the first get metrics.
+/// An API server that knows the tokens `scraper` and `other`, and allows the first to get metrics.
 fn reviewed(request: &Value) -> Value {
     let status = match request["kind"].as_str().unwrap() {
         "TokenReview" => match request["spec"]["token"].as_str().unwrap() {
-            name @ ("scraper" | "stranger") => {
+            name @ ("scraper" | "other") => {
                 json!({"authenticated": true, "user": {"username": name, "uid": "7", "groups": ["g"], "extra": {"k": ["v"]}}})
             }
             _ => json!({"authenticated": false, "error": "no such token"}),
@@ -49,29 +49,29 @@ impl Asked {
     }
 }
 
-/// Code and body of the answer to a review.
-type Answer = fn(&Value) -> (u16, Value);
+/// Code and body of the response to a review.
+type Respond = fn(&Value) -> (u16, Value);
 
-/// A client of a server that answers so.
-fn api_server(asked: Asked, answer: Answer) -> Client {
-    let answer = move |request: Request<Body>| {
+/// A client of a server with these responses.
+fn api_server(asked: Asked, response: Respond) -> Client {
+    let response = move |request: Request<Body>| {
         asked.0.fetch_add(1, Ordering::SeqCst);
         async move {
             let body: Value = serde_json::from_slice(&request.into_body().collect_bytes().await?)?;
-            let (code, answer) = answer(&body);
-            let answer =
-                Response::builder().status(code).body(Body::from(answer.to_string().into_bytes()))?;
-            Ok::<_, BoxError>(answer)
+            let (code, response) = response(&body);
+            let response =
+                Response::builder().status(code).body(Body::from(response.to_string().into_bytes()))?;
+            Ok::<_, BoxError>(response)
         }
     };
-    Client::new(tower::service_fn(answer), "default")
+    Client::new(tower::service_fn(response), "default")
 }
 
 fn sensible(asked: &Asked) -> Client {
     api_server(asked.clone(), |request| (201, reviewed(request)))
 }
 
-fn silent() -> Client {
+fn without_response() -> Client {
     let never = |_: Request<Body>| std::future::pending::<Result<Response<Body>, BoxError>>();
     Client::new(tower::service_fn(never), "default")
 }
@@ -80,20 +80,20 @@ fn pages(client: Client) -> Router {
     guarded(Metrics::new(), &Debug::default(), Access::new(client, [7; 32]))
 }
 
-/// Status and text of an answer.
+/// Status and text of a response.
 async fn get(pages: &Router, path: &str, authorization: Option<&str>) -> (u16, String) {
     let mut request = Request::get(path);
     if let Some(authorization) = authorization {
         request = request.header("authorization", authorization);
     }
-    let answer = pages.clone().oneshot(request.body(AxumBody::empty()).unwrap()).await.unwrap();
-    let status = answer.status().as_u16();
-    let text = answer.into_body().collect().await.unwrap().to_bytes();
+    let response = pages.clone().oneshot(request.body(AxumBody::empty()).unwrap()).await.unwrap();
+    let status = response.status().as_u16();
+    let text = response.into_body().collect().await.unwrap().to_bytes();
     (status, String::from_utf8(text.to_vec()).unwrap())
 }
 
 #[tokio::test]
-async fn only_tokens_with_the_right_are_let_in() {
+async fn only_tokens_with_the_permission_have_access() {
     let pages = pages(sensible(&Asked::default()));
     for (path, authorization, status) in [
         ("/metrics", None, 401),
@@ -101,7 +101,7 @@ async fn only_tokens_with_the_right_are_let_in() {
         ("/metrics", Some("Bearer"), 401),
         ("/metrics", Some("Bearer  "), 401),
         ("/metrics", Some("Bearer guess"), 401),
-        ("/metrics", Some("Bearer stranger"), 403),
+        ("/metrics", Some("Bearer other"), 403),
         ("/metrics", Some("Bearer scraper"), 200),
         ("/metrics", Some("bearer scraper"), 200),
         ("/metrics?x=y", Some("Bearer scraper"), 200),
@@ -120,8 +120,8 @@ async fn only_tokens_with_the_right_are_let_in() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_api_server_that_does_not_answer_lets_nobody_in_and_says_so_in_time() {
-    let pages = pages(silent());
+async fn without_a_response_of_the_api_server_access_is_denied_in_time() {
+    let pages = pages(without_response());
     let liveness = health(Readiness::default(), Liveness::default());
     let began = Instant::now();
     let (refused, alive) = tokio::join!(get(&pages, "/metrics", Some("Bearer scraper")), async {
@@ -133,13 +133,13 @@ async fn an_api_server_that_does_not_answer_lets_nobody_in_and_says_so_in_time()
 }
 
 #[tokio::test]
-async fn refused_and_garbled_reviews_let_nobody_in() {
-    let answers: [Answer; 5] = [
+async fn refused_and_garbled_reviews_deny_access() {
+    let responses: [Respond; 5] = [
         |_| (403, json!({"kind": "Status", "status": "Failure", "code": 403, "reason": "Forbidden"})),
         |_| (500, json!("broken")),
         |_| (201, json!({"status": {"authenticated": "yes"}})),
         |_| (201, json!({"kind": "TokenReview"})),
-        // The first review is answered, the second is not.
+        // The first review gets a response, the second does not.
         |request| {
             if request["kind"] == "TokenReview" {
                 (201, reviewed(request))
@@ -148,17 +148,17 @@ async fn refused_and_garbled_reviews_let_nobody_in() {
             }
         },
     ];
-    for (number, answer) in answers.into_iter().enumerate() {
-        let pages = pages(api_server(Asked::default(), answer));
+    for (number, response) in responses.into_iter().enumerate() {
+        let pages = pages(api_server(Asked::default(), response));
         let (status, text) = get(&pages, "/metrics", Some("Bearer scraper")).await;
         assert_eq!(status, 503, "{number}: {text}");
     }
-    // Known, but as nobody.
-    let nobody = pages(api_server(Asked::default(), |_| {
+    // Known, but without a user.
+    let unauthenticated = pages(api_server(Asked::default(), |_| {
         (201, json!({"status": {"authenticated": true, "allowed": true, "user": {"username": ""}}}))
     }));
-    assert_eq!(get(&nobody, "/metrics", Some("Bearer scraper")).await.0, 401);
-    // Both answers at once: a denial counts.
+    assert_eq!(get(&unauthenticated, "/metrics", Some("Bearer scraper")).await.0, 401);
+    // Both at once: a denial counts.
     let denied = pages(api_server(Asked::default(), |request| {
         if request["kind"] == "TokenReview" {
             (201, reviewed(request))
@@ -170,7 +170,7 @@ async fn refused_and_garbled_reviews_let_nobody_in() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn verdicts_are_remembered_for_a_minute_and_refusals_for_ten_seconds() {
+async fn verdicts_are_cached_for_a_minute_and_denials_for_ten_seconds() {
     let asked = Asked::default();
     let pages = pages(sensible(&asked));
     let scrape = async || get(&pages, "/metrics", Some("Bearer scraper")).await.0;
@@ -190,7 +190,7 @@ async fn verdicts_are_remembered_for_a_minute_and_refusals_for_ten_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_flood_of_guesses_does_not_drive_out_who_may() {
+async fn a_flood_of_guessed_tokens_does_not_evict_valid_ones() {
     let asked = Asked::default();
     let access = Access::new(sensible(&asked), [7; 32]);
     let pages = guarded(Metrics::new(), &Debug::default(), access.clone());
@@ -203,14 +203,14 @@ async fn a_flood_of_guesses_does_not_drive_out_who_may() {
     assert_eq!((get(&pages, "/metrics", Some("Bearer scraper")).await.0, asked.so_far()), (200, before));
 }
 
-/// Whatever an API server says with a token in it, and however much is logged.
+/// Whatever an API server responds with a token in it, and however much is logged.
 #[tokio::test]
 async fn tokens_are_never_logged() {
     let written = Written::default();
     let writer = written.clone();
     let logs = crate::telemetry::logs(crate::args::LogFormat::Text, "trace", move || writer.clone());
     let _logging = tracing::subscriber::set_default(logs);
-    let answers: [Answer; 4] = [
+    let responses: [Respond; 4] = [
         |request| {
             (
                 403,
@@ -221,8 +221,8 @@ async fn tokens_are_never_logged() {
         |request| (500, json!(request.to_string())),
         |request| (201, reviewed(request)),
     ];
-    for answer in answers {
-        let pages = pages(api_server(Asked::default(), answer));
+    for response in responses {
+        let pages = pages(api_server(Asked::default(), response));
         get(&pages, "/metrics", Some("Bearer very-secret-token")).await;
     }
     let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
@@ -234,19 +234,19 @@ async fn tokens_are_never_logged() {
     assert!(!text.contains("very-secret"), "{text}");
 }
 
-/// Status of a page at an address, by a client that verifies no certificate; none if there is no answer.
+/// Status of a page at an address, by a client that verifies no certificate; none if there is no response.
 async fn over_tls(address: SocketAddr, token: &str, authority: Option<&[u8]>) -> Option<u16> {
     let mut config = kube::Config::new(format!("https://{address}").parse().unwrap());
     config.accept_invalid_certs = authority.is_none();
     config.root_cert = authority.map(|der| vec![der.to_vec()]);
     config.auth_info.token = Some(token.to_owned().into());
     let client = Client::try_from(config).unwrap();
-    let answer = client.send(Request::get("/metrics").body(Body::empty()).unwrap()).await;
-    answer.ok().map(|answer| answer.status().as_u16())
+    let response = client.send(Request::get("/metrics").body(Body::empty()).unwrap()).await;
+    response.ok().map(|response| response.status().as_u16())
 }
 
 #[tokio::test]
-async fn diagnostics_speak_tls_and_nothing_else() {
+async fn diagnostics_are_served_over_tls_only() {
     drop(rustls::crypto::aws_lc_rs::default_provider().install_default());
     let certificate = Arc::new(Certificate::self_signed().unwrap());
     let address = served(pages(sensible(&Asked::default())), Transport::Tls(certificate)).await;
@@ -254,14 +254,14 @@ async fn diagnostics_speak_tls_and_nothing_else() {
     assert_eq!(over_tls(address, "guess", None).await, Some(401));
     let mut plain = tokio::net::TcpStream::connect(address).await.unwrap();
     plain.write_all(b"GET /metrics HTTP/1.0\r\nauthorization: Bearer scraper\r\n\r\n").await.unwrap();
-    let mut answer = Vec::new();
+    let mut response = Vec::new();
     // It may be cut off as well.
-    let _end = plain.read_to_end(&mut answer).await;
-    assert!(!answer.starts_with(b"HTTP"), "{}", String::from_utf8_lossy(&answer));
+    let _end = plain.read_to_end(&mut response).await;
+    assert!(!response.starts_with(b"HTTP"), "{}", String::from_utf8_lossy(&response));
 }
 
 #[tokio::test]
-async fn whoever_does_not_shake_hands_keeps_nobody_out_for_long() {
+async fn clients_without_a_handshake_block_others_briefly() {
     let certificate = Arc::new(Certificate::self_signed().unwrap());
     drop(rustls::crypto::aws_lc_rs::default_provider().install_default());
     let bounds =
@@ -269,8 +269,8 @@ async fn whoever_does_not_shake_hands_keeps_nobody_out_for_long() {
     let pages = pages(sensible(&Asked::default()));
     let address = crate::admin::served_within(pages, Transport::Tls(certificate), bounds).await;
     let _silent = tokio::net::TcpStream::connect(address).await.unwrap();
-    let answer = tokio::time::timeout(Duration::from_secs(20), over_tls(address, "scraper", None)).await;
-    assert_eq!(answer, Ok(Some(200)));
+    let response = tokio::time::timeout(Duration::from_secs(20), over_tls(address, "scraper", None)).await;
+    assert_eq!(response, Ok(Some(200)));
 }
 
 struct Issued {
@@ -296,7 +296,7 @@ async fn a_certificate_from_files_is_used_and_renewed_and_a_broken_one_is_not() 
     let address = served(pages(sensible(&Asked::default())), Transport::Tls(Arc::clone(&certificate))).await;
     assert_eq!(over_tls(address, "scraper", Some(&first.der)).await, Some(200));
     let second = issue(&files);
-    assert_eq!(over_tls(address, "scraper", Some(&first.der)).await, Some(200), "not looked at yet");
+    assert_eq!(over_tls(address, "scraper", Some(&first.der)).await, Some(200), "not read yet");
     certificate.is_due_now();
     assert_eq!(over_tls(address, "scraper", Some(&second.der)).await, Some(200));
     assert_eq!(over_tls(address, "scraper", Some(&first.der)).await, None);

@@ -1,6 +1,6 @@
 //! One pass over one object, from its turn in the queue to the time of its next one.
 
-use super::{Failures, Outcome, Reconciler, Urgency};
+use super::{Failures, PassOutcome, Reconciler, Urgency};
 use crate::backoff::Backoff;
 use crate::clouds::CloudKey;
 use crate::context::Context;
@@ -34,7 +34,7 @@ pub(super) struct Attempts<R: Reconciler> {
     pub(super) lanes: Lanes<Ref<R>>,
 }
 
-/// A requirement before the first pass: an object that a cache does not contain yet would look like one that
+/// A requirement before the first pass: an object that a cache does not contain yet would seem to be one that
 /// does not exist.
 #[derive(Default)]
 pub(super) struct Needs {
@@ -59,11 +59,11 @@ impl<R: Reconciler> Attempts<R> {
             Some(Err(error)) => {
                 let controller: &str = self.controller.into();
                 tracing::warn!(controller, object = %key, %error, "the reconcile failed");
-                let (next, result) = self.settle(&key, tried, Outcome::failed());
+                let (next, result) = self.settle(&key, tried, PassOutcome::failed());
                 (next, result, Some(error.to_string()))
             }
             None => {
-                let (next, _failed) = self.settle(&key, tried, Outcome::failed());
+                let (next, _failed) = self.settle(&key, tried, PassOutcome::failed());
                 (next, PassResult::GivenUp, Some(format!("it took longer than {} s", deadline.as_secs())))
             }
         };
@@ -89,17 +89,17 @@ impl<R: Reconciler> Attempts<R> {
         key: &Ref<R>,
         object: Arc<R::Object>,
         tried: &mut Option<R::Fingerprint>,
-    ) -> Result<Outcome, R::Error> {
+    ) -> Result<PassOutcome, R::Error> {
         if self.wait_for_needs().await.is_err() {
-            return Ok(Outcome::aborted());
+            return Ok(PassOutcome::aborted());
         }
         let gathered = self.reconciler.gather(object);
         let fingerprint = tried.insert(self.reconciler.fingerprint(&gathered));
         if let Some(left) = self.backoff.remaining(key, fingerprint, Instant::now()) {
-            return Ok(Outcome::skipped(Action::requeue(left)));
+            return Ok(PassOutcome::skipped(Action::requeue(left)));
         }
         let _room = match self.reconciler.cloud(&gathered).map(|cloud| self.room(key, cloud)) {
-            Some(None) => return Ok(Outcome::skipped(Action::requeue(IN_LINE))),
+            Some(None) => return Ok(PassOutcome::skipped(Action::requeue(IN_LINE))),
             Some(room) => room,
             None => None,
         };
@@ -120,7 +120,12 @@ impl<R: Reconciler> Attempts<R> {
         self.lanes.enter(&cloud, key, urgency, self.context.clouds.in_use())
     }
 
-    fn settle(&self, key: &Ref<R>, tried: Option<R::Fingerprint>, outcome: Outcome) -> (Action, PassResult) {
+    fn settle(
+        &self,
+        key: &Ref<R>,
+        tried: Option<R::Fingerprint>,
+        outcome: PassOutcome,
+    ) -> (Action, PassResult) {
         let next = match (outcome.failures, tried) {
             (Failures::Over, _) => {
                 self.backoff.succeeded(key);

@@ -15,8 +15,8 @@ const TRY_AGAIN: Duration = Duration::from_secs(10);
 
 /// What differs between such controllers.
 pub trait ReconcileAll: Send {
-    /// One pass over everything. If a part of it failed, returns when it is repeated even if nothing has changed. If it is
-    /// dropped at an `.await` because it took too long, what it learned so far stays.
+    /// One pass over everything. If a part of it failed, returns when it is repeated even if nothing has changed. If it
+    /// is dropped at an `.await` because it took too long, what it learned so far stays.
     fn reconcile_all(&mut self) -> impl Future<Output = Option<Duration>> + Send;
 }
 

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! Harness::new(&context, Controller::Pool, own)     its kind: each change names an object
-//!     .watches(machines, pool_of_machine)           other kinds, and whom a change of theirs names
+//!     .watches(machines, pool_of_machine)           other kinds, and the objects that a change of them names
 //!     .reconciles_on(woken)                         whatever else names objects
 //!     .run(reconciler, shutdown)
 //! ```
@@ -33,13 +33,13 @@
 //!
 //! | What the controller gives | Where |
 //! |---|---|
-//! | its name | a variant of `Controller` in `metrics/labels.rs` (the label of its passes and of its queue) |
-//! | what it watches | a `Watch` for each kind (`Watched` in `metrics/labels.rs` has one for each kind): its own in `Harness::new`, others with `watches`, any other source with `reconciles_on` |
+//! | its name | a variant of `Controller` in `labels.rs` (the label of its passes and of its queue) |
+//! | what it watches | a `Watch` for each kind (`Watched` in `labels.rs` has one for each kind): its own in `Harness::new`, others with `watches`, any other source with `reconciles_on` |
 //! | what a pass begins with | [`Reconciler::gather`]: from the caches, no request |
 //! | what ends the back-off | [`Reconciler::fingerprint`]: the generation of the spec, and of everything else that the user or Cluster API may change; nothing that the controller writes |
 //! | the cloud it calls, if any | [`Reconciler::cloud`]: passes of one account leave room for those of others; with `needs_identities`, so that credentials are known when it asks for them |
 //! | its conditions | [`Reconciler::conditions`], for metrics: `None` for objects that another controller reconciles |
-//! | the pass | [`Reconciler::pass`]: an outcome, which says when the next one is, or an error, which is logged and followed by a back-off. It may be dropped at any `.await` |
+//! | the pass | [`Reconciler::pass`]: an outcome, which shows when the next one is, or an error, which is logged and followed by a back-off. It may be dropped at any `.await` |
 //!
 //! It does not wait, measure, log its errors or count its failures: the harness does. It writes with `context.client`
 //! and `context.clouds`, which send nothing once the lead is lost. The name of a [`ForAll`] (for instance
@@ -47,7 +47,7 @@
 //!
 //! `run::start` starts it; `ControllerName` in `args.rs` names it for `--controllers`, whose default it joins.
 //! `xtask/src/generate/rbac/rights.rs` names it once more (`Controller`, `ALL`) and gives it its rights. `ENTRIES` in
-//! `xtask/src/release/entries.rs` says which of the released Deployments runs it: they name their controllers, so the
+//! `xtask/src/release/entries.rs` shows which of the released Deployments runs it: they name their controllers, so the
 //! default does not reach them. The golden help and the labels in docs/operations/metrics.md list it. Its own tests are
 //! about its passes: back-off, deadline, metrics, fairness and requeue are tested once, in `tests/suite/harness.rs`.
 //!
@@ -100,17 +100,19 @@ pub trait Reconciler: Send + Sync + 'static {
         None
     }
 
-    /// The conditions of an object, which are counted in metrics. `None` for one that another controller reconciles: its
-    /// passes here do nothing. It has no `self`: the metrics outlive the controllers, and what they kept would never end.
+    /// The conditions of an object, which are counted in metrics. `None` for one that another controller reconciles:
+    /// its passes here do nothing. It has no `self`: the metrics outlive the controllers, and what they kept would
+    /// never end.
     fn conditions(object: &Self::Object) -> Option<&[Condition]>;
 
     /// One pass. It may be dropped at any `.await`, and there is one per object at a time.
-    fn pass(&self, gathered: Self::Gathered) -> impl Future<Output = Result<Outcome, Self::Error>> + Send;
+    fn pass(&self, gathered: Self::Gathered)
+    -> impl Future<Output = Result<PassOutcome, Self::Error>> + Send;
 }
 
 /// The result of a pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct PassOutcome {
     result: PassResult,
     next: Action,
     failures: Failures,
@@ -127,7 +129,7 @@ enum Failures {
     OneMore,
 }
 
-impl Outcome {
+impl PassOutcome {
     /// There was nothing to do.
     pub const fn settled(next: Action) -> Self {
         Self { result: PassResult::Settled, next, failures: Failures::Over }

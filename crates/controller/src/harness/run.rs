@@ -109,7 +109,7 @@ impl<K: Object> Harness<K> {
             lanes: Lanes::new(settings.concurrency.into()),
             context: self.context,
         });
-        let (turns, gone) = (self.queue.clone(), (self.queue.clone(), Arc::clone(&attempts)));
+        let (turns, deleted) = (self.queue.clone(), (self.queue.clone(), Arc::clone(&attempts)));
         self.kube
             .with_config(self.config)
             .reconcile_on(self.queue.named(attempts.lanes.freed()))
@@ -129,11 +129,11 @@ impl<K: Object> Harness<K> {
                 if let Err(Error::ObjectNotFound(object)) = &ended {
                     let mut key = ObjectRef::new(&object.name);
                     key.namespace.clone_from(&object.namespace);
-                    gone.0.is_gone(&key);
-                    gone.1.backoff.succeeded(&key);
-                    let name = debug::Key::named(gone.1.controller, key.namespace.as_deref(), &key.name);
-                    gone.1.context.debug.forget(&name);
-                    gone.1.context.metrics.failing().forget(gone.1.controller, &key);
+                    deleted.0.is_gone(&key);
+                    deleted.1.backoff.succeeded(&key);
+                    let name = debug::Key::named(deleted.1.controller, key.namespace.as_deref(), &key.name);
+                    deleted.1.context.debug.forget(&name);
+                    deleted.1.context.metrics.failing().forget(deleted.1.controller, &key);
                 }
                 if let Err(error) = ended {
                     // An object that was deleted before its turn needs no report.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Allowed {
     /// None.
-    Nobody,
+    Denied,
     /// Each.
     All,
     /// The listed ones.
@@ -22,7 +22,7 @@ impl Allowed {
     /// Whether the namespace is one of them.
     pub(crate) fn has(&self, namespace: &str) -> bool {
         match self {
-            Self::Nobody => false,
+            Self::Denied => false,
             Self::All => true,
             Self::These(names) => names.contains(namespace),
         }
@@ -34,7 +34,7 @@ pub(crate) fn allowed(
     rule: Option<&AllowedNamespaces>,
     namespaces: &Namespaces,
 ) -> (Allowed, Option<String>) {
-    let Some(rule) = rule else { return (Allowed::Nobody, None) };
+    let Some(rule) = rule else { return (Allowed::Denied, None) };
     if rule.list.is_none() && rule.selector.is_none() {
         return (Allowed::All, None);
     }
@@ -71,10 +71,10 @@ mod tests {
     }
 
     #[test]
-    fn absent_is_nobody_and_empty_is_all() {
-        assert_eq!(those_of(Value::Null), (Allowed::Nobody, None));
+    fn an_absent_list_allows_none_and_an_empty_one_all() {
+        assert_eq!(those_of(Value::Null), (Allowed::Denied, None));
         assert_eq!(those_of(json!({})), (Allowed::All, None));
-        assert!(!Allowed::Nobody.has("a") && Allowed::All.has("a"));
+        assert!(!Allowed::Denied.has("a") && Allowed::All.has("a"));
     }
 
     #[test]
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_or_selects_everything_by_accident_allows_nobody_more() {
+    fn unreadable_or_accidentally_empty_selectors_allow_no_namespace() {
         assert_eq!(those_of(json!({"selector": {}})), these(&[]));
         let odd = json!({"matchExpressions": [{"key": "tier", "operator": "Resembles"}]});
         let (allowed, wrong) = those_of(json!({"list": ["b"], "selector": odd}));

@@ -83,7 +83,7 @@ mod tests {
         let spec = |value: Value| serde_json::from_value(value).unwrap();
         specs.insert("base".into(), spec(json!({"secret": {"name": "keys"}})));
         specs.insert("own".into(), spec(json!({"controller": {}})));
-        specs.insert("broken".into(), spec(json!({"secret": {"name": "gone"}})));
+        specs.insert("broken".into(), spec(json!({"secret": {"name": "missing"}})));
         for (name, source) in roles {
             let arn = format!("arn:aws:iam::123456789012:role/{name}");
             let source = if source.is_null() { Value::Null } else { json!({"name": source}) };
@@ -92,8 +92,8 @@ mod tests {
         let specs = specs.iter().map(|(name, spec)| (name.clone(), spec)).collect();
         let keys =
             Keys { access_key_id: "AKIA1".into(), secret_access_key: "hush".into(), session_token: None };
-        let gone = Blocked::new(Reason::IdentitySecretNotFound, "Secret gone does not exist");
-        credentials(name, &specs, &[("keys".into(), Ok(keys)), ("gone".into(), Err(gone))].into())
+        let gone = Blocked::new(Reason::IdentitySecretNotFound, "Secret missing does not exist");
+        credentials(name, &specs, &[("keys".into(), Ok(keys)), ("missing".into(), Err(gone))].into())
     }
 
     fn refusal(name: &str, roles: &[(&str, Value)]) -> (Reason, String) {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named_with_the_way_to_it() {
+    fn a_missing_identity_is_named_with_its_chain() {
         let of = |what: (Reason, String)| what;
         assert_eq!(
             of(refusal("x", &[])),
@@ -152,7 +152,7 @@ mod tests {
             refusal("a", &[("a", json!("broken"))]),
             (
                 Reason::IdentitySecretNotFound,
-                "FooClusterIdentity a > broken: Secret gone does not exist".into()
+                "FooClusterIdentity a > broken: Secret missing does not exist".into()
             )
         );
     }

@@ -1,5 +1,5 @@
-//! Limits of an identity: which regions, roles, subnets and so on objects that use it may name. What there is a limit for, and what an
-//! absent list means, is in the table of [`foo_api::in_aws`].
+//! Limits of an identity: which regions, roles, subnets and so on objects that use it may name. What there is a limit
+//! for, and what an absent list means, is in the table of [`foo_api::in_aws`].
 //!
 //! They apply when something new is used. Existing instances keep running.
 
@@ -33,7 +33,7 @@ enum Users {
 /// What the teams of several namespaces expect of each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// Namespaces belong to people who trust each other.
+    /// Namespaces belong to teams that trust each other.
     #[default]
     Each,
     /// Namespaces belong to different teams (`--require-identity`).
@@ -74,7 +74,7 @@ impl Limits {
         self.check(Thing::Region, region, Reason::IdentityNotAllowed, "region")
     }
 
-    /// Whether control planes may adopt EKS clusters. Without an identity nobody allows it.
+    /// Whether control planes may adopt EKS clusters. Without an identity it is not allowed.
     pub(crate) fn allow_adoption(&self) -> bool {
         self.lists.adoption
     }
@@ -139,7 +139,7 @@ impl Limits {
         ids.try_for_each(|id| self.check(Thing::Subnet, id, Reason::SubnetNotAllowed, "subnet"))
     }
 
-    /// Whether pools may launch into subnets that the provider is about to create, whose ids nobody knows yet.
+    /// Whether pools may launch into subnets that the provider is about to create, whose ids are unknown yet.
     pub(crate) fn new_subnets(&self) -> Result<(), Blocked> {
         if !self.lists.by_thing.contains_key(&Thing::Subnet) {
             return Ok(());
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn adoption_is_allowed_in_words_only() {
+    fn adoption_is_allowed_explicitly_only() {
         assert!(!Limits::default().allow_adoption());
         assert!(!limits(&json!({})).allow_adoption());
         assert!(limits(&json!({"allowAdoption": true})).allow_adoption());
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instance_profile_is_allowed_by_its_name_or_by_how_it_begins() {
+    fn an_instance_profile_is_allowed_by_its_name_or_prefix() {
         let some = limits(&json!({"allowedInstanceProfiles": ["workers", "team-a-*"]}));
         for good in ["workers", "team-a-", "team-a-gpu"] {
             assert_eq!(some.profile(good), Ok(()), "{good}");

@@ -44,13 +44,13 @@ use tokio::time::timeout;
 
 /// A resolved identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Outcome {
+pub(crate) struct ResolvedIdentity {
     pub(crate) credentials: Result<Arc<Credentials>, Blocked>,
     pub(crate) allowed: Allowed,
     pub(crate) lists: Arc<Lists>,
 }
 
-pub(crate) type Outcomes = BTreeMap<String, Outcome>;
+pub(crate) type ResolvedIdentities = BTreeMap<String, ResolvedIdentity>;
 
 /// The message if a required identity is missing.
 const NEEDS_ONE: &str = "the FooCluster references no FooClusterIdentity, there is none named \"default\", and the \
@@ -71,7 +71,7 @@ pub struct Rules {
 /// All identities, as last resolved. Empty before the task has read them.
 #[derive(Clone)]
 pub struct Identities {
-    known: Arc<watch::Sender<Option<Arc<Outcomes>>>>,
+    known: Arc<watch::Sender<Option<Arc<ResolvedIdentities>>>>,
     control_planes: Arc<watch::Sender<ControlPlanes>>,
     rules: Arc<Rules>,
 }
@@ -83,10 +83,10 @@ impl Identities {
         Self { known: Arc::new(watch::Sender::new(None)), control_planes, rules: Arc::new(rules) }
     }
 
-    /// Waits until all identities have been read once, at most [`PATIENCE`]; after that, whoever needs
+    /// Waits until all identities have been read once, at most [`PATIENCE`]; after that, a pass that needs
     /// credentials gets an error. Waits as long for the FooControlPlanes, if a controller of this process reads them.
     pub async fn wait_until_known(&self) {
-        // An error would mean that every sender is gone, but `self` is one.
+        // An error would mean that every sender was dropped, but `self` is one.
         drop(timeout(PATIENCE, self.known.subscribe().wait_for(Option::is_some)).await);
         drop(timeout(PATIENCE, self.control_planes_are_read()).await);
     }
@@ -197,7 +197,7 @@ impl Identities {
         })
     }
 
-    pub(crate) fn publish(&self, outcomes: Outcomes) {
+    pub(crate) fn publish(&self, outcomes: ResolvedIdentities) {
         self.known.send_if_modified(|known| {
             let news = known.as_deref() != Some(&outcomes);
             if news {
@@ -213,7 +213,7 @@ pub fn identity_of(cluster: &FooCluster) -> &str {
     cluster.spec.identity_ref.as_ref().map_or(DEFAULT_IDENTITY, |reference| reference.name.as_str())
 }
 
-fn differences(before: Option<&Outcomes>, now: Option<&Outcomes>) -> BTreeSet<String> {
+fn differences(before: Option<&ResolvedIdentities>, now: Option<&ResolvedIdentities>) -> BTreeSet<String> {
     let names = before.into_iter().chain(now).flat_map(BTreeMap::keys);
     let differs = |name: &&String| before.and_then(|it| it.get(*name)) != now.and_then(|it| it.get(*name));
     let mut differing: BTreeSet<String> = names.filter(differs).cloned().collect();
@@ -243,14 +243,14 @@ mod tests {
 
     const REGION: &str = "eu-central-1";
 
-    fn outcome(allowed: Allowed) -> Outcome {
-        Outcome { credentials: Ok(Arc::default()), allowed, lists: Arc::default() }
+    fn outcome(allowed: Allowed) -> ResolvedIdentity {
+        ResolvedIdentity { credentials: Ok(Arc::default()), allowed, lists: Arc::default() }
     }
 
     #[test]
-    fn who_names_no_identity_gets_the_managers_own_credentials_unless_there_is_a_default() {
+    fn without_an_identity_a_cluster_gets_the_default_or_the_managers_credentials() {
         let identities = Identities::default();
-        identities.publish(Outcomes::new());
+        identities.publish(ResolvedIdentities::new());
         assert_eq!(identities.credentials(None, "a", REGION), Ok(Arc::default()));
         let default = outcome(Allowed::These(["a".to_owned()].into()));
         identities.publish([(DEFAULT_IDENTITY.to_owned(), default)].into());
@@ -261,10 +261,11 @@ mod tests {
     }
 
     #[test]
-    fn who_may_not_use_an_identity_does_not_learn_what_is_wrong_with_it() {
+    fn a_namespace_without_access_to_an_identity_does_not_see_its_problems() {
         let identities = Identities::default();
         let broken = Err(Blocked::new(Reason::IdentitySecretNotFound, "Secret keys does not exist"));
-        let broken = Outcome { credentials: broken, ..outcome(Allowed::These(["a".to_owned()].into())) };
+        let broken =
+            ResolvedIdentity { credentials: broken, ..outcome(Allowed::These(["a".to_owned()].into())) };
         identities.publish([("prod".to_owned(), broken)].into());
         let reason = |namespace| identities.credentials(Some("prod"), namespace, REGION).unwrap_err().reason;
         assert_eq!(reason("a"), Reason::IdentitySecretNotFound);
@@ -276,9 +277,9 @@ mod tests {
     }
 
     #[test]
-    fn where_an_identity_is_required_there_is_nothing_without_one() {
+    fn a_required_identity_has_no_fallback() {
         let identities = Identities::new(Rules { identity_required: true, ..Rules::default() });
-        identities.publish(Outcomes::new());
+        identities.publish(ResolvedIdentities::new());
         let refused = |identities: &Identities| identities.credentials(None, "a", REGION).unwrap_err().reason;
         assert_eq!(refused(&identities), Reason::IdentityRequired);
         identities.publish([("prod".to_owned(), outcome(Allowed::All))].into());
@@ -313,7 +314,7 @@ mod tests {
         assert_eq!(changes.next().now_or_never(), None);
         // Two changes between two polls count as one.
         identities.publish([named("a", Allowed::All)].into());
-        identities.publish([named("a", Allowed::All), named("c", Allowed::Nobody)].into());
+        identities.publish([named("a", Allowed::All), named("c", Allowed::Denied)].into());
         assert_eq!(changes.next().now_or_never(), Some(Some(["b".to_owned(), "c".to_owned()].into())));
     }
 }

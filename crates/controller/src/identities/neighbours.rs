@@ -1,9 +1,9 @@
-//! What the networks and EKS clusters of other namespaces consist of. Nobody names it by accident or by guessing: launching into a
-//! subnet takes its addresses and, like a subnet in a VPC or a rule that names a security group, holds up the deletion of the network
-//! that owns it; an instance in a security group is let in wherever the group is.
+//! What the networks and EKS clusters of other namespaces consist of. It is not named by accident or by guessing:
+//! launching into a subnet takes its addresses and, like a subnet in a VPC or a rule that names a security group,
+//! delays the deletion of the network that owns it; an instance in a security group has access wherever the group is.
 //!
-//! Known from the statuses of FooClusters and FooControlPlanes, which only the manager writes; so a manager that sees one namespace
-//! knows of no other.
+//! Known from the statuses of FooClusters and FooControlPlanes, which only the manager writes; so a manager that sees
+//! one namespace knows of no other.
 
 use super::Limits;
 use crate::watch::Filled;
@@ -58,8 +58,8 @@ fn any<K: Resource<DynamicType = ()> + Clone + 'static>(
 }
 
 impl Limits {
-    /// Whether none of these is a part of a network or EKS cluster that the provider created for an object of another namespace; one that
-    /// a list of the identity names is allowed.
+    /// Whether none of these is a part of a network or EKS cluster that the provider created for an object of another
+    /// namespace; one that a list of the identity names is allowed.
     pub(crate) fn of_neighbours<'a>(
         &self,
         named: impl IntoIterator<Item = (Thing, &'a str)>,

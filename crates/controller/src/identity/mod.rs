@@ -17,7 +17,7 @@ use crate::credentials::Keys;
 use crate::debug;
 use crate::harness::{ForAll, ReconcileAll};
 use crate::identities::allowed::{self, Allowed, Namespaces};
-use crate::identities::{Lists, Outcome, Outcomes, chain};
+use crate::identities::{Lists, ResolvedIdentities, ResolvedIdentity, chain};
 use crate::labels::{Controller, PassResult, Task, Watched};
 use crate::watch::{ChangeFilter, Filled, Unreadable, Watch};
 use foo_api::conditions::{self, NewCondition};
@@ -160,10 +160,10 @@ impl ReconcileAll for IdentityCache {
                 None => Use::Unknown,
                 Some(users) => users.get(&name).map_or(Use::None, Use::By),
             };
-            // First: a status write would make the known resourceVersion outdated.
+            // First: after a status write the known resourceVersion would be outdated.
             let (well, is_gone) = self.write_finalizer(identity, use_of_it).await;
             all_went_well &= well;
-            if let Some(outcome) = outcomes.get(&name).filter(|_| !is_gone && self.is_ours(identity)) {
+            if let Some(outcome) = outcomes.get(&name).filter(|_| !is_gone && self.is_owned(identity)) {
                 let well = self.write_status(identity, outcome, use_of_it).await;
                 self.record(identity, outcome, well);
                 all_went_well &= well;
@@ -175,7 +175,7 @@ impl ReconcileAll for IdentityCache {
 
 impl IdentityCache {
     /// For `/debug`: what it was resolved to. Names of credentials contain digests of keys, no keys.
-    fn record(&self, identity: &FooClusterIdentity, outcome: &Outcome, well: bool) {
+    fn record(&self, identity: &FooClusterIdentity, outcome: &ResolvedIdentity, well: bool) {
         let (debug, at) = (&self.context.debug, self.context.clock.now());
         let key = debug::Key::of(Controller::Identity, identity);
         let (result, next) =
@@ -221,7 +221,7 @@ impl IdentityCache {
         }
     }
 
-    fn outcomes(&self, identities: &[Arc<FooClusterIdentity>]) -> Outcomes {
+    fn outcomes(&self, identities: &[Arc<FooClusterIdentity>]) -> ResolvedIdentities {
         let specs = specs(identities);
         let secrets: chain::Secrets =
             self.read.iter().map(|(name, read)| (name.clone(), read.keys.clone())).collect();
@@ -232,16 +232,16 @@ impl IdentityCache {
         let readable = specs
             .iter()
             .map(|(name, spec)| (name.clone(), outcome(name, spec, &specs, &secrets, &namespaces)));
-        // It allows nobody, and says why.
+        // It allows no namespace, and shows why.
         let unreadable = self.unreadable.all_in("").into_iter().map(|(name, error)| {
             let message = format!("FooClusterIdentity {name} cannot be read: {error}");
             let credentials = Err(Blocked::new(Reason::IdentityInvalid, message));
-            (name, Outcome { credentials, allowed: Allowed::All, lists: Arc::default() })
+            (name, ResolvedIdentity { credentials, allowed: Allowed::All, lists: Arc::default() })
         });
         readable.chain(unreadable).collect()
     }
 
-    /// Makes identities owners of the Secrets they name, and of no others. Returns whether that succeeded.
+    /// Sets identities as owners of the Secrets they name, and of no others. Returns whether that succeeded.
     ///
     /// Kubernetes deletes a Secret with its last owner, so a Secret without keys is left alone: its name may
     /// be a mistake.
@@ -254,14 +254,14 @@ impl IdentityCache {
                     && !identity.labels().contains_key(KEEP_KEYS_LABEL)
             });
             let naming: Vec<Naming> = naming.filter_map(|identity| Naming::of(identity)).collect();
-            let holds_keys = self.read.get(&name).is_some_and(|read| read.keys.is_ok());
+            let has_keys = self.read.get(&name).is_some_and(|read| read.keys.is_ok());
             let is_alive = |uid: &str| identities.iter().any(|it| it.metadata.uid.as_deref() == Some(uid));
-            let Some(owners) = owners(secret.owner_references(), &naming, holds_keys, is_alive) else {
+            let Some(owners) = owners(secret.owner_references(), &naming, has_keys, is_alive) else {
                 continue;
             };
             let secrets: Api<Secret> =
                 Api::namespaced(self.context.client.clone(), &self.context.settings.identity_namespace);
-            // Not by server-side apply: whoever moved or restored the Secret also owns these entries.
+            // Not by server-side apply: the tool that moved or restored the Secret also owns these entries.
             let fields = json!({ "metadata": {
                 "uid": secret.uid(), "resourceVersion": secret.resource_version(), "ownerReferences": owners,
             } });
@@ -284,13 +284,13 @@ impl IdentityCache {
 
     /// Whether this manager writes its status. With `--watch-filter` another manager handles the other
     /// identities, with Secrets in another namespace.
-    fn is_ours(&self, identity: &FooClusterIdentity) -> bool {
+    fn is_owned(&self, identity: &FooClusterIdentity) -> bool {
         let filter = self.context.settings.watch_filter.as_ref();
         filter.is_none_or(|filter| identity.labels().get(WATCH_LABEL) == Some(filter))
     }
 
     /// The users of each identity; `None` until all FooClusters have been read.
-    fn users(&self, identities: &[Arc<FooClusterIdentity>], outcomes: &Outcomes) -> Option<Users> {
+    fn users(&self, identities: &[Arc<FooClusterIdentity>], outcomes: &ResolvedIdentities) -> Option<Users> {
         if !self.all_clusters.now() || self.unreadable_clusters.any() {
             return None;
         }
@@ -301,7 +301,7 @@ impl IdentityCache {
     }
 
     /// Adds the finalizer to an identity in use and removes it from others; all managers see the same
-    /// FooClusters. Returns whether that succeeded, and whether the identity is gone now.
+    /// FooClusters. Returns whether that succeeded, and whether the identity is deleted now.
     async fn write_finalizer(&self, identity: &FooClusterIdentity, use_of_it: Use<'_>) -> (bool, bool) {
         let is_held = identity.finalizers().iter().any(|finalizer| finalizer == IDENTITY_FINALIZER);
         let is_deleting = identity.metadata.deletion_timestamp.is_some();
@@ -330,11 +330,11 @@ impl IdentityCache {
     async fn write_status(
         &self,
         identity: &FooClusterIdentity,
-        outcome: &Outcome,
+        outcome: &ResolvedIdentity,
         use_of_it: Use<'_>,
     ) -> bool {
         let (status, reason, message) = match &outcome.credentials {
-            Ok(_) if outcome.allowed == Allowed::Nobody => (
+            Ok(_) if outcome.allowed == Allowed::Denied => (
                 "True",
                 Reason::Complete,
                 "no namespace may use it: spec.allowedNamespaces is not set".to_owned(),
@@ -355,8 +355,8 @@ impl IdentityCache {
             Use::By(users) => Some(in_use(users::in_words(users))),
             Use::None => None,
             Use::Unknown => {
-                let said = conditions::find(old, DELETING);
-                said.map(|condition| in_use(condition.message.clone()))
+                let before = conditions::find(old, DELETING);
+                before.map(|condition| in_use(condition.message.clone()))
             }
         };
         let wanted: Vec<NewCondition> = [Some(ready), deleting].into_iter().flatten().collect();
@@ -368,7 +368,7 @@ impl IdentityCache {
         let written = self.status.apply_if_changed(&api, identity, identity.status.as_ref(), &status).await;
         match written {
             Ok(_) => true,
-            // It is gone or was recreated; the watch reports either.
+            // It was deleted or recreated; the watch reports either.
             Err(apply::Error::Kube(error)) if apply::is_not_found(&error) || apply::is_conflict(&error) => {
                 true
             }
@@ -386,7 +386,7 @@ fn outcome(
     specs: &BTreeMap<String, &FooClusterIdentitySpec>,
     secrets: &chain::Secrets,
     namespaces: &Namespaces,
-) -> Outcome {
+) -> ResolvedIdentity {
     let (allowed, wrong) = allowed::allowed(spec.allowed_namespaces.as_ref(), namespaces);
     let credentials = match wrong {
         Some(wrong) => Err(Blocked::new(
@@ -395,14 +395,14 @@ fn outcome(
         )),
         None => chain::credentials(name, specs, secrets).map(Arc::new),
     };
-    Outcome { credentials, allowed, lists: Arc::new(Lists::of(name, spec)) }
+    ResolvedIdentity { credentials, allowed, lists: Arc::new(Lists::of(name, spec)) }
 }
 
 /// An identity that names a Secret.
 #[derive(Clone)]
 struct Naming {
     owner: OwnerReference,
-    /// It does not become an owner any more: a user who deletes it with `--cascade=orphan` wants to keep the
+    /// It does not become an owner any more: a user who deletes it with `--cascade=orphan` keeps the
     /// Secret.
     is_deleting: bool,
 }
@@ -414,12 +414,12 @@ impl Naming {
     }
 }
 
-/// The owners that a Secret needs, if they differ from the present ones. Identities that are gone are left to
+/// The owners that a Secret needs, if they differ from the present ones. Deleted identities are left to
 /// the garbage collector, which would race with a removal here.
 fn owners(
     there: &[OwnerReference],
     naming: &[Naming],
-    holds_keys: bool,
+    has_keys: bool,
     is_alive: impl Fn(&str) -> bool,
 ) -> Option<Vec<OwnerReference>> {
     let of_identity = |owner: &OwnerReference| {
@@ -437,7 +437,7 @@ fn owners(
             reference.api_version.clone_from(&it.owner.api_version);
         }
     }
-    if holds_keys {
+    if has_keys {
         let is_new = |new: &&Naming| !new.is_deleting && !there.iter().any(|it| same(it, new));
         for new in naming.iter().filter(is_new) {
             // A uid is that of one object: a reference with it to another kind is wrong, and the list has one entry per
@@ -496,35 +496,35 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_owned_by_the_identities_that_name_it_whoever_wrote_that() {
+    fn a_secret_is_owned_by_the_identities_that_name_it_whoever_wrote_the_owners() {
         let identity = |uid: &str| owner("FooClusterIdentity", uid);
         let alive = |uid: &str| uid != "gone";
         let (a, b, gone) = (&identity("a"), &identity("b"), &identity("gone"));
-        let theirs = &owner("ConfigMap", "x");
+        let foreign = &owner("ConfigMap", "x");
         let all =
             |owners: &[&OwnerReference]| owners.iter().map(|owner| (*owner).clone()).collect::<Vec<_>>();
         let naming = |owners: &[&OwnerReference], is_deleting| {
             all(owners).into_iter().map(|owner| Naming { owner, is_deleting }).collect::<Vec<_>>()
         };
-        let from = |there: &[&OwnerReference], by: &[&OwnerReference], holds| {
-            owners(&all(there), &naming(by, false), holds, alive)
+        let from = |there: &[&OwnerReference], by: &[&OwnerReference], with_keys| {
+            owners(&all(there), &naming(by, false), with_keys, alive)
         };
         assert_eq!(from(&[], &[a], true), Some(all(&[a])));
         assert_eq!(from(&[a], &[a], true), None, "nothing to write");
-        assert_eq!(from(&[a, theirs], &[b], true), Some(all(&[theirs, b])));
+        assert_eq!(from(&[a, foreign], &[b], true), Some(all(&[foreign, b])));
         let old = &OwnerReference { api_version: "infrastructure.foo.com/v1alpha0".to_owned(), ..a.clone() };
         assert_eq!(from(&[old], &[a], true), Some(all(&[a])), "another version is not served");
-        let another_kind = &OwnerReference { uid: a.uid.clone(), ..theirs.clone() };
+        let another_kind = &OwnerReference { uid: a.uid.clone(), ..foreign.clone() };
         let another_group = &OwnerReference { api_version: "example.com/v1alpha1".to_owned(), ..a.clone() };
         for wrong in [another_kind, another_group] {
             assert_eq!(
-                from(&[wrong, theirs], &[a], true),
-                Some(all(&[theirs, a])),
+                from(&[wrong, foreign], &[a], true),
+                Some(all(&[foreign, a])),
                 "the uid alone is not enough"
             );
-            assert_eq!(from(&[wrong], &[a], false), None, "it holds no keys of ours");
+            assert_eq!(from(&[wrong], &[a], false), None, "it has no keys of the identity");
         }
-        assert_eq!(from(&[theirs], &[a], false), None, "it holds no keys of ours");
+        assert_eq!(from(&[foreign], &[a], false), None, "it has no keys of the identity");
         assert_eq!(from(&[a], &[a], false), None, "keys that are spoilt for a moment");
         assert_eq!(from(&[gone], &[], true), None, "the garbage collector's");
         assert_eq!(from(&[gone], &[a], true), Some(all(&[gone, a])));

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// it is the default, or it is a source of the one they name.
 pub(super) type Users = BTreeMap<String, BTreeSet<String>>;
 
-/// The part of a FooCluster that names its identity, so that other invalid fields do not make it unreadable.
+/// The part of a FooCluster that names its identity, so that it can be read despite other invalid fields.
 #[derive(Resource, Clone, Debug, Default, Serialize, Deserialize)]
 #[resource(inherit = FooCluster)]
 pub(super) struct ClusterOfIdentity {
@@ -30,7 +30,7 @@ impl ClusterOfIdentity {
 }
 
 /// The users of each identity, whether it exists or not. A FooCluster that may not use the identity it names
-/// does not count, so nobody can block the deletion of an identity that is not theirs.
+/// does not count, so no user can block the deletion of another user's identity.
 pub(super) fn users<C: Borrow<ClusterOfIdentity>>(
     clusters: &[C],
     specs: &BTreeMap<String, &FooClusterIdentitySpec>,
@@ -104,6 +104,6 @@ mod tests {
     fn a_circle_of_sources_has_an_end() {
         let specs = [("a", role("b")), ("b", role("a"))];
         assert_eq!(seen(&[cluster("x", Some("a"))], &specs), json!({ "a": ["ns/x"], "b": ["ns/x"] }));
-        assert_eq!(seen(&[], &specs), json!({}), "nobody uses it, so nothing holds it");
+        assert_eq!(seen(&[], &specs), json!({}), "it is not used, so nothing blocks it");
     }
 }

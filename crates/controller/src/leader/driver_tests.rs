@@ -17,18 +17,18 @@ struct Server(Arc<Mutex<Inside>>);
 struct Inside {
     lease: Option<Value>,
     version: u64,
-    trouble: Trouble,
+    fault: Fault,
     writes: u32,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Trouble {
+enum Fault {
     #[default]
     None,
-    /// No request is answered.
-    Silent,
-    /// Writes take effect, but are not answered.
-    AnswersLost,
+    /// No request gets a response.
+    Hanging,
+    /// Writes take effect, but get no response.
+    ResponsesLost,
     /// Every request fails.
     Down,
 }
@@ -38,26 +38,26 @@ impl Server {
         let server = self.clone();
         let service = tower::service_fn(move |request: Request<Body>| {
             let server = server.clone();
-            async move { Ok::<_, Infallible>(server.answer(request).await) }
+            async move { Ok::<_, Infallible>(server.respond(request).await) }
         });
         Client::new(service, "default")
     }
 
-    async fn answer(&self, request: Request<Body>) -> Response<Body> {
-        let trouble = self.0.lock().unwrap().trouble;
-        if trouble == Trouble::Silent {
+    async fn respond(&self, request: Request<Body>) -> Response<Body> {
+        let fault = self.0.lock().unwrap().fault;
+        if fault == Fault::Hanging {
             return std::future::pending().await;
         }
-        if trouble == Trouble::Down {
+        if fault == Fault::Down {
             return status(StatusCode::INTERNAL_SERVER_ERROR);
         }
         let method = request.method().clone();
         let body = request.into_body().collect().await.unwrap().to_bytes();
-        let answer = self.carry_out(&method, &body);
-        if trouble == Trouble::AnswersLost && method != Method::GET {
+        let respond = self.carry_out(&method, &body);
+        if fault == Fault::ResponsesLost && method != Method::GET {
             return std::future::pending().await;
         }
-        answer
+        respond
     }
 
     fn carry_out(&self, method: &Method, body: &[u8]) -> Response<Body> {
@@ -96,8 +96,8 @@ impl Server {
             .to_owned()
     }
 
-    fn trouble(&self, trouble: Trouble) {
-        self.0.lock().unwrap().trouble = trouble;
+    fn fault(&self, fault: Fault) {
+        self.0.lock().unwrap().fault = fault;
     }
 }
 
@@ -139,7 +139,7 @@ fn counting(server: &Server, identity: &str, transitions: Counter) -> Candidate 
 
 /// Waits for the candidate to lead, for a limited time.
 async fn elected(candidate: &mut Candidate) -> Role {
-    timeout(Duration::from_mins(5), candidate.elected()).await.expect("somebody is elected")
+    timeout(Duration::from_mins(5), candidate.elected()).await.expect("one is elected")
 }
 
 async fn seconds(n: u64) {
@@ -206,14 +206,14 @@ async fn the_second_takes_over_from_one_that_vanished() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_leader_without_answers_stops_before_its_lease_ends() {
-    for trouble in [Trouble::Silent, Trouble::Down, Trouble::AnswersLost] {
+async fn a_leader_without_responses_stops_before_its_lease_expires() {
+    for fault in [Fault::Hanging, Fault::Down, Fault::ResponsesLost] {
         let server = Server::default();
         let mut first = candidate(&server, "first");
         elected(&mut first).await;
         let leadership = first.leadership();
         seconds(60).await;
-        server.trouble(trouble);
+        server.fault(fault);
         let began = Instant::now();
         let lost = timeout(Duration::from_mins(5), first.lost()).await;
         assert_eq!(lost, Ok(Role::Lost));
@@ -224,13 +224,13 @@ async fn a_leader_without_answers_stops_before_its_lease_ends() {
 
 #[tokio::test(start_paused = true)]
 async fn a_short_outage_is_survived() {
-    for trouble in [Trouble::Silent, Trouble::Down, Trouble::AnswersLost] {
+    for fault in [Fault::Hanging, Fault::Down, Fault::ResponsesLost] {
         let server = Server::default();
         let mut first = candidate(&server, "first");
         elected(&mut first).await;
-        server.trouble(trouble);
+        server.fault(fault);
         seconds(4).await;
-        server.trouble(Trouble::None);
+        server.fault(Fault::None);
         seconds(60).await;
         assert!(first.leadership().holds());
         assert_eq!(*first.standing().borrow(), Role::Leading);
@@ -238,7 +238,7 @@ async fn a_short_outage_is_survived() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lease_that_somebody_deleted_is_made_again_by_its_leader() {
+async fn a_deleted_lease_is_recreated_by_its_leader() {
     let server = Server::default();
     let mut first = candidate(&server, "first");
     elected(&mut first).await;
@@ -249,7 +249,7 @@ async fn a_lease_that_somebody_deleted_is_made_again_by_its_leader() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_leader_whose_lease_was_given_to_another_stops_with_its_next_renewal() {
+async fn a_leader_whose_lease_has_another_holder_stops_with_its_next_renewal() {
     let server = Server::default();
     let mut first = candidate(&server, "first");
     elected(&mut first).await;
@@ -300,7 +300,7 @@ async fn lists_that_keep_every_worker_busy_do_not_cost_the_lead() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn changes_of_the_holder_are_counted_by_who_sees_them() {
+async fn changes_of_the_holder_are_counted_by_each_observer() {
     let server = Server::default();
     let (of_first, of_second) = (Counter::default(), Counter::default());
     let mut first = counting(&server, "first", of_first.clone());
@@ -322,8 +322,8 @@ async fn an_election_that_stands_still_is_noticed() {
     elected(&mut first).await;
     let second = candidate(&server, "second");
     let seen = second.watchdog().downgrade();
-    for trouble in [Trouble::None, Trouble::Silent, Trouble::Down] {
-        server.trouble(trouble);
+    for fault in [Fault::None, Fault::Hanging, Fault::Down] {
+        server.fault(fault);
         for _ in 0..100 {
             tokio::time::sleep(Duration::from_millis(700)).await;
             assert!(seen.overdue().unwrap() < Duration::from_millis(100), "{:?}", seen.overdue());

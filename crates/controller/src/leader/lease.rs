@@ -9,7 +9,7 @@ use kube::Api;
 use kube::api::PostParams;
 use std::time::Duration;
 
-/// Identifies the Lease, and keeps the times in it that only people read.
+/// Identifies the Lease, and keeps the times in it that only users read.
 #[derive(Clone, Debug)]
 pub(super) struct LeaseObject {
     pub(super) api: Api<Lease>,
@@ -45,11 +45,11 @@ impl LeaseObject {
             }),
         };
         let params = PostParams::default();
-        let answer = match write.replaces {
+        let response = match write.replaces {
             Some(_) => self.api.replace(&self.name, &params, &lease).await,
             None => self.api.create(&params, &lease).await,
         };
-        match answer {
+        match response {
             Ok(lease) => Ok(Written::Done(self.noted(lease))),
             // A Lease that was deleted meanwhile must be read again, like one that was changed.
             Err(error) if is_conflict(&error) || is_not_found(&error) => Ok(Written::Conflict),

@@ -87,7 +87,7 @@ impl Candidate {
         let start = Instant::now();
         let leadership = Leadership::none(start);
         let release = CancellationToken::new();
-        let (told, standing) = watch::channel(Role::Starting);
+        let (announced, standing) = watch::channel(Role::Starting);
         let watchdog = Watchdog::default();
         let api: Api<Lease> = Api::namespaced(client, &settings.namespace);
         let driver = Driver {
@@ -97,7 +97,7 @@ impl Candidate {
             start,
             clock,
             leadership: leadership.clone(),
-            standing: told,
+            standing: announced,
             release: release.clone(),
             watchdog: watchdog.clone(),
             holder: None,
@@ -120,27 +120,27 @@ impl Candidate {
         clock: KubernetesClock,
         transitions: Counter,
     ) -> anyhow::Result<Self> {
-        let (tell, told) = oneshot::channel();
+        let (announce, announced) = oneshot::channel();
         let elect = move || {
             let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
                 Ok(runtime) => runtime,
-                Err(error) => return drop(tell.send(Err(error.into()))),
+                Err(error) => return drop(announce.send(Err(error.into()))),
             };
             runtime.block_on(async move {
                 let client = match client() {
                     Ok(client) => client,
-                    Err(error) => return drop(tell.send(Err(error.into()))),
+                    Err(error) => return drop(announce.send(Err(error.into()))),
                 };
                 let candidate = Self::start(client, settings, clock, transitions);
                 let mut standing = candidate.standing();
-                if tell.send(Ok(candidate)).is_ok() {
+                if announce.send(Ok(candidate)).is_ok() {
                     // The channel closes when the election ends.
                     while standing.changed().await.is_ok() {}
                 }
             });
         };
         std::thread::Builder::new().name("leader-election".to_owned()).spawn(elect)?;
-        told.await?
+        announced.await?
     }
 
     /// Whether this process leads, for all code that is about to change something.
@@ -215,22 +215,22 @@ impl Driver {
                     self.watchdog.rests();
                     self.leadership.ends_at(None);
                     tracing::error!("no longer the leader");
-                    self.tell(Role::Lost);
+                    self.announce(Role::Lost);
                     return;
                 }
             }
             self.count_transitions();
             self.log_role();
         }
-        self.let_go().await;
+        self.release_lease().await;
     }
 
     async fn read(&mut self) {
         let patience = self.patience();
         self.watchdog.expects(patience);
-        let answer = timeout(patience, self.lease.read()).await;
+        let response = timeout(patience, self.lease.read()).await;
         let now = self.start.elapsed();
-        match answer {
+        match response {
             Ok(Ok(record)) => self.election.was_read(now, record),
             Ok(Err(error)) => {
                 tracing::warn!(%error, "could not read the Lease");
@@ -247,8 +247,8 @@ impl Driver {
         let patience = self.patience();
         self.watchdog.expects(patience);
         let wall = kube_time(&self.clock);
-        let answer = timeout(patience, self.lease.write(write, wall)).await;
-        let written = match answer {
+        let response = timeout(patience, self.lease.write(write, wall)).await;
+        let written = match response {
             Ok(Ok(written)) => written,
             Ok(Err(error)) => {
                 tracing::warn!(%error, "could not write the Lease");
@@ -263,7 +263,7 @@ impl Driver {
         self.leadership.ends_at(self.election.leads_until());
     }
 
-    /// How long to wait for an answer: never past the end of the leadership.
+    /// How long to wait for a response: never past the end of the leadership.
     fn patience(&self) -> Duration {
         let now = self.start.elapsed();
         let left = self.election.leads_until().map(|until| until.saturating_sub(now));
@@ -282,24 +282,24 @@ impl Driver {
 
     fn log_role(&self) {
         if self.election.leads(self.start.elapsed()) {
-            self.tell(Role::Leading);
+            self.announce(Role::Leading);
         } else if *self.standing.borrow() != Role::Leading {
-            self.tell(Role::Standby { holder: self.election.holder().map(str::to_owned) });
+            self.announce(Role::Standby { holder: self.election.holder().map(str::to_owned) });
         }
     }
 
-    fn tell(&self, standing: Role) {
-        self.standing.send_if_modified(|told| {
-            if *told == standing {
+    fn announce(&self, standing: Role) {
+        self.standing.send_if_modified(|announced| {
+            if *announced == standing {
                 return false;
             }
             tracing::info!(?standing, "leader election");
-            *told = standing;
+            *announced = standing;
             true
         });
     }
 
-    async fn let_go(&mut self) {
+    async fn release_lease(&mut self) {
         self.watchdog.rests();
         let write = self.election.release(self.start.elapsed());
         self.leadership.ends_at(None);
@@ -311,6 +311,6 @@ impl Driver {
                 Err(_elapsed) => tracing::warn!("could not release the Lease in time"),
             }
         }
-        self.tell(Role::Released);
+        self.announce(Role::Released);
     }
 }

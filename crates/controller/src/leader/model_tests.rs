@@ -38,7 +38,7 @@ struct Candidate {
     election: Election,
     /// What it waits for, if anything.
     waiting: Option<Waiting>,
-    /// A write whose answer it does not wait for any more; it may still take effect at any time.
+    /// A write whose response it does not wait for any more; it may still take effect at any time.
     astray: Option<Write>,
     life: Life,
 }
@@ -53,7 +53,7 @@ enum Life {
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Waiting {
-    /// A read was answered; the answer is on its way. The moment at which it was sent cannot matter.
+    /// A read got a response; the response is on its way. The moment at which it was sent cannot matter.
     Read(Option<Record>),
     ToWrite(Write),
     Wrote(Option<Record>),
@@ -64,9 +64,9 @@ enum Move {
     TimePasses,
     /// A user deletes the Lease.
     Deletes,
-    Goes(usize),
+    Runs(usize),
     ServerActs(usize),
-    AnswerArrives(usize),
+    ResponseArrives(usize),
     GivesUp(usize),
     StrayArrives(usize),
     StrayIsLost(usize),
@@ -78,7 +78,7 @@ enum Move {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Accidents {
     Happen,
-    /// No: time passes, candidates work, the server answers. Each of these runs is also a run with faults,
+    /// No: time passes, candidates work, the server responds. Each of these runs is also a run with faults,
     /// and there are far fewer: errors in one of them are found at once.
     DoNotHappen,
 }
@@ -86,7 +86,7 @@ enum Accidents {
 impl Move {
     fn is_accident(self) -> bool {
         match self {
-            Self::TimePasses | Self::Goes(_) | Self::ServerActs(_) | Self::AnswerArrives(_) => false,
+            Self::TimePasses | Self::Runs(_) | Self::ServerActs(_) | Self::ResponseArrives(_) => false,
             Self::Deletes
             | Self::GivesUp(_)
             | Self::StrayArrives(_)
@@ -112,14 +112,14 @@ impl World {
         for (at, candidate) in self.candidates.iter().enumerate() {
             match &candidate.waiting {
                 None if candidate.life == Life::Ended => moves.push(Move::Restarts(at)),
-                None => moves.push(Move::Goes(at)),
+                None => moves.push(Move::Runs(at)),
                 // One delayed write of each candidate at a time keeps the number of worlds finite.
                 Some(Waiting::ToWrite(_)) if candidate.astray.is_some() => moves.push(Move::ServerActs(at)),
                 Some(Waiting::ToWrite(_)) => {
                     moves.extend([Move::ServerActs(at), Move::GivesUp(at)]);
                 }
                 Some(Waiting::Read(_) | Waiting::Wrote(_)) => {
-                    moves.extend([Move::AnswerArrives(at), Move::GivesUp(at)]);
+                    moves.extend([Move::ResponseArrives(at), Move::GivesUp(at)]);
                 }
             }
             if candidate.astray.is_some() {
@@ -135,17 +135,17 @@ impl World {
         match step {
             Move::TimePasses => self.candidates.iter_mut().for_each(Candidate::ages),
             Move::Deletes => self.lease = None,
-            Move::Goes(at) => {
+            Move::Runs(at) => {
                 let lease = self.lease.clone();
-                self.candidates[at].goes(lease);
+                self.candidates[at].runs(lease);
             }
             Move::ServerActs(at) => {
                 if let Some(Waiting::ToWrite(write)) = self.candidates[at].waiting.take() {
                     self.candidates[at].waiting = Some(Waiting::Wrote(self.write(&write, server)));
                 }
             }
-            Move::AnswerArrives(at) => self.candidates[at].hears(),
-            Move::GivesUp(at) => self.candidates[at].gives_up(),
+            Move::ResponseArrives(at) => self.candidates[at].receives(),
+            Move::GivesUp(at) => self.candidates[at].stops(),
             Move::StrayArrives(at) => {
                 if let Some(write) = self.candidates[at].astray.take() {
                     self.write(&write, server);
@@ -272,7 +272,7 @@ impl Candidate {
         self.election.aged(s(1));
     }
 
-    fn goes(&mut self, lease: Option<Record>) {
+    fn runs(&mut self, lease: Option<Record>) {
         match self.election.next(NOW) {
             Step::Read => self.waiting = Some(Waiting::Read(lease)),
             Step::Write(write) => self.waiting = Some(Waiting::ToWrite(write)),
@@ -281,16 +281,16 @@ impl Candidate {
         }
     }
 
-    fn hears(&mut self) {
+    fn receives(&mut self) {
         match self.waiting.take() {
             Some(Waiting::Read(record)) => self.election.was_read(NOW, record),
             Some(Waiting::Wrote(Some(record))) => self.election.was_written(NOW, Written::Done(record)),
             Some(Waiting::Wrote(None)) => self.election.was_written(NOW, Written::Conflict),
-            Some(Waiting::ToWrite(_)) | None => panic!("there is no answer"),
+            Some(Waiting::ToWrite(_)) | None => panic!("there is no response"),
         }
     }
 
-    fn gives_up(&mut self) {
+    fn stops(&mut self) {
         match self.waiting.take() {
             Some(Waiting::Read(_)) => self.election.was_not_read(NOW),
             Some(Waiting::ToWrite(write)) => {
@@ -307,7 +307,7 @@ impl Candidate {
 #[derive(Debug)]
 struct Found {
     two_leaders: bool,
-    somebody_led: bool,
+    any_leader: bool,
     worlds: usize,
     all: bool,
 }
@@ -317,9 +317,9 @@ fn explore(server: Server, timing: Timing, accidents: Accidents, most: usize) ->
     let start = World::new(timing);
     let mut known = HashSet::from([start.digest()]);
     let mut open = VecDeque::from([start]);
-    let mut found = Found { two_leaders: false, somebody_led: false, worlds: 1, all: false };
+    let mut found = Found { two_leaders: false, any_leader: false, worlds: 1, all: false };
     while let Some(world) = open.pop_front() {
-        found.somebody_led |= world.leaders() > 0;
+        found.any_leader |= world.leaders() > 0;
         found.two_leaders = world.leaders() > 1;
         if found.two_leaders || found.worlds > most {
             return found;
@@ -344,7 +344,7 @@ fn worlds() -> usize {
 #[test]
 fn two_candidates_never_lead_at_the_same_moment() {
     let found = explore(Server::Checks, SMALL, Accidents::Happen, worlds());
-    assert!(!found.two_leaders && found.somebody_led, "{found:?}");
+    assert!(!found.two_leaders && found.any_leader, "{found:?}");
     assert!(found.all || found.worlds > worlds(), "{found:?}");
 }
 
@@ -359,7 +359,7 @@ fn without_a_term_shorter_than_the_wait_of_others_the_model_finds_two_leaders() 
     let found = explore(Server::Checks, careless, Accidents::DoNotHappen, usize::MAX);
     assert!(found.two_leaders, "{found:?}");
     let careful = explore(Server::Checks, SMALL, Accidents::DoNotHappen, usize::MAX);
-    assert!(!careful.two_leaders && careful.somebody_led && careful.all, "{careful:?}");
+    assert!(!careful.two_leaders && careful.any_leader && careful.all, "{careful:?}");
 }
 
 proptest! {

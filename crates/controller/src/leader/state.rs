@@ -1,6 +1,6 @@
 //! The rules of the election: what a candidate does next, given what it has read and its own clock.
 //!
-//! Pure: no clock, no I/O. Moments are monotonic local time; the wall-clock times in a Lease are for people
+//! Pure: no clock, no I/O. Moments are monotonic local time; the wall-clock times in a Lease are for users
 //! only.
 //!
 //! Why two candidates never lead at the same moment, whatever is delayed or lost:
@@ -21,7 +21,7 @@
 //! * The renew deadline is shorter than the lease duration. The difference covers clocks that run at
 //!   different rates, and calls that were sent just before the end.
 //!
-//! A lost answer, a delayed write that arrives late, or a change by a third party only make others wait
+//! A lost response, a delayed write that arrives late, or a change by a third party only make others wait
 //! longer.
 
 use std::time::Duration;
@@ -215,7 +215,7 @@ impl Election {
                     return;
                 }
                 let until = sent.saturating_add(self.timing.renew_deadline);
-                // A late answer must not revive a leadership that has ended: work has stopped.
+                // A late response must not revive a leadership that has ended: work has stopped.
                 let revived = self.until.is_some_and(|until| now >= until);
                 if !revived && now < until {
                     self.until = Some(until);
@@ -230,11 +230,11 @@ impl Election {
         }
     }
 
-    /// The last write of a candidate whose work has ended, so that others need not wait longer than they must. `None` if the Lease is
-    /// not its own.
+    /// The last write of a candidate whose work has ended, so that others need not wait longer than they must. `None`
+    /// if the Lease is not its own.
     ///
-    /// A leader empties the Lease. A candidate that only created it leaves it for the rest of its own wait: until then one may still lead
-    /// by a Lease that was deleted.
+    /// A leader empties the Lease. A candidate that only created it leaves it for the rest of its own wait: until then
+    /// one may still lead by a Lease that was deleted.
     pub fn release(&mut self, now: Moment) -> Option<Write> {
         let leads = self.leads(now);
         let never_led = self.until.is_none() && self.phase != Phase::Over;
@@ -284,7 +284,7 @@ impl Election {
                         let changes = i32::from(holder != self.me);
                         let expires = seen.first.saturating_add(record.duration);
                         if now < expires {
-                            return self.look_again(expires, now);
+                            return self.read_again(expires, now);
                         }
                         self.acquire(version, record.transitions.saturating_add(changes))
                     }
@@ -298,7 +298,7 @@ impl Election {
 
     /// Reads the Lease again before `free`, the moment at which it expires, to notice both a release and a
     /// renewal.
-    fn look_again(&mut self, free: Moment, now: Moment) -> Step {
+    fn read_again(&mut self, free: Moment, now: Moment) -> Step {
         self.phase = Phase::Unsure;
         self.not_before = free.min(now.saturating_add(self.timing.retry_period));
         self.sleep(self.not_before, now)

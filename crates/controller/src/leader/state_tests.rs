@@ -9,7 +9,7 @@ const fn s(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-fn held_by(holder: &str, version: u32) -> Record {
+fn holder_is(holder: &str, version: u32) -> Record {
     Record {
         holder: Some(holder.into()),
         duration: TIMING.lease_duration,
@@ -19,7 +19,7 @@ fn held_by(holder: &str, version: u32) -> Record {
 }
 
 fn released() -> Record {
-    Record { holder: None, ..held_by("", 0) }
+    Record { holder: None, ..holder_is("", 0) }
 }
 
 fn written(election: &mut Election, now: Moment) -> Write {
@@ -36,32 +36,32 @@ fn leader() -> Election {
     me.was_read(s(0), Some(released()));
     let write = written(&mut me, s(0));
     assert_eq!((write.replaces.as_deref(), write.change), (Some("0"), Change::Acquire));
-    me.was_written(s(0), Written::Done(held_by("me", 1)));
+    me.was_written(s(0), Written::Done(holder_is("me", 1)));
     assert!(me.leads(s(0)));
     me
 }
 
 #[test]
-fn whoever_makes_a_lease_waits_for_one_who_may_lead_by_a_deleted_one() {
+fn a_candidate_that_creates_a_lease_waits_for_the_leader_of_a_deleted_one() {
     let mut me = Election::new("me", TIMING);
     me.was_read(s(0), None);
     let write = written(&mut me, s(0));
     assert_eq!((write.replaces, write.holder.as_deref()), (None, Some("me")));
-    me.was_written(s(0), Written::Done(held_by("me", 1)));
+    me.was_written(s(0), Written::Done(holder_is("me", 1)));
     for now in [0, 2, 4, 6, 8, 10, 12] {
         assert!(!me.leads(s(now)));
         assert_eq!(me.next(s(now)), Step::Sleep(s(2)), "at {now}");
-        me.was_read(s(now + 2), Some(held_by("me", 1)));
+        me.was_read(s(now + 2), Some(holder_is("me", 1)));
     }
-    me.was_read(s(15), Some(held_by("me", 1)));
+    me.was_read(s(15), Some(holder_is("me", 1)));
     let write = written(&mut me, s(15));
     assert_eq!((write.replaces.as_deref(), write.change), (Some("1"), Change::Acquire));
-    me.was_written(s(15), Written::Done(held_by("me", 2)));
+    me.was_written(s(15), Written::Done(holder_is("me", 2)));
     assert!(me.leads(s(15)));
 }
 
 #[test]
-fn a_leader_makes_its_deleted_lease_anew_at_once() {
+fn a_leader_recreates_its_deleted_lease_at_once() {
     let mut me = leader();
     written(&mut me, s(2));
     me.was_written(s(2), Written::Conflict);
@@ -74,7 +74,7 @@ fn a_leader_makes_its_deleted_lease_anew_at_once() {
 fn a_released_lease_is_taken_at_once() {
     for holder in [None, Some(String::new())] {
         let mut me = Election::new("me", TIMING);
-        me.was_read(s(0), Some(Record { holder, ..held_by("", 7) }));
+        me.was_read(s(0), Some(Record { holder, ..holder_is("", 7) }));
         let write = written(&mut me, s(0));
         assert_eq!(write.replaces.as_deref(), Some("7"));
         assert_eq!((write.change, write.transitions), (Change::Acquire, 4));
@@ -82,37 +82,37 @@ fn a_released_lease_is_taken_at_once() {
 }
 
 #[test]
-fn a_held_lease_is_looked_at_until_it_has_not_changed_for_its_duration() {
+fn another_holders_lease_is_read_until_it_has_not_changed_for_its_duration() {
     let mut me = Election::new("me", TIMING);
-    me.was_read(s(100), Some(held_by("other", 7)));
+    me.was_read(s(100), Some(holder_is("other", 7)));
     for now in [100, 102, 104, 106, 108, 110] {
         assert_eq!(me.next(s(now)), Step::Sleep(s(2)), "at {now}");
         assert_eq!(me.next(s(now + 2)), Step::Read);
-        me.was_read(s(now + 2), Some(held_by("other", 7)));
+        me.was_read(s(now + 2), Some(holder_is("other", 7)));
     }
     assert_eq!(me.next(s(114)), Step::Sleep(s(2)).min_sleep(s(1)), "wakes when it expires");
-    assert_eq!(me.next(s(115)), Step::Read, "one last look");
-    me.was_read(s(115), Some(held_by("other", 7)));
+    assert_eq!(me.next(s(115)), Step::Read, "one last read");
+    me.was_read(s(115), Some(holder_is("other", 7)));
     assert_eq!(written(&mut me, s(115)).replaces.as_deref(), Some("7"));
 }
 
 #[test]
-fn a_sign_of_life_starts_the_wait_anew() {
+fn a_renewal_by_the_holder_restarts_the_wait() {
     let mut me = Election::new("me", TIMING);
-    me.was_read(s(100), Some(held_by("other", 7)));
-    me.was_read(s(114), Some(held_by("other", 8)));
+    me.was_read(s(100), Some(holder_is("other", 7)));
+    me.was_read(s(114), Some(holder_is("other", 8)));
     assert!(matches!(me.next(s(128)), Step::Sleep(_)));
     assert_eq!(me.next(s(129)), Step::Read);
-    me.was_read(s(129), Some(held_by("other", 8)));
+    me.was_read(s(129), Some(holder_is("other", 8)));
     assert_eq!(written(&mut me, s(129)).replaces.as_deref(), Some("8"));
 }
 
 #[test]
 fn the_holders_own_duration_counts() {
     let mut me = Election::new("me", TIMING);
-    me.was_read(s(0), Some(Record { duration: s(60), ..held_by("other", 7) }));
+    me.was_read(s(0), Some(Record { duration: s(60), ..holder_is("other", 7) }));
     assert!(matches!(me.next(s(59)), Step::Sleep(_)));
-    me.was_read(s(60), Some(Record { duration: s(60), ..held_by("other", 7) }));
+    me.was_read(s(60), Some(Record { duration: s(60), ..holder_is("other", 7) }));
     assert!(matches!(me.next(s(60)), Step::Write(_)));
 }
 
@@ -122,7 +122,7 @@ fn a_leader_renews_every_retry_period_from_when_it_sent() {
     assert_eq!(me.next(s(0)), Step::Sleep(s(2)));
     let write = written(&mut me, s(2));
     assert_eq!((write.replaces.as_deref(), write.change, write.transitions), (Some("1"), Change::Renew, 3));
-    me.was_written(s(5), Written::Done(held_by("me", 2)));
+    me.was_written(s(5), Written::Done(holder_is("me", 2)));
     assert_eq!(me.leads_until(), Some(s(12)), "counted from when it was sent");
     assert_eq!(written(&mut me, s(5)).replaces.as_deref(), Some("2"));
 }
@@ -155,13 +155,13 @@ fn after_a_failure_the_lease_is_read_before_it_is_written_again() {
     assert_eq!(me.next(s(3)), Step::Sleep(s(2)));
     assert_eq!(me.next(s(5)), Step::Read);
     // The write had taken effect nevertheless.
-    me.was_read(s(5), Some(held_by("me", 2)));
+    me.was_read(s(5), Some(holder_is("me", 2)));
     assert_eq!(me.leads_until(), Some(s(10)), "reading extends nothing");
     assert_eq!(written(&mut me, s(5)).replaces.as_deref(), Some("2"));
 }
 
 #[test]
-fn a_conflict_is_looked_into_at_once() {
+fn after_a_conflict_the_lease_is_read_at_once() {
     let mut me = leader();
     written(&mut me, s(2));
     me.was_written(s(2), Written::Conflict);
@@ -170,7 +170,7 @@ fn a_conflict_is_looked_into_at_once() {
 
 #[test]
 fn a_leader_that_sees_another_holder_or_none_stops_at_once() {
-    for seen in [held_by("other", 9), released()] {
+    for seen in [holder_is("other", 9), released()] {
         let mut me = leader();
         written(&mut me, s(2));
         me.was_written(s(2), Written::Conflict);
@@ -181,28 +181,28 @@ fn a_leader_that_sees_another_holder_or_none_stops_at_once() {
 }
 
 #[test]
-fn an_answer_that_comes_too_late_makes_no_leader() {
+fn a_late_response_makes_no_leader() {
     let mut me = Election::new("me", TIMING);
     me.was_read(s(0), Some(released()));
     written(&mut me, s(0));
-    me.was_written(s(10), Written::Done(held_by("me", 1)));
+    me.was_written(s(10), Written::Done(holder_is("me", 1)));
     assert!(!me.leads(s(10)));
     // The Lease has its name, but another candidate may have led in between: it waits as for any other
     // holder.
     assert_eq!(me.next(s(12)), Step::Read);
-    me.was_read(s(12), Some(held_by("me", 1)));
+    me.was_read(s(12), Some(holder_is("me", 1)));
     assert!(matches!(me.next(s(12)), Step::Sleep(_)));
-    me.was_read(s(25), Some(held_by("me", 1)));
+    me.was_read(s(25), Some(holder_is("me", 1)));
     assert_eq!(written(&mut me, s(25)).change, Change::Acquire);
-    me.was_written(s(26), Written::Done(held_by("me", 2)));
+    me.was_written(s(26), Written::Done(holder_is("me", 2)));
     assert!(me.leads(s(26)));
 }
 
 #[test]
-fn a_leadership_that_ended_is_not_revived_by_a_late_answer() {
+fn a_lost_leadership_is_not_revived_by_a_late_response() {
     let mut me = leader();
     written(&mut me, s(9));
-    me.was_written(s(11), Written::Done(held_by("me", 2)));
+    me.was_written(s(11), Written::Done(holder_is("me", 2)));
     assert!(!me.leads(s(11)), "work has stopped at 10");
     assert_eq!(me.next(s(11)), Step::Stop);
 }
@@ -223,14 +223,14 @@ fn a_candidate_that_created_the_lease_and_does_not_lead_yet_leaves_it_for_the_re
     let mut me = Election::new("me", TIMING);
     me.was_read(s(0), None);
     written(&mut me, s(0));
-    me.was_written(s(0), Written::Done(held_by("me", 1)));
+    me.was_written(s(0), Written::Done(holder_is("me", 1)));
     assert!(!me.leads(s(4)));
     let write = me.release(s(4)).expect("a release");
     assert_eq!((write.holder.as_deref(), write.replaces.as_deref()), (Some("me"), Some("1")));
     assert_eq!(write.duration, s(11), "one may lead by a deleted Lease until then");
     assert_eq!(me.next(s(4)), Step::Stop);
     let mut standby = Election::new("me", TIMING);
-    standby.was_read(s(0), Some(held_by("other", 7)));
+    standby.was_read(s(0), Some(holder_is("other", 7)));
     assert_eq!(standby.release(s(1)), None, "it is another's");
 }
 

@@ -68,7 +68,7 @@ foo_cloud::metrics! {
     /// What is counted when it happens.
     struct Counted {
         passes: Initialized<PassLabels, Counter>, "foo_reconciles", "Finished reconciles of an object";
-        // 1 ms … 33 s: from a pool at rest to a pass full of cloud calls.
+        // 1 ms … 33 s: from an idle pool to a pass full of cloud calls.
         pass_seconds: Histograms<ControllerLabels> =
             Initialized::with(|| Histogram::new(exponential_buckets(0.001, 2.0, 16))),
             "foo_reconcile_seconds", "Duration of reconciles";
@@ -105,7 +105,7 @@ foo_cloud::metrics! {
         request_seconds: Histograms<VerbLabels> =
             Initialized::with(|| Histogram::new(exponential_buckets(0.001, 2.0, 15))),
             "foo_kube_request_seconds",
-            "Time until the API server began to answer a request, without the wait for the client-side rate limit";
+            "Time until the API server began to respond to a request, without the wait for the client-side rate limit";
         wait_seconds: Histograms<ClientLabels> =
             Initialized::with(|| Histogram::new(exponential_buckets(0.001, 4.0, 8))),
             "foo_kube_wait_seconds", "How long requests to the API server waited for the client-side rate limit";
@@ -382,8 +382,8 @@ mod tests {
     use foo_planner::Action;
     use foo_planner::action::PoolAction;
 
-    /// Dashboards and alerts depend on these names; `UPDATE_GOLDEN=1` rewrites the list. Nothing has happened yet: what an
-    /// alert counts is there nevertheless. The exceptions name themselves here.
+    /// Dashboards and alerts depend on these names; `UPDATE_GOLDEN=1` rewrites the list. Nothing has happened yet: what
+    /// an alert counts is there nevertheless. The exceptions name themselves here.
     #[test]
     fn the_names_are_as_documented() {
         let metrics = Metrics::new();

@@ -10,7 +10,7 @@ use kube::ResourceExt;
 use kube_runtime::reflector::{ObjectRef, Store};
 use std::sync::Arc;
 
-/// The caches that are looked into.
+/// The caches that are searched.
 pub(super) struct Caches {
     pub(super) machine_pools: Store<MachinePool>,
     pub(super) clusters: Store<Cluster>,
@@ -27,7 +27,7 @@ pub(super) struct Belonging {
 
 /// The control plane of that cluster.
 pub(super) enum ControlPlane {
-    /// An EKS cluster of ours, which reports all facts of the cluster itself.
+    /// A managed EKS cluster, which reports all facts of the cluster itself.
     Eks(Arc<FooControlPlane>),
     /// Another one, of which Cluster API has a kubeconfig.
     Other,
@@ -50,7 +50,7 @@ impl Belonging {
         Print {
             cluster: self.cluster.metadata.generation,
             endpoint: eks.and_then(|plane| plane.spec.control_plane_endpoint.clone()),
-            // Without what it says of add-ons and updates, which change by themselves.
+            // Without the state of add-ons and updates, which changes by itself.
             eks: eks.and_then(|plane| plane.status.as_ref()?.eks.as_ref()).map(|eks| EksStatus {
                 name: eks.name.clone(),
                 certificate_authority: eks.certificate_authority.clone(),
@@ -62,8 +62,8 @@ impl Belonging {
 }
 
 impl Caches {
-    /// The cluster, if a MachinePool of it names this FooNodeConfig and owns it, a reference that core sets. Owner references
-    /// alone prove nothing: any user who may create FooNodeConfigs can write them.
+    /// The cluster, if a MachinePool of it names this FooNodeConfig and owns it, a reference that core sets. Owner
+    /// references alone prove nothing: any user who may create FooNodeConfigs can write them.
     pub(super) fn belonging(&self, config: &FooNodeConfig) -> Result<Belonging, Blocked> {
         let pool = self.machine_pool(config)?;
         let namespace = config.namespace().unwrap_or_default();
@@ -102,10 +102,10 @@ impl Caches {
     }
 
     fn control_plane(&self, cluster: &Cluster) -> Result<ControlPlane, Blocked> {
-        let ours = cluster.spec.control_plane_ref.as_ref().filter(|reference| {
+        let own = cluster.spec.control_plane_ref.as_ref().filter(|reference| {
             reference.kind == "FooControlPlane" && reference.api_group == names::CONTROL_PLANE_GROUP
         });
-        let Some(reference) = ours else { return Ok(ControlPlane::Other) };
+        let Some(reference) = own else { return Ok(ControlPlane::Other) };
         let namespace = cluster.namespace().unwrap_or_default();
         let found = self.control_planes.get(&ObjectRef::new(&reference.name).within(&namespace));
         let found = found.ok_or_else(|| {

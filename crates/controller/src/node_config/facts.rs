@@ -17,7 +17,7 @@ pub(super) struct Facts {
     pub(super) paused: bool,
     /// What its deletion waits for, if it is being deleted.
     pub(super) deleting: Option<Blocked>,
-    /// Size of the user data in bytes, or why there is none; `None` when it was not looked at.
+    /// Size of the user data in bytes, or why there is none; `None` when it was not read.
     pub(super) made: Option<Result<usize, Blocked>>,
 }
 
@@ -68,7 +68,7 @@ fn of_eks(config: &FooNodeConfig, control_plane: &FooControlPlane) -> Result<Clu
     }
 }
 
-/// The kubeconfig has endpoint and certificate authority; all else is the user's to say.
+/// The kubeconfig has endpoint and certificate authority; the user sets all else.
 fn of_kubeconfig(
     config: &FooNodeConfig,
     cluster: &Cluster,

@@ -5,10 +5,10 @@ use base64::engine::general_purpose::STANDARD;
 use foo_api::FooNodeConfigSpec;
 use foo_api::node_config as api;
 use foo_bootstrap::input::{FileInput, KubeletInput, MirrorInput, TaintInput};
-use foo_bootstrap::{Compression, Family, NodeInput, Refusal, RefusalKind};
+use foo_bootstrap::{Compression, Family, InputRefusal, NodeInput, RefusalKind};
 use foo_model::{Blocked, Reason};
 
-/// What nodes are told, except what is known of their cluster (`spec.cluster`).
+/// Settings of nodes, except those known from their cluster (`spec.cluster`).
 pub(super) fn node(spec: &FooNodeConfigSpec) -> Result<NodeInput, Blocked> {
     // Every field by name: the compiler finds one that would be ignored.
     let FooNodeConfigSpec {
@@ -67,7 +67,7 @@ fn file((index, file): (usize, &api::NodeFile)) -> Result<FileInput, Blocked> {
         api::FileEncoding::Base64 => {
             let text: String = content.split_whitespace().collect();
             STANDARD.decode(text).map_err(|_| {
-                let message = format!("files[{index}].content: is not base64, which encoding says it is");
+                let message = format!("files[{index}].content: is not base64, although encoding is Base64");
                 Blocked::new(Reason::NodeConfigInvalid, message)
             })?
         }
@@ -145,7 +145,7 @@ fn topology_policy(policy: api::TopologyManagerPolicy) -> String {
 const SHOWN: usize = 10;
 
 /// Everything that is wrong, in one message.
-pub(super) fn refused(refusals: &[Refusal]) -> Blocked {
+pub(super) fn refused(refusals: &[InputRefusal]) -> Blocked {
     let reason = match refusals {
         [only] if only.kind == RefusalKind::TooLong => Reason::UserDataTooLarge,
         _ => Reason::NodeConfigInvalid,
@@ -158,7 +158,7 @@ pub(super) fn refused(refusals: &[Refusal]) -> Blocked {
 }
 
 /// With the path of the field, or the fact of the cluster that is wrong.
-fn worded(refusal: &Refusal) -> String {
+fn worded(refusal: &InputRefusal) -> String {
     match refusal.field.strip_prefix("cluster.") {
         Some(fact) => format!("{fact} of the cluster: {}", refusal.message),
         None => format!("spec.{refusal}"),
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// The two types spell their fields alike, so what one writes the other one reads, but for the content of files.
+    /// The two types spell their fields alike, so what one writes the other one reads, except the content of files.
     #[test]
     fn every_field_of_a_spec_reaches_the_nodes() {
         let spec = json!({
@@ -212,18 +212,19 @@ mod tests {
         assert_eq!((text.owner.as_deref(), text.permissions.as_deref()), (Some("o:o"), Some("0600")));
         assert_eq!(file("/wD\n+\n", "Base64").unwrap().content, [0xff, 0x00, 0xfe]);
         let refused = file("%", "Base64").unwrap_err();
-        assert_eq!(refused.message, "files[0].content: is not base64, which encoding says it is");
+        assert_eq!(refused.message, "files[0].content: is not base64, although encoding is Base64");
     }
 
     #[test]
-    fn all_that_is_wrong_is_said_at_once() {
-        let refusal = |field: &str, kind| Refusal { field: field.into(), kind, message: "is wrong".into() };
+    fn all_mistakes_are_reported_at_once() {
+        let refusal =
+            |field: &str, kind| InputRefusal { field: field.into(), kind, message: "is wrong".into() };
         let two = [refusal("labels[x]", RefusalKind::Invalid), refusal("cluster.dns", RefusalKind::Invalid)];
         let blocked = refused(&two);
         assert_eq!(blocked.reason, Reason::NodeConfigInvalid);
         assert_eq!(blocked.message, "spec.labels[x]: is wrong; dns of the cluster: is wrong");
         assert_eq!(refused(&[refusal("compression", RefusalKind::TooLong)]).reason, Reason::UserDataTooLarge);
-        let many: Vec<Refusal> = (0..12).map(|_| refusal("extra", RefusalKind::Invalid)).collect();
+        let many: Vec<InputRefusal> = (0..12).map(|_| refusal("extra", RefusalKind::Invalid)).collect();
         assert!(refused(&many).message.ends_with("; and 2 more"));
     }
 }

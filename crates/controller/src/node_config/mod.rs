@@ -1,9 +1,10 @@
 //! FooNodeConfig: user data for the Nodes of a MachinePool, in a Secret that Cluster API hands on to the pool.
 //!
-//! A pass joins what the control plane reports of the cluster with what the user wrote about the Nodes, has `foo-bootstrap`
-//! render it, and keeps the Secret as it has to be. For cluster-autoscaler it writes what it knows of Nodes to the MachinePool
-//! (`scale_from_zero`). The user data has no token and no time: it changes with its inputs only,
-//! and a change replaces the Nodes of the pool. While something is wrong, the Secret stays as it was written last.
+//! A pass joins what the control plane reports of the cluster with what the user wrote about the Nodes, has
+//! `foo-bootstrap` render it, and keeps the Secret as it has to be. For cluster-autoscaler it writes what it knows of
+//! Nodes to the MachinePool (`scale_from_zero`). The user data has no token and no time: it changes with its inputs
+//! only, and a change replaces the Nodes of the pool. While something is wrong, the Secret stays as it was written
+//! last.
 
 mod belonging;
 mod facts;
@@ -16,7 +17,7 @@ use crate::Context;
 use crate::apply::{self, StatusWriter, Written};
 use crate::backoff::jittered;
 use crate::clock::kube_time;
-use crate::harness::{Harness, Outcome, Reconciler};
+use crate::harness::{Harness, PassOutcome, Reconciler};
 use crate::kubeconfig;
 use crate::labels::{Controller, Watched};
 use crate::owners;
@@ -38,7 +39,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// When something is looked at again that no watch may report: a Secret without the label of a cluster.
+/// When something is read again that no watch may report: a Secret without the label of a cluster.
 const TRY_AGAIN: Duration = Duration::from_secs(30);
 
 /// Runs the controller until `shutdown` resolves.
@@ -144,7 +145,7 @@ impl Reconciler for NodeConfigs {
         Some(config.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default())
     }
 
-    async fn pass(&self, gathered: Gathered) -> Result<Outcome, apply::Error> {
+    async fn pass(&self, gathered: Gathered) -> Result<PassOutcome, apply::Error> {
         self.pass_over(&gathered.config, &gathered.belonging).await
     }
 }
@@ -154,18 +155,18 @@ impl NodeConfigs {
         &self,
         config: &FooNodeConfig,
         belonging: &Result<Belonging, Blocked>,
-    ) -> Result<Outcome, apply::Error> {
+    ) -> Result<PassOutcome, apply::Error> {
         let cluster = belonging.as_ref().ok().map(|belonging| belonging.cluster.as_ref());
         let paused = owners::is_paused(config, cluster);
         if config.metadata.deletion_timestamp.is_some() {
-            return self.see_off(config, paused).await;
+            return self.report_deletion(config, paused).await;
         }
         if paused {
             let written = self.publish(config, &Facts { paused, ..Facts::default() }).await?;
-            return Ok(Outcome::wrote(written, Action::await_change()));
+            return Ok(PassOutcome::wrote(written, Action::await_change()));
         }
         let made = match belonging {
-            Ok(belonging) => self.make(config, belonging).await?,
+            Ok(belonging) => self.write(config, belonging).await?,
             Err(blocked) => Err(blocked.clone()),
         };
         let period = if made.is_ok() { self.context.settings.sync_period } else { TRY_AGAIN };
@@ -173,11 +174,11 @@ impl NodeConfigs {
         let facts = Facts { made: Some(made.map(|kept| kept.bytes)), ..Facts::default() };
         let written = self.publish(config, &facts).await?;
         let written = if wrote_secret { Written::Yes } else { written };
-        Ok(Outcome::wrote(written, Action::requeue(jittered(period, &config.name_any()))))
+        Ok(PassOutcome::wrote(written, Action::requeue(jittered(period, &config.name_any()))))
     }
 
     /// Renders the user data and keeps its Secret.
-    async fn make(
+    async fn write(
         &self,
         config: &FooNodeConfig,
         belonging: &Belonging,
@@ -204,19 +205,23 @@ impl NodeConfigs {
     }
 
     /// The object is being deleted. The provider has no finalizer on it: the garbage collector deletes its Secret.
-    /// Finalizers of others may block the deletion, and the status says so.
-    async fn see_off(&self, config: &FooNodeConfig, paused: bool) -> Result<Outcome, apply::Error> {
+    /// Finalizers of others may block the deletion, and the status reports it.
+    async fn report_deletion(
+        &self,
+        config: &FooNodeConfig,
+        paused: bool,
+    ) -> Result<PassOutcome, apply::Error> {
         if config.finalizers().is_empty() {
-            return Ok(Outcome::settled(Action::await_change()));
+            return Ok(PassOutcome::settled(Action::await_change()));
         }
         let others = some_names(config.finalizers().iter().map(String::as_str));
         let message = format!("waiting for other controllers to remove their finalizers: {others}");
         let deleting = Some(Blocked::new(Reason::WaitingForFinalizers, message));
         match self.publish(config, &Facts { paused, deleting, ..Facts::default() }).await {
-            Ok(written) => Ok(Outcome::wrote(written, Action::await_change())),
+            Ok(written) => Ok(PassOutcome::wrote(written, Action::await_change())),
             // It was deleted meanwhile.
             Err(apply::Error::Kube(error)) if apply::is_conflict(&error) || apply::is_not_found(&error) => {
-                Ok(Outcome::settled(Action::await_change()))
+                Ok(PassOutcome::settled(Action::await_change()))
             }
             Err(error) => Err(error),
         }

@@ -1,9 +1,9 @@
 //! Labels, taints and the number of pods of Nodes that do not exist yet.
 //!
 //! cluster-autoscaler reads capacity from the FooMachinePool, and these three only from annotations of the MachinePool
-//! (cluster-autoscaler, provider `clusterapi`, "Scale from zero support"). A MachinePool that it scales gets them from the
-//! FooNodeConfig. An annotation that a user or a topology wrote stays: each is applied without `force`, by a field manager of its
-//! own, so that one conflict does not keep the others from being written.
+//! (cluster-autoscaler, provider `clusterapi`, "Scale from zero support"). A MachinePool that it scales gets them from
+//! the FooNodeConfig. An annotation that a user or a topology wrote stays: each is applied without `force`, by a field
+//! manager of its own, so that one conflict does not keep the others from being written.
 
 use crate::apply;
 use foo_api::FooNodeConfigSpec;
@@ -24,16 +24,16 @@ const REMEMBERED: usize = 10_000;
 /// The present value of an annotation, and the one that was applied.
 type Sent = (Option<String>, Option<String>);
 
-/// What was sent last, by uid of the MachinePool and annotation: the present value, and the one that was applied. As long as both
-/// are the same nothing is sent again: another manager owns the annotation.
+/// What was sent last, by uid of the MachinePool and annotation: the present value, and the one that was applied. As
+/// long as both are the same nothing is sent again: another manager owns the annotation.
 #[derive(Debug, Default)]
 pub(super) struct ScaleFromZero {
     sent: Mutex<HashMap<(String, &'static str), Sent>>,
 }
 
 impl ScaleFromZero {
-    /// Applies what differs. Nothing is written to a MachinePool that cluster-autoscaler does not scale and that has none of them.
-    /// What fails is tried again by the next pass: Nodes do not wait for it.
+    /// Applies what differs. Nothing is written to a MachinePool that cluster-autoscaler does not scale and that has
+    /// none of them. What fails is tried again by the next pass: Nodes do not wait for it.
     pub(super) async fn publish(&self, client: &Client, pool: &MachinePool, spec: &FooNodeConfigSpec) {
         let uid = pool.uid().unwrap_or_default();
         let api: Api<MachinePool> = Api::namespaced(client.clone(), &pool.namespace().unwrap_or_default());
@@ -53,7 +53,7 @@ impl ScaleFromZero {
             match apply::apply_unless_owned(&api, &pool.name_any(), manager, fields).await {
                 Ok(_) => {}
                 Err(error) if apply::is_conflict(&error) || apply::is_not_found(&error) => {
-                    tracing::debug!(%error, pool = pool.name_any(), annotation, "the annotation is not ours");
+                    tracing::debug!(%error, pool = pool.name_any(), annotation, "the annotation has another owner");
                 }
                 Err(error) => {
                     self.forget(&key);

@@ -36,7 +36,7 @@ pub(super) async fn keep(
     }
     if let Some(there) = secrets.get_opt(&name).await? {
         let same_data = has_only(&there, &user_data);
-        if let Some(blocked) = not_ours(&there, config, same_data) {
+        if let Some(blocked) = has_other_content(&there, config, same_data) {
             return Ok(Err(blocked));
         }
         if same_data && is_labelled(&there, cluster) && has_current_owner(&there, config) {
@@ -56,10 +56,10 @@ pub(super) async fn keep(
     Ok(Ok(Kept { bytes, written: Written::Yes }))
 }
 
-/// Why a Secret of that name is left alone: another owner's, or a user's. One without any owner, as after a restore from a
-/// backup, counts as written by the provider if its content is what the provider would write. The type of a Secret cannot
-/// be changed.
-fn not_ours(there: &Secret, config: &FooNodeConfig, same_data: bool) -> Option<Blocked> {
+/// Why a Secret of that name is left alone: another owner's, or a user's. One without any owner, as after a restore
+/// from a backup, counts as written by the provider if its content is what the provider would write. The type of a
+/// Secret cannot be changed.
+fn has_other_content(there: &Secret, config: &FooNodeConfig, same_data: bool) -> Option<Blocked> {
     let name = there.name_any();
     let restored = there.owner_references().is_empty() && same_data;
     let message = if !is_owned_by(there, config) && !restored {

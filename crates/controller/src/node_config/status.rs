@@ -10,7 +10,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::ResourceExt;
 
 /// Status, reason and message of a condition.
-type Said = (&'static str, String, String);
+type Verdict = (&'static str, String, String);
 
 /// The status.
 pub(super) fn status(config: &FooNodeConfig, facts: &Facts, now: Timestamp) -> FooNodeConfigStatus {
@@ -29,7 +29,7 @@ pub(super) fn status(config: &FooNodeConfig, facts: &Facts, now: Timestamp) -> F
 }
 
 fn wanted(old: &FooNodeConfigStatus, facts: &Facts) -> Vec<NewCondition> {
-    let of = |kind: &str, (status, reason, message): Said| NewCondition {
+    let of = |kind: &str, (status, reason, message): Verdict| NewCondition {
         kind: kind.to_owned(),
         status,
         reason,
@@ -52,40 +52,41 @@ fn wanted(old: &FooNodeConfigStatus, facts: &Facts) -> Vec<NewCondition> {
 }
 
 /// Whether the user data is what the spec and the cluster ask for.
-fn ready(old: &FooNodeConfigStatus, facts: &Facts) -> Said {
+fn ready(old: &FooNodeConfigStatus, facts: &Facts) -> Verdict {
     match &facts.made {
         Some(Ok(_)) => ("True", Reason::UserDataReady.into(), String::new()),
         Some(Err(blocked)) => refused(blocked),
-        None => said_before(old, "Ready"),
+        None => as_before(old, "Ready"),
     }
 }
 
 /// Whether there is user data, perhaps that of an earlier spec.
-fn available(old: &FooNodeConfigStatus, facts: &Facts) -> Said {
+fn available(old: &FooNodeConfigStatus, facts: &Facts) -> Verdict {
     match &facts.made {
         Some(Ok(_)) => ("True", Reason::DataSecretWritten.into(), String::new()),
         Some(Err(blocked)) if old.ready != Some(true) || blocked.reason == Reason::DataSecretNotOwned => {
             refused(blocked)
         }
         Some(Err(_)) => ("True", Reason::DataSecretOutdated.into(), OUTDATED.to_owned()),
-        None => said_before(old, "DataSecretAvailable"),
+        None => as_before(old, "DataSecretAvailable"),
     }
 }
 
-const OUTDATED: &str = "the Secret has the user data that was written last; the condition Ready says why it is not written again";
+const OUTDATED: &str =
+    "the Secret has the user data that was written last; see condition Ready for why it is not written again";
 
-fn refused(blocked: &Blocked) -> Said {
+fn refused(blocked: &Blocked) -> Verdict {
     ("False", blocked.reason.into(), blocked.message.clone())
 }
 
 /// The same as in the present status.
-fn said_before(old: &FooNodeConfigStatus, kind: &str) -> Said {
+fn as_before(old: &FooNodeConfigStatus, kind: &str) -> Verdict {
     let unknown =
         || ("Unknown", Reason::NotChecked.into(), "not checked while paused or being deleted".to_owned());
     conditions::find(&old.conditions, kind).map_or_else(unknown, repeated)
 }
 
-fn repeated(before: &Condition) -> Said {
+fn repeated(before: &Condition) -> Verdict {
     let status = match before.status.as_str() {
         "True" => "True",
         "False" => "False",

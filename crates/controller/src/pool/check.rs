@@ -9,7 +9,7 @@ use foo_planner::{Memory, Plan};
 pub(super) struct CheckedPlan(Plan);
 
 impl CheckedPlan {
-    /// The plan made from these inputs; if it breaks an invariant, a plan that does nothing and says why.
+    /// The plan made from these inputs; if it breaks an invariant, a plan that does nothing and shows why.
     pub(super) fn of(mut plan: Plan, inputs: &Inputs<'_>, memory: &Memory, metrics: &Metrics) -> Self {
         let violations = foo_planner::check::violations(&inputs.desired, &inputs.observed, memory, &plan);
         if !violations.is_empty() {

@@ -1,11 +1,12 @@
 //! Adds a failed or refused action to the report of its plan.
 //!
 //! The planner reports what is true; it cannot know that AWS refuses its requests. Here a refusal becomes
-//! part of the conditions, in words that stay the same while the cause does.
+//! part of the conditions, as texts that stay the same while the cause does.
 
-use super::pass::{Failure, Pass};
+use super::pass::{ActionFailure, Pass};
 use crate::labels::Invariant;
 use crate::metrics::Metrics;
+
 use foo_cloud::{CloudError, ErrorKind};
 use foo_model::{Blocked, Reason};
 use foo_planner::action::ReadAction;
@@ -37,10 +38,10 @@ pub(super) fn add(pass: &mut Pass, unseen: &Unseen, region: &str) {
 }
 
 /// An action failed; `region` is where AWS is called.
-fn failed(report: &mut Report, action: &Action, failure: &Failure, region: &str) {
+fn failed(report: &mut Report, action: &Action, failure: &ActionFailure, region: &str) {
     match failure {
-        Failure::Cloud(error) => refusal(report, action, error, region),
-        Failure::Kubernetes(_) => {
+        ActionFailure::Cloud(error) => refusal(report, action, error, region),
+        ActionFailure::Kubernetes(_) => {
             let what = action.kind();
             let message = format!("{what} failed: {failure}");
             put(report, ConditionKind::Ready, Reason::KubernetesRequestFailed, message);
@@ -95,7 +96,7 @@ fn blind(report: &mut Report, error: &CloudError) {
     }
 }
 
-/// The plan would break an invariant: nothing of it is carried out, and logs, metrics and an event say so.
+/// The plan would break an invariant: nothing of it is carried out, and logs, metrics and an event report it.
 pub(super) fn refused(plan: &mut Plan, violations: &[Violation], metrics: &Metrics) {
     let text: Vec<String> = violations.iter().map(ToString::to_string).collect();
     let message = format!(

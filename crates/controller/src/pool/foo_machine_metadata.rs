@@ -1,5 +1,5 @@
-//! Keeps the owners, labels, finalizer and annotations of a FooMachine as the provider created them, whoever
-//! changes them.
+//! Keeps the owners, labels, finalizer and annotations of a FooMachine as the provider created them, whichever user or
+//! controller changes them.
 //!
 //! Cluster API finds FooMachines by their labels, the garbage collector by their owners, and without our
 //! finalizer an instance would outlive its FooMachine. One patch repairs everything.
@@ -17,7 +17,7 @@ use kube::{Api, Resource, ResourceExt};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The owners of a FooMachine besides its Machine, which Cluster API makes its controller.
+/// The owners of a FooMachine besides its Machine, which Cluster API sets as its controller.
 ///
 /// The Cluster is an owner because of the garbage collector: when a MachinePool is deleted in the foreground,
 /// it deletes at once whatever has no other owner, and Cluster API skips the drain of a Machine whose
@@ -40,7 +40,7 @@ pub(super) fn labels(pool: &FooMachinePool, cluster: &str, machine_pool: &str) -
 
 /// The owners that a FooMachine needs; `None` if it has them.
 ///
-/// Missing owners are added, and the API version of present ones is updated: Cluster API looks for owners by
+/// Missing owners are added, and the API version of present ones is updated: Cluster API finds owners by
 /// group and version. A FooMachine belongs to one pool for ever, so references to other pools are removed.
 fn right_owners(
     machine: &FooMachine,
@@ -101,7 +101,7 @@ fn written(at: KubernetesTime) -> Option<String> {
 }
 
 /// Since when the instance waits for our hook, according to the annotation.
-pub(super) fn held_since(machine: &FooMachine) -> Option<KubernetesTime> {
+pub(super) fn waiting_since(machine: &FooMachine) -> Option<KubernetesTime> {
     let text = machine.annotations().get(names::DRAIN_HOOK_SINCE_ANNOTATION)?;
     text.parse::<jiff::Timestamp>().ok().map(from_kube)
 }

@@ -285,7 +285,7 @@ mod tests {
 
     /// A pass over a pool reads only objects that may belong to it, however many others there are.
     #[test]
-    fn a_pool_is_gathered_without_a_look_at_the_machines_of_others() {
+    fn a_pool_is_gathered_without_the_machines_of_others() {
         let by_name = ByName::default();
         let (others, own) = (10_000_u32, 3_u32);
         let machine = |namespace: &str, pool: &str, number: u32| {
@@ -302,13 +302,13 @@ mod tests {
         for number in 0..own {
             by_name.insert(machine("ns", "workers", number));
         }
-        let looked_at = std::cell::Cell::new(0);
+        let visited = std::cell::Cell::new(0);
         let began = std::time::Instant::now();
         let found = by_name.beginning_with("ns", name_head("workers"), |machine| {
-            looked_at.set(looked_at.get() + 1);
+            visited.set(visited.get() + 1);
             belongs_to(machine, "workers")
         });
         println!("{own} of {} FooMachines in {:?}", 2 * others + own, began.elapsed());
-        assert_eq!((found.len(), looked_at.get()), (3, 3));
+        assert_eq!((found.len(), visited.get()), (3, 3));
     }
 }

@@ -1,4 +1,4 @@
-//! Verifies I10 at run time: a pool at rest causes no work. A pass with the same observations as the one
+//! Verifies I10 at run time: an idle pool causes no work. A pass with the same observations as the one
 //! before has nothing to do and nothing to write, unless a timer of the last plan caused it.
 //!
 //! One exception is harmless: another writer may have overwritten our status. So are a few within a moment:
@@ -19,7 +19,7 @@ const LAG: Duration = Duration::from_mins(1);
 /// What repeats less often than this is not a loop.
 const LOOPS_WITHIN: Duration = Duration::from_mins(15);
 
-/// What the last pass of a pool observed, and whether the pool is at rest.
+/// What the last pass of a pool observed, and whether the pool is idle.
 #[derive(Debug, Default)]
 pub(super) struct IdleCheck {
     seen: Option<u64>,
@@ -78,7 +78,7 @@ pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) ->
         launch_failure: shortage,
         termination_causes: causes,
     } = observed;
-    let looks: [&dyn Debug; 4] = [seen(group), seen(template), seen(stored), seen(hook)];
+    let reads: [&dyn Debug; 4] = [seen(group), seen(template), seen(stored), seen(hook)];
     let remembered = remembered(memory);
     let objects: [&dyn Debug; 12] = [
         desired,
@@ -95,7 +95,7 @@ pub(super) fn digest(desired: &Desired, observed: &Observed, memory: &Memory) ->
         &remembered,
     ];
     let mut digest = Digest(DefaultHasher::new());
-    for part in looks.iter().chain(&objects) {
+    for part in reads.iter().chain(&objects) {
         // Writing to a hasher cannot fail.
         let _written = writeln!(digest, "{part:?}");
     }
@@ -128,7 +128,7 @@ fn remembered(memory: &Memory) -> String {
     let known = |RolloutProgress { hash, since: _, available, ready, relapses, waiting_since: _ }: &RolloutProgress| {
         format!("{hash:?} {available:?} {ready:?} {relapses:?}")
     };
-    let held = |HookWait { since: _, last_heartbeat: _, completed }: &HookWait| completed.is_some();
+    let kept = |HookWait { since: _, last_heartbeat: _, completed }: &HookWait| completed.is_some();
     let done = |Cordon { at: _, done }: &Cordon| *done;
     let buys = |it: &Purchase| (it.on_demand_base, it.on_demand_percentage, it.changed.is_some());
     let parts: [&dyn Debug; 12] = [
@@ -142,17 +142,17 @@ fn remembered(memory: &Memory) -> String {
         &created_machines.keys(),
         &progress.as_ref().map(known),
         round,
-        &holds.iter().map(|(id, hold)| (id, held(hold))).collect::<Vec<_>>(),
+        &holds.iter().map(|(id, hold)| (id, kept(hold))).collect::<Vec<_>>(),
         &cordons.iter().map(|(id, cordon)| (id, done(cordon))).collect::<Vec<_>>(),
     ];
     format!("{parts:?}")
 }
 
 /// A value that was observed, without the time.
-fn seen<T: Debug>(look: &Look<T>) -> &dyn Debug {
-    match look {
+fn seen<T: Debug>(read: &Look<T>) -> &dyn Debug {
+    match read {
         Look::At { seen, .. } => seen,
-        Look::Unknown | Look::Failed { .. } => look,
+        Look::Unknown | Look::Failed { .. } => read,
     }
 }
 
@@ -175,8 +175,8 @@ mod tests {
         Timestamp::default().plus(Duration::from_secs(second))
     }
 
-    /// Plays passes: what each sees, when, whether it does something, when it wants to be called again.
-    fn plays(passes: &[(u64, u64, bool, Option<u64>)]) -> Vec<bool> {
+    /// Runs passes: what each sees, when, whether it does something, when it requests the next one.
+    fn run_passes(passes: &[(u64, u64, bool, Option<u64>)]) -> Vec<bool> {
         let mut rest = IdleCheck::default();
         let mut pass = |&(sees, now, did, after): &(u64, u64, bool, Option<u64>)| {
             rest.begins(sees, at(now));
@@ -187,17 +187,21 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_calls_for_is_told_of_when_it_goes_on() {
+    fn repeated_passes_without_a_cause_are_reported() {
         let busy = [(1, 0, true, None), (1, 10, true, None), (1, 30, true, None), (1, 70, true, None)];
-        assert_eq!(plays(&busy), [false, false, false, true]);
+        assert_eq!(run_passes(&busy), [false, false, false, true]);
         let between = [(1, 0, true, None), (1, 10, true, None), (1, 20, false, None), (1, 70, true, None)];
-        assert_eq!(plays(&between), [false, false, false, true], "a look that is awaited is no rest");
-        let seldom = [(1, 0, true, None), (1, 10, true, None), (1, 1000, true, None), (1, 2000, true, None)];
-        assert_eq!(plays(&seldom), [false; 4], "each of them once");
+        assert_eq!(
+            run_passes(&between),
+            [false, false, false, true],
+            "a pool that waits for a read is not idle"
+        );
+        let rare = [(1, 0, true, None), (1, 10, true, None), (1, 1000, true, None), (1, 2000, true, None)];
+        assert_eq!(run_passes(&rare), [false; 4], "each of them once");
     }
 
     #[test]
-    fn when_something_was_done_is_not_what_was_done() {
+    fn the_time_of_an_action_is_not_part_of_it() {
         let ended = |id: &str, second: u64| {
             let mut memory = Memory::default();
             memory.ledger.changed_at = Some(at(second));
@@ -213,10 +217,10 @@ mod tests {
 
     #[test]
     fn news_and_timers_are_reasons() {
-        assert_eq!(plays(&[(1, 0, true, None), (2, 80, true, None), (3, 160, true, None)]), [false; 3]);
+        assert_eq!(run_passes(&[(1, 0, true, None), (2, 80, true, None), (3, 160, true, None)]), [false; 3]);
         let by_timer = [(1, 0, true, Some(50)), (1, 50, true, Some(90)), (1, 140, true, Some(90))];
-        assert_eq!(plays(&by_timer), [false; 3]);
+        assert_eq!(run_passes(&by_timer), [false; 3]);
         let early = [(1, 0, true, Some(500)), (1, 30, true, Some(500)), (1, 100, true, Some(500))];
-        assert_eq!(plays(&early), [false, false, true]);
+        assert_eq!(run_passes(&early), [false, false, true]);
     }
 }

@@ -1,6 +1,6 @@
 //! The pool controller: one FooMachinePool is one Auto Scaling group, and only this controller changes it.
 //!
-//! A pass goes through the folders in this order:
+//! A pass visits the folders in this order:
 //!
 //! * [`gather`]: what Kubernetes knows of the pool; [`inputs`]: everything else that a plan needs, as the planner's two
 //!   inputs;
@@ -9,11 +9,11 @@
 //! * [`act`]: carries out the plan, action by action;
 //! * [`output`]: status, provider ids, events.
 //!
-//! [`reconcile`] is a pass from end to end; [`plan_loop`] is its middle: plan, check, act, again while an
-//! action provides what the next plan needs; [`pass`] is its result. [`pools`] is what a pass works with, [`state`]
+//! [`reconcile`] is a pass from end to end; [`plan_loop`] is its middle: plan, check, act, again while an action
+//! provides what the next plan needs; [`pass`] is its result. [`pools`] is what a pass works with, [`state`]
 //! (with [`reads`], [`recently_created`], [`repeats`] and [`terminated_alone`]) what is remembered of a pool between
 //! passes. [`watched_group`] keeps a pool's group under observation, [`tenure`] decides which of several pools a group
-//! belongs to, [`watches`] maps changes to pools, [`idle_check`] notices a pool that never becomes idle,
+//! belongs to, [`watches`] maps changes to pools, [`idle_check`] notices a pool that is never idle,
 //! [`unmanaged_groups`] finds groups whose pool does not exist. This folder makes no decision about instances or
 //! Machines.
 //!
@@ -26,7 +26,7 @@
 //! | `inputs/aws` | may AWS be called for it: the region is known, its identity may be used, the group is its own (`tenure`) | `Aws` |
 //! | `inputs` | every other read of the pass, once; user input is read and judged here and nowhere else | `Inputs` |
 //! | `plan_loop` | plan, check, act; again, with another observation, while an action provides what the next plan needs | `Plan` |
-//! | `check` | a plan that breaks an invariant is replaced by one that does nothing and says why | `CheckedPlan` |
+//! | `check` | a plan that breaks an invariant is replaced by one that does nothing and shows why | `CheckedPlan` |
 //! | `act` | which actions may begin; sends them; records outcomes. `execute` has no `if` on domain values. `cordon` is the only write to a workload cluster | `Pass` |
 //! | `output` | `publish` (status, ids), `capacity`, `instance_details` (from EC2) | |
 //! | `failure_report` | what a failure adds to the report | |
@@ -114,7 +114,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let observers = context.metrics.observers();
     context
         .readiness
-        .wait_for("looks at Auto Scaling groups: none for two periods, and no error", move || {
+        .wait_for("observations of Auto Scaling groups: none for two periods, and no error", move || {
             observers.unseen().unexplained == 0
         });
     let watches = Watches::of(&context);
@@ -129,7 +129,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let identified =
         identities.flat_map(move |names| stream::iter(pools_with_identity(&of_identity, &names)));
     let (suspects, suspected) = unbounded();
-    let strangers = unowned_foo_machines::run(context.clone(), caches.clone(), suspected);
+    let unowned = unowned_foo_machines::run(context.clone(), caches.clone(), suspected);
     let unmanaged = unmanaged_groups::run(context.clone(), caches.clone());
     let passes = watches
         .harness(&context, &caches, suspects)
@@ -139,6 +139,6 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         .reconciles_on(identified)
         .run(pools, shutdown);
     // They run as long as there are passes.
-    let beside = join(strangers, unmanaged).then(|_ended| pending::<()>());
+    let beside = join(unowned, unmanaged).then(|_ended| pending::<()>());
     select(pin!(passes), pin!(beside)).await;
 }

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_that_has_begun_keeps_its_name() {
+    fn a_started_pool_keeps_its_name() {
         let begun = |annotation: Option<&str>, arn: Option<&str>| {
             let mut pool = pool("a-b", "p");
             pool.finalizers_mut().push(POOL_FINALIZER.to_owned());
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(begun(None, None), "a-b-c-p", "begun by a version that wrote no annotation");
         assert_eq!(begun(Some("a-b_c_p"), None), "a-b_c_p");
         assert_eq!(begun(Some("a-b-c-p"), None), "a-b-c-p");
-        assert_eq!(begun(Some("somebody-elses"), None), "a-b-c-p");
+        assert_eq!(begun(Some("another-owners"), None), "a-b-c-p");
     }
 
     #[test]

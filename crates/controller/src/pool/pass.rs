@@ -12,7 +12,7 @@ pub(super) struct Pass {
     /// The last plan.
     pub(super) plan: Plan,
     /// The first action that failed.
-    pub(super) failure: Option<(Action, Failure)>,
+    pub(super) failure: Option<(Action, ActionFailure)>,
     /// What remains to be done.
     pub(super) remainder: Remainder,
     /// How many actions were tried, including those of earlier plans.
@@ -23,7 +23,7 @@ pub(super) struct Pass {
 
 /// Why an action failed.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Failure {
+pub(super) enum ActionFailure {
     /// AWS.
     #[error(transparent)]
     Cloud(#[from] CloudError),
@@ -32,31 +32,31 @@ pub(super) enum Failure {
     Kubernetes(#[from] Box<kube::Error>),
 }
 
-impl From<kube::Error> for Failure {
+impl From<kube::Error> for ActionFailure {
     fn from(error: kube::Error) -> Self {
         Self::Kubernetes(Box::new(error))
     }
 }
 
-impl Failure {
+impl ActionFailure {
     /// The result for the planner's memory.
     pub(super) fn outcome(&self) -> Outcome {
         match self {
             Self::Cloud(error) if error.may_have_happened() => Outcome::MayHaveHappened,
             Self::Cloud(_) => Outcome::Refused,
             // Objects in the API server are watched: the cache will show what happened.
-            Self::Kubernetes(error) if is_answer(error) => Outcome::Refused,
+            Self::Kubernetes(error) if is_response(error) => Outcome::Refused,
             Self::Kubernetes(_) => Outcome::MayHaveHappened,
         }
     }
 
-    /// Another writer was first, or the object is gone: the caches will show it soon.
+    /// Another writer was first, or the object was deleted: the caches will show it soon.
     pub(super) fn is_race(&self) -> bool {
         matches!(self, Self::Kubernetes(error) if matches!(error.as_ref(), kube::Error::Api(status) if status.code == 409 || status.code == 404))
     }
 }
 
-fn is_answer(error: &kube::Error) -> bool {
+fn is_response(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code < 500)
 }
 
@@ -68,7 +68,7 @@ pub(super) enum Remainder {
     Nothing,
     /// AWS cannot do something yet, or an action had no effect before: it is tried again after this time.
     Later(Duration),
-    /// Another writer was first, or the pass yielded: a new plan is made at once.
+    /// Another writer was first, or the pass yielded: a new plan is created at once.
     PlanAgain,
 }
 
@@ -123,8 +123,8 @@ impl Pass {
     /// The action that AWS refused.
     pub(super) fn refused(&self) -> Option<(Action, CloudError)> {
         match &self.failure {
-            Some((action, Failure::Cloud(error))) => Some((action.clone(), error.clone())),
-            Some((_, Failure::Kubernetes(_))) | None => None,
+            Some((action, ActionFailure::Cloud(error))) => Some((action.clone(), error.clone())),
+            Some((_, ActionFailure::Kubernetes(_))) | None => None,
         }
     }
 
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_is_the_most_urgent_of_all_that_is_left() {
+    fn the_most_urgent_remaining_action_is_kept() {
         let left = |parts: &[Remainder]| {
             let mut all = Remainder::Nothing;
             for part in parts {

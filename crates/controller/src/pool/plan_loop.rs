@@ -13,7 +13,7 @@ use super::{idle_check, tenure};
 use crate::clouds::GroupKey;
 use foo_api::FooMachinePool;
 use foo_cloud::CloudError;
-use foo_cloud::observer::Pace as Looks;
+use foo_cloud::observer::Pace as ReadPace;
 use foo_model::Reason;
 use foo_planner::action::{ObjectAction, PoolAction, ReadAction};
 use foo_planner::observed::Look;
@@ -45,7 +45,7 @@ impl Pools {
             }
             events.append(&mut pass.plan.report.events);
             tried += pass.tried;
-            self.look_again(inputs, state).await;
+            self.read_again(inputs, state).await;
         }
     }
 
@@ -70,8 +70,8 @@ impl Pools {
         tenure::log_owner(state, key, tenure::owner_by_tags(identity, &inputs.observed));
         if state.tenure == Tenure::Own {
             let place = GroupKey::of(&region.key, &identity.group);
-            let answers = &pass.plan.report.announcements;
-            self.context.announcements.pass_ended(&place, inputs.observed.group.seen_at(), answers);
+            let states = &pass.plan.report.announcements;
+            self.context.announcements.pass_ended(&place, inputs.observed.group.seen_at(), states);
             region.observer.pace(&identity.group, pace(inputs, &pass));
         }
         pass
@@ -141,14 +141,14 @@ fn refusal_that_stands(inputs: &Inputs<'_>, pass: &Pass, state: &PoolState) -> O
 }
 
 /// How often to observe the group: a pool that fails is left alone until its next attempt.
-fn pace(inputs: &Inputs<'_>, pass: &Pass) -> Looks {
+fn pace(inputs: &Inputs<'_>, pass: &Pass) -> ReadPace {
     // Frequent observations of another account are pointless.
     if inputs.account_mismatch.as_ref().is_some_and(|mismatch| mismatch.reason == Reason::WrongAccount) {
-        return Looks::Quiet;
+        return ReadPace::Quiet;
     }
     match (&pass.failure, pass.observation, pass.plan.report.next.pace) {
-        (None, Observation::Known | Observation::Pending, Pace::Active) => Looks::Active,
-        (None, Observation::Known | Observation::Pending, Pace::Patient) => Looks::Patient,
-        (None | Some(_), _, _) => Looks::Quiet,
+        (None, Observation::Known | Observation::Pending, Pace::Active) => ReadPace::Active,
+        (None, Observation::Known | Observation::Pending, Pace::Patient) => ReadPace::Patient,
+        (None | Some(_), _, _) => ReadPace::Quiet,
     }
 }

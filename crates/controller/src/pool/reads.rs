@@ -17,8 +17,8 @@ pub(super) struct Read<T> {
 pub(super) struct Reads {
     /// The launch template, as this process read it.
     pub(super) template: Option<Read<Option<LaunchTemplate>>>,
-    /// Whether this process has read or changed the template, or found out that it has to: then the shared list of latest versions, which is
-    /// from its start, does not serve any more.
+    /// Whether this process has read or changed the template, or found out that it has to: then the shared list of
+    /// latest versions, which is from its start, does not serve any more.
     pub(super) template_is_own: bool,
     /// Names of the pool's objects in S3.
     pub(super) stored: Look<BTreeSet<String>>,

@@ -57,7 +57,7 @@ impl Made {
     }
 
     /// The template was deleted.
-    pub(super) fn template_is_gone(&mut self) {
+    pub(super) fn template_is_deleted(&mut self) {
         self.template = None;
         self.versions.clear();
     }
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_made_a_moment_ago_is_there_whatever_a_read_shows() {
+    fn a_just_created_resource_exists_whatever_a_read_returns() {
         let (mut made, whole) = made();
         assert_eq!(whole.versions.iter().map(|it| it.version.0).collect::<Vec<_>>(), [1, 2]);
         let late = LaunchTemplate { tags: BTreeMap::new(), versions: Vec::new(), ..whole.clone() };
@@ -201,12 +201,12 @@ mod tests {
     }
 
     #[test]
-    fn a_template_that_was_made_anew_by_somebody_else_is_taken_as_it_is() {
+    fn a_template_recreated_by_another_user_is_used_as_it_is() {
         let (mut made, whole) = made();
         let other =
             LaunchTemplate { id: "lt-2".into(), tags: BTreeMap::new(), versions: Vec::new(), ..whole };
         assert_eq!(made.completes(Some(other.clone()), at(12)), Some(other));
-        made.template_is_gone();
+        made.template_is_deleted();
         assert_eq!(made.completes(None, at(13)), None);
     }
 
@@ -248,7 +248,7 @@ mod tests {
             "The subnet ID 's' does not exist",
         );
         assert_eq!(made.excuses(&update, &subnet, at(11)), None, "that is another matter");
-        made.template_is_gone();
+        made.template_is_deleted();
         assert_eq!(made.excuses(&update, &unknown, at(11)), None);
     }
 

@@ -1,7 +1,7 @@
 //! One pass over one pool: gather, observe, plan, act, publish.
 //!
-//! Everything that can be wrong before `publish` is a value in the report, so the status always says why a
-//! pool makes no progress.
+//! Everything that can be wrong before `publish` is a value in the report, so the status always shows why a
+//! pool has no progress.
 
 use super::gather::Gathered;
 use super::inputs::{Inputs, bootstrap_secret, observe, version_skew};
@@ -13,7 +13,7 @@ use super::tenure;
 use crate::backoff::jittered;
 use crate::clouds::{CloudKey, CloudRegion};
 use crate::debug;
-use crate::harness::{Outcome, Reconciler, Urgency};
+use crate::harness::{PassOutcome, Reconciler, Urgency};
 use crate::labels::Controller;
 use crate::queue::Action as Requeue;
 use foo_api::{FooMachine, FooMachinePool};
@@ -67,7 +67,7 @@ impl Reconciler for Pools {
         Some(pool.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default())
     }
 
-    async fn pass(&self, start: Start) -> Result<Outcome, Error> {
+    async fn pass(&self, start: Start) -> Result<PassOutcome, Error> {
         self.pass_over(&start.key, start.gathered, start.access, start.urgency).await
     }
 }
@@ -79,12 +79,12 @@ impl Pools {
         mut gathered: Gathered,
         access: Result<Option<Access>, Blocked>,
         urgency: Urgency,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<PassOutcome, Error> {
         if gathered.pool.metadata.deletion_timestamp.is_some()
             && observe::finalizer(&gathered) == Finalizer::Absent
         {
             self.forget(key, &gathered).await;
-            return Ok(Outcome::settled(Requeue::await_change()));
+            return Ok(PassOutcome::settled(Requeue::await_change()));
         }
         self.forget_vanished().await;
         let state = self.states.of(key);
@@ -97,7 +97,7 @@ impl Pools {
         let backlog = region.iter().flatten().next().map_or(Duration::ZERO, |region| region.backlog());
         if backlog > LONGEST_BACKLOG && urgency == Urgency::Usual {
             // Other calls of the account wait already; waiting with them would delay the pools of others.
-            return Ok(Outcome::skipped(Requeue::requeue(backlog)));
+            return Ok(PassOutcome::skipped(Requeue::requeue(backlog)));
         }
         let image = self.image(key, &mut gathered, &region, &mut state).await;
         let aws = self.aws(key, &gathered, &region, &mut state);
@@ -135,16 +135,16 @@ impl Pools {
 
     /// Forgets pools that vanished without a pass.
     async fn forget_vanished(&self) {
-        for gone in self.states.vanished(&self.caches.pools) {
-            self.forget_group(&gone, &mut *self.states.of(&gone).lock().await);
-            self.states.forget(&gone);
+        for vanished in self.states.vanished(&self.caches.pools) {
+            self.forget_group(&vanished, &mut *self.states.of(&vanished).lock().await);
+            self.states.forget(&vanished);
         }
     }
 
     /// When to come back.
-    fn next(&self, key: &ObjectRef<FooMachinePool>, pass: &Pass, unwatched: Option<Duration>) -> Outcome {
+    fn next(&self, key: &ObjectRef<FooMachinePool>, pass: &Pass, unwatched: Option<Duration>) -> PassOutcome {
         if pass.failure.is_some() {
-            return Outcome::failed();
+            return PassOutcome::failed();
         }
         let sync = jittered(self.context.settings.sync_period, key);
         // The observer reports the group once it was observed, and if that takes too long. If it does
@@ -159,7 +159,7 @@ impl Pools {
         let after = timers.into_iter().flatten().fold(sync, Ord::min);
         let worked = pass.tried > 0 || pass.remainder == Remainder::PlanAgain;
         let next = Requeue::requeue(after);
-        let outcome = if worked { Outcome::worked(next) } else { Outcome::settled(next) };
+        let outcome = if worked { PassOutcome::worked(next) } else { PassOutcome::settled(next) };
         if pass.observation == Observation::Stale { outcome.without_news_of_failures() } else { outcome }
     }
 

@@ -1,6 +1,6 @@
-//! Actions without effect are repeated less and less often: an action that is planned again for the very same
+//! Actions without effect are repeated with back-off: an action that is planned again for the very same
 //! observation has changed nothing visible, and costs a call each time. [`crate::pool::idle_check::digest`]
-//! tells observations apart.
+//! distinguishes observations.
 
 use foo_model::Timestamp;
 use foo_planner::Action;
@@ -95,13 +95,13 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_nothing_is_done_ever_more_seldom() {
+    fn actions_without_effect_back_off() {
         let times = done_in_an_hour(|_| 7, &tag("v"));
         assert!((10..25).contains(&times), "{times}");
     }
 
     #[test]
-    fn what_follows_from_news_and_looks_are_never_held_back() {
+    fn actions_on_news_and_reads_are_never_delayed() {
         assert_eq!(done_in_an_hour(|second| second, &tag("v")), 1_800);
         assert_eq!(done_in_an_hour(|_| 7, &Action::Read(ReadAction::DescribeLaunchTemplate)), 1_800);
         let mut repeats = Repeats::default();

@@ -40,7 +40,7 @@ pub(super) struct PoolState {
     pub(super) calls: Calls,
     /// What was reported.
     pub(super) reported: Reported,
-    /// Whether it is at rest while nothing changes.
+    /// Whether it is idle while nothing changes.
     pub(super) idle: IdleCheck,
 }
 
@@ -148,7 +148,7 @@ impl States {
     }
 
     /// Stops watching the group for this pool, and after the last pool altogether.
-    pub(super) fn lets_go(&self, pool: &ObjectRef<FooMachinePool>, region: &CloudRegion, group: &GroupName) {
+    pub(super) fn releases(&self, pool: &ObjectRef<FooMachinePool>, region: &CloudRegion, group: &GroupName) {
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         let place = GroupKey::of(&region.key, group);
         if let Some(pools) = groups.get_mut(&place) {
@@ -229,16 +229,20 @@ mod tests {
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
     #[test]
-    fn a_write_is_believed_until_the_cache_shows_it() {
+    fn a_write_is_trusted_until_the_cache_has_it() {
         let mut unconfirmed = Unconfirmed { finalizer: Some(Finalizer::Present), ..Unconfirmed::default() };
         assert_eq!(unconfirmed.finalizer(Finalizer::Absent), Finalizer::Present);
         assert_eq!(unconfirmed.finalizer(Finalizer::Present), Finalizer::Present);
-        assert_eq!(unconfirmed.finalizer(Finalizer::Absent), Finalizer::Absent, "somebody took it off since");
+        assert_eq!(
+            unconfirmed.finalizer(Finalizer::Absent),
+            Finalizer::Absent,
+            "another user removed it since"
+        );
         assert_eq!(unconfirmed.moves(MoveBlock::Free), MoveBlock::Free);
     }
 
     #[test]
-    fn a_recorded_image_is_the_image_before_the_cache_shows_it() {
+    fn a_recorded_image_counts_before_the_cache_has_it() {
         let image = |id: &str| ImageStatus {
             id: id.to_owned(),
             source: "SSM parameter /node".to_owned(),

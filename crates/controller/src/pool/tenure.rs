@@ -76,11 +76,11 @@ impl Pools {
             Some(Seen::Present(group)) => group.tags.clone(),
             Some(Seen::Absent) | None => BTreeMap::new(),
         };
-        let ours = claim(&gathered.pool, identity, &tags);
+        let own = claim(&gathered.pool, identity, &tags);
         let competing = others.into_iter().filter(|(pool, _)| self.calls(pool, &identity.group, &region.key));
         let (first, other) = competing
             .map(|(pool, cluster)| {
-                let theirs = Identity {
+                let rival = Identity {
                     namespace: pool.namespace().unwrap_or_default(),
                     pool: pool.name_any(),
                     cluster,
@@ -88,10 +88,10 @@ impl Pools {
                     installation: identity.installation.clone(),
                     adopt_from: None,
                 };
-                (claim(&pool, &theirs, &tags), theirs)
+                (claim(&pool, &rival, &tags), rival)
             })
             .min_by(|(a, _), (b, _)| a.cmp(b))?;
-        (first < ours).then(|| {
+        (first < own).then(|| {
             let blocked = Blocked::new(
                 Reason::GroupNameTaken,
                 format!(

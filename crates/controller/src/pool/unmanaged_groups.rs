@@ -1,10 +1,10 @@
-//! Finds Auto Scaling groups with the tags of this management cluster whose FooMachinePool does not exist: etcd was restored to before
-//! the pool, or its finalizer was removed by hand. Nothing else reports them, and their instances run and cost. The provider
-//! changes nothing about them.
+//! Finds Auto Scaling groups with the tags of this management cluster whose FooMachinePool does not exist: etcd was
+//! restored to before the pool, or its finalizer was removed by hand. Nothing else reports them, and their instances
+//! run and cost. The provider changes nothing about them.
 //!
-//! One list of groups per credentials and region in an hour. A pool that no cache has is read from the API server: another manager may
-//! reconcile it, or the caches may be late. What is found counts when it is found again: a pool that was just deleted leaves its group
-//! in AWS's answers for a moment.
+//! One list of groups per credentials and region in an hour. A pool that no cache has is read from the API server:
+//! another manager may reconcile it, or the caches may be late. What is found counts when it is found again: a pool
+//! that was just deleted leaves its group in AWS's responses for a moment.
 
 use super::gather::Caches;
 use crate::Context;
@@ -84,7 +84,7 @@ impl Search {
         Ok(unmanaged)
     }
 
-    /// Managers of other namespaces report what is theirs.
+    /// Managers of other namespaces report their own.
     fn is_watched(&self, namespace: &str) -> bool {
         self.context.settings.namespace.as_ref().is_none_or(|watched| watched == namespace)
     }

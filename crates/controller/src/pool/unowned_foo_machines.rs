@@ -1,4 +1,4 @@
-//! FooMachines without a pool, because a user created them by hand: their status says so, and what to do. The
+//! FooMachines without a pool, because a user created them by hand: their status reports it, and what to do. The
 //! provider does nothing else about them; the passes of pools ignore them.
 
 use super::gather::{Caches, belongs_to, owning_pool};
@@ -36,25 +36,25 @@ pub(super) async fn run(
     if caches.wait_until_filled().await.is_err() {
         return;
     }
-    let strangers = Strangers { status: StatusWriter::new(names::managers::MACHINE_STATUS), context, caches };
-    suspects.for_each_concurrent(AT_A_TIME, |suspect| strangers.look_at(suspect)).await;
+    let unowned = Unowned { status: StatusWriter::new(names::managers::MACHINE_STATUS), context, caches };
+    suspects.for_each_concurrent(AT_A_TIME, |suspect| unowned.check(suspect)).await;
 }
 
-struct Strangers {
+struct Unowned {
     context: Context,
     caches: Caches,
     status: StatusWriter,
 }
 
-impl Strangers {
-    async fn look_at(&self, suspect: ObjectRef<FooMachine>) {
+impl Unowned {
+    async fn check(&self, suspect: ObjectRef<FooMachine>) {
         // When the manager starts, nearly all are reported before the cache has their pools.
-        if self.stranger(&suspect).is_none() {
+        if self.unowned_machine(&suspect).is_none() {
             return;
         }
         tokio::time::sleep(PATIENCE).await;
-        while let Some(machine) = self.stranger(&suspect) {
-            match self.tell(&machine).await {
+        while let Some(machine) = self.unowned_machine(&suspect) {
+            match self.report(&machine).await {
                 Err(apply::Error::Kube(error))
                     if !apply::is_not_found(&error) && !apply::is_conflict(&error) =>
                 {
@@ -67,14 +67,14 @@ impl Strangers {
     }
 
     /// The FooMachine, if it has no pool.
-    fn stranger(&self, suspect: &ObjectRef<FooMachine>) -> Option<Arc<FooMachine>> {
+    fn unowned_machine(&self, suspect: &ObjectRef<FooMachine>) -> Option<Arc<FooMachine>> {
         let machine = self.caches.foo_machines.get(suspect)?;
-        (self.is_to_be_told(&machine) && !is_known(&self.caches, &machine)).then_some(machine)
+        (self.needs_report(&machine) && !is_known(&self.caches, &machine)).then_some(machine)
     }
 
-    /// A FooMachine with our finalizer was created by the provider: its pool is gone, and a user is about to
+    /// A FooMachine with the provider's finalizer was created by it: its pool is deleted, and a user is about to
     /// clean up.
-    fn is_to_be_told(&self, machine: &FooMachine) -> bool {
+    fn needs_report(&self, machine: &FooMachine) -> bool {
         let is_ours = |value: &String| machine.labels().get(names::WATCH_LABEL) == Some(value);
         machine.metadata.deletion_timestamp.is_none()
             && !machine.finalizers().iter().any(|finalizer| finalizer == names::MACHINE_FINALIZER)
@@ -83,7 +83,7 @@ impl Strangers {
             && self.context.settings.watch_filter.as_ref().is_none_or(is_ours)
     }
 
-    async fn tell(&self, machine: &FooMachine) -> Result<(), apply::Error> {
+    async fn report(&self, machine: &FooMachine) -> Result<(), apply::Error> {
         let old = machine.status.clone().unwrap_or_default();
         let ready = conditions::NewCondition {
             kind: "Ready".to_owned(),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 impl Pools {
     /// Starts watching the group. Repeated for a watched group, because an observer that lost it would not
-    /// say so.
+    /// report it.
     pub(super) fn watch_group(
         &self,
         key: &ObjectRef<FooMachinePool>,
@@ -38,7 +38,7 @@ impl Pools {
         }
     }
 
-    /// The pool is gone, or has another group from now on.
+    /// The pool is deleted, or has another group from now on.
     pub(super) fn forget_group(&self, key: &ObjectRef<FooMachinePool>, state: &mut PoolState) {
         let watched = self.stop_watching(key, state);
         if let Some(place) = watched.filter(|_| state.tenure == Tenure::Own) {
@@ -53,7 +53,7 @@ impl Pools {
             Watching::Nowhere => None,
             Watching::Left(place) => Some(place),
             Watching::Here(region, group) => {
-                self.states.lets_go(key, &region, &group);
+                self.states.releases(key, &region, &group);
                 state.forget_what_was_seen();
                 Some(GroupKey::of(&region.key, &group))
             }

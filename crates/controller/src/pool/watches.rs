@@ -41,7 +41,7 @@ impl Watches {
             clusters: Watch::lenient(context, Watched::Cluster, Scope::All, every),
             machine_pools: Watch::lenient(context, Watched::MachinePool, Scope::All, but_status),
             machines: Watch::strict(context, Watched::Machine, Scope::All, every),
-            // Lenient: a pool whose Secret cannot be read says so itself.
+            // Lenient: a pool whose Secret cannot be read reports it itself.
             secrets: Watch::lenient(context, Watched::Secret, labelled, every),
         }
     }
@@ -75,8 +75,8 @@ impl Watches {
         }
     }
 
-    /// Has metrics count the FooMachines, and the Machines of our pools while Cluster API deletes them: a FooMachine is not
-    /// being deleted before its Node is drained.
+    /// Has metrics count the FooMachines, and the Machines of our pools while Cluster API deletes them: a FooMachine is
+    /// not being deleted before its Node is drained.
     fn count(&self, context: &Context, caches: &Caches) {
         let (census, clock) = (context.metrics.census(), &context.kubernetes_clock);
         let foo_machines = self.foo_machines.store.clone();
@@ -101,7 +101,7 @@ impl Watches {
         Harness::new(context, Controller::Pool, self.pools)
             .watches(self.foo_machines, move |machine: FooMachine| {
                 if !unowned_foo_machines::is_known(&known, &machine) {
-                    // The receiver is gone when the manager ends.
+                    // The receiver is dropped when the manager ends.
                     let _ended = suspects.unbounded_send(ObjectRef::from_obj(&machine));
                 }
                 of_foo_machine(machine)
@@ -122,7 +122,7 @@ fn is_of_our_pool(caches: &Caches, machine: &Machine) -> bool {
     };
     machine.spec.infrastructure_ref.kind == "FooMachine"
         && (pool_of_machine(caches, machine).is_some_and(|pool| caches.pools.get(&pool).is_some())
-            // Its FooMachine is gone.
+            // Its FooMachine is deleted.
             || !caches.pools.state_filter(has_it).is_empty())
 }
 
@@ -182,7 +182,7 @@ fn pool_of_foo_machine(caches: &Caches, machine: &FooMachine) -> Option<ObjectRe
     caches.pools.state().iter().find(|pool| named_after(pool)).map(|pool| ObjectRef::from_obj(pool.as_ref()))
 }
 
-/// The pool of a Machine, through its FooMachine of the same name. A Machine whose FooMachine is gone causes
+/// The pool of a Machine, through its FooMachine of the same name. A Machine whose FooMachine is deleted causes
 /// no pass; the next pass sees it.
 fn pool_of_machine(caches: &Caches, machine: &Machine) -> Option<ObjectRef<FooMachinePool>> {
     let namespace = machine.namespace().unwrap_or_default();

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_found_by_name_is_what_the_cache_holds() {
+    fn lookups_by_name_return_what_the_cache_contains() {
         let mut changes = changes(ChangeFilter::AllButStatus);
         let by_name = changes.by_name();
         let found = |head: &str| names(&by_name.beginning_with("", head, |_| true));
@@ -244,7 +244,7 @@ mod tests {
         changes.take(Event::Deleted(map("p-1", 3)));
         changes.take(Event::Gone(Box::new(map("q-1", 3).metadata)));
         assert_eq!(found(""), ["p-2", "p-3"]);
-        // A new status names no object, and the index has it all the same.
+        // A new status names no object, and the index has it nevertheless.
         assert!(changes.take(Event::Changed(map("p-2", 4))).is_empty());
         let newest = by_name.all_in("", |map| map.name_any() == "p-2");
         assert_eq!(newest[0].resource_version().as_deref(), Some("4"));

@@ -1,7 +1,7 @@
 //! Lists a kind, then watches it, for ever: what `kube::runtime::watcher` does, with three differences.
 //!
-//! * It also reports bookmarks ([`Heard::Nothing`]): without them a kind without changes looks like a watch
-//!   that is broken.
+//! * It also reports bookmarks ([`WatchItem::Nothing`]): without them the watch of a kind without changes would
+//!   seem to be broken.
 //! * After a watch that ended with anything except a lost connection it lists again. kube's watcher continues
 //!   after an event that it could not read, which is lost then, and requests for ever a version that an API
 //!   server restored from a backup does not know.
@@ -22,13 +22,13 @@ use tokio::time::timeout;
 const PAGE: u32 = 500;
 /// The server ends a watch after this many seconds.
 const LASTS: u32 = 290;
-/// A watch that is silent for longer than its maximum duration is a dead connection. Bookmarks come every
+/// A watch without data for longer than its maximum duration is a dead connection. Bookmarks come every
 /// minute.
-const SILENCE: Duration = Duration::from_mins(5);
+const WATCH_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// What the API server sent.
 #[derive(Debug)]
-pub(super) enum Heard<K> {
+pub(super) enum WatchItem<K> {
     /// An event.
     Event(Event<Received<K>>),
     /// A bookmark: nothing has changed.
@@ -52,25 +52,25 @@ enum State<K> {
 pub(super) fn follow<K>(
     api: Api<Received<K>>,
     labels: Option<String>,
-) -> impl Stream<Item = Result<Heard<K>, Error>> + Send
+) -> impl Stream<Item = Result<WatchItem<K>, Error>> + Send
 where
     K: Resource + Clone + Debug + DeserializeOwned + Send + 'static,
 {
     stream::unfold((api, labels, State::Start), |(api, labels, mut state)| async move {
         loop {
-            let (heard, next) = step(&api, labels.as_deref(), state).await;
+            let (received, next) = step(&api, labels.as_deref(), state).await;
             state = next;
-            if let Some(heard) = heard {
-                return Some((heard, (api, labels, state)));
+            if let Some(received) = received {
+                return Some((received, (api, labels, state)));
             }
         }
     })
 }
 
-type Step<K> = (Option<Result<Heard<K>, Error>>, State<K>);
+type Step<K> = (Option<Result<WatchItem<K>, Error>>, State<K>);
 
-fn told<K>(event: Event<Received<K>>, state: State<K>) -> Step<K> {
-    (Some(Ok(Heard::Event(event))), state)
+fn event_of<K>(event: Event<Received<K>>, state: State<K>) -> Step<K> {
+    (Some(Ok(WatchItem::Event(event))), state)
 }
 
 fn failed<K>(error: Error, state: State<K>) -> Step<K> {
@@ -83,14 +83,14 @@ where
 {
     match state {
         State::Start => {
-            told(Event::Init, State::Listing { page: Vec::new().into_iter(), next: None, version: None })
+            event_of(Event::Init, State::Listing { page: Vec::new().into_iter(), next: None, version: None })
         }
         State::Listing { mut page, next, version } => {
             if let Some(object) = page.next() {
-                return told(Event::InitApply(object), State::Listing { page, next, version });
+                return event_of(Event::InitApply(object), State::Listing { page, next, version });
             }
             match (next, version) {
-                (None, Some(version)) => told(Event::InitDone, State::Known { version }),
+                (None, Some(version)) => event_of(Event::InitDone, State::Known { version }),
                 (next, _) => list(api, labels, next).await,
             }
         }
@@ -109,7 +109,7 @@ where
                 }
             }
         }
-        State::Watching { version, mut events } => match timeout(SILENCE, events.next()).await {
+        State::Watching { version, mut events } => match timeout(WATCH_TIMEOUT, events.next()).await {
             Ok(Some(Ok(event))) => changed(event, events),
             // The connection was lost: everything sent before it was received.
             Ok(Some(Err(error @ kube::Error::ReadEvents(_)))) => {
@@ -117,7 +117,7 @@ where
             }
             Ok(Some(Err(error))) => failed(Error::WatchFailed(error), State::Start),
             // It lasted its full duration.
-            Ok(None) => (Some(Ok(Heard::Nothing)), State::Known { version }),
+            Ok(None) => (Some(Ok(WatchItem::Nothing)), State::Known { version }),
             Err(_elapsed) => (None, State::Known { version }),
         },
     }
@@ -161,17 +161,17 @@ where
         }
         WatchEvent::Bookmark(mark) => {
             let version = mark.metadata.resource_version;
-            return (Some(Ok(Heard::Nothing)), State::Watching { version, events });
+            return (Some(Ok(WatchItem::Nothing)), State::Watching { version, events });
         }
         WatchEvent::Error(status) => return failed(Error::WatchError(status), State::Start),
     };
     match version.filter(|version| !version.is_empty()) {
-        Some(version) => told(event, State::Watching { version, events }),
+        Some(version) => event_of(event, State::Watching { version, events }),
         None => failed(Error::NoResourceVersion, State::Start),
     }
 }
 
-/// Whether the API server says that it does not have this version: 410, or its error for a version of the
+/// Whether the API server shows that it does not have this version: 410, or its error for a version of the
 /// future.
 fn is_about_the_version(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if matches!(status.code, 400 | 410 | 504))

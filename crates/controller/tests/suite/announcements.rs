@@ -1,4 +1,4 @@
-//! What AWS tells through a queue: it shortens waiting and nothing depends on it.
+//! Events that AWS sends through a queue: they shorten waits and nothing depends on them.
 
 use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_api::pool::{RebalancePolicy, Spot};
@@ -76,7 +76,7 @@ impl World {
         let began = Instant::now();
         self.until(what, is_so).await;
         let took = began.elapsed();
-        assert!(took <= most, "{what}: {took:?}, at most {most:?}\n{}", self.in_words());
+        assert!(took <= most, "{what}: {took:?}, at most {most:?}\n{}", self.summary());
     }
 
     fn asked(&self, action: &str) -> u64 {
@@ -175,7 +175,7 @@ async fn an_interruption_of_all_at_once_breaks_no_ceiling() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_aws_ends_is_seen_at_once_with_events_and_within_a_sweep_without() {
+async fn terminations_by_aws_are_seen_at_once_with_events_and_within_a_sweep_without() {
     let world = World::with_queue().await;
     let pool = world.pool("p").of(3).await;
     world.drains_take(Duration::from_secs(20));
@@ -205,7 +205,7 @@ async fn what_aws_ends_is_seen_at_once_with_events_and_within_a_sweep_without() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_instance_that_nobody_has_seen_yet_is_waited_for() {
+async fn an_announcement_waits_for_an_instance_not_yet_observed() {
     let world = World::with_queue().await;
     let pool = world.pool("p").with(spot).of(1).await;
     world.loses_all_events();
@@ -230,7 +230,7 @@ async fn an_instance_that_nobody_has_seen_yet_is_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_unknown_for_long_is_deleted_and_seldom_asked_for_until_then() {
+async fn unknown_announcements_are_polled_rarely_and_finally_deleted() {
     let world = World::with_queue().await;
     world.pool("p").of(1).await;
     let foreign = json!({
@@ -279,7 +279,7 @@ fn foreign_state_change(number: u32) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn thousands_of_events_about_other_instances_do_not_hold_up_an_interruption() {
+async fn thousands_of_events_about_other_instances_do_not_delay_an_interruption() {
     let world = World::with_queue().await;
     let pool = world.pool("p").with(spot).of(2).await;
     world.drains_take(Duration::from_secs(10));
@@ -295,7 +295,7 @@ async fn thousands_of_events_about_other_instances_do_not_hold_up_an_interruptio
 }
 
 #[tokio::test(start_paused = true)]
-async fn hundreds_of_recommendations_that_wait_do_not_hold_up_an_interruption() {
+async fn hundreds_of_waiting_recommendations_do_not_delay_an_interruption() {
     let world = World::with_queue().await;
     let patient = world.pool("patient").with(replacing).of(3).await;
     let pool = world.pool("p").with(spot).of(2).await;
@@ -317,7 +317,7 @@ async fn hundreds_of_recommendations_that_wait_do_not_hold_up_an_interruption() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_manager_that_ends_in_good_order_shows_others_what_it_holds() {
+async fn a_manager_that_exits_returns_its_messages_to_the_queue() {
     let mut world = World::with_queue().await;
     world.pool("p").with(spot).of(2).await;
     let annotation = foo_api::names::PAUSED_ANNOTATION.to_owned();
@@ -328,15 +328,15 @@ async fn a_manager_that_ends_in_good_order_shows_others_what_it_holds() {
     let victim = world.pool("p").instances()[0].clone();
     world.interrupts(&victim);
     world.waits(Duration::from_secs(2)).await;
-    let (_, held) = world.messages();
-    assert!(held > 0, "the pool is paused");
+    let (_, pending) = world.messages();
+    assert!(pending > 0, "the pool is paused");
     world.stops_the_manager().await;
-    assert_eq!(world.messages(), (held, 0));
+    assert_eq!(world.messages(), (pending, 0));
     world.excuses(&victim);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_retirement_that_aws_takes_back_is_forgotten_in_whatever_order_that_is_told() {
+async fn a_cancelled_retirement_is_forgotten_in_any_order_of_messages() {
     let world = World::with_queue().await;
     let pool = world.pool("p").of(3).await;
     let annotation = foo_api::names::PAUSED_ANNOTATION.to_owned();
@@ -345,7 +345,7 @@ async fn a_retirement_that_aws_takes_back_is_forgotten_in_whatever_order_that_is
     });
     world.waits(Duration::from_secs(5)).await;
     let before = pool.instances();
-    let tells = |id: &InstanceId, status: &str, minute: u32| {
+    let announces = |id: &InstanceId, status: &str, minute: u32| {
         let event = json!({
             "version": "0", "id": "1", "source": "aws.health", "account": "123456789012",
             "detail-type": "AWS Health Event", "region": "eu-central-1",
@@ -358,12 +358,12 @@ async fn a_retirement_that_aws_takes_back_is_forgotten_in_whatever_order_that_is
         });
         world.sends(&event.to_string());
     };
-    tells(&before[0], "upcoming", 1);
+    announces(&before[0], "upcoming", 1);
     world.waits(Duration::from_secs(5)).await;
-    tells(&before[0], "closed", 2);
-    tells(&before[1], "closed", 4);
+    announces(&before[0], "closed", 2);
+    announces(&before[1], "closed", 4);
     world.waits(Duration::from_secs(5)).await;
-    tells(&before[1], "upcoming", 3);
+    announces(&before[1], "upcoming", 3);
     world.waits(Duration::from_secs(5)).await;
     pool.edits_object(|pool| {
         pool.metadata.annotations.get_or_insert_default().remove(&annotation);
@@ -381,7 +381,7 @@ async fn poison_is_counted_and_set_aside() {
     for poison in ["hello", "{}", r#"{"source": "aws.ec2"}"#] {
         world.sends(poison);
     }
-    // It holds nobody up.
+    // It delays no other.
     let victim = pool.instances()[0].clone();
     world.drains_take(Duration::from_secs(10));
     world.interrupts(&victim);
@@ -393,7 +393,7 @@ async fn poison_is_counted_and_set_aside() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn poison_goes_to_the_queues_own_dead_letters() {
+async fn poison_is_moved_to_the_queues_own_dead_letters() {
     let world = World::with_queue().await;
     let redrive = json!({
         "deadLetterTargetArn": "arn:aws:sqs:eu-central-1:123456789012:dead",
@@ -444,7 +444,7 @@ async fn one_queue_serves_many_pools_whatever_is_lost_doubled_or_late() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_manager_that_dies_loses_no_announcement() {
+async fn a_killed_manager_loses_no_announcement() {
     let mut world = World::with_queue().await;
     world.pool("p").with(spot).of(2).await;
     world.drains_take(Duration::from_secs(10));
@@ -456,7 +456,7 @@ async fn a_manager_that_dies_loses_no_announcement() {
         world.waits(Duration::from_secs(5)).await;
         world.starts_the_manager();
         let pool = world.pool("p");
-        // Hidden for half a minute by the one that died.
+        // Hidden for half a minute by the killed one.
         world.takes("its Machine is deleted", Duration::from_secs(38), || pool.is_deleting(&victim)).await;
         world.settles().await;
         pool.is_of(2);
@@ -465,7 +465,7 @@ async fn a_manager_that_dies_loses_no_announcement() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_broken_queue_harms_nobody_and_is_seldom_asked() {
+async fn a_broken_queue_affects_no_pool_and_is_polled_rarely() {
     let world = World::with_queue().await;
     let pool = world.pool("p").of(2).await;
     let denied = world.aws.add_fault(FaultRule::on("ReceiveMessage", Fault::Denied));
@@ -561,7 +561,7 @@ async fn an_instance_that_will_be_retired_is_replaced() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_paused_pool_is_left_alone_and_its_messages_wait() {
+async fn a_paused_pool_is_not_reconciled_and_its_messages_wait() {
     let world = World::with_queue().await;
     let pool = world.pool("p").with(spot).of(2).await;
     let annotation = foo_api::names::PAUSED_ANNOTATION.to_owned();
@@ -573,7 +573,7 @@ async fn a_paused_pool_is_left_alone_and_its_messages_wait() {
     world.interrupts(&victim);
     world.waits(Duration::from_secs(70)).await;
     assert!(!pool.is_deleting(&victim));
-    assert!(world.messages().1 >= 1, "it is held, and hidden anew");
+    assert!(world.messages().1 >= 1, "it is pending, and hidden again");
     pool.edits_object(|pool| {
         pool.metadata.annotations.get_or_insert_default().remove(&annotation);
     });
@@ -585,13 +585,13 @@ async fn a_paused_pool_is_left_alone_and_its_messages_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_queue_that_never_answers_is_asked_again() {
+async fn a_queue_that_never_responds_is_polled_again() {
     let world = World::with_queue().await;
     let pool = world.pool("p").with(spot).of(1).await;
     let hangs = world.aws.add_fault(FaultRule::on("ReceiveMessage", Fault::Delay { millis: 3_600_000 }));
     world.waits(Duration::from_mins(1)).await;
     world.aws.remove_fault(hangs);
-    // The question that was asked in the meantime is given up.
+    // The question that was asked in the meantime is cancelled.
     world.waits(Duration::from_mins(3)).await;
     assert_eq!(world.metrics().tasks().stands_still(), None);
     let victim = pool.instances()[0].clone();

@@ -1,11 +1,11 @@
-//! The API server refuses, forgets to answer, or shows an old world: the end is the same.
+//! The API server refuses, forgets to respond, or shows an old world: the end is the same.
 
 use crate::support::{MANAGER, NS, World};
 use foo_api::capi::Machine;
 use foo_apiserver_fake::{Fault, Verb};
 use std::time::Duration;
 
-/// A fault at the `skip`-th write of a scale-up, and of the scale-in after it; whether there were so many writes.
+/// A fault at the `skip`-th write of a scale-up, and of the scale-in after it; whether there were this many writes.
 async fn strikes(fault: Fault, skip: u64) -> bool {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
@@ -44,8 +44,8 @@ async fn a_server_error_at_any_write_changes_nothing_in_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_answer_at_any_write_changes_nothing_in_the_end() {
-    check(Fault::lost_answer).await;
+async fn a_lost_response_to_any_write_changes_nothing_in_the_end() {
+    check(Fault::lost_response).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -54,10 +54,11 @@ async fn a_lost_request_at_any_write_changes_nothing_in_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn many_faults_in_a_row_are_got_through() {
+async fn many_faults_in_a_row_are_survived() {
     let world = World::new().await;
     let pool = world.pool("p").begins_with(3);
-    for fault in [Fault::conflict(), Fault::unavailable(), Fault::lost_answer(), Fault::too_many_requests(1)]
+    for fault in
+        [Fault::conflict(), Fault::unavailable(), Fault::lost_response(), Fault::too_many_requests(1)]
     {
         world.server.inject(fault.on_writes().client(MANAGER).skip(1).times(4));
     }
@@ -71,8 +72,8 @@ async fn many_faults_in_a_row_are_got_through() {
     pool.left_nothing();
 }
 
-/// While watches of a kind are held, our manager acts on an old world; then it sees the new one.
-async fn check_held(kind: &str) {
+/// While watches of a kind are suspended, the manager acts on a stale cache; then it sees the new state.
+async fn check_suspended(kind: &str) {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     world.drains_take(Duration::from_secs(20));
@@ -87,9 +88,9 @@ async fn check_held(kind: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_old_world_misleads_nobody() {
+async fn a_stale_cache_misleads_no_controller() {
     for kind in ["FooMachine", "Machine", "MachinePool", "FooMachinePool", "Secret", "*"] {
-        check_held(kind).await;
+        check_suspended(kind).await;
     }
 }
 
@@ -109,13 +110,13 @@ async fn a_target_that_came_back_while_machines_were_unseen_costs_no_instance() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn watches_that_expire_are_begun_anew() {
+async fn expired_watches_are_restarted() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let version = world.server.resource_version();
     world.server.watches().client(MANAGER).expire();
     world.waits(Duration::from_mins(2)).await;
-    assert_eq!(world.server.resource_version(), version, "a list anew is no news");
+    assert_eq!(world.server.resource_version(), version, "another list is no news");
     for target in [4, 1] {
         pool.scales_to(target);
         world.waits(Duration::from_secs(1)).await;
@@ -127,7 +128,7 @@ async fn watches_that_expire_are_begun_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_manager_killed_at_any_moment_is_made_up_for_by_its_successor() {
+async fn the_successor_of_a_manager_killed_at_any_moment_completes_its_work() {
     for moment in 1..12 {
         let mut world = World::new().await;
         world.pool("p").of(3).await;
@@ -147,13 +148,13 @@ async fn a_manager_killed_at_any_moment_is_made_up_for_by_its_successor() {
     }
 }
 
-/// The API server refuses what the manager wants to do to one kind of object.
+/// The API server refuses the manager's writes of one kind.
 fn refuses(world: &World, verb: Verb, kind: &str) {
     world.server.inject(Fault::status(403).on(verb).kind(kind).client(MANAGER).always());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_machine_that_may_not_be_deleted_holds_up_no_other_and_is_told() {
+async fn a_machine_that_may_not_be_deleted_is_reported_and_delays_no_other() {
     let world = World::new().await;
     let pool = world.pool("p").of(4).await;
     let drained = pool.machines()[0].metadata.name.clone().unwrap();
@@ -163,7 +164,7 @@ async fn a_machine_that_may_not_be_deleted_holds_up_no_other_and_is_told() {
     world.server.delete::<Machine>(NS, &drained).unwrap();
     pool.scales_to(2);
     world.waits(Duration::from_mins(10)).await;
-    assert_eq!(pool.instances().len(), 3, "the drained one has ended\n{}", world.in_words());
+    assert_eq!(pool.instances().len(), 3, "the drained one has ended\n{}", world.summary());
     let ready = pool.condition("Ready");
     assert_eq!(
         (ready.status.as_str(), ready.reason.as_str()),
@@ -174,7 +175,7 @@ async fn a_machine_that_may_not_be_deleted_holds_up_no_other_and_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_quota_for_foo_machines_holds_up_no_end_of_others() {
+async fn a_quota_for_foo_machines_delays_no_deletion_of_others() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     refuses(&world, Verb::Create, "FooMachine");
@@ -183,12 +184,12 @@ async fn a_quota_for_foo_machines_holds_up_no_end_of_others() {
     let name = pool.machines()[0].metadata.name.clone().unwrap();
     world.server.delete::<Machine>(NS, &name).unwrap();
     world.waits(Duration::from_mins(10)).await;
-    assert!(world.server.get::<Machine>(NS, &name).is_none(), "{}", world.in_words());
+    assert!(world.server.get::<Machine>(NS, &name).is_none(), "{}", world.summary());
     assert_eq!(pool.condition("Ready").reason, "KubernetesRequestFailed");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_api_server_gets_few_writes_at_a_time_and_the_end_is_the_same() {
+async fn a_slow_api_server_gets_few_writes_at_a_time_with_the_same_result() {
     let world = World::new().await;
     let at_once = || -> f64 {
         let metrics = world.metrics().exposition().unwrap();

@@ -1,4 +1,4 @@
-//! AWS says no, does not answer, or was changed behind our back.
+//! AWS refuses, does not respond, or was changed by another user.
 
 use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_cloud::{Compute as _, Groups as _};
@@ -11,7 +11,7 @@ use kube::ResourceExt as _;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What AWS refuses is named with its IAM action; once it is allowed, the pool goes on.
+/// What AWS refuses is named with its IAM action; once it is allowed, the pool continues.
 async fn check_denied(action: &str, iam: &str) {
     let world = World::new().await;
     let rule = world.aws.add_fault(FaultRule::on(action, Fault::Denied));
@@ -23,10 +23,10 @@ async fn check_denied(action: &str, iam: &str) {
     world.waits(Duration::from_mins(7)).await;
     world.settles().await;
     pool.is_of(2);
-    assert_eq!(pool.says("CredentialsReady"), "True");
+    assert_eq!(pool.state_of("CredentialsReady"), "True");
 }
 
-/// The pool says that this IAM action is missing.
+/// The pool reports that this IAM action is missing.
 fn is_named(pool: &Pool<'_>, iam: &str) {
     for kind in ["Ready", "CredentialsReady"] {
         let condition = pool.condition(kind);
@@ -69,22 +69,22 @@ async fn a_denied_group_is_named() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_denied_look_at_groups_is_named() {
+async fn a_denied_description_of_groups_is_named() {
     check_denied("DescribeAutoScalingGroups", "autoscaling:DescribeAutoScalingGroups").await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_denied_look_at_templates_is_named() {
+async fn a_denied_description_of_templates_is_named() {
     check_denied("DescribeLaunchTemplates", "ec2:DescribeLaunchTemplates").await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_denied_look_at_images_is_named() {
+async fn a_denied_description_of_images_is_named() {
     check_denied_lookup("DescribeImages", "ec2:DescribeImages").await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_denied_look_at_instance_types_is_named() {
+async fn a_denied_description_of_instance_types_is_named() {
     check_denied_lookup("DescribeInstanceTypes", "ec2:DescribeInstanceTypes").await;
 }
 
@@ -105,7 +105,7 @@ async fn check_denied_lookup(action: &str, iam: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_denied_look_at_template_versions_is_named() {
+async fn a_denied_description_of_template_versions_is_named() {
     let mut world = World::new().await;
     let action = "DescribeLaunchTemplateVersions";
     let rule = world.aws.add_fault(FaultRule::on(action, Fault::Denied));
@@ -116,18 +116,18 @@ async fn a_denied_look_at_template_versions_is_named() {
     world.starts_the_manager();
     world.waits(Duration::from_mins(10)).await;
     is_named(&world.pool("p"), "ec2:DescribeLaunchTemplateVersions");
-    // Beside the two looks a minute, and two at all templates: two tries.
+    // Beside the two reads of a minute, and two of all templates: two tries.
     backs_off_to(&world, 20 + 2 + 2).await;
     world.aws.remove_fault(rule);
     world.waits(Duration::from_mins(7)).await;
     world.settles().await;
     let pool = world.pool("p");
     pool.is_of(2);
-    assert_eq!(pool.says("CredentialsReady"), "True");
+    assert_eq!(pool.state_of("CredentialsReady"), "True");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_denied_suspension_of_processes_is_named_and_holds_up_no_instance() {
+async fn a_denied_suspension_of_processes_is_named_and_delays_no_instance() {
     let world = World::new().await;
     let rule = world.aws.add_fault(FaultRule::on("SuspendProcesses", Fault::Denied));
     let pool = world.pool("p").begins_with(2);
@@ -138,7 +138,7 @@ async fn a_denied_suspension_of_processes_is_named_and_holds_up_no_instance() {
         (condition.status.as_str(), condition.reason.as_str()),
         ("False", "AccessDenied"),
         "{}",
-        world.in_words()
+        world.summary()
     );
     assert!(condition.message.contains("autoscaling:SuspendProcesses"), "{}", condition.message);
     backs_off_to(&world, 20 + 2 + 6).await;
@@ -149,7 +149,7 @@ async fn a_denied_suspension_of_processes_is_named_and_holds_up_no_instance() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_denied_look_at_the_network_is_named_by_the_foo_cluster() {
+async fn a_denied_description_of_the_network_is_named_by_the_foo_cluster() {
     for (action, iam) in
         [("DescribeSubnets", "ec2:DescribeSubnets"), ("DescribeSecurityGroups", "ec2:DescribeSecurityGroups")]
     {
@@ -158,13 +158,13 @@ async fn a_denied_look_at_the_network_is_named_by_the_foo_cluster() {
         world.has(&objects::cluster());
         world.has(&objects::foo_cluster());
         let pool = world.pool("p").of(1).await;
-        let said = || {
+        let reported = || {
             let cluster: foo_api::FooCluster = world.server.get(NS, CLUSTER).unwrap();
             cluster.status.unwrap().conditions.into_iter().find(|one| one.type_ == "NetworkReady").unwrap()
         };
-        assert_eq!((said().status.as_str(), said().reason.as_str()), ("False", "AccessDenied"));
-        assert!(said().message.contains(iam), "{}", said().message);
-        assert_eq!(pool.says("Ready"), "False WaitingForClusterInfrastructure");
+        assert_eq!((reported().status.as_str(), reported().reason.as_str()), ("False", "AccessDenied"));
+        assert!(reported().message.contains(iam), "{}", reported().message);
+        assert_eq!(pool.state_of("Ready"), "False WaitingForClusterInfrastructure");
         backs_off(&world).await;
         world.aws.clear_faults();
         world.waits(Duration::from_mins(7)).await;
@@ -174,7 +174,7 @@ async fn a_denied_look_at_the_network_is_named_by_the_foo_cluster() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_answer_of_aws_at_any_call_makes_nothing_twice() {
+async fn a_lost_response_to_any_call_duplicates_nothing() {
     for action in
         ["CreateLaunchTemplate", "CreateAutoScalingGroup", "SuspendProcesses", "UpdateAutoScalingGroup"]
     {
@@ -198,7 +198,7 @@ async fn a_lost_answer_of_aws_at_any_call_makes_nothing_twice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_answer_of_aws_at_a_termination_ends_nobody_else() {
+async fn a_lost_response_to_a_termination_terminates_no_other_instance() {
     for fault in [Fault::DroppedAfter, Fault::DroppedBefore, Fault::Throttled] {
         let world = World::new().await;
         let pool = world.pool("p").of(4).await;
@@ -212,18 +212,18 @@ async fn a_lost_answer_of_aws_at_a_termination_ends_nobody_else() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn denied_details_of_instances_hold_up_no_group() {
+async fn denied_details_of_instances_delay_no_group() {
     let world = World::new().await;
     world.aws.add_fault(FaultRule::on("DescribeInstances", Fault::Denied));
     let pool = world.pool("p").begins_with(2);
     world.waits(Duration::from_mins(10)).await;
     assert_eq!(pool.instances().len(), 2);
     let condition = pool.condition("Ready");
-    assert!(condition.message.contains("ec2:DescribeInstances"), "{}", world.in_words());
+    assert!(condition.message.contains("ec2:DescribeInstances"), "{}", world.summary());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_denied_end_of_an_instance_is_named_and_made_up_for() {
+async fn a_denied_termination_is_named_and_retried() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     let rule = world.aws.add_fault(FaultRule::on("TerminateInstanceInAutoScalingGroup", Fault::Denied));
@@ -232,7 +232,7 @@ async fn a_denied_end_of_an_instance_is_named_and_made_up_for() {
     let message = pool.condition("Ready").message;
     assert!(message.contains("autoscaling:TerminateInstanceInAutoScalingGroup is missing"), "{message}");
     assert_eq!(pool.instances().len(), 3);
-    // Beside the two looks a minute, and two at all templates: three tries, and a look after each.
+    // Beside the two reads of a minute, and two of all templates: three tries, and a reconcile each.
     backs_off_to(&world, 20 + 2 + 6).await;
     world.aws.remove_fault(rule);
     world.waits(Duration::from_mins(7)).await;
@@ -273,7 +273,7 @@ async fn another_size_is_tried_at_once_however_often_the_last_one_failed() {
     world.aws.remove_fault(rule);
     pool.scales_to(4);
     world.waits(Duration::from_secs(45)).await;
-    assert_eq!(pool.instances().len(), 4, "{}", world.in_words());
+    assert_eq!(pool.instances().len(), 4, "{}", world.summary());
     world.settles().await;
     pool.is_of(4);
 }
@@ -290,7 +290,7 @@ async fn a_machine_is_deleted_at_once_however_often_something_else_failed() {
     world.server.delete::<foo_api::capi::Machine>(NS, &victim).unwrap();
     world.waits(Duration::from_mins(1)).await;
     let left = before.iter().filter(|id| pool.instances().contains(id)).count();
-    assert_eq!(left, 1, "{}", world.in_words());
+    assert_eq!(left, 1, "{}", world.summary());
     world.aws.remove_fault(rule);
     world.waits(Duration::from_mins(7)).await;
     world.settles().await;
@@ -298,15 +298,15 @@ async fn a_machine_is_deleted_at_once_however_often_something_else_failed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_storm_of_throttling_is_waited_out() {
+async fn a_pool_recovers_from_a_storm_of_throttling() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     world.aws.add_fault(FaultRule::on_everything(Fault::Throttled));
     pool.scales_to(4);
     world.waits(Duration::from_mins(10)).await;
     let reason = pool.condition("Ready").reason;
-    assert_eq!(reason, "Throttled", "{}", world.in_words());
-    // For all pools of the region together: a look at the groups and one at the templates in less than a minute.
+    assert_eq!(reason, "Throttled", "{}", world.summary());
+    // For all pools of the region together: a read of the groups and one of the templates in less than a minute.
     backs_off_to(&world, 30).await;
     world.aws.clear_faults();
     world.waits(Duration::from_mins(7)).await;
@@ -315,7 +315,7 @@ async fn a_storm_of_throttling_is_waited_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_short_storm_turns_no_condition_over() {
+async fn a_short_storm_flips_no_condition() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let version = world.server.resource_version();
@@ -325,12 +325,12 @@ async fn a_short_storm_turns_no_condition_over() {
     pool.is_of(2);
 }
 
-fn somebody(world: &World) -> SimCloud {
-    world.aws.cloud(DEFAULT_REGION, "somebody")
+fn another_user(world: &World) -> SimCloud {
+    world.aws.cloud(DEFAULT_REGION, "another-user")
 }
 
-/// Somebody makes a launch template of that name.
-async fn makes_a_template(world: &World, name: &str) -> (LaunchTemplateId, TemplateVersion) {
+/// Another user creates a launch template of that name.
+async fn creates_template(world: &World, name: &str) -> (LaunchTemplateId, TemplateVersion) {
     let content = foo_model::TemplateContent {
         image: IMAGE_X86_64.into(),
         instance_type: "m7i.large".into(),
@@ -340,44 +340,44 @@ async fn makes_a_template(world: &World, name: &str) -> (LaunchTemplateId, Templ
         volumes: vec![],
         metadata: foo_model::MetadataOptions { tokens_required: true, hop_limit: 1 },
         spot: None,
-        user_data: foo_model::UserData(b"theirs".to_vec()),
+        user_data: foo_model::UserData(b"foreign".to_vec()),
         tags: BTreeMap::new(),
     };
-    somebody(world).create_template(name, &content, "theirs", &BTreeMap::new(), "t").await.unwrap().made
+    another_user(world).create_template(name, &content, "foreign", &BTreeMap::new(), "t").await.unwrap().made
 }
 
-/// Somebody makes a group of that name.
-async fn makes_a_group(world: &World, name: &str) {
+/// Another user creates a group of that name.
+async fn creates_group(world: &World, name: &str) {
     let spec = NewGroup {
         name: GroupName::from(name),
         min: 1,
         max: 5,
         desired: Some(2),
-        template: makes_a_template(world, "theirs").await,
+        template: creates_template(world, "foreign").await,
         mix: None,
         settings: GroupSettings {
             new_instances: Protection::Unprotected,
             ..GroupSettings::in_subnets(PRIVATE_SUBNETS.map(Into::into).into())
         },
         drain_hook: None,
-        tags: BTreeMap::from([("owner".to_owned(), "somebody".to_owned())]),
+        tags: BTreeMap::from([("owner".to_owned(), "another-user".to_owned())]),
     };
-    somebody(world).create_group(&spec).await.unwrap();
+    another_user(world).create_group(&spec).await.unwrap();
     world.waits(Duration::from_mins(1)).await;
 }
 
-fn in_words(pool: &Pool<'_>) -> String {
+fn summary(pool: &Pool<'_>) -> String {
     serde_json::to_string_pretty(&pool.group().unwrap()).unwrap()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_of_somebody_else_is_never_touched() {
+async fn a_group_of_another_owner_is_never_changed() {
     let world = World::new().await;
-    makes_a_group(&world, "taken").await;
+    creates_group(&world, "taken").await;
     let pool = world.pool("p").with(|spec| spec.group_name = Some("taken".to_owned()));
-    let before = in_words(&pool);
+    let before = summary(&pool);
     let pool = pool.of(3).await;
-    assert_eq!(in_words(&pool), before);
+    assert_eq!(summary(&pool), before);
     let condition = pool.condition("AutoScalingGroupReady");
     assert_eq!(condition.status, "False");
     assert!(condition.message.contains("taken"), "{condition:?}");
@@ -385,30 +385,30 @@ async fn a_group_of_somebody_else_is_never_touched() {
     world.waits(Duration::from_mins(5)).await;
     pool.is_deleted();
     world.settles().await;
-    assert_eq!(in_words(&pool), before);
+    assert_eq!(summary(&pool), before);
     let left = world.server.get::<foo_api::FooMachinePool>("default", "p");
-    assert!(left.is_none(), "{}", world.in_words());
+    assert!(left.is_none(), "{}", world.summary());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_launch_template_of_somebody_else_is_never_touched() {
+async fn a_launch_template_of_another_owner_is_never_changed() {
     let world = World::new().await;
-    makes_a_template(&world, "default-c-p").await;
+    creates_template(&world, "default-c-p").await;
     let before = format!("{:?}", world.region.templates());
     let pool = world.pool("p").of(1).await;
-    assert_eq!(pool.says("LaunchTemplateReady"), "False LaunchTemplateNotOwned");
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False LaunchTemplateNotOwned");
     pool.is_deleted();
     world.settles().await;
     assert_eq!(format!("{:?}", world.region.templates()), before);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_template_that_was_deleted_is_made_anew() {
+async fn a_deleted_template_is_recreated() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let before = pool.instances();
     let id = world.region.templates()[0].id.clone();
-    somebody(&world).delete_template(&id).await.unwrap();
+    another_user(&world).delete_template(&id).await.unwrap();
     world.waits(Duration::from_mins(61)).await;
     world.settles().await;
     pool.is_of(2);
@@ -420,11 +420,11 @@ async fn a_template_that_was_deleted_is_made_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deleted_template_is_missed_when_capacity_does_not_come() {
+async fn a_deleted_template_is_noticed_when_launches_fail() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let id = world.region.templates()[0].id.clone();
-    somebody(&world).delete_template(&id).await.unwrap();
+    another_user(&world).delete_template(&id).await.unwrap();
     pool.scales_to(3);
     world.waits(Duration::from_mins(4)).await;
     world.settles().await;
@@ -432,7 +432,7 @@ async fn a_deleted_template_is_missed_when_capacity_does_not_come() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_that_was_deleted_is_made_anew() {
+async fn a_deleted_group_is_recreated() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let arn = pool.object().spec.provider_id;
@@ -450,7 +450,7 @@ async fn a_group_that_was_deleted_is_made_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_instance_that_aws_refuses_to_end_holds_up_no_other() {
+async fn an_instance_that_aws_refuses_to_terminate_delays_no_other() {
     let world = World::new().await;
     let pool = world.pool("p").of(4).await;
     let first = pool.instances()[0].clone();
@@ -463,7 +463,7 @@ async fn an_instance_that_aws_refuses_to_end_holds_up_no_other() {
     let rule = world.aws.add_fault(rule);
     pool.scales_to(0);
     world.waits(Duration::from_mins(10)).await;
-    assert_eq!(pool.instances(), [first], "{}", world.in_words());
+    assert_eq!(pool.instances(), [first], "{}", world.summary());
     world.aws.remove_fault(rule);
     world.waits(Duration::from_mins(7)).await;
     world.settles().await;
@@ -471,7 +471,7 @@ async fn an_instance_that_aws_refuses_to_end_holds_up_no_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_done_is_told_whatever_else_fails() {
+async fn completed_actions_have_events_whatever_else_fails() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     world.aws.add_fault(FaultRule::on("CreateOrUpdateTags", Fault::Denied));
@@ -480,13 +480,13 @@ async fn what_is_done_is_told_whatever_else_fails() {
     world.waits(Duration::from_mins(20)).await;
     assert_eq!(pool.instances().len(), 2);
     for reason in ["MachineDeleted", "InstanceTerminated", "ActionFailed"] {
-        let told = world.events_on("p").iter().filter(|event| *event == reason).count();
-        assert_eq!(told, 1, "{reason}: {:?}", world.events_on("p"));
+        let events = world.events_on("p").iter().filter(|event| *event == reason).count();
+        assert_eq!(events, 1, "{reason}: {:?}", world.events_on("p"));
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_not_done_is_not_told() {
+async fn failed_actions_have_no_event() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     world.aws.add_fault(FaultRule::on("TerminateInstanceInAutoScalingGroup", Fault::Denied));
@@ -495,9 +495,9 @@ async fn what_is_not_done_is_not_told() {
     assert!(!world.events_on("p").iter().any(|event| event == "InstanceTerminated"));
 }
 
-/// A region that does not answer is named wherever AWS is called: it may be misspelt.
+/// A region that does not respond is named wherever AWS is called: it may be misspelt.
 #[tokio::test(start_paused = true)]
-async fn calls_about_the_launch_template_that_get_no_answer_name_the_region() {
+async fn calls_about_the_launch_template_without_a_response_name_the_region() {
     for (action, reason) in [
         ("DescribeImages", "AwsUnreachable"),
         ("DescribeInstanceTypes", "AwsUnreachable"),
@@ -508,14 +508,14 @@ async fn calls_about_the_launch_template_that_get_no_answer_name_the_region() {
         world.aws.add_fault(FaultRule::on(action, Fault::DroppedBefore));
         let pool = world.pool("p").begins_with(1);
         world.waits(Duration::from_mins(3)).await;
-        assert_eq!(pool.says("LaunchTemplateReady"), format!("False {reason}"), "{action}");
-        let said = pool.condition("LaunchTemplateReady").message;
+        assert_eq!(pool.state_of("LaunchTemplateReady"), format!("False {reason}"), "{action}");
+        let reported = pool.condition("LaunchTemplateReady").message;
         for words in [
-            &format!("AWS did not answer in region {DEFAULT_REGION}"),
+            &format!("AWS did not respond in region {DEFAULT_REGION}"),
             "can the manager reach its endpoints",
             action,
         ] {
-            assert!(said.contains(words), "{action}: {said}");
+            assert!(reported.contains(words), "{action}: {reported}");
         }
         backs_off(&world).await;
     }

@@ -1,4 +1,5 @@
-//! What users and AWS can get wrong: a condition says so, nothing is lost, and the pool goes on once it is put right.
+//! What users and AWS can get wrong: a condition reports it, nothing is lost, and the pool continues once it is
+//! repaired.
 
 use crate::support::{NS, World, objects};
 use foo_api::pool::Ami;
@@ -9,17 +10,17 @@ use k8s_openapi::api::core::v1::Secret;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The pool says this, has no group, and is of 2 once it is put right.
+/// The pool reports this, has no group, and is of 2 once it is repaired.
 async fn check(
-    spoil: impl FnOnce(&mut foo_api::FooMachinePoolSpec),
+    corrupt: impl FnOnce(&mut foo_api::FooMachinePoolSpec),
     condition: &str,
-    said: &str,
+    reported: &str,
     named: &str,
 ) {
     let world = World::new().await;
-    let pool = world.pool("p").with(spoil).of(2).await;
-    assert_eq!(pool.says(condition), format!("False {said}"), "{}", world.in_words());
-    assert_eq!(pool.says("Ready"), format!("False {said}"));
+    let pool = world.pool("p").with(corrupt).of(2).await;
+    assert_eq!(pool.state_of(condition), format!("False {reported}"), "{}", world.summary());
+    assert_eq!(pool.state_of("Ready"), format!("False {reported}"));
     assert!(pool.condition("Ready").message.contains(named), "{}", pool.condition("Ready").message);
     assert!(pool.group().is_none());
     let version = world.server.resource_version();
@@ -40,49 +41,49 @@ async fn check(
 
 #[tokio::test(start_paused = true)]
 async fn an_unknown_image_is_named() {
-    let spoil = |spec: &mut foo_api::FooMachinePoolSpec| spec.ami = Ami::of_id("ami-0nowhere");
-    check(spoil, "LaunchTemplateReady", "ImageNotFound", "ami-0nowhere").await;
+    let corrupt = |spec: &mut foo_api::FooMachinePoolSpec| spec.ami = Ami::of_id("ami-0nowhere");
+    check(corrupt, "LaunchTemplateReady", "ImageNotFound", "ami-0nowhere").await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_unknown_instance_type_is_named() {
-    let spoil = |spec: &mut foo_api::FooMachinePoolSpec| spec.instance_type = Some("z9.huge".to_owned());
-    check(spoil, "LaunchTemplateReady", "InstanceTypeNotFound", "z9.huge").await;
+    let corrupt = |spec: &mut foo_api::FooMachinePoolSpec| spec.instance_type = Some("z9.huge".to_owned());
+    check(corrupt, "LaunchTemplateReady", "InstanceTypeNotFound", "z9.huge").await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_type_of_another_architecture_than_the_image_is_named() {
-    let spoil = |spec: &mut foo_api::FooMachinePoolSpec| spec.instance_type = Some("m7g.large".to_owned());
-    check(spoil, "LaunchTemplateReady", "ArchitectureMismatch", "m7g.large").await;
+    let corrupt = |spec: &mut foo_api::FooMachinePoolSpec| spec.instance_type = Some("m7g.large".to_owned());
+    check(corrupt, "LaunchTemplateReady", "ArchitectureMismatch", "m7g.large").await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_unknown_subnet_is_named() {
-    let spoil =
+    let corrupt =
         |spec: &mut foo_api::FooMachinePoolSpec| spec.subnets = vec![objects::by_id("subnet-nowhere")];
-    check(spoil, "AutoScalingGroupReady", "SubnetNotFound", "subnet-nowhere").await;
+    check(corrupt, "AutoScalingGroupReady", "SubnetNotFound", "subnet-nowhere").await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_subnet_outside_the_foo_cluster_is_named() {
-    let spoil =
+    let corrupt =
         |spec: &mut foo_api::FooMachinePoolSpec| spec.subnets = vec![objects::by_id(PUBLIC_SUBNETS[0])];
-    check(spoil, "AutoScalingGroupReady", "SubnetOutsideCluster", PUBLIC_SUBNETS[0]).await;
+    check(corrupt, "AutoScalingGroupReady", "SubnetOutsideCluster", PUBLIC_SUBNETS[0]).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_unknown_security_group_is_named() {
-    let spoil =
+    let corrupt =
         |spec: &mut foo_api::FooMachinePoolSpec| spec.security_groups = vec![objects::by_id("sg-nowhere")];
-    check(spoil, "LaunchTemplateReady", "SecurityGroupNotFound", "sg-nowhere").await;
+    check(corrupt, "LaunchTemplateReady", "SecurityGroupNotFound", "sg-nowhere").await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn tags_that_no_security_group_has_are_named() {
-    let tags = BTreeMap::from([("team".to_owned(), "nobody".to_owned())]);
+    let tags = BTreeMap::from([("team".to_owned(), "none".to_owned())]);
     let reference = NetworkReference { tags: Some(tags), ..NetworkReference::default() };
-    let spoil = |spec: &mut foo_api::FooMachinePoolSpec| spec.security_groups = vec![reference];
-    check(spoil, "LaunchTemplateReady", "SecurityGroupNotFound", "team=nobody").await;
+    let corrupt = |spec: &mut foo_api::FooMachinePoolSpec| spec.security_groups = vec![reference];
+    check(corrupt, "LaunchTemplateReady", "SecurityGroupNotFound", "team=none").await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -103,20 +104,20 @@ async fn a_security_group_of_another_vpc_is_named() {
         tags: BTreeMap::new(),
     };
     world.region.put_security_group(group).unwrap();
-    let spoil = |spec: &mut foo_api::FooMachinePoolSpec| {
+    let corrupt = |spec: &mut foo_api::FooMachinePoolSpec| {
         spec.security_groups = vec![objects::by_id(SECURITY_GROUP), objects::by_id("sg-x")];
     };
-    let pool = world.pool("p").with(spoil).of(1).await;
-    assert_eq!(pool.says("LaunchTemplateReady"), "False SecurityGroupOutsideCluster");
+    let pool = world.pool("p").with(corrupt).of(1).await;
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False SecurityGroupOutsideCluster");
 }
 
 #[tokio::test(start_paused = true)]
-async fn user_data_over_the_limit_is_told_and_shorter_data_go_on() {
+async fn user_data_over_the_limit_are_reported_and_shorter_data_recover() {
     let world = World::new().await;
     world.has(&objects::secret(&objects::secret_name("p"), &vec![b'x'; 16_385]));
     let pool = world.pool("p").without_secret(1);
     world.settles().await;
-    assert_eq!(pool.says("LaunchTemplateReady"), "False UserDataTooLarge");
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False UserDataTooLarge");
     assert!(pool.condition("Ready").message.contains("16385 bytes"));
     assert_eq!(world.aws_writes(), 0);
     pool.bootstraps_with(&vec![b'x'; 16_384]);
@@ -125,15 +126,15 @@ async fn user_data_over_the_limit_is_told_and_shorter_data_go_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_secret_that_comes_later_is_waited_for() {
+async fn a_pool_waits_for_a_secret_that_is_created_later() {
     let world = World::new().await;
     let pool = world.pool("p").without_secret(1);
     world.settles().await;
-    assert_eq!(pool.says("Ready"), "False BootstrapDataSecretNotFound");
+    assert_eq!(pool.state_of("Ready"), "False BootstrapDataSecretNotFound");
     assert!(pool.condition("Ready").message.contains("p-boot"));
     assert_eq!(world.aws_writes(), 0);
     world.has(&objects::secret("p-boot", b"#cloud-config"));
-    world.until("the group is made at once", || pool.group().is_some()).await;
+    world.until("the group is created at once", || pool.group().is_some()).await;
     world.settles().await;
     pool.is_of(1);
 }
@@ -147,20 +148,20 @@ async fn a_secret_without_the_clusters_label_is_found_within_half_a_minute() {
     secret.metadata.labels = None;
     world.has(&secret);
     world.waits(Duration::from_secs(40)).await;
-    assert!(pool.group().is_some(), "{}", world.in_words());
+    assert!(pool.group().is_some(), "{}", world.summary());
     world.settles().await;
     pool.is_of(1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_secret_without_value_is_told() {
+async fn a_secret_without_value_is_reported() {
     let world = World::new().await;
     let mut secret = objects::secret("p-boot", b"");
     secret.data = Some(BTreeMap::from([("other".to_owned(), k8s_openapi::ByteString(b"x".to_vec()))]));
     world.has(&secret);
     let pool = world.pool("p").without_secret(1);
     world.settles().await;
-    assert_eq!(pool.says("Ready"), "False BootstrapDataInvalid");
+    assert_eq!(pool.state_of("Ready"), "False BootstrapDataInvalid");
     assert!(pool.condition("Ready").message.contains("under the key \"value\""));
     pool.bootstraps_with(b"#cloud-config");
     world.settles().await;
@@ -168,19 +169,19 @@ async fn a_secret_without_value_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_secret_that_goes_later_takes_no_instance_with_it() {
+async fn deleting_the_secret_later_terminates_no_instance() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let before = pool.instances();
     world.server.delete::<Secret>(NS, "p-boot").unwrap();
     world.waits(Duration::from_mins(15)).await;
     assert_eq!(pool.instances(), before);
-    assert_eq!(pool.says("LaunchTemplateReady"), "False BootstrapDataSecretNotFound");
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False BootstrapDataSecretNotFound");
     assert_eq!(pool.status().ready, Some(true));
 }
 
 #[tokio::test(start_paused = true)]
-async fn replicas_above_max_size_are_cut_and_the_condition_says_so() {
+async fn replicas_above_max_size_are_capped_and_reported() {
     let world = World::new().await;
     let pool = world.pool("p").with(|spec| spec.max_size = Some(2)).of(5).await;
     assert_eq!(pool.instances().len(), 2);
@@ -199,17 +200,17 @@ async fn replicas_above_max_size_are_cut_and_the_condition_says_so() {
     pool.edits(|spec| spec.max_size = None);
     world.settles().await;
     pool.is_of(5);
-    assert_eq!(pool.says("ScalingUp"), "False NotScalingUp");
+    assert_eq!(pool.state_of("ScalingUp"), "False NotScalingUp");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_missing_upper_bound_is_told_when_somebody_else_decides() {
+async fn a_missing_upper_bound_is_reported_when_another_controller_scales() {
     let world = World::new().await;
     world.has(&objects::secret("p-boot", b"#cloud-config"));
     let pool = world.pool("p").without_secret(1);
-    pool.annotates_machine_pool(foo_api::names::REPLICAS_MANAGED_BY_ANNOTATION, "somebody");
+    pool.annotates_machine_pool(foo_api::names::REPLICAS_MANAGED_BY_ANNOTATION, "another-controller");
     world.settles().await;
-    assert_eq!(pool.says("Ready"), "False AutoscalingBoundsMissing");
+    assert_eq!(pool.state_of("Ready"), "False AutoscalingBoundsMissing");
     assert!(pool.group().is_none());
 }
 
@@ -232,12 +233,12 @@ async fn a_pool_repeats_what_its_foo_cluster_waits_for() {
 
 /// What is missing first is the cause of all else; nothing is invented beside it.
 #[tokio::test(start_paused = true)]
-async fn what_a_pool_without_a_machine_pool_waits_for_is_said_everywhere_alike() {
+async fn a_pool_without_a_machine_pool_reports_the_same_reason_everywhere() {
     let world = World::empty();
     world.has(&objects::foo_machine_pool("p", objects::pool_spec()));
     world.settles().await;
     let pool = world.pool("p");
     for kind in ["Ready", "LaunchTemplateReady"] {
-        assert_eq!(pool.says(kind), "False WaitingForMachinePool", "{kind}");
+        assert_eq!(pool.state_of(kind), "False WaitingForMachinePool", "{kind}");
     }
 }

@@ -1,4 +1,4 @@
-//! What people make by hand that nobody looks after: it is said where they will look.
+//! Objects that users create by hand and that are not reconciled: their status reports it.
 
 use crate::support::{NS, World, objects};
 use foo_api::capi::MachinePool;
@@ -16,30 +16,30 @@ fn foo_machine(name: &str, instance: &str) -> FooMachine {
     objects::placed(FooMachine::new(name, spec))
 }
 
-fn said_of(world: &World, name: &str) -> Option<Condition> {
+fn reported_of(world: &World, name: &str) -> Option<Condition> {
     let machine: FooMachine = world.server.get(NS, name).unwrap();
     machine.status?.conditions.into_iter().find(|condition| condition.type_ == "Ready")
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_foo_machine_that_somebody_made_says_so_and_what_to_do() {
+async fn a_foo_machine_created_by_a_user_is_reported_with_what_to_do() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     world.has(&foo_machine("mine", "i-0123456789abcdef0"));
     world.settles().await;
-    let said = said_of(&world, "mine").unwrap();
-    assert_eq!((said.status.as_str(), said.reason.as_str()), ("False", "Unmanaged"));
+    let reported = reported_of(&world, "mine").unwrap();
+    assert_eq!((reported.status.as_str(), reported.reason.as_str()), ("False", "Unmanaged"));
     for word in ["delete it", "infrastructure.foo.com/deletion-allowed", "MachinePool.spec.replicas"] {
-        assert!(said.message.contains(word), "{}", said.message);
+        assert!(reported.message.contains(word), "{}", reported.message);
     }
     assert_eq!(world.events_on("mine"), ["Unmanaged"]);
     for name in pool.foo_machines() {
-        assert_eq!(said_of(&world, &name).unwrap().reason, "InService");
+        assert_eq!(reported_of(&world, &name).unwrap().reason, "InService");
         assert_eq!(world.events_on(&name), [""; 0]);
     }
     let version = world.server.resource_version();
     world.waits(Duration::from_hours(1)).await;
-    assert_eq!(world.server.resource_version(), version, "it is said once");
+    assert_eq!(world.server.resource_version(), version, "it is reported once");
     let mut world = world;
     world.kills_the_manager();
     world.starts_the_manager();
@@ -48,9 +48,9 @@ async fn a_foo_machine_that_somebody_made_says_so_and_what_to_do() {
     world.pool("p").is_of(2);
 }
 
-/// Those of a pool that is gone or not there yet, and what somebody paused, are not a user's mistake.
+/// Those of a pool that is deleted or does not exist yet, and paused ones, are not a user's mistake.
 #[tokio::test(start_paused = true)]
-async fn foo_machines_of_pools_that_come_later_or_went_are_not_called_strangers() {
+async fn foo_machines_of_later_or_deleted_pools_are_not_reported_as_foreign() {
     let world = World::new().await;
     let mut left = foo_machine("left-0123456789abcdef0", "i-0123456789abcdef0");
     left.finalizers_mut().push(MACHINE_FINALIZER.to_owned());
@@ -62,17 +62,17 @@ async fn foo_machines_of_pools_that_come_later_or_went_are_not_called_strangers(
     world.waits(Duration::from_secs(10)).await;
     world.pool("late").begins_with(0);
     world.settles().await;
-    assert!(said_of(&world, "left-0123456789abcdef0").is_none());
-    assert!(said_of(&world, "paused").is_none());
-    let of_a_pool = said_of(&world, "late-0123456789abcdef2");
-    assert_ne!(of_a_pool.map(|said| said.reason).as_deref(), Some("Unmanaged"));
+    assert!(reported_of(&world, "left-0123456789abcdef0").is_none());
+    assert!(reported_of(&world, "paused").is_none());
+    let of_a_pool = reported_of(&world, "late-0123456789abcdef2");
+    assert_ne!(of_a_pool.map(|reported| reported.reason).as_deref(), Some("Unmanaged"));
     for name in ["left-0123456789abcdef0", "paused", "late-0123456789abcdef2"] {
         assert!(!world.events_on(name).contains(&"Unmanaged".to_owned()), "{name}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_foo_machine_pool_that_two_machine_pools_name_says_which_one_gets_nothing() {
+async fn a_foo_machine_pool_that_two_machine_pools_name_reports_which_one_is_ignored() {
     let mut world = World::new().await;
     world.pool("p").of(2).await;
     let mut twin = objects::machine_pool("twin", 3);
@@ -83,13 +83,14 @@ async fn a_foo_machine_pool_that_two_machine_pools_name_says_which_one_gets_noth
     let message = pool.condition("Ready").message;
     assert!(message.contains("MachinePool twin also references this FooMachinePool"), "{message}");
     assert!(message.contains("MachinePool p owns it"), "{message}");
-    assert_eq!(pool.says("Ready"), "True", "{message}");
-    let told = |world: &World| world.events_on("p").iter().filter(|it| *it == "MultipleMachinePools").count();
-    assert_eq!(told(&world), 1);
+    assert_eq!(pool.state_of("Ready"), "True", "{message}");
+    let events =
+        |world: &World| world.events_on("p").iter().filter(|it| *it == "MultipleMachinePools").count();
+    assert_eq!(events(&world), 1);
     world.kills_the_manager();
     world.starts_the_manager();
     world.settles().await;
-    assert_eq!(told(&world), 1, "the next manager reads it there");
+    assert_eq!(events(&world), 1, "the next manager reads it there");
     world.pool("p").is_of(2);
     assert!(message.contains("only then delete"), "it would take the pool along: {message}");
     let turns = |twin: &mut MachinePool| {

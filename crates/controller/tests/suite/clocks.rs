@@ -1,5 +1,5 @@
-//! The manager's clock is wrong, or AWS's: ages of Kubernetes objects are measured by the API server's clock, those of what AWS dates by
-//! AWS's.
+//! The manager's clock is wrong, or AWS's: ages of Kubernetes objects are measured by the API server's clock, those of
+//! what AWS dates by AWS's.
 
 use crate::support::World;
 use foo_api::FooMachinePoolSpec;
@@ -65,7 +65,7 @@ async fn a_manager_that_starts_with_a_clock_half_an_hour_ahead_replaces_no_young
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_manager_that_starts_with_a_clock_half_an_hour_behind_launches_what_is_wanted_and_no_more() {
+async fn a_manager_that_starts_with_a_clock_half_an_hour_behind_launches_what_is_requested_and_no_more() {
     a_start_with_a_clock_ahead_by(-30).await;
 }
 
@@ -89,7 +89,7 @@ async fn a_clock_that_jumps_while_the_manager_runs_replaces_no_young_machine() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_roll_out_goes_on_whatever_the_managers_clock_shows() {
+async fn a_roll_out_continues_whatever_the_managers_clock_shows() {
     for minutes in [30, -30] {
         let mut world = World::new().await;
         world.pool("p").of(3).await;
@@ -126,7 +126,8 @@ async fn many_versions(world: &World) {
     }
 }
 
-/// AWS's clock is half an hour off: nothing is as old as it seems. The pool says so, and goes on with what no age decides.
+/// AWS's clock is half an hour off: nothing is as old as it seems. The pool reports it, and continues with what no age
+/// decides.
 async fn a_pool_while_awss_clock_is_ahead_by(minutes: i64) -> World {
     let mut world = World::new().await;
     world.sets_the_clock_of_aws_ahead(minutes);
@@ -146,7 +147,7 @@ async fn a_pool_while_awss_clock_is_ahead_by(minutes: i64) -> World {
     world
 }
 
-/// The clocks agree again: it is not said any more that they differ, and what waited is done.
+/// The clocks agree again: their difference is no longer reported, and what waited is done.
 async fn the_clocks_agree_again(world: &World) {
     let pool = world.pool("p");
     world.waits(Duration::from_mins(20)).await;
@@ -171,7 +172,7 @@ async fn while_awss_clock_is_half_an_hour_ahead_nothing_is_pruned() {
     the_clocks_agree_again(&world).await;
 }
 
-/// Without prejudice to the age of anything: roll-outs and scaling go on.
+/// Without prejudice to the age of anything: roll-outs and scaling continue.
 #[tokio::test(start_paused = true)]
 async fn a_small_difference_to_awss_clock_is_corrected() {
     for minutes in [-4, 4] {

@@ -1,4 +1,4 @@
-//! FooClusters: what they publish, whom they leave alone, and how they go.
+//! FooClusters: what they publish, which they do not change, and their deletion.
 
 use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_api::FooCluster;
@@ -16,7 +16,7 @@ impl World {
     }
 
     /// `status reason` of a condition of the FooCluster, and its message.
-    fn cluster_says(&self, kind: &str) -> (String, String) {
+    fn cluster_state(&self, kind: &str) -> (String, String) {
         let conditions = self.infrastructure().status.unwrap_or_default().conditions;
         let condition = conditions.into_iter().find(|condition| condition.type_ == kind).unwrap();
         (format!("{} {}", condition.status, condition.reason), condition.message)
@@ -30,7 +30,7 @@ impl Pool<'_> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn somebody_elses_cluster_is_left_alone() {
+async fn a_cluster_of_another_owner_is_not_changed() {
     let world = World::empty();
     world.has(&objects::cluster());
     let mut managed = objects::foo_cluster();
@@ -45,7 +45,7 @@ async fn somebody_elses_cluster_is_left_alone() {
         .edit(NS, CLUSTER, |it: &mut FooCluster| drop(it.annotations_mut().remove(MANAGED_BY_ANNOTATION)))
         .unwrap();
     world.settles().await;
-    assert_eq!(world.cluster_says("Ready").0, "True NetworkFound");
+    assert_eq!(world.cluster_state("Ready").0, "True NetworkFound");
 }
 
 /// Cluster API chooses among them and shows them.
@@ -102,26 +102,26 @@ async fn failure_domains_of_a_machine_pool_choose_its_subnets() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cluster_that_is_being_deleted_says_what_it_waits_for() {
+async fn a_cluster_under_deletion_reports_what_it_waits_for() {
     let world = World::new().await;
     let pool = world.pool("p").of(1).await;
-    assert_eq!(world.cluster_says("Deleting").0, "False NotDeleting");
+    assert_eq!(world.cluster_state("Deleting").0, "False NotDeleting");
     world.server.delete::<FooCluster>(NS, CLUSTER).unwrap();
     world.settles().await;
-    let (deleting, message) = world.cluster_says("Deleting");
+    let (deleting, message) = world.cluster_state("Deleting");
     assert_eq!(deleting, "True WaitingForPools");
     assert!(message.ends_with("to be deleted: p"), "{message}");
-    assert_eq!(world.cluster_says("Ready"), ("False Deleting".to_owned(), message));
-    assert_eq!(world.cluster_says("NetworkReady").0, "True NetworkFound");
+    assert_eq!(world.cluster_state("Ready"), ("False Deleting".to_owned(), message));
+    assert_eq!(world.cluster_state("NetworkReady").0, "True NetworkFound");
     pool.is_deleted();
-    world.until("it is gone", || world.server.get::<FooCluster>(NS, CLUSTER).is_none()).await;
+    world.until("it is deleted", || world.server.get::<FooCluster>(NS, CLUSTER).is_none()).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_cluster_whose_credentials_are_refused_is_not_ready() {
     let world = World::new().await;
     let pool = world.pool("p").of(1).await;
-    assert_eq!(world.cluster_says("Ready").0, "True NetworkFound");
+    assert_eq!(world.cluster_state("Ready").0, "True NetworkFound");
     let revoked = Fault::Error {
         code: "InvalidClientTokenId".to_owned(),
         status: 403,
@@ -130,12 +130,12 @@ async fn a_cluster_whose_credentials_are_refused_is_not_ready() {
     let rule = world.aws.add_fault(FaultRule::on_everything(revoked));
     world.waits(Duration::from_mins(30)).await;
     for kind in ["CredentialsReady", "Ready"] {
-        assert_eq!(world.cluster_says(kind).0, "False CredentialsInvalid", "{kind}");
+        assert_eq!(world.cluster_state(kind).0, "False CredentialsInvalid", "{kind}");
     }
     assert_eq!(world.infrastructure().status.unwrap().ready, Some(true), "what was provisioned stays so");
     world.aws.remove_fault(rule);
     world.waits(Duration::from_mins(30)).await;
     world.settles().await;
-    assert_eq!(world.cluster_says("Ready").0, "True NetworkFound");
+    assert_eq!(world.cluster_state("Ready").0, "True NetworkFound");
     pool.is_of(1);
 }

@@ -38,7 +38,7 @@ async fn world_with(secret: &str) -> World {
 }
 
 /// `status reason` of a condition of the FooControlPlane.
-fn said(world: &World, kind: &str) -> String {
+fn reported(world: &World, kind: &str) -> String {
     let control_plane: FooControlPlane = world.server.get(NS, CLUSTER).unwrap();
     let conditions = control_plane.status.unwrap_or_default().conditions;
     let condition = conditions.into_iter().find(|condition| condition.type_ == kind).unwrap();
@@ -46,19 +46,19 @@ fn said(world: &World, kind: &str) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_missing_kubeconfig_secret_is_told() {
+async fn a_missing_kubeconfig_secret_is_reported() {
     let world = world().await;
     for kind in ["Available", "Ready"] {
-        assert_eq!(said(&world, kind), "False KubeconfigSecretNotFound");
+        assert_eq!(reported(&world, kind), "False KubeconfigSecretNotFound");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_malformed_kubeconfig_is_told_and_not_copied() {
+async fn a_malformed_kubeconfig_is_reported_and_not_copied() {
     let world = world().await;
     world.has(&objects::secret("k", b"this: is: [no kubeconfig"));
     world.settles().await;
-    assert_eq!(said(&world, "Available"), "False KubeconfigInvalid");
+    assert_eq!(reported(&world, "Available"), "False KubeconfigInvalid");
     assert!(world.server.get::<Secret>(NS, "c-kubeconfig").is_none());
     let version = world.server.resource_version();
     world.waits(Duration::from_mins(10)).await;
@@ -67,17 +67,17 @@ async fn a_malformed_kubeconfig_is_told_and_not_copied() {
     let edit = |secret: &mut Secret| secret.data = objects::secret("k", &text).data;
     world.server.edit(NS, "k", edit).unwrap();
     world.settles().await;
-    assert_eq!(said(&world, "Available"), "False KubeconfigInvalid");
+    assert_eq!(reported(&world, "Available"), "False KubeconfigInvalid");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_kubeconfig_secret_without_value_is_told() {
+async fn a_kubeconfig_secret_without_value_is_reported() {
     let world = world().await;
     let mut secret = objects::secret("k", b"");
     secret.data = None;
     world.has(&secret);
     world.settles().await;
-    assert_eq!(said(&world, "Available"), "False KubeconfigInvalid");
+    assert_eq!(reported(&world, "Available"), "False KubeconfigInvalid");
 }
 
 /// A kubeconfig of an API server that refuses connections.
@@ -111,7 +111,7 @@ fn is_right(world: &World, text: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_kubeconfig_secret_is_made_and_kept_as_it_must_be() {
+async fn the_kubeconfig_secret_is_created_and_repaired() {
     let world = world().await;
     let text = kubeconfig("t");
     world.has(&objects::secret("k", text.as_bytes()));
@@ -174,61 +174,61 @@ async fn a_users_own_secret_of_that_name_gets_the_label_and_is_judged() {
     let there = made(&world);
     assert_eq!(there.labels().get(CLUSTER_NAME_LABEL).map(String::as_str), Some(CLUSTER));
     assert!(there.owner_references().is_empty(), "it is the user's, and must outlive the FooControlPlane");
-    assert_eq!(said(&world, "KubeconfigReady"), "False KubeconfigSecretWrongType");
-    assert_eq!(said(&world, "Available"), "False ApiServerUnreachable", "it is used all the same");
+    assert_eq!(reported(&world, "KubeconfigReady"), "False KubeconfigSecretWrongType");
+    assert_eq!(reported(&world, "Available"), "False ApiServerUnreachable", "it is used nevertheless");
     assert_eq!(world.notes("KubeconfigSecretWrongType").len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_secret_of_that_name_that_is_somebody_elses_is_left_alone() {
+async fn a_secret_of_that_name_with_another_owner_is_not_changed() {
     let world = world().await;
-    let mut theirs = objects::secret("c-kubeconfig", b"theirs");
-    theirs.type_ = Some(CLUSTER_SECRET_TYPE.to_owned());
-    world.has(&theirs);
+    let mut foreign = objects::secret("c-kubeconfig", b"foreign");
+    foreign.type_ = Some(CLUSTER_SECRET_TYPE.to_owned());
+    world.has(&foreign);
     world.has(&objects::secret("k", kubeconfig("t").as_bytes()));
     world.waits(Duration::from_mins(5)).await;
-    assert_eq!(said(&world, "Available"), "False KubeconfigSecretNotOwned");
-    assert_eq!(made(&world).data.unwrap()[SECRET_VALUE_KEY].0, b"theirs");
-    // One of the wrong type cannot be made right, even if it says the same.
+    assert_eq!(reported(&world, "Available"), "False KubeconfigSecretNotOwned");
+    assert_eq!(made(&world).data.unwrap()[SECRET_VALUE_KEY].0, b"foreign");
+    // One of the wrong type cannot be repaired, even if its content is the same.
     world.server.delete::<Secret>(NS, "c-kubeconfig").unwrap();
     let mut opaque = objects::secret("c-kubeconfig", kubeconfig("t").as_bytes());
     opaque.type_ = Some("Opaque".to_owned());
     world.has(&opaque);
     world.waits(Duration::from_mins(5)).await;
-    assert_eq!(said(&world, "KubeconfigReady"), "False KubeconfigSecretWrongType");
+    assert_eq!(reported(&world, "KubeconfigReady"), "False KubeconfigSecretWrongType");
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_end_of_the_credentials_is_told_a_month_before() {
+async fn the_expiry_of_the_credentials_is_reported_a_month_before() {
     let world = world().await;
     let end = world.aws.now().0 / 1000 + 30 * 24 * 3600 + 1200;
     let claims = URL_SAFE_NO_PAD.encode(format!("{{\"exp\":{end}}}"));
     let text = kubeconfig(&format!("e30.{claims}.c2ln"));
     world.has(&objects::secret("k", text.as_bytes()));
     world.waits(Duration::from_mins(5)).await;
-    assert_eq!(said(&world, "KubeconfigReady"), "True KubeconfigValid");
+    assert_eq!(reported(&world, "KubeconfigReady"), "True KubeconfigValid");
     world.waits(Duration::from_mins(20)).await;
-    assert_eq!(said(&world, "KubeconfigReady"), "True KubeconfigExpiresSoon");
+    assert_eq!(reported(&world, "KubeconfigReady"), "True KubeconfigExpiresSoon");
     assert_eq!(world.notes("KubeconfigExpiresSoon").len(), 1, "{:?}", world.notes("KubeconfigExpiresSoon"));
     let newer = kubeconfig("t");
     let fresh = objects::secret("k", newer.as_bytes());
     world.server.edit(NS, "k", |secret: &mut Secret| secret.data.clone_from(&fresh.data)).unwrap();
     world.waits(Duration::from_mins(5)).await;
-    assert_eq!(said(&world, "KubeconfigReady"), "True KubeconfigValid");
+    assert_eq!(reported(&world, "KubeconfigReady"), "True KubeconfigValid");
 }
 
 #[tokio::test(start_paused = true)]
-async fn credentials_that_have_expired_are_told() {
+async fn expired_credentials_are_reported() {
     let world = world().await;
     let claims = URL_SAFE_NO_PAD.encode("{\"exp\":1000000000}");
     world.has(&objects::secret("k", kubeconfig(&format!("e30.{claims}.c2ln")).as_bytes()));
     world.waits(Duration::from_mins(5)).await;
-    assert_eq!(said(&world, "KubeconfigReady"), "False KubeconfigExpired");
+    assert_eq!(reported(&world, "KubeconfigReady"), "False KubeconfigExpired");
     assert_eq!(world.notes("KubeconfigExpired").len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn why_the_api_server_cannot_be_reached_is_told() {
+async fn the_reason_for_an_unreachable_api_server_is_reported() {
     let world = world().await;
     world.has(&objects::secret("k", kubeconfig("t").as_bytes()));
     world.waits(Duration::from_mins(5)).await;
@@ -236,23 +236,23 @@ async fn why_the_api_server_cannot_be_reached_is_told() {
     let conditions = control_plane.status.unwrap().conditions;
     let message = &conditions.iter().find(|condition| condition.type_ == "Available").unwrap().message;
     assert!(
-        message.starts_with("the API server at 127.0.0.1:1 did not answer with its version: "),
+        message.starts_with("the API server at 127.0.0.1:1 did not respond with its version: "),
         "{message}"
     );
     assert!(message.to_lowercase().contains("refused"), "{message}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_control_plane_that_others_hold_says_what_its_deletion_waits_for() {
+async fn a_control_plane_with_finalizers_of_others_reports_what_its_deletion_waits_for() {
     let world = world().await;
-    assert_eq!(said(&world, "Deleting"), "False NotDeleting");
+    assert_eq!(reported(&world, "Deleting"), "False NotDeleting");
     let hold =
         |control_plane: &mut FooControlPlane| control_plane.finalizers_mut().push("example.com/x".to_owned());
     world.server.edit(NS, CLUSTER, hold).unwrap();
     world.server.delete::<FooControlPlane>(NS, CLUSTER).unwrap();
     world.settles().await;
-    assert_eq!(said(&world, "Deleting"), "True WaitingForFinalizers");
-    assert_eq!(said(&world, "Ready"), "False Deleting");
+    assert_eq!(reported(&world, "Deleting"), "True WaitingForFinalizers");
+    assert_eq!(reported(&world, "Ready"), "False Deleting");
     let release = |control_plane: &mut FooControlPlane| control_plane.finalizers_mut().clear();
     world.server.edit(NS, CLUSTER, release).unwrap();
     world.settles().await;
@@ -267,15 +267,15 @@ async fn a_paused_annotation_pauses_a_control_plane() {
     };
     world.server.edit(NS, CLUSTER, pause).unwrap();
     world.settles().await;
-    assert_eq!(said(&world, "Paused"), "True Paused");
+    assert_eq!(reported(&world, "Paused"), "True Paused");
     world.has(&objects::secret("k", kubeconfig("t").as_bytes()));
     world.waits(Duration::from_mins(5)).await;
     assert!(world.server.get::<Secret>(NS, "c-kubeconfig").is_none());
-    assert_eq!(said(&world, "Available"), "False KubeconfigSecretNotFound", "as it was");
+    assert_eq!(reported(&world, "Available"), "False KubeconfigSecretNotFound", "as it was");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_begins_whatever_its_control_plane_says() {
+async fn a_pool_starts_whatever_its_control_plane_reports() {
     let world = world().await;
     let pool = world.pool("p").of(2).await;
     assert_eq!(pool.instances().len(), 2);

@@ -1,12 +1,12 @@
-//! Recommendations that cordon Nodes. That a Node is cordoned is a matter of real API servers (`tests/e2e`); what becomes of a
-//! pool whose workload cluster cannot be reached is one of these.
+//! Recommendations that cordon Nodes. That a Node is cordoned is a matter of real API servers (`tests/e2e`); what
+//! becomes of a pool whose workload cluster cannot be reached is one of these.
 
 use crate::support::{CLUSTER, World, objects};
 use foo_api::pool::{RebalancePolicy, Spot};
 use std::time::Duration;
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_cannot_be_cordoned_is_told_of_and_holds_nothing_up() {
+async fn a_node_that_cannot_be_cordoned_is_reported_and_delays_nothing() {
     let world = World::with_queue().await;
     let pool = world.pool("p").with(|spec| {
         spec.spot = Some(Spot::default());
@@ -18,7 +18,7 @@ async fn a_node_that_cannot_be_cordoned_is_told_of_and_holds_nothing_up() {
         world.region.recommend_rebalance(id).unwrap();
     }
     let secret = format!("{CLUSTER}-kubeconfig");
-    world.until("it is told", || world.events_on("p").contains(&"CordonFailed".to_owned())).await;
+    world.until("it is reported", || world.events_on("p").contains(&"CordonFailed".to_owned())).await;
     assert!(
         world
             .notes("CordonFailed")
@@ -33,7 +33,7 @@ async fn a_node_that_cannot_be_cordoned_is_told_of_and_holds_nothing_up() {
     assert!((9..=12).contains(&reads), "once a minute: {reads}");
     world.has(&objects::secret(&secret, b"no kubeconfig"));
     world
-        .until("what is wrong now is told", || {
+        .until("the present problem is reported", || {
             world.notes("CordonFailed").iter().any(|it| it.contains("kubeconfig"))
         })
         .await;

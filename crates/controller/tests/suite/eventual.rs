@@ -1,5 +1,5 @@
-//! AWS shows late what it did, leaves out what it knows, and refuses for a moment what it will do: nothing of it ends a living
-//! node undrained, is made twice, or is told of as a failure.
+//! AWS shows late what it did, leaves out what it knows, and refuses for a moment what it will do: nothing of it ends a
+//! living node undrained, is created twice, or is reported as a failure.
 
 use crate::support::{NS, Pool, World};
 use foo_api::FooMachine;
@@ -48,7 +48,7 @@ impl Pool<'_> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_lives_its_whole_life_while_aws_shows_everything_late() {
+async fn a_pool_has_its_whole_life_cycle_while_reads_of_aws_lag() {
     let world = World::new().await;
     world.sees_late();
     let pool = world.pool("p").of(3).await;
@@ -77,7 +77,7 @@ async fn a_pool_lives_its_whole_life_while_aws_shows_everything_late() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_aws_takes_is_drained_while_ec2_leaves_out_its_zone() {
+async fn interrupted_instances_are_drained_while_ec2_omits_their_zone() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     world.drains_take(Duration::from_mins(10));
@@ -93,7 +93,7 @@ async fn what_aws_takes_is_drained_while_ec2_leaves_out_its_zone() {
     world.settles().await;
     let has_left = pool.group().is_some_and(|group| !group.members.contains_key(&victim));
     assert!(has_left, "it was drained");
-    assert_eq!(pool.foo_machines().len(), 4, "nobody has said yet that it has ended");
+    assert_eq!(pool.foo_machines().len(), 4, "its end has not been reported yet");
     world.waits(Duration::from_mins(6)).await;
     world.settles().await;
     pool.is_of(3);
@@ -122,7 +122,7 @@ async fn an_instance_in_service_that_ec2_does_not_know_yet_gets_its_addresses_wh
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_being_launched_is_ended_when_aws_lets_it_be_without_a_failure() {
+async fn an_instance_under_launch_is_terminated_once_aws_allows_it_without_a_failure() {
     let world = World::new().await;
     let pool = world.pool("p").of(1).await;
     pool.scales_to(4);
@@ -135,7 +135,7 @@ async fn what_is_being_launched_is_ended_when_aws_lets_it_be_without_a_failure()
 }
 
 #[tokio::test(start_paused = true)]
-async fn launches_that_aws_suspended_are_resumed_when_something_else_is_wanted() {
+async fn launches_that_aws_suspended_are_resumed_when_the_spec_changes() {
     let world = World::new().await;
     let pool = world.pool("p").of(1).await;
     let day = Duration::from_mins(10);
@@ -145,16 +145,16 @@ async fn launches_that_aws_suspended_are_resumed_when_something_else_is_wanted()
     }
     pool.scales_to(2);
     let suspended = || pool.group().is_some_and(|it| it.suspended.contains_key(&Process::Launch));
-    world.until("AWS gives up", suspended).await;
+    world.until("AWS suspends launches", suspended).await;
     world.waits(Duration::from_mins(2)).await;
-    assert_eq!(pool.says("CapacityAvailable"), "False LaunchSuspended");
+    assert_eq!(pool.state_of("CapacityAvailable"), "False LaunchSuspended");
     let message = pool.condition("CapacityAvailable").message;
     assert!(message.contains("Administratively suspended"), "{message}");
     for zone in ZONES {
         world.region.set_zone_state(zone, ZoneState::Available).unwrap();
     }
     world.waits(Duration::from_mins(5)).await;
-    assert!(suspended(), "nothing else is wanted yet");
+    assert!(suspended(), "nothing else is requested yet");
     pool.scales_to(3);
     world.settles().await;
     pool.is_of(3);

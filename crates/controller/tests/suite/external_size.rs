@@ -1,4 +1,5 @@
-//! Somebody else decides on the size: `cluster.x-k8s.io/replicas-managed-by`, and cluster-autoscaler's annotations.
+//! Another user or controller decides on the size: `cluster.x-k8s.io/replicas-managed-by`, and cluster-autoscaler's
+//! annotations.
 
 use crate::support::{Pool, World, objects};
 use foo_api::names::{AUTOSCALER_MAX_ANNOTATION, AUTOSCALER_MIN_ANNOTATION, REPLICAS_MANAGED_BY_ANNOTATION};
@@ -13,9 +14,9 @@ fn bounded(spec: &mut foo_api::FooMachinePoolSpec) {
     spec.autoscaling = Some(Autoscaling { min_size: 1, max_size: 6 });
 }
 
-/// Somebody sets the desired capacity in AWS.
-async fn somebody_sets(world: &World, pool: &Pool<'_>, desired: u32) {
-    let cloud = world.aws.cloud(DEFAULT_REGION, "somebody");
+/// Another user sets the desired capacity in AWS.
+async fn sets_desired_capacity(world: &World, pool: &Pool<'_>, desired: u32) {
+    let cloud = world.aws.cloud(DEFAULT_REGION, "another-user");
     let change = GroupChange { desired: Some(desired), ..GroupChange::default() };
     cloud.update_group(&pool.group_name().as_str().into(), &change).await.unwrap();
 }
@@ -24,15 +25,15 @@ async fn somebody_sets(world: &World, pool: &Pool<'_>, desired: u32) {
 async fn the_group_decides_and_the_machine_pool_follows() {
     let world = World::new().await;
     let pool = world.pool("p").with(bounded).of(2).await;
-    pool.annotates_machine_pool(REPLICAS_MANAGED_BY_ANNOTATION, "somebody");
+    pool.annotates_machine_pool(REPLICAS_MANAGED_BY_ANNOTATION, "another-controller");
     world.settles().await;
     let sizes = pool.group().unwrap().sizes;
     assert_eq!((sizes.min, sizes.max, sizes.desired), (1, 6, 2));
-    somebody_sets(&world, &pool, 5).await;
+    sets_desired_capacity(&world, &pool, 5).await;
     world.settles().await;
     pool.is_of(5);
     assert_eq!(pool.machine_pool().spec.replicas, Some(5));
-    // What a user writes into the MachinePool meanwhile is put right.
+    // What a user writes into the MachinePool meanwhile is repaired.
     pool.scales_to(1);
     world.settles().await;
     pool.is_of(5);
@@ -43,9 +44,9 @@ async fn the_group_decides_and_the_machine_pool_follows() {
 async fn removing_the_annotation_gives_the_size_back() {
     let world = World::new().await;
     let pool = world.pool("p").with(bounded).of(2).await;
-    pool.annotates_machine_pool(REPLICAS_MANAGED_BY_ANNOTATION, "somebody");
+    pool.annotates_machine_pool(REPLICAS_MANAGED_BY_ANNOTATION, "another-controller");
     world.settles().await;
-    somebody_sets(&world, &pool, 4).await;
+    sets_desired_capacity(&world, &pool, 4).await;
     world.settles().await;
     pool.is_of(4);
     pool.edits_machine_pool(|pool| drop(pool.annotations_mut().remove(REPLICAS_MANAGED_BY_ANNOTATION)));
@@ -58,7 +59,7 @@ async fn removing_the_annotation_gives_the_size_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_made_under_somebody_elses_rule_begins_at_its_minimum() {
+async fn a_group_scaled_by_another_controller_starts_at_its_minimum() {
     let world = World::new().await;
     world.has(&objects::secret("p-boot", b"#cloud-config"));
     world.has(&objects::foo_machine_pool("p", {
@@ -76,11 +77,11 @@ async fn a_group_made_under_somebody_elses_rule_begins_at_its_minimum() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_size_set_in_aws_is_put_right_when_the_machine_pool_decides() {
+async fn a_size_set_in_aws_is_reverted_when_the_machine_pool_decides() {
     let world = World::new().await;
     let pool = world.pool("p").with(bounded).of(3).await;
     let before = pool.instances();
-    somebody_sets(&world, &pool, 1).await;
+    sets_desired_capacity(&world, &pool, 1).await;
     world.settles().await;
     pool.is_of(3);
     assert_eq!(pool.instances(), before, "protected from scale-in");
@@ -88,7 +89,7 @@ async fn a_size_set_in_aws_is_put_right_when_the_machine_pool_decides() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn annotations_that_the_autoscaler_cannot_read_are_told() {
+async fn annotations_that_the_autoscaler_cannot_read_are_reported() {
     let world = World::new().await;
     let pool = world.pool("p").of(1).await;
     assert!(pool.find_condition("AutoscalerReady").is_none_or(|one| one.status == "True"));
@@ -96,8 +97,8 @@ async fn annotations_that_the_autoscaler_cannot_read_are_told() {
         pool.annotates_machine_pool(AUTOSCALER_MIN_ANNOTATION, min);
         pool.annotates_machine_pool(AUTOSCALER_MAX_ANNOTATION, max);
         world.settles().await;
-        assert_eq!(pool.says("AutoscalerReady"), "False AutoscalerAnnotationsInvalid", "{min} {max}");
-        assert_eq!(pool.says("Ready"), "True");
+        assert_eq!(pool.state_of("AutoscalerReady"), "False AutoscalerAnnotationsInvalid", "{min} {max}");
+        assert_eq!(pool.state_of("Ready"), "True");
     }
     pool.annotates_machine_pool(AUTOSCALER_MIN_ANNOTATION, "1");
     pool.annotates_machine_pool(AUTOSCALER_MAX_ANNOTATION, "5");
@@ -105,12 +106,13 @@ async fn annotations_that_the_autoscaler_cannot_read_are_told() {
     assert!(pool.find_condition("AutoscalerReady").is_none_or(|one| one.status == "True"));
     pool.edits_machine_pool(|pool| drop(pool.annotations_mut().remove(AUTOSCALER_MIN_ANNOTATION)));
     world.settles().await;
-    assert_eq!(pool.says("AutoscalerReady"), "False AutoscalerAnnotationsInvalid");
+    assert_eq!(pool.state_of("AutoscalerReady"), "False AutoscalerAnnotationsInvalid");
 }
 
-/// AWS has no room for an increase, and cluster-autoscaler takes back more than it asked for: 4 → 8 → 0, unmarked.
+/// AWS has no room for an increase, and cluster-autoscaler lowers the size further than it raised it: 4 → 8 → 0,
+/// unmarked.
 #[tokio::test(start_paused = true)]
-async fn what_serves_outlives_an_autoscaler_that_takes_back_too_much_in_a_shortage() {
+async fn serving_instances_survive_an_autoscaler_that_lowers_the_size_too_far_in_a_shortage() {
     let world = World::new().await;
     let pool = world.pool("p").of(4).await;
     pool.annotates_machine_pool(AUTOSCALER_MIN_ANNOTATION, "0");
@@ -125,14 +127,15 @@ async fn what_serves_outlives_an_autoscaler_that_takes_back_too_much_in_a_shorta
     for _ in 0..2 {
         pool.scales_to(8);
         world.waits(Duration::from_mins(15)).await;
-        assert_eq!(pool.says("CapacityAvailable"), "False InstancesNotLaunched");
+        assert_eq!(pool.state_of("CapacityAvailable"), "False InstancesNotLaunched");
         pool.scales_to(0);
         world.waits(Duration::from_mins(1)).await;
         assert_eq!(pool.group().unwrap().sizes.desired, 4, "what never launched is cancelled at once");
-        let held = pool.condition("ScalingDown");
-        assert_eq!(held.reason, "ScaleInDelayed");
-        let said = "replicas lowered from 8 to 0 without marking Machines; 4 serving nodes are kept until ";
-        assert!(held.message.starts_with(said), "{}", held.message);
+        let pending = pool.condition("ScalingDown");
+        assert_eq!(pending.reason, "ScaleInDelayed");
+        let reported =
+            "replicas lowered from 8 to 0 without marking Machines; 4 serving nodes are kept until ";
+        assert!(pending.message.starts_with(reported), "{}", pending.message);
         world.waits(Duration::from_mins(30)).await;
         assert_eq!(pool.instances(), before, "its longest back-off");
     }
@@ -142,7 +145,7 @@ async fn what_serves_outlives_an_autoscaler_that_takes_back_too_much_in_a_shorta
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_autoscalers_mark_chooses_the_machine_that_goes() {
+async fn the_mark_of_the_autoscaler_selects_the_machine_to_delete() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     let marked = pool.machines()[1].name_any();

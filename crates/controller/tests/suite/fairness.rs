@@ -1,4 +1,4 @@
-//! One account that is slow does not hold up the others.
+//! One account that is slow does not delay the others.
 
 use crate::support::{NS, World, objects};
 use foo_api::FooCluster;
@@ -37,7 +37,7 @@ impl World {
 
 /// More pools than passes at a time, all of whose calls hang.
 #[tokio::test(start_paused = true)]
-async fn pools_of_an_account_that_does_not_answer_do_not_hold_up_those_of_another() {
+async fn an_account_that_does_not_respond_does_not_delay_pools_of_another() {
     let world = World::new().await;
     world.has_a_slow_cluster().await;
     let slow: Vec<_> =
@@ -54,10 +54,10 @@ async fn pools_of_an_account_that_does_not_answer_do_not_hold_up_those_of_anothe
     world.waits(Duration::from_secs(5)).await;
     quick.scales_to(3);
     world.waits(Duration::from_mins(1)).await;
-    assert_eq!(quick.instances().len(), 3, "{}", world.in_words());
+    assert_eq!(quick.instances().len(), 3, "{}", world.summary());
     assert!(slow.iter().all(|pool| pool.instances().len() == 1));
     world.aws.remove_fault(hangs);
-    // Until the passes that hang are given up.
+    // Until the passes that hang are cancelled.
     world.waits(Duration::from_mins(10)).await;
     world.settles().await;
     for pool in &slow {
@@ -68,7 +68,7 @@ async fn pools_of_an_account_that_does_not_answer_do_not_hold_up_those_of_anothe
 
 /// More clusters than passes at a time, all of whose calls hang.
 #[tokio::test(start_paused = true)]
-async fn clusters_of_an_account_that_does_not_answer_do_not_hold_up_those_of_another() {
+async fn an_account_that_does_not_respond_does_not_delay_clusters_of_another() {
     let world = World::new().await;
     world.has_a_slow_identity();
     let hangs = world.aws.add_fault(FaultRule::on_everything(Fault::Hang).for_caller(SLOW));
@@ -87,18 +87,18 @@ async fn clusters_of_an_account_that_does_not_answer_do_not_hold_up_those_of_ano
         cluster.status.and_then(|status| status.ready) == Some(true)
     };
     world.waits(Duration::from_secs(5)).await;
-    assert!(is_ready("quick"), "{}", world.in_words());
+    assert!(is_ready("quick"), "{}", world.summary());
     assert!(!slow.iter().any(|name| is_ready(name)));
     world.aws.remove_fault(hangs);
-    // Until the passes that hang are given up.
+    // Until the passes that hang are cancelled.
     world.waits(Duration::from_mins(10)).await;
     world.settles().await;
-    assert!(slow.iter().all(|name| is_ready(name)), "{}", world.in_words());
+    assert!(slow.iter().all(|name| is_ready(name)), "{}", world.summary());
 }
 
-/// More pools than passes at a time, in an account whose calls are used up: AWS refuses each, so the manager slows down to less
-/// than one in a second. Whoever waits for so long gives its place among the passes back, and nobody of another account
-/// notices anything.
+/// More pools than passes at a time, in an account whose calls are used up: AWS refuses each, so the manager slows down
+/// to less than one in a second. A pass that waits for so long gives its place among the passes back, and no pass of
+/// another account notices anything.
 #[tokio::test(start_paused = true)]
 async fn a_throttled_account_never_delays_the_pools_of_another() {
     let mut world = World::new().await;
@@ -134,11 +134,12 @@ async fn a_throttled_account_never_delays_the_pools_of_another() {
     }
     let calls = throttled.call_counts().values().map(|count| count.calls).sum::<u64>();
     assert!(calls >= 30, "there is work to do all the time: {calls}");
-    // Of two accounts each may have eight places. Four that wait are more than five seconds' worth of calls at this pace.
-    println!("{under_way} passes under way in {samples} looks, {calls} calls");
+    // Of two accounts each may have eight places. Four that wait are more than five seconds' worth of calls at this
+    // pace.
+    println!("{under_way} passes under way in {samples} samples, {calls} calls");
     assert!(
         under_way <= 5 * samples,
-        "those who wait for tokens hold places: {under_way} in {samples} looks"
+        "passes that wait for tokens keep places: {under_way} in {samples} samples"
     );
     world.settles().await;
     quick.is_of(7);

@@ -5,7 +5,7 @@ use foo_apiserver_fake::{Fault, Verb};
 use foo_controller::Context;
 use foo_controller::clouds::{CloudKey, CloudRegion};
 use foo_controller::credentials::{Credentials, Keys, Source};
-use foo_controller::harness::{ForAll, Harness, Outcome, ReconcileAll, Reconciler, Urgency};
+use foo_controller::harness::{ForAll, Harness, PassOutcome, ReconcileAll, Reconciler, Urgency};
 use foo_controller::labels::{Controller, PassResult, Task, Watched};
 use foo_controller::queue::Action;
 use foo_controller::watch::{ChangeFilter, Scope, Watch};
@@ -27,7 +27,7 @@ const MINUTE: Duration = Duration::from_mins(1);
 /// How many passes there are at a time.
 const AT_A_TIME: u32 = 16;
 
-/// The controller: its passes do what the ConfigMap says, and are noted.
+/// The controller: its passes do what the ConfigMap specifies, and are recorded.
 #[derive(Default)]
 struct Scripts {
     passes: Mutex<Vec<(String, Instant)>>,
@@ -42,7 +42,7 @@ impl Scripts {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("as the script says")]
+#[error("as in the script")]
 struct Failure;
 
 impl Reconciler for Scripts {
@@ -60,29 +60,29 @@ impl Reconciler for Scripts {
     }
 
     fn cloud(&self, script: &Self::Gathered) -> Option<(CloudKey, Urgency)> {
-        let urgency = if says(script, "urgent").is_some() { Urgency::Urgent } else { Urgency::Usual };
-        Some((CloudKey::of(&keys(&says(script, "account")?), DEFAULT_REGION), urgency))
+        let urgency = if setting(script, "urgent").is_some() { Urgency::Urgent } else { Urgency::Usual };
+        Some((CloudKey::of(&keys(&setting(script, "account")?), DEFAULT_REGION), urgency))
     }
 
     fn conditions(_script: &ConfigMap) -> Option<&[Condition]> {
         Some(&[])
     }
 
-    async fn pass(&self, script: Self::Gathered) -> Result<Outcome, Self::Error> {
+    async fn pass(&self, script: Self::Gathered) -> Result<PassOutcome, Self::Error> {
         self.passes.lock().unwrap().push((script.name_any(), Instant::now()));
-        match says(&script, "does").as_deref() {
-            Some("cannot always tell") if self.of(&script.name_any()).len().is_multiple_of(2) => {
-                Ok(Outcome::settled(Action::requeue(SECOND)).without_news_of_failures())
+        match setting(&script, "does").as_deref() {
+            Some("sometimes unknown") if self.of(&script.name_any()).len().is_multiple_of(2) => {
+                Ok(PassOutcome::settled(Action::requeue(SECOND)).without_news_of_failures())
             }
-            Some("fails" | "cannot always tell") => Err(Failure),
-            Some("reports a failure") => Ok(Outcome::failed()),
+            Some("fails" | "sometimes unknown") => Err(Failure),
+            Some("reports a failure") => Ok(PassOutcome::failed()),
             Some("hangs") => std::future::pending().await,
             Some("takes 5 s") => {
                 sleep(5 * SECOND).await;
-                Ok(Outcome::worked(Action::await_change()))
+                Ok(PassOutcome::worked(Action::await_change()))
             }
-            Some("comes back") => Ok(Outcome::worked(Action::requeue(MINUTE))),
-            _ => Ok(Outcome::settled(Action::await_change())),
+            Some("comes back") => Ok(PassOutcome::worked(Action::requeue(MINUTE))),
+            _ => Ok(PassOutcome::settled(Action::await_change())),
         }
     }
 }
@@ -105,7 +105,7 @@ async fn run(
         .await;
 }
 
-fn says(script: &ConfigMap, key: &str) -> Option<String> {
+fn setting(script: &ConfigMap, key: &str) -> Option<String> {
     script.data.as_ref()?.get(key).cloned()
 }
 
@@ -155,7 +155,7 @@ impl Bench {
     }
 
     /// Its data are these from now on.
-    fn now_says(&self, name: &str, data: &[(&str, &str)]) {
+    fn sets(&self, name: &str, data: &[(&str, &str)]) {
         let change = |it: &mut ConfigMap| it.data = script(name, data).data;
         self.world.server.edit(NS, name, change).unwrap();
     }
@@ -182,7 +182,7 @@ impl Bench {
         self.context.metrics.underway().longest().remove(&Controller::Cluster)
     }
 
-    /// Somebody is connected to AWS with the keys of this account.
+    /// A cloud is connected with the keys of this account.
     async fn is_connected_to(&self, account: &str) -> Arc<CloudRegion> {
         self.context.clouds.get(&keys(account), DEFAULT_REGION).await.unwrap()
     }
@@ -206,7 +206,7 @@ fn is_about(pause: Duration, nominal: Duration) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_fails_is_left_alone_longer_and_longer_whatever_names_it() {
+async fn a_failing_object_backs_off_whatever_names_it() {
     for does in ["fails", "reports a failure"] {
         let bench = Bench::new().await;
         bench.has("s", &[("does", does)]);
@@ -228,21 +228,21 @@ async fn an_object_that_fails_is_left_alone_longer_and_longer_whatever_names_it(
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_failed_has_a_pass_at_once_when_its_inputs_change_and_begins_anew() {
+async fn new_inputs_of_a_failed_object_start_a_pass_at_once_and_reset_its_backoff() {
     let bench = Bench::new().await;
     bench.has("s", &[("does", "fails")]);
     bench.waits(5 * MINUTE).await;
     let before = bench.passes("s").len();
-    bench.now_says("s", &[("does", "fails"), ("how", "differently")]);
+    bench.sets("s", &[("does", "fails"), ("how", "differently")]);
     bench.waits(SECOND / 10).await;
     let passes = bench.passes("s");
     assert_eq!(passes.len(), before + 1);
     bench.waits(10 * SECOND).await;
     let passes = bench.passes("s");
     assert!(is_about(passes[before + 1] - passes[before], SECOND), "{:?}", pauses(&passes));
-    bench.now_says("s", &[("does", "works")]);
+    bench.sets("s", &[("does", "works")]);
     bench.waits(MINUTE).await;
-    bench.now_says("s", &[("does", "fails"), ("how", "differently")]);
+    bench.sets("s", &[("does", "fails"), ("how", "differently")]);
     let before = bench.passes("s").len();
     bench.waits(10 * SECOND).await;
     let passes = bench.passes("s");
@@ -250,9 +250,9 @@ async fn an_object_that_failed_has_a_pass_at_once_when_its_inputs_change_and_beg
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pass_that_cannot_tell_what_came_of_a_failure_lets_it_stand() {
+async fn a_pass_that_does_not_know_the_outcome_keeps_the_failure() {
     let bench = Bench::new().await;
-    bench.has("s", &[("does", "cannot always tell")]);
+    bench.has("s", &[("does", "sometimes unknown")]);
     bench.waits(5 * MINUTE).await;
     let pauses = pauses(&bench.passes("s"));
     for (at, two) in pauses.chunks_exact(2).enumerate() {
@@ -262,7 +262,7 @@ async fn a_pass_that_cannot_tell_what_came_of_a_failure_lets_it_stand() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failures_of_an_object_that_is_gone_are_forgotten() {
+async fn failures_of_a_deleted_object_are_forgotten() {
     let bench = Bench::new().await;
     bench.has("s", &[("does", "fails")]);
     bench.waits(5 * MINUTE).await;
@@ -277,7 +277,7 @@ async fn failures_of_an_object_that_is_gone_are_forgotten() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pass_that_takes_too_long_is_given_up_and_tried_again() {
+async fn a_pass_over_its_deadline_is_cancelled_and_retried() {
     let bench = Bench::new().await;
     let deadline = bench.context.settings.last_deadline();
     bench.has("s", &[("does", "hangs")]);
@@ -287,7 +287,7 @@ async fn a_pass_that_takes_too_long_is_given_up_and_tried_again() {
     assert_eq!(
         (bench.passes("other").len(), bench.ended(PassResult::Settled)),
         (1, 1),
-        "nobody waits for it"
+        "no task waits for it"
     );
     assert_eq!(bench.ended(PassResult::GivenUp), 0);
     bench.waits(5 * SECOND).await;
@@ -298,13 +298,13 @@ async fn a_pass_that_takes_too_long_is_given_up_and_tried_again() {
         "it counts as a failure: {:?}",
         pauses(&passes)
     );
-    bench.now_says("s", &[]);
+    bench.sets("s", &[]);
     bench.waits(2 * deadline).await;
     assert_eq!(bench.under_way(), None);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_has_its_next_pass_when_it_said_or_when_something_names_it() {
+async fn an_object_has_its_next_pass_when_requested_or_when_something_names_it() {
     let bench = Bench::new().await;
     bench.has("timer", &[("does", "comes back")]);
     bench.has("quiet", &[]);
@@ -323,7 +323,7 @@ async fn an_object_has_its_next_pass_when_it_said_or_when_something_names_it() {
     assert_eq!(bench.passes("quiet").len(), 4, "by itself");
 }
 
-/// What a controller holds would live on with it: connections to AWS, and the observers behind them.
+/// What a controller owns would live on with it: connections to AWS, and the observers behind them.
 #[tokio::test(start_paused = true)]
 async fn metrics_keep_no_controller_alive() {
     let bench = Bench::new().await;
@@ -398,7 +398,10 @@ async fn no_pass_begins_before_the_caches_of_all_kinds_are_filled() {
     assert!(bench.passes("s").is_empty());
     assert!(bench.ended(PassResult::GivenUp) >= 2, "nor does it wait for ever");
     assert!(bench.under_way().is_none_or(|longest| longest <= bench.context.settings.last_deadline()));
-    assert!(bench.context.readiness.missing().contains(&"secrets/Secret".to_owned()), "and /readyz says so");
+    assert!(
+        bench.context.readiness.missing().contains(&"secrets/Secret".to_owned()),
+        "and /readyz reports it"
+    );
     bench.world.server.heal();
     bench.waits(2 * MINUTE).await;
     assert_eq!(bench.passes("s").len(), 1);
@@ -415,10 +418,10 @@ impl ReconcileAll for Inventory {
     async fn reconcile_all(&mut self) -> Option<Duration> {
         self.seen.lock().unwrap().push((self.config_maps.len(), Instant::now()));
         let all = self.config_maps.state();
-        if all.iter().any(|script| says(script, "does").as_deref() == Some("hangs")) {
+        if all.iter().any(|script| setting(script, "does").as_deref() == Some("hangs")) {
             std::future::pending::<()>().await;
         }
-        all.iter().any(|script| says(script, "does").as_deref() == Some("comes back")).then_some(MINUTE)
+        all.iter().any(|script| setting(script, "does").as_deref() == Some("comes back")).then_some(MINUTE)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Images that the provider looks up: found, recorded, kept or followed, and what happens if a look-up fails.
+//! Images that the provider looks up: found, recorded, kept or followed, and what happens if a lookup fails.
 
 use crate::support::{MANAGER, NS, Pool, World};
 use foo_api::pool::{
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// A parameter of the user's.
 const PARAMETER: &str = "/images/node";
-/// Longer than a pool at rest takes to see another image.
+/// Longer than an idle pool takes to see another image.
 const A_WHILE: Duration = Duration::from_mins(25);
 
 fn parameter(name: &str, policy: ImagePolicy) -> impl FnOnce(&mut FooMachinePoolSpec) {
@@ -68,8 +68,8 @@ async fn a_recommended_image_is_found_and_recorded() {
     let image = pool.status().image.unwrap();
     assert_eq!((image.id.as_str(), image.version.as_deref()), (IMAGE_X86_64_NEWER, Some("v1.36.3")));
     assert_eq!(image.source, format!("SSM parameter {path}"));
-    let said = format!("image {IMAGE_X86_64_NEWER} from SSM parameter {path}");
-    assert_eq!(world.notes("ImageResolved"), [said]);
+    let reported = format!("image {IMAGE_X86_64_NEWER} from SSM parameter {path}");
+    assert_eq!(world.notes("ImageResolved"), [reported]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -109,10 +109,10 @@ async fn the_newest_image_of_an_owner_fits_the_instance_types() {
 async fn a_new_pool_waits_for_its_image_and_names_what_is_missing() {
     let world = World::new().await;
     let pool = world.pool("p").with(parameter("/images/{version}/{arch}", ImagePolicy::Pinned)).of(2).await;
-    assert_eq!(pool.says("LaunchTemplateReady"), "False ImageNotFound");
-    assert_eq!(pool.says("Ready"), "False ImageNotFound");
-    let said = "SSM parameter /images/1.36/x86_64: there is no such parameter";
-    assert_eq!(pool.condition("Ready").message, said);
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False ImageNotFound");
+    assert_eq!(pool.state_of("Ready"), "False ImageNotFound");
+    let reported = "SSM parameter /images/1.36/x86_64: there is no such parameter";
+    assert_eq!(pool.condition("Ready").message, reported);
     assert!(pool.group().is_none());
     let version = world.server.resource_version();
     world.forgets();
@@ -126,7 +126,7 @@ async fn a_new_pool_waits_for_its_image_and_names_what_is_missing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_value_that_is_no_image_is_not_shown() {
+async fn a_value_that_is_no_image_is_not_reported() {
     let world = World::new().await;
     publish(&world, PARAMETER, "hush-hush");
     let pool = world.pool("p").with(parameter(PARAMETER, ImagePolicy::Latest)).of(1).await;
@@ -148,7 +148,7 @@ async fn types_of_two_architectures_have_no_image_and_the_message_names_both() {
         recommended(spec, ImageFamily::Al2023);
     };
     let pool = world.pool("p").with(mixed).of(1).await;
-    assert_eq!(pool.says("Ready"), "False ArchitectureMismatch");
+    assert_eq!(pool.state_of("Ready"), "False ArchitectureMismatch");
     let message = pool.condition("Ready").message;
     assert!(message.contains("m7i.large runs x86_64, m7g.large runs arm64"), "{message}");
     assert!(pool.group().is_none());
@@ -171,7 +171,7 @@ async fn a_pinned_image_stays_and_costs_no_call() {
     pool.is_of(3);
     assert_eq!(pool.image(&world), IMAGE_X86_64);
     assert_eq!(world.aws.calls("GetParameter"), 0, "{:?}", world.aws.call_counts());
-    // Whoever wants the new one says so.
+    // A user who wants the new one requests it.
     pool.edits(|spec| spec.ami.policy = Some(ImagePolicy::Latest));
     world.waits(Duration::from_mins(5)).await;
     world.settles().await;
@@ -187,10 +187,10 @@ async fn the_latest_image_is_rolled_out_like_any_other() {
     world.region.set_image_boot(IMAGE_X86_64_NEWER, Boot::Fails).unwrap();
     publish(&world, PARAMETER, IMAGE_X86_64_NEWER);
     world.waits_long(Duration::from_hours(1)).await;
-    assert_eq!(pool.status().rollout.unwrap().phase, "Halted", "{}", world.in_words());
+    assert_eq!(pool.status().rollout.unwrap().phase, "Halted", "{}", world.summary());
     assert!(
         before.iter().all(|id| pool.instances().contains(id)),
-        "one canary, and nothing that served has gone"
+        "one canary, and no serving instance was terminated"
     );
     // AWS takes the image back.
     publish(&world, PARAMETER, IMAGE_X86_64);
@@ -205,19 +205,19 @@ async fn the_latest_image_is_rolled_out_like_any_other() {
     world.waits_long(A_WHILE).await;
     world.settles().await;
     assert_eq!(pool.image(&world), IMAGE_X86_64_NEWER);
-    let told = world.notes("ImageResolved");
-    assert!(told.iter().any(|it| it.ends_with(&format!("; before: {IMAGE_X86_64}"))), "{told:?}");
+    let events = world.notes("ImageResolved");
+    assert!(events.iter().any(|it| it.ends_with(&format!("; before: {IMAGE_X86_64}"))), "{events:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_kubernetes_version_is_another_look_up_and_rolls_nothing_before_it_succeeds() {
+async fn another_kubernetes_version_is_another_lookup_and_rolls_nothing_before_it_succeeds() {
     let world = World::new().await;
     publish(&world, "/images/1.36", IMAGE_X86_64);
     let pool = world.pool("p").with(parameter("/images/{version}", ImagePolicy::Pinned)).of(2).await;
     let before = pool.instances();
     pool.runs("v1.37.0");
     world.settles().await;
-    assert_eq!(pool.says("LaunchTemplateReady"), "False ImageNotFound");
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False ImageNotFound");
     let message = pool.condition("LaunchTemplateReady").message;
     assert!(message.contains("/images/1.37"), "{message}");
     assert_eq!((pool.instances(), pool.image(&world)), (before, IMAGE_X86_64.to_owned()));
@@ -233,16 +233,16 @@ async fn another_kubernetes_version_is_another_look_up_and_rolls_nothing_before_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_outlives_its_parameter_and_says_so() {
+async fn a_pool_survives_the_loss_of_its_parameter_and_reports_it() {
     let mut world = World::new().await;
     publish(&world, PARAMETER, IMAGE_X86_64);
     world.pool("p").with(parameter(PARAMETER, ImagePolicy::Latest)).of(2).await;
-    let gone = world.aws.add_fault(FaultRule::on("GetParameter", Fault::Denied));
+    let denied = world.aws.add_fault(FaultRule::on("GetParameter", Fault::Denied));
     world.kills_the_manager();
     world.starts_the_manager();
     world.settles().await;
     let pool = world.pool("p");
-    assert_eq!(pool.says("Ready"), "True");
+    assert_eq!(pool.state_of("Ready"), "True");
     let message = pool.condition("Ready").message;
     assert!(message.contains(&format!("the pool keeps image {IMAGE_X86_64}")), "{message}");
     assert!(message.contains("ssm:GetParameter"), "the action that is missing: {message}");
@@ -251,14 +251,14 @@ async fn a_pool_outlives_its_parameter_and_says_so() {
     world.settles().await;
     pool.is_of(3);
     assert_eq!(pool.image(&world), IMAGE_X86_64);
-    world.aws.remove_fault(gone);
+    world.aws.remove_fault(denied);
     // It names an image that these instances cannot boot.
     publish(&world, PARAMETER, IMAGE_ARM64);
     world.waits_long(A_WHILE).await;
     let message = pool.condition("Ready").message;
     assert!(message.contains("is built for arm64"), "{message}");
     assert_eq!(
-        (pool.says("LaunchTemplateReady"), pool.image(&world)),
+        (pool.state_of("LaunchTemplateReady"), pool.image(&world)),
         ("True".to_owned(), IMAGE_X86_64.to_owned())
     );
     publish(&world, PARAMETER, IMAGE_X86_64);
@@ -266,9 +266,9 @@ async fn a_pool_outlives_its_parameter_and_says_so() {
     assert_eq!(pool.condition("Ready").message, "3 of 3 instances in service");
 }
 
-/// Two answers in a row: the first is recorded, and the manager dies before it used it.
+/// Two results in a row: the first is recorded, and the manager is killed before it used it.
 #[tokio::test(start_paused = true)]
-async fn what_was_recorded_is_launched_although_the_manager_died_and_aws_names_another_image() {
+async fn the_recorded_image_is_launched_after_a_crash_although_aws_names_another() {
     let mut world = World::new().await;
     publish(&world, PARAMETER, IMAGE_X86_64);
     let refused = world.aws.add_fault(FaultRule::on("CreateLaunchTemplate", Fault::Unreachable));
@@ -284,7 +284,7 @@ async fn what_was_recorded_is_launched_although_the_manager_died_and_aws_names_a
     assert_eq!(pool.image(&world), IMAGE_X86_64);
 }
 
-/// The API server answers so to every write of the record.
+/// The API server responds like this to every write of the record.
 async fn check_unrecorded(fault: fn() -> ApiFault) {
     let world = World::new().await;
     publish(&world, PARAMETER, IMAGE_X86_64);
@@ -295,7 +295,7 @@ async fn check_unrecorded(fault: fn() -> ApiFault) {
     assert!(fault.struck() > 0);
     assert!(pool.annotation().is_none() && pool.group().is_none());
     assert!(world.region.templates().is_empty());
-    assert_eq!(pool.says("LaunchTemplateReady"), "False ImageNotRecorded");
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False ImageNotRecorded");
     world.server.heal();
     world.settles().await;
     pool.is_of(1);
@@ -307,15 +307,15 @@ async fn nothing_is_launched_from_an_image_that_cannot_be_recorded() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_launched_while_others_write_first() {
+async fn nothing_is_launched_while_conflicts_prevent_the_record() {
     check_unrecorded(ApiFault::conflict).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_record_whose_answer_was_lost_is_used_when_it_is_seen() {
+async fn a_record_whose_response_was_lost_is_used_once_read() {
     let world = World::new().await;
     publish(&world, PARAMETER, IMAGE_X86_64);
-    let fault = ApiFault::lost_answer().on_writes().kind("FooMachinePool").manager("foo/pool-image");
+    let fault = ApiFault::lost_response().on_writes().kind("FooMachinePool").manager("foo/pool-image");
     let fault = world.server.inject(fault.client(MANAGER).always());
     let pool = world.pool("p").with(parameter(PARAMETER, ImagePolicy::Pinned)).of(1).await;
     assert_eq!(fault.struck(), 1);
@@ -354,7 +354,7 @@ async fn a_pool_that_names_an_image_again_forgets_the_record() {
     world.settles().await;
     assert_eq!((pool.annotation(), pool.status().image), (None, None));
     publish(&world, PARAMETER, IMAGE_X86_64_NEWER);
-    // Answers are shared for ten minutes.
+    // Results are shared for ten minutes.
     world.waits(Duration::from_mins(11)).await;
     pool.edits(parameter(PARAMETER, ImagePolicy::Pinned));
     world.settles().await;

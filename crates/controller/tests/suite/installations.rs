@@ -1,4 +1,4 @@
-//! Two management clusters before one AWS: a copy that somebody restored, and one that takes over.
+//! Two management clusters before one AWS: a restored copy, and one that takes over.
 
 use crate::support::{INSTALLATION, MANAGER, NS, Pool, World, objects};
 use foo_api::FooMachinePool;
@@ -31,7 +31,7 @@ fn adopts_from(world: &World, id: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_copy_of_the_management_cluster_touches_nothing_until_a_person_says_that_the_first_gave_up() {
+async fn a_copy_of_the_management_cluster_changes_nothing_until_a_user_confirms_the_takeover() {
     let first = World::new().await;
     let original = first.pool("p").of(2).await;
     assert_eq!(installation(&original), INSTALLATION);
@@ -40,9 +40,9 @@ async fn a_copy_of_the_management_cluster_touches_nothing_until_a_person_says_th
     let copied = second.pool("p").begins_with(5);
     first.waits(Duration::from_mins(10)).await;
     assert_eq!(first.aws_writes(), 0, "{:?}", first.aws.call_counts());
-    assert_eq!(copied.says("Ready"), "False GroupOfAnotherInstallation", "{}", second.in_words());
-    let said = copied.condition("AutoScalingGroupReady").message;
-    assert!(said.contains(INSTALLATION) && said.contains(COPY), "{said}");
+    assert_eq!(copied.state_of("Ready"), "False GroupOfAnotherInstallation", "{}", second.summary());
+    let reported = copied.condition("AutoScalingGroupReady").message;
+    assert!(reported.contains(INSTALLATION) && reported.contains(COPY), "{reported}");
     assert_eq!(copied.foo_machines(), Vec::<String>::new());
     original.is_of(2);
 
@@ -54,16 +54,16 @@ async fn a_copy_of_the_management_cluster_touches_nothing_until_a_person_says_th
     adopts_from(&second, INSTALLATION);
     first.waits(Duration::from_mins(10)).await;
     assert_eq!(installation(&original), COPY);
-    assert_eq!(copied.instances().len(), 5, "{}", second.in_words());
+    assert_eq!(copied.instances().len(), 5, "{}", second.summary());
     assert!(!copied.object().annotations().contains_key(ADOPT_FROM_ANNOTATION), "it is good for once");
-    assert_eq!(original.says("Ready"), "False GroupOfAnotherInstallation");
+    assert_eq!(original.state_of("Ready"), "False GroupOfAnotherInstallation");
     assert!(original.condition("Ready").message.contains(COPY), "{}", original.condition("Ready").message);
     assert!(first.core.drains().is_empty(), "the first one drains nothing");
-    assert_eq!(original.foo_machines().len(), 2, "nor does it make anything");
+    assert_eq!(original.foo_machines().len(), 2, "nor does it create anything");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_copy_that_is_deleted_takes_nothing_along() {
+async fn deleting_a_copy_deletes_nothing_in_aws() {
     let first = World::new().await;
     let original = first.pool("p").of(2).await;
     let second = copy(&first).await;
@@ -72,7 +72,7 @@ async fn a_copy_that_is_deleted_takes_nothing_along() {
     first.forgets();
     copied.is_deleted();
     first.waits(Duration::from_mins(10)).await;
-    assert!(second.server.get::<FooMachinePool>(NS, "p").is_none(), "{}", second.in_words());
+    assert!(second.server.get::<FooMachinePool>(NS, "p").is_none(), "{}", second.summary());
     assert_eq!(first.aws_writes(), 0, "{:?}", first.aws.call_counts());
     assert_eq!(first.region.templates().len(), 1);
     original.scales_to(3);

@@ -1,4 +1,5 @@
-//! What clients that judge objects by kstatus (Flux, `kubectl wait` alike) make of a pool and of an EKS control plane: routine work is no failure (decision 0021).
+//! What clients that evaluate objects by kstatus (Flux, `kubectl wait` alike) show for a pool and for an EKS control
+//! plane: routine work is no failure (decision 0021).
 
 use crate::support::{Pool, World};
 use foo_api::pool::Ami;
@@ -7,8 +8,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// kstatus' rules for a custom resource (cli-utils, `pkg/kstatus`, "Conditions"): the generation, then `Reconciling` and `Stalled`,
-/// then `Ready`.
+/// kstatus' rules for a custom resource (cli-utils, `pkg/kstatus`, "Conditions"): the generation, then `Reconciling`
+/// and `Stalled`, then `Ready`.
 fn kstatus(object: &Value) -> &'static str {
     let observed = object.pointer("/status/observedGeneration").and_then(Value::as_i64);
     if observed.is_some_and(|observed| {
@@ -35,7 +36,7 @@ impl Pool<'_> {
     }
 }
 
-/// What is seen of the pool each second until something is the case.
+/// What is seen of the pool each second until a condition is met.
 async fn seen_until(world: &World, pool: &Pool<'_>, done: impl Fn() -> bool) -> BTreeSet<&'static str> {
     seen_of(world, || pool.kstatus(), done).await
 }
@@ -54,7 +55,7 @@ async fn seen_of(
             return seen;
         }
     }
-    panic!("it never was\n{}", world.in_words());
+    panic!("it never was\n{}", world.summary());
 }
 
 #[tokio::test(start_paused = true)]
@@ -74,9 +75,9 @@ async fn a_scale_in_that_drains_for_long_leaves_a_pool_current() {
     world.drains_take(Duration::from_mins(15));
     pool.scales_to(2);
     let seen = seen_until(&world, &pool, || pool.instances().len() == 2).await;
-    assert_eq!(seen, BTreeSet::from(["Current"]), "{}", world.in_words());
+    assert_eq!(seen, BTreeSet::from(["Current"]), "{}", world.summary());
     world.settles().await;
-    assert_eq!(pool.says("Ready"), "True");
+    assert_eq!(pool.state_of("Ready"), "True");
 }
 
 #[tokio::test(start_paused = true)]
@@ -89,16 +90,16 @@ async fn a_roll_out_leaves_a_pool_current_once_its_spec_is_observed() {
     let finished = || pool.status().rollout.is_some_and(|rollout| rollout.phase == "Finished");
     world.until("the roll-out begins", || !finished()).await;
     let seen = seen_until(&world, &pool, || finished() && pool.instances().len() == 3).await;
-    assert_eq!(seen, BTreeSet::from(["Current"]), "{}", world.in_words());
+    assert_eq!(seen, BTreeSet::from(["Current"]), "{}", world.summary());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_that_cannot_do_what_its_spec_says_is_not_current() {
+async fn a_pool_that_cannot_follow_its_spec_is_not_current() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     pool.edits(|spec| spec.ami = Ami::of_id("ami-0000000000000dead"));
     world.settles().await;
-    assert_eq!(pool.kstatus(), "InProgress", "{}", world.in_words());
+    assert_eq!(pool.kstatus(), "InProgress", "{}", world.summary());
 }
 
 #[tokio::test(start_paused = true)]
@@ -106,10 +107,10 @@ async fn an_upgrade_leaves_an_eks_control_plane_current_once_its_spec_is_observe
     let world = World::of_eks(json!({ "addons": [{ "name": "vpc-cni" }] })).await;
     let kstatus = || kstatus(&serde_json::to_value(world.eks_object()).unwrap());
     assert_eq!(kstatus(), "Current");
-    world.wants_version("v1.36.1");
-    world.until("it upgrades", || world.eks_says("Upgrading").starts_with("True")).await;
+    world.requests_version("v1.36.1");
+    world.until("it upgrades", || world.eks_state("Upgrading").starts_with("True")).await;
     let version = || world.eks_object().status.unwrap().version.unwrap();
-    let done = || version() == "v1.36.1" && world.eks_says("Upgrading").starts_with("False");
+    let done = || version() == "v1.36.1" && world.eks_state("Upgrading").starts_with("False");
     let seen = seen_of(&world, kstatus, done).await;
-    assert_eq!(seen, BTreeSet::from(["Current"]), "{}", world.eks_in_words());
+    assert_eq!(seen, BTreeSet::from(["Current"]), "{}", world.eks_summary());
 }

@@ -7,7 +7,7 @@ use kube::ResourceExt as _;
 use std::time::Duration;
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_begins_grows_shrinks_with_drains_and_ends() {
+async fn a_pool_is_created_scaled_out_scaled_in_with_drains_and_deleted() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     pool.is_of(3);
@@ -31,7 +31,7 @@ async fn a_hundred_machines_cost_few_calls_and_few_writes() {
     let pool = world.pool("p").of(0).await;
     world.forgets();
     pool.scales_to(100);
-    world.until("all are ready", || pool.says("Ready") == "True" && pool.machines().len() == 100).await;
+    world.until("all are ready", || pool.state_of("Ready") == "True" && pool.machines().len() == 100).await;
     let (calls, writes) = (world.aws.total_calls(), world.requests().writes().changing().count());
     assert!(calls <= 15, "{calls} {:?}", world.aws.call_counts());
     assert!(writes <= 350, "{writes}");
@@ -45,11 +45,11 @@ async fn a_change_in_aws_is_seen_within_half_a_minute() {
     let pool = world.pool("p").of(2).await;
     for wait in [1, 11, 23] {
         world.waits(Duration::from_secs(wait)).await;
-        let gone = pool.instances()[0].clone();
-        world.kills_instance(&gone);
-        world.until("the group notices", || !pool.instances().contains(&gone)).await;
+        let victim = pool.instances()[0].clone();
+        world.kills_instance(&victim);
+        world.until("the group notices", || !pool.instances().contains(&victim)).await;
         let noticed = tokio::time::Instant::now();
-        let name = format!("p-{}", gone.as_str().trim_start_matches("i-"));
+        let name = format!("p-{}", victim.as_str().trim_start_matches("i-"));
         world.until("the FooMachine shows it", || shows_it(&world, &name)).await;
         let took = noticed.elapsed();
         assert!(took <= Duration::from_secs(32), "{took:?}");
@@ -58,7 +58,7 @@ async fn a_change_in_aws_is_seen_within_half_a_minute() {
     }
 }
 
-/// Whether the FooMachine of an instance that ended says so, or is gone.
+/// Whether the FooMachine of a terminated instance reports it, or is deleted.
 fn shows_it(world: &World, name: &str) -> bool {
     let machine = world.server.get::<foo_api::FooMachine>(crate::support::NS, name);
     let state = |machine: foo_api::FooMachine| machine.status.and_then(|status| status.lifecycle_state);
@@ -69,12 +69,12 @@ fn shows_it(world: &World, name: &str) -> bool {
 
 /// As with `clusterctl move`, which takes the finalizers off what it deletes.
 #[tokio::test(start_paused = true)]
-async fn a_pool_that_vanishes_without_a_pass_is_not_looked_at_any_more() {
+async fn a_pool_that_vanishes_without_a_pass_is_no_longer_observed() {
     let world = World::new().await;
-    let gone = world.pool("gone").of(1).await;
+    let victim = world.pool("vanished").of(1).await;
     let last = world.pool("last").of(1).await;
-    world.server.delete::<FooMachinePool>(NS, "gone").unwrap();
-    gone.edits_object(|pool| pool.metadata.finalizers = None);
+    world.server.delete::<FooMachinePool>(NS, "vanished").unwrap();
+    victim.edits_object(|pool| pool.metadata.finalizers = None);
     last.is_deleted();
     world.settles().await;
     last.left_nothing();
@@ -83,9 +83,9 @@ async fn a_pool_that_vanishes_without_a_pass_is_not_looked_at_any_more() {
     assert_eq!(world.aws.total_calls(), 0, "{:?}", world.aws.call_counts());
 }
 
-/// I10 is counted where it is broken: somebody writes over the status again and again, so that it never rests.
+/// I10 is counted where it is broken: a user overwrites the status again and again, so that the pool is never idle.
 #[tokio::test(start_paused = true)]
-async fn a_pool_that_never_rests_is_told_of() {
+async fn a_pool_that_is_never_idle_is_reported() {
     let mut world = World::new().await;
     let pool = world.pool("p").of(1).await;
     for round in 0..10 {
@@ -102,7 +102,7 @@ async fn a_pool_that_never_rests_is_told_of() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_that_somebody_protected_from_deletion_is_emptied_and_waited_for_in_words() {
+async fn a_group_protected_from_deletion_is_emptied_and_reported() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let protect = |level: &str| {
@@ -115,9 +115,9 @@ async fn a_group_that_somebody_protected_from_deletion_is_emptied_and_waited_for
     protect("prevent-all-deletion");
     pool.is_deleted();
     world.settles().await;
-    assert!(pool.instances().is_empty() && pool.machines().is_empty(), "{}", world.in_words());
+    assert!(pool.instances().is_empty() && pool.machines().is_empty(), "{}", world.summary());
     let condition = pool.condition("Deleting");
-    assert_eq!(condition.reason, "DeletionProtected", "{}", world.in_words());
+    assert_eq!(condition.reason, "DeletionProtected", "{}", world.summary());
     assert!(condition.message.contains("set its deletion protection to none"), "{}", condition.message);
     assert_eq!(world.aws.calls("DeleteAutoScalingGroup"), 0, "it is not tried");
     protect("none");

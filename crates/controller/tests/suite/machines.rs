@@ -1,4 +1,4 @@
-//! Machines and what becomes of them and their instances.
+//! What happens to Machines and their instances.
 
 use crate::support::{MANAGER, NS, Pool, World};
 use foo_api::FooMachinePool;
@@ -36,7 +36,7 @@ async fn drain_timeouts_of_the_pool_reach_its_machines() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deleted_machine_is_drained_ended_and_replaced() {
+async fn a_deleted_machine_is_drained_terminated_and_replaced() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     world.drains_take(Duration::from_mins(3));
@@ -54,21 +54,21 @@ async fn a_deleted_machine_is_drained_ended_and_replaced() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_instance_that_vanished_takes_its_machine_along_and_is_replaced() {
+async fn the_machine_of_a_vanished_instance_is_deleted_and_replaced() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     world.core.set_drain_time(DrainTime::UntilReleased);
-    let gone = pool.instances()[0].clone();
+    let victim = pool.instances()[0].clone();
     let machine =
-        pool.machines().into_iter().find(|it| it.name_any().ends_with(&gone.as_str()[2..])).unwrap();
-    world.kills_instance(&gone);
+        pool.machines().into_iter().find(|it| it.name_any().ends_with(&victim.as_str()[2..])).unwrap();
+    world.kills_instance(&victim);
     world
         .until("the Machine is deleted", || {
             let left = world.server.get::<Machine>(NS, &machine.name_any());
             left.is_none_or(|left| left.metadata.deletion_timestamp.is_some())
         })
         .await;
-    // AWS holds it for our hook; EC2 says that it is dead.
+    // It waits for the provider's hook; EC2 shows that it is terminated.
     world
         .until("it is excluded from draining", || {
             let writes = world.server.requests().client(MANAGER).writes().name(&machine.name_any());
@@ -86,8 +86,8 @@ async fn with_credentials_of_another_account_nothing_is_deleted() {
     let name = world.pool("p").of(3).await.group_name();
     let before = world.region.group(&name).unwrap().members;
     world.kills_the_manager();
-    let stranger = world.another_account();
-    world.starts_the_manager_with_credentials_of(&stranger);
+    let foreign = world.another_account();
+    world.starts_the_manager_with_credentials_of(&foreign);
     world.waits(Duration::from_mins(15)).await;
     let pool = world.pool("p");
     let condition = pool.condition("Ready");
@@ -100,7 +100,7 @@ async fn with_credentials_of_another_account_nothing_is_deleted() {
     assert_eq!((pool.machines().len(), pool.foo_machines().len()), (3, 3));
     assert!(pool.machines().iter().all(|machine| machine.metadata.deletion_timestamp.is_none()));
     assert_eq!(pool.object().spec.provider_id_list.unwrap().len(), 3);
-    let asked = stranger.call_counts().into_keys().filter(|(_, action)| !action.starts_with("Describe"));
+    let asked = foreign.call_counts().into_keys().filter(|(_, action)| !action.starts_with("Describe"));
     assert_eq!(asked.map(|(_, action)| action).collect::<Vec<_>>(), ["GetCallerIdentity"], "no write");
     pool.scales_to(1);
     world.waits(Duration::from_mins(5)).await;
@@ -114,7 +114,7 @@ async fn with_credentials_of_another_account_nothing_is_deleted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_that_moved_away_leaves_aws_alone() {
+async fn a_moved_pool_makes_no_call() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let writes = world.aws_writes();
@@ -136,7 +136,9 @@ async fn a_pool_that_moved_away_leaves_aws_alone() {
         *pool.annotations_mut() = [(DELETE_FOR_MOVE_ANNOTATION.to_owned(), String::new())].into();
     });
     world.server.delete::<FooMachinePool>(NS, "p").unwrap();
-    world.until("the FooMachinePool is gone", || world.server.get::<FooMachinePool>(NS, "p").is_none()).await;
+    world
+        .until("the FooMachinePool is deleted", || world.server.get::<FooMachinePool>(NS, "p").is_none())
+        .await;
     world.waits(Duration::from_mins(5)).await;
     assert_eq!((world.aws_writes(), pool.instances().len()), (writes, 2));
 }
@@ -168,7 +170,7 @@ async fn a_pool_deleted_in_the_foreground_is_drained_like_any_other() {
     loses_its_foo_machines(&world, &pool);
     pool.is_deleted();
     world.waits(Duration::from_mins(2)).await;
-    assert_eq!(pool.instances().len(), 3, "being drained\n{}", world.in_words());
+    assert_eq!(pool.instances().len(), 3, "being drained\n{}", world.summary());
     world.settles().await;
     pool.left_nothing();
     assert!(world.core.drains().iter().all(|drain| drain.outcome == DrainOutcome::Completed));
@@ -190,20 +192,20 @@ async fn a_foo_machine_that_lost_its_owner_gets_it_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pre_terminate_hook_holds_the_instance_whoever_deletes_its_foo_machine() {
+async fn a_pre_terminate_hook_keeps_the_instance_whoever_deletes_its_foo_machine() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     let victim = pool.machines()[1].name_any();
     let hook = "pre-terminate.delete.hook.machine.cluster.x-k8s.io/storage";
     let set = |machine: &mut Machine| {
         machine.annotations_mut().insert(hook.to_owned(), String::new());
-        // Core skips the drain when the FooMachine goes first; that loss is not what is asked here.
+        // Core skips the drain when the FooMachine is deleted first; this test is not about that loss.
         machine.annotations_mut().insert(EXCLUDE_DRAINING_ANNOTATION.to_owned(), String::new());
     };
     world.server.edit(NS, &victim, set).unwrap();
     world.server.delete::<foo_api::FooMachine>(NS, &victim).unwrap();
     world.waits(Duration::from_mins(5)).await;
-    assert_eq!(world.aws.calls("TerminateInstanceInAutoScalingGroup"), 0, "{}", world.in_words());
+    assert_eq!(world.aws.calls("TerminateInstanceInAutoScalingGroup"), 0, "{}", world.summary());
     let clear = |machine: &mut Machine| drop(machine.annotations_mut().remove(hook));
     world.server.edit(NS, &victim, clear).unwrap();
     world.waits(Duration::from_mins(2)).await;
@@ -212,7 +214,7 @@ async fn a_pre_terminate_hook_holds_the_instance_whoever_deletes_its_foo_machine
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_foo_machine_whose_instance_was_detached_says_that_it_is_not_in_the_group() {
+async fn a_foo_machine_with_a_detached_instance_reports_that_it_is_not_in_the_group() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let (id, group) = (pool.instances()[0].clone(), pool.group_name().as_str().into());
@@ -224,13 +226,13 @@ async fn a_foo_machine_whose_instance_was_detached_says_that_it_is_not_in_the_gr
     assert_eq!(pool.instances().len(), 2, "another one is launched");
     assert!(!pool.instances().contains(&id));
     let machines = world.server.list::<foo_api::FooMachine>(NS);
-    let said = |id: &str| {
+    let reported = |id: &str| {
         let machine = machines.iter().find(|machine| machine.spec.instance_id == id).unwrap();
         let conditions = &machine.status.as_ref().unwrap().conditions;
         let ready = foo_api::conditions::find(conditions, "Ready").unwrap();
         (ready.status.clone(), ready.reason.clone(), ready.message.clone())
     };
-    let (status, reason, message) = said(id.as_str());
+    let (status, reason, message) = reported(id.as_str());
     assert_eq!((status.as_str(), reason.as_str()), ("False", "NotInGroup"));
     assert!(
         message
@@ -238,6 +240,6 @@ async fn a_foo_machine_whose_instance_was_detached_says_that_it_is_not_in_the_gr
         "{message}"
     );
     for id in pool.instances() {
-        assert_eq!(said(id.as_str()).1, "InService");
+        assert_eq!(reported(id.as_str()).1, "InService");
     }
 }

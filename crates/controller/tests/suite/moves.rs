@@ -14,16 +14,16 @@ fn pauses(world: &World, paused: bool) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_whose_group_cannot_be_made_blocks_its_move_only_until_that_is_certain() {
+async fn a_pool_whose_group_cannot_be_created_blocks_its_move_only_until_that_is_certain() {
     let world = World::new().await;
     let rule = world.aws.add_fault(FaultRule::on("CreateAutoScalingGroup", Fault::Denied));
     let pool = world.pool("p").begins_with(2);
     let blocked = || pool.object().annotations().contains_key(BLOCK_MOVE_ANNOTATION);
     world.waits(Duration::from_mins(5)).await;
-    assert!(blocked(), "the launch template is made and no ARN tells where");
+    assert!(blocked(), "the launch template is created and no ARN shows where");
     pauses(&world, true);
     world.waits(Duration::from_mins(1)).await;
-    assert!(!blocked(), "clusterctl goes on");
+    assert!(!blocked(), "clusterctl continues");
     world.aws.remove_fault(rule);
     world.waits(Duration::from_mins(10)).await;
     assert!(pool.group().is_none(), "paused");
@@ -34,16 +34,16 @@ async fn a_pool_whose_group_cannot_be_made_blocks_its_move_only_until_that_is_ce
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_whose_making_was_not_answered_is_recorded_before_the_pool_moves() {
+async fn a_group_whose_creation_got_no_response_is_recorded_before_the_pool_moves() {
     let world = World::new().await;
     world.aws.add_fault(FaultRule::on("CreateAutoScalingGroup", Fault::DroppedAfter).times(1));
     let pool = world.pool("p").begins_with(2);
-    world.until("the group is made", || pool.group().is_some()).await;
+    world.until("the group is created", || pool.group().is_some()).await;
     pauses(&world, true);
     world.waits(Duration::from_mins(1)).await;
     let object = pool.object();
     assert!(!object.annotations().contains_key(BLOCK_MOVE_ANNOTATION));
-    assert!(object.spec.provider_id.is_some(), "wherever it goes, it says where its group is");
+    assert!(object.spec.provider_id.is_some(), "wherever it is moved, it shows where its group is");
     assert_eq!(pool.foo_machines(), Vec::<String>::new(), "paused");
     pauses(&world, false);
     world.settles().await;
@@ -51,7 +51,7 @@ async fn a_group_whose_making_was_not_answered_is_recorded_before_the_pool_moves
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_that_was_made_once_never_blocks_its_move_again() {
+async fn a_created_pool_never_blocks_its_move_again() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     world.forgets();
@@ -71,7 +71,7 @@ async fn a_pass_ends_between_two_calls_once_its_cluster_is_paused() {
     world.aws.add_fault(FaultRule::on("CreateAutoScalingGroup", Fault::Delay { millis: 20_000 }).times(1));
     let pool = world.pool("p").begins_with(2);
     // The rest of the same pass: the template is read and the group made.
-    world.until("the launch template is made", || !world.region.templates().is_empty()).await;
+    world.until("the launch template is created", || !world.region.templates().is_empty()).await;
     world.waits(Duration::from_secs(1)).await;
     assert!(pool.group().is_none(), "under way");
     pauses(&world, true);
@@ -85,9 +85,9 @@ async fn a_pass_ends_between_two_calls_once_its_cluster_is_paused() {
     assert_eq!(world.aws.calls("SuspendProcesses"), 1);
 }
 
-/// clusterctl pauses first; this is for a manager that has not heard of it yet.
+/// clusterctl pauses first; this is for a manager that has not seen it yet.
 #[tokio::test(start_paused = true)]
-async fn a_foo_machine_that_was_moved_away_is_not_taken_for_a_released_one() {
+async fn a_moved_foo_machine_is_not_taken_for_a_released_one() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let before = pool.instances();

@@ -1,4 +1,5 @@
-//! What objects name in AWS: the lists of their identity limit it, and nothing of another namespace's network can be named.
+//! What objects name in AWS: the lists of their identity limit it, and nothing of another namespace's network can be
+//! named.
 
 use crate::support::{CLUSTER, NS, World, objects};
 use foo_api::capi::Cluster;
@@ -17,7 +18,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// An identity `prod` for everybody with these limits.
+/// An identity `prod` for all namespaces with these limits.
 fn has_identity(world: &World, limits: &Value) {
     let mut spec = json!({"allowedNamespaces": {}, "controller": {}});
     spec.as_object_mut().unwrap().extend(limits.as_object().unwrap().clone());
@@ -319,7 +320,7 @@ fn complaints<K: Object>(world: &World, name: &str) -> Vec<(String, String)> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_object_names_and_its_identity_does_not_list_is_not_used() {
+async fn resources_that_the_identity_does_not_list_are_not_used() {
     for Named { kind, field, limits, spec, reason } in every_field() {
         let world = World::empty();
         let group = json!({
@@ -328,7 +329,7 @@ async fn what_an_object_names_and_its_identity_does_not_list_is_not_used() {
         world.region.put_security_group(serde_json::from_value(group).unwrap()).unwrap();
         has_identity(&world, &limits);
         world.forgets();
-        let said = if kind == "FooControlPlane" {
+        let reported = if kind == "FooControlPlane" {
             has_control_plane(&world, &spec["eks"]);
             world.waits(Duration::from_mins(5)).await;
             complaints::<FooControlPlane>(&world, CLUSTER)
@@ -350,7 +351,7 @@ async fn what_an_object_names_and_its_identity_does_not_list_is_not_used() {
                 complaints::<FooMachinePool>(&world, "p")
             }
         };
-        assert!(said.iter().any(|it| it.0 == reason), "{kind} {field}: not {reason}, but {said:?}");
+        assert!(reported.iter().any(|it| it.0 == reason), "{kind} {field}: not {reason}, but {reported:?}");
         assert!(world.region.clusters().is_empty(), "{field}");
         assert_eq!(world.aws_writes(), 0, "{kind} {field}");
     }
@@ -358,7 +359,7 @@ async fn what_an_object_names_and_its_identity_does_not_list_is_not_used() {
 
 /// A FooCluster of another namespace with a network that the provider created.
 async fn another_ones_network(world: &World) -> FooCluster {
-    let (mut cluster, mut infrastructure) = objects::another_cluster("theirs", None);
+    let (mut cluster, mut infrastructure) = objects::another_cluster("foreign", None);
     let spec = json!({"zones": {"count": 2}, "egress": "None"});
     let managed: ManagedNetwork = serde_json::from_value(spec).unwrap();
     infrastructure.spec.network = Network { managed: Some(managed), existing: None };
@@ -367,9 +368,9 @@ async fn another_ones_network(world: &World) -> FooCluster {
     }
     world.has(&cluster);
     world.has(&infrastructure);
-    let is_ready = || network_of(world, "team-b", "theirs").0.starts_with("True");
+    let is_ready = || network_of(world, "team-b", "foreign").0.starts_with("True");
     world.until("their network is ready", is_ready).await;
-    world.server.get("team-b", "theirs").unwrap()
+    world.server.get("team-b", "foreign").unwrap()
 }
 
 fn existing(cluster: &FooCluster) -> Network {
@@ -382,17 +383,17 @@ fn existing(cluster: &FooCluster) -> Network {
 async fn a_network_of_another_namespace_is_not_used_unless_the_identity_lists_it() {
     let world = World::empty();
     has_identity(&world, &json!({}));
-    let theirs = another_ones_network(&world).await;
-    let network = theirs.status.clone().unwrap().network.unwrap();
+    let foreign = another_ones_network(&world).await;
+    let network = foreign.status.clone().unwrap().network.unwrap();
     let vpc = network.vpc_id.clone();
-    let mut ours = objects::foo_cluster();
-    ours.spec.identity_ref = Some(objects::identity_reference("prod"));
-    ours.spec.network = existing(&theirs);
+    let mut own = objects::foo_cluster();
+    own.spec.identity_ref = Some(objects::identity_reference("prod"));
+    own.spec.network = existing(&foreign);
     world.has(&objects::cluster());
-    world.has(&ours);
+    world.has(&own);
     world.settles().await;
-    let (said, message) = network_of(&world, NS, CLUSTER);
-    assert_eq!(said, "False VpcNotAllowed");
+    let (reported, message) = network_of(&world, NS, CLUSTER);
+    assert_eq!(reported, "False VpcNotAllowed");
     assert!(message.contains(&vpc) && !message.contains("team-b"), "{message}");
     let allow =
         |identity: &mut foo_api::FooClusterIdentity| identity.spec.allowed_vpcs = Some(vec![vpc.clone()]);
@@ -410,31 +411,31 @@ async fn a_network_of_another_namespace_is_not_used_unless_the_identity_lists_it
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_made_in_a_vpc_of_another_namespace_nor_do_rules_name_its_groups() {
+async fn nothing_is_created_in_a_vpc_of_another_namespace_nor_do_rules_name_its_groups() {
     let world = World::empty();
-    let theirs = another_ones_network(&world).await.status.unwrap().network.unwrap();
+    let foreign = another_ones_network(&world).await.status.unwrap().network.unwrap();
     world.has(&objects::cluster());
     let rule = |id: &str| json!({"node": [{"name": "r", "protocol": "All", "from": {"securityGroup": id}}]});
     for (managed, reason) in [
-        (json!({"vpcID": theirs.vpc_id, "cidr": "10.0.128.0/17"}), "False VpcNotAllowed"),
-        (json!({"securityGroups": rule(&theirs.security_groups[0])}), "False SecurityGroupNotAllowed"),
+        (json!({"vpcID": foreign.vpc_id, "cidr": "10.0.128.0/17"}), "False VpcNotAllowed"),
+        (json!({"securityGroups": rule(&foreign.security_groups[0])}), "False SecurityGroupNotAllowed"),
     ] {
         let before = world
             .region
-            .with(|region| region.describe_network(Kind::Subnet, &Scope::Vpc(theirs.vpc_id.as_str().into())))
+            .with(|region| region.describe_network(Kind::Subnet, &Scope::Vpc(foreign.vpc_id.as_str().into())))
             .unwrap();
-        let mut ours = objects::foo_cluster();
-        ours.spec.network =
+        let mut own = objects::foo_cluster();
+        own.spec.network =
             Network { managed: Some(serde_json::from_value(managed).unwrap()), existing: None };
-        world.has(&ours);
+        world.has(&own);
         world.waits(Duration::from_mins(2)).await;
         assert_eq!(network_of(&world, NS, CLUSTER).0, reason);
         let after = world
             .region
-            .with(|region| region.describe_network(Kind::Subnet, &Scope::Vpc(theirs.vpc_id.as_str().into())))
+            .with(|region| region.describe_network(Kind::Subnet, &Scope::Vpc(foreign.vpc_id.as_str().into())))
             .unwrap();
         assert_eq!(before.subnets.len(), after.subnets.len());
-        world.server.delete::<FooCluster>(NS, &ours.name_any()).unwrap();
+        world.server.delete::<FooCluster>(NS, &own.name_any()).unwrap();
         world.waits(Duration::from_mins(1)).await;
     }
 }
@@ -443,8 +444,8 @@ async fn nothing_is_made_in_a_vpc_of_another_namespace_nor_do_rules_name_its_gro
 async fn a_control_plane_has_no_interfaces_in_subnets_of_another_namespace() {
     let world = World::empty();
     has_identity(&world, &json!({}));
-    let theirs = another_ones_network(&world).await.status.unwrap().network.unwrap();
-    let subnets: Vec<&str> = theirs.subnets.iter().map(|subnet| subnet.id.as_str()).collect();
+    let foreign = another_ones_network(&world).await.status.unwrap().network.unwrap();
+    let subnets: Vec<&str> = foreign.subnets.iter().map(|subnet| subnet.id.as_str()).collect();
     has_control_plane(&world, &json!({ "subnets": subnets }));
     world.waits(Duration::from_mins(5)).await;
     assert_eq!(cluster_ready(&world).0, "False SubnetNotAllowed", "{}", cluster_ready(&world).1);
@@ -464,7 +465,7 @@ async fn the_security_group_of_an_eks_cluster_of_another_namespace_is_not_used_u
     world.until("their cluster has its security group", || shown().is_some()).await;
     let group = shown().unwrap();
     let pool = world.pool("p").with(|spec| spec.security_groups = vec![objects::by_id(&group)]).of(1).await;
-    assert_eq!(pool.says("LaunchTemplateReady"), "False SecurityGroupNotAllowed", "{}", world.in_words());
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False SecurityGroupNotAllowed", "{}", world.summary());
     let message = pool.condition("LaunchTemplateReady").message;
     assert!(message.contains(&group) && !message.contains("team-b"), "{message}");
     assert_eq!(pool.instances().len(), 0);
@@ -480,7 +481,7 @@ async fn the_security_group_of_an_eks_cluster_of_another_namespace_is_not_used_u
 #[tokio::test(start_paused = true)]
 async fn a_pool_names_no_part_of_a_network_of_another_namespace_in_a_shared_vpc() {
     let world = limited(json!({})).await;
-    let (mut cluster, mut infrastructure) = objects::another_cluster("theirs", None);
+    let (mut cluster, mut infrastructure) = objects::another_cluster("foreign", None);
     let managed = json!({"vpcID": VPC, "cidr": "10.0.192.0/18", "zones": {"count": 2}, "egress": "None"});
     infrastructure.spec.network =
         Network { managed: Some(serde_json::from_value(managed).unwrap()), existing: None };
@@ -489,32 +490,32 @@ async fn a_pool_names_no_part_of_a_network_of_another_namespace_in_a_shared_vpc(
     }
     world.has(&cluster);
     world.has(&infrastructure);
-    let said = || network_of(&world, "team-b", "theirs").0;
-    world.until("their network is ready", || said().starts_with("True")).await;
-    let theirs: FooCluster = world.server.get("team-b", "theirs").unwrap();
-    let network = theirs.status.unwrap().network.unwrap();
+    let reported = || network_of(&world, "team-b", "foreign").0;
+    world.until("their network is ready", || reported().starts_with("True")).await;
+    let foreign: FooCluster = world.server.get("team-b", "foreign").unwrap();
+    let network = foreign.status.unwrap().network.unwrap();
     let group = &network.security_groups[0];
     let pool = world.pool("p").with(|spec| spec.security_groups = vec![objects::by_id(group)]).of(1).await;
-    assert_eq!(pool.says("LaunchTemplateReady"), "False SecurityGroupNotAllowed", "{}", world.in_words());
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False SecurityGroupNotAllowed", "{}", world.summary());
     assert_eq!(pool.instances().len(), 0);
 }
 
 /// Its FooCluster was allowed to use the network once; its status still has it.
 #[tokio::test(start_paused = true)]
-async fn a_pool_launches_no_more_into_a_network_of_another_namespace_when_the_identity_lists_it_no_more() {
+async fn a_pool_stops_launching_into_a_network_that_its_identity_no_longer_lists() {
     let world = World::empty();
-    let theirs = another_ones_network(&world).await;
-    let network = theirs.status.clone().unwrap().network.unwrap();
+    let foreign = another_ones_network(&world).await;
+    let network = foreign.status.clone().unwrap().network.unwrap();
     let subnets: Vec<&str> = network.subnets.iter().map(|subnet| subnet.id.as_str()).collect();
     let lists = json!({
         "allowedVPCs": [network.vpc_id], "allowedSubnets": subnets, "allowedSecurityGroups": network.security_groups,
     });
     has_identity(&world, &lists);
-    let mut ours = objects::foo_cluster();
-    ours.spec.identity_ref = Some(objects::identity_reference("prod"));
-    ours.spec.network = existing(&theirs);
+    let mut own = objects::foo_cluster();
+    own.spec.identity_ref = Some(objects::identity_reference("prod"));
+    own.spec.network = existing(&foreign);
     world.has(&objects::cluster());
-    world.has(&ours);
+    world.has(&own);
     world.settles().await;
     let pool = world.pool("p").of(1).await;
     pool.is_of(1);
@@ -525,7 +526,7 @@ async fn a_pool_launches_no_more_into_a_network_of_another_namespace_when_the_id
     };
     world.server.edit("", "prod", withdraw).unwrap();
     world.waits(Duration::from_mins(5)).await;
-    let said = complaints::<FooMachinePool>(&world, "p");
-    assert!(said.iter().any(|it| it.0 == "SubnetNotAllowed"), "{said:?}");
-    assert_eq!(pool.instances().len(), 1, "what runs goes on");
+    let reported = complaints::<FooMachinePool>(&world, "p");
+    assert!(reported.iter().any(|it| it.0 == "SubnetNotAllowed"), "{reported:?}");
+    assert_eq!(pool.instances().len(), 1, "what runs continues");
 }

@@ -25,7 +25,7 @@ use std::time::Duration;
 const POOL: &str = "workers";
 const PEM: &str = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
 
-/// A cluster with a FooControlPlane, of which only the test says what it reports.
+/// A cluster with a FooControlPlane, whose reports only the test writes.
 async fn world(control_plane: Value) -> World {
     let mut world = World::new().await;
     world.restarts_the_manager_without_eks();
@@ -81,7 +81,7 @@ fn begins(world: &World, fields: Value) -> Pool<'_> {
     pool
 }
 
-/// The same, at rest with its two instances.
+/// The same, idle with its two instances.
 async fn rests(world: &World, fields: Value) -> Pool<'_> {
     let pool = begins(world, fields);
     world.settles().await;
@@ -106,15 +106,15 @@ fn status(world: &World) -> FooNodeConfigStatus {
 }
 
 /// `status reason` of a condition, and its message.
-fn says(world: &World, kind: &str) -> (String, String) {
+fn state_of(world: &World, kind: &str) -> (String, String) {
     let found = status(world).conditions.into_iter().find(|condition| condition.type_ == kind).unwrap();
     (format!("{} {}", found.status, found.reason), found.message)
 }
 
 fn is_refused(world: &World, reason: &str, words: &str) {
     for kind in ["Ready", "DataSecretAvailable"] {
-        let (said, message) = says(world, kind);
-        assert_eq!(said, format!("False {reason}"), "{message}");
+        let (reported, message) = state_of(world, kind);
+        assert_eq!(reported, format!("False {reason}"), "{message}");
         assert!(message.contains(words), "{message}");
     }
     assert_eq!(status(world).data_secret_name, None);
@@ -135,7 +135,7 @@ fn seen(world: &World, family: foo_bootstrap::Family) -> Seen {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nodes_of_an_eks_cluster_are_told_what_it_reports() {
+async fn nodes_of_an_eks_cluster_get_the_facts_that_it_reports() {
     let world = eks_world().await;
     rests(&world, json!({"family": "AL2023", "labels": {"team": "a"}, "kubelet": {"maxPods": 58}})).await;
     let seen = seen(&world, foo_bootstrap::Family::AL2023);
@@ -146,13 +146,13 @@ async fn nodes_of_an_eks_cluster_are_told_what_it_reports() {
     assert_eq!(status.data_secret_name.as_deref(), Some(POOL));
     assert_eq!((status.ready, status.initialization.unwrap().data_secret_created), (Some(true), Some(true)));
     assert_eq!(status.user_data_bytes, i32::try_from(user_data(&world).len()).ok());
-    for (kind, said) in [
+    for (kind, reported) in [
         ("Ready", "True UserDataReady"),
         ("DataSecretAvailable", "True DataSecretWritten"),
         ("Paused", "False NotPaused"),
         ("Deleting", "False NotDeleting"),
     ] {
-        assert_eq!(says(&world, kind).0, said);
+        assert_eq!(state_of(&world, kind).0, reported);
     }
     let secret = secret(&world);
     assert_eq!(secret.type_.as_deref(), Some(CLUSTER_SECRET_TYPE));
@@ -163,7 +163,7 @@ async fn nodes_of_an_eks_cluster_are_told_what_it_reports() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_at_rest_keeps_its_user_data_and_an_edit_replaces_its_nodes() {
+async fn an_idle_pool_keeps_its_user_data_and_an_edit_replaces_its_nodes() {
     let world = eks_world().await;
     let pool = rests(&world, json!({"family": "AL2023"})).await;
     let (before, written) = (pool.instances(), secret(&world).resource_version());
@@ -205,7 +205,7 @@ async fn a_fact_that_the_control_plane_does_not_report_is_named() {
     is_refused(&world, "WaitingForClusterFacts", "does not report status.eks.serviceCIDR yet");
     world.server.edit(NS, CLUSTER, |plane: &mut FooControlPlane| reports(plane, PEM)).unwrap();
     world.settles().await;
-    assert_eq!(says(&world, "Ready").0, "True UserDataReady");
+    assert_eq!(state_of(&world, "Ready").0, "True UserDataReady");
 }
 
 /// A kubeconfig as Cluster API has it.
@@ -219,7 +219,7 @@ fn kubeconfig(authority: &str) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nodes_of_an_external_control_plane_are_told_what_its_kubeconfig_and_the_cluster_say() {
+async fn nodes_of_an_external_control_plane_get_the_facts_of_its_kubeconfig_and_cluster() {
     let external = json!({"version": "v1.36.3", "external": {"kubeconfigSecretRef": {"name": "k"}}});
     let world = world(external).await;
     begins(&world, json!({"family": "AL2023"}));
@@ -259,11 +259,11 @@ async fn another_name_than_that_of_the_eks_cluster_is_refused() {
     is_refused(&world, "NodeConfigInvalid", "the EKS cluster is named shop");
     edits(&world, |of| of.cluster = spec(json!({"family": "AL2023", "cluster": {"name": "shop"}})).cluster);
     world.settles().await;
-    assert_eq!(says(&world, "Ready").0, "True UserDataReady");
+    assert_eq!(state_of(&world, "Ready").0, "True UserDataReady");
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_that_is_wrong_is_told_at_once_and_the_former_user_data_stays() {
+async fn all_mistakes_are_reported_at_once_and_the_former_user_data_stays() {
     let world = eks_world().await;
     let pool = rests(&world, json!({"family": "CloudInit"})).await;
     let (before, nodes) = (user_data(&world), pool.instances());
@@ -272,14 +272,14 @@ async fn all_that_is_wrong_is_told_at_once_and_the_former_user_data_stays() {
         of.extra = Some("runcmd: [ls]".to_owned());
     });
     world.settles().await;
-    let (said, message) = says(&world, "Ready");
-    assert_eq!(said, "False NodeConfigInvalid");
+    let (reported, message) = state_of(&world, "Ready");
+    assert_eq!(reported, "False NodeConfigInvalid");
     for words in
         ["spec.labels[kubernetes.io/role]: a kubelet may not set", "spec.extra.runcmd: is written from"]
     {
         assert!(message.contains(words), "{message}");
     }
-    assert_eq!(says(&world, "DataSecretAvailable").0, "True DataSecretOutdated");
+    assert_eq!(state_of(&world, "DataSecretAvailable").0, "True DataSecretOutdated");
     let status = status(&world);
     assert_eq!(status.initialization.unwrap().data_secret_created, Some(true), "it stays true");
     assert_eq!((user_data(&world), pool.instances()), (before, nodes));
@@ -293,13 +293,17 @@ async fn user_data_that_is_too_long_for_a_launch_template_is_reported_by_the_poo
     begins(&world, json!({"family": "AL2023", "files": [{"path": "/a", "content": long}]}));
     let pool = world.pool(POOL);
     world.settles().await;
-    assert_eq!(says(&world, "Ready").0, "True UserDataReady", "whether it is too long depends on the pool");
-    assert_eq!(pool.says("LaunchTemplateReady"), "False UserDataTooLarge");
+    assert_eq!(
+        state_of(&world, "Ready").0,
+        "True UserDataReady",
+        "whether it is too long depends on the pool"
+    );
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False UserDataTooLarge");
     edits(&world, |of| of.compression = foo_api::node_config::Compression::Gzip);
     world.settles().await;
     assert!(user_data(&world).starts_with(&[0x1f, 0x8b]));
     pool.is_of(2);
-    assert_eq!(pool.says("LaunchTemplateReady"), "True");
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "True");
     seen(&world, foo_bootstrap::Family::AL2023);
 }
 
@@ -321,16 +325,16 @@ async fn a_configuration_that_no_machine_pool_names_gets_no_user_data() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_secret_of_another_owner_is_left_alone() {
+async fn a_secret_of_another_owner_is_unchanged() {
     let world = eks_world().await;
-    world.has(&objects::secret(POOL, b"theirs"));
+    world.has(&objects::secret(POOL, b"foreign"));
     begins(&world, json!({"family": "AL2023"}));
     world.settles().await;
-    assert_eq!(says(&world, "Ready").0, "False DataSecretNotOwned");
-    assert_eq!(user_data(&world), b"theirs");
+    assert_eq!(state_of(&world, "Ready").0, "False DataSecretNotOwned");
+    assert_eq!(user_data(&world), b"foreign");
     world.server.delete::<Secret>(NS, POOL).unwrap();
     world.settles().await;
-    assert_eq!(says(&world, "Ready").0, "True UserDataReady");
+    assert_eq!(state_of(&world, "Ready").0, "True UserDataReady");
 }
 
 #[tokio::test(start_paused = true)]
@@ -349,8 +353,8 @@ async fn the_secret_is_kept_as_cluster_api_needs_it() {
             );
         },
     ];
-    for spoil in spoils {
-        world.server.edit(NS, POOL, spoil).unwrap();
+    for corrupt in spoils {
+        world.server.edit(NS, POOL, corrupt).unwrap();
         world.settles().await;
         let there = secret(&world);
         assert_eq!(there.data, right.data);
@@ -374,26 +378,26 @@ async fn nothing_is_written_while_it_is_paused() {
     world.settles().await;
     edits(&world, |spec| spec.family = Family::Bottlerocket);
     world.settles().await;
-    assert_eq!(says(&world, "Paused").0, "True Paused");
-    assert_eq!(says(&world, "Ready").0, "True UserDataReady", "as it was found before");
+    assert_eq!(state_of(&world, "Paused").0, "True Paused");
+    assert_eq!(state_of(&world, "Ready").0, "True UserDataReady", "as it was found before");
     assert_eq!(user_data(&world), before);
     pause(false);
     world.settles().await;
     assert_ne!(user_data(&world), before);
-    assert_eq!(says(&world, "Paused").0, "False NotPaused");
+    assert_eq!(state_of(&world, "Paused").0, "False NotPaused");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deletion_that_others_hold_up_says_so() {
+async fn a_deletion_that_others_delay_is_reported() {
     let world = eks_world().await;
     let pool = rests(&world, json!({"family": "AL2023"})).await;
     let hold = |config: &mut FooNodeConfig| config.finalizers_mut().push("example.com/hold".to_owned());
     world.server.edit(NS, POOL, hold).unwrap();
     pool.is_deleted();
     world.settles().await;
-    assert_eq!(says(&world, "Ready").0, "False Deleting");
-    let (said, message) = says(&world, "Deleting");
-    assert_eq!(said, "True WaitingForFinalizers");
+    assert_eq!(state_of(&world, "Ready").0, "False Deleting");
+    let (reported, message) = state_of(&world, "Deleting");
+    assert_eq!(reported, "True WaitingForFinalizers");
     assert!(message.contains("example.com/hold"), "{message}");
     world.server.edit(NS, POOL, |config: &mut FooNodeConfig| config.finalizers_mut().clear()).unwrap();
     world.settles().await;
@@ -437,7 +441,7 @@ async fn labels_and_taints_reach_an_autoscaler_that_scales_from_zero() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_user_tells_the_autoscaler_stays_and_is_not_written_over_and_over() {
+async fn annotations_of_the_user_for_the_autoscaler_stay_without_repeated_writes() {
     let world = eks_world().await;
     let pool =
         begins(&world, json!({"family": "AL2023", "labels": {"team": "a"}, "kubelet": {"maxPods": 58}}));
@@ -466,7 +470,7 @@ async fn nothing_is_launched_from_an_image_that_cannot_read_the_user_data() {
     let recommended = RecommendedImage { family: ImageFamily::Bottlerocket, variant: None };
     pool.edits(|spec| spec.ami = Ami { recommended: Some(recommended), ..Ami::default() });
     world.waits(Duration::from_mins(2)).await;
-    assert_eq!(pool.says("LaunchTemplateReady"), "False ImageFamilyDiffers", "{}", world.in_words());
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False ImageFamilyDiffers", "{}", world.summary());
     let message = pool.condition("LaunchTemplateReady").message;
     assert!(message.contains("whose spec.family has to be Bottlerocket"), "{message}");
     assert_eq!(pool.instances().len(), 0);

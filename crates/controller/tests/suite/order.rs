@@ -24,7 +24,7 @@ fn comes(world: &World, part: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn objects_come_in_any_order() {
+async fn objects_can_be_created_in_any_order() {
     for first in 0..PARTS.len() {
         for backwards in [false, true] {
             let world = World::empty();
@@ -52,7 +52,7 @@ async fn objects_come_in_any_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn objects_come_all_at_once() {
+async fn objects_can_be_created_all_at_once() {
     let world = World::empty();
     for part in PARTS {
         comes(&world, part);
@@ -62,27 +62,27 @@ async fn objects_come_all_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_waited_for_is_said() {
+async fn conditions_name_what_is_waited_for() {
     let world = World::empty();
     comes(&world, "FooMachinePool");
     world.settles().await;
-    assert_eq!(world.pool("p").says("Ready"), "False WaitingForMachinePool");
+    assert_eq!(world.pool("p").state_of("Ready"), "False WaitingForMachinePool");
     comes(&world, "MachinePool");
     world.settles().await;
-    assert!(world.pool("p").says("Ready").starts_with("False WaitingFor"), "{}", world.in_words());
+    assert!(world.pool("p").state_of("Ready").starts_with("False WaitingFor"), "{}", world.summary());
     comes(&world, "Cluster");
     world.settles().await;
-    assert_eq!(world.pool("p").says("Ready"), "False WaitingForClusterInfrastructure");
+    assert_eq!(world.pool("p").state_of("Ready"), "False WaitingForClusterInfrastructure");
     comes(&world, "FooCluster");
     world.settles().await;
-    assert_eq!(world.pool("p").says("Ready"), "False BootstrapDataSecretNotFound");
+    assert_eq!(world.pool("p").state_of("Ready"), "False BootstrapDataSecretNotFound");
     comes(&world, "Secret");
     world.settles().await;
     world.pool("p").is_of(2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_that_never_began_goes_at_once() {
+async fn a_pool_that_never_started_is_deleted_at_once() {
     let world = World::empty();
     comes(&world, "FooMachinePool");
     world.settles().await;
@@ -93,7 +93,7 @@ async fn a_pool_that_never_began_goes_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_cannot_be_read_is_told_and_the_others_go_on() {
+async fn an_object_that_cannot_be_read_is_reported_and_others_are_reconciled() {
     let world = World::new().await;
     let resource = ApiResource::erase::<MachinePool>(&());
     let broken = json!({
@@ -108,14 +108,14 @@ async fn an_object_that_cannot_be_read_is_told_and_the_others_go_on() {
     pool.is_of(2);
     assert_eq!(world.events_on("broken"), ["UnreadableObject"]);
     world.waits(Duration::from_mins(20)).await;
-    assert_eq!(world.events_on("broken").len(), 1, "told once");
+    assert_eq!(world.events_on("broken").len(), 1, "reported once");
     pool.scales_to(3);
     world.settles().await;
     pool.is_of(3);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_whole_cluster_goes_and_leaves_nothing() {
+async fn a_whole_cluster_is_deleted_without_leftovers() {
     let world = World::new().await;
     world.pool("p").of(2).await;
     world.pool("q").of(1).await;

@@ -1,4 +1,4 @@
-//! Paused: the condition says so, and AWS is left alone.
+//! Paused: the condition reports it, and AWS is left alone.
 
 use crate::support::{CLUSTER, NS, World};
 use foo_api::capi::Cluster;
@@ -6,8 +6,8 @@ use foo_api::names::PAUSED_ANNOTATION;
 use kube::ResourceExt;
 use std::time::Duration;
 
-/// Paused one way, the pool is left alone, whatever is desired; then it goes on.
-async fn check(pause: impl Fn(&World), go_on: impl Fn(&World)) {
+/// Paused one way, the pool is left alone, whatever is desired; then it continues.
+async fn check(pause: impl Fn(&World), proceed: impl Fn(&World)) {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     assert_eq!(pool.condition("Paused").status, "False");
@@ -20,7 +20,7 @@ async fn check(pause: impl Fn(&World), go_on: impl Fn(&World)) {
     world.waits(Duration::from_mins(15)).await;
     assert_eq!(world.aws_writes(), writes);
     assert_eq!((pool.instances().len(), pool.machines().len()), (2, 2));
-    go_on(&world);
+    proceed(&world);
     world.settles().await;
     assert_eq!(pool.condition("Paused").status, "False");
     pool.is_of(4);
@@ -37,16 +37,16 @@ async fn a_paused_cluster_pauses_its_pools() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_paused_pool_is_left_alone() {
+async fn a_paused_pool_is_not_reconciled() {
     let pause = |world: &World| {
         world.pool("p").edits_object(|pool| {
             pool.annotations_mut().insert(PAUSED_ANNOTATION.to_owned(), String::new());
         });
     };
-    let go_on = |world: &World| {
+    let proceed = |world: &World| {
         world.pool("p").edits_object(|pool| drop(pool.annotations_mut().remove(PAUSED_ANNOTATION)));
     };
-    check(pause, go_on).await;
+    check(pause, proceed).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -67,20 +67,20 @@ async fn a_pool_that_is_deleted_while_paused_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_foo_cluster_says_that_it_is_paused() {
+async fn a_foo_cluster_reports_that_it_is_paused() {
     let world = World::new().await;
     let set = |paused: bool| {
         world.server.edit(NS, CLUSTER, |cluster: &mut Cluster| cluster.spec.paused = Some(paused)).unwrap();
     };
-    let said = || {
+    let reported = || {
         let cluster: foo_api::FooCluster = world.server.get(NS, CLUSTER).unwrap();
         let conditions = cluster.status.unwrap().conditions;
         conditions.into_iter().find(|one| one.type_ == "Paused").unwrap().status
     };
     set(true);
     world.settles().await;
-    assert_eq!(said(), "True");
+    assert_eq!(reported(), "True");
     set(false);
     world.settles().await;
-    assert_eq!(said(), "False");
+    assert_eq!(reported(), "False");
 }

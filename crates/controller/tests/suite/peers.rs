@@ -1,4 +1,4 @@
-//! Bugs of the field's other tools, played on ours. Each test names the tool and the issue.
+//! Bugs of the field's other tools, reproduced on this provider. Each test names the tool and the issue.
 //!
 //! Elsewhere are CAPA #2574 (`taken.rs`: a scale-in by hand drains) and Cluster API #11392 (`remediation.rs`).
 
@@ -28,9 +28,9 @@ impl Pool<'_> {
     }
 }
 
-/// Placeholders were taken back by an absolute write while instances came: AWS ended healthy Nodes.
+/// Placeholders were removed by an absolute write while instances joined: AWS terminated healthy Nodes.
 #[tokio::test(start_paused = true)]
-async fn cluster_autoscaler_10147_taking_back_launches_ends_no_node_that_came_meanwhile() {
+async fn cluster_autoscaler_10147_cancelled_launches_delete_no_node_that_joined_meanwhile() {
     for wait in [1, 5, 12, 20, 28] {
         let world = World::new().await;
         let pool = world.pool("p").of(3).await;
@@ -44,7 +44,7 @@ async fn cluster_autoscaler_10147_taking_back_launches_ends_no_node_that_came_me
     }
 }
 
-/// The roll-out went on before the old VM had gone; it removed old Nodes although the new one was not Ready.
+/// The roll-out continued before the old VM was terminated; it removed old Nodes although the new one was not Ready.
 #[tokio::test(start_paused = true)]
 async fn capz_1484_and_1570_old_nodes_stay_until_the_new_one_serves() {
     let world = World::new().await;
@@ -58,7 +58,7 @@ async fn capz_1484_and_1570_old_nodes_stay_until_the_new_one_serves() {
     world.region.set_image_boot(IMAGE_X86_64_NEWER, Boot::Succeeds).unwrap();
     for _ in 0..600 {
         world.waits(Duration::from_secs(1)).await;
-        assert!(pool.good() >= 3, "{}", world.in_words());
+        assert!(pool.good() >= 3, "{}", world.summary());
         assert!(pool.group().unwrap().sizes.desired <= 4);
     }
     world.settles().await;
@@ -79,7 +79,7 @@ async fn capz_2972_another_type_reaches_every_instance() {
 
 /// The autoscaler's mark sat on the Machine, and another one was removed.
 #[tokio::test(start_paused = true)]
-async fn capz_4941_the_marked_machine_goes_and_no_other() {
+async fn capz_4941_the_marked_machine_is_deleted_and_no_other() {
     let world = World::new().await;
     let pool = world.pool("p").of(5).await;
     let names: Vec<String> = pool.machines().iter().map(ResourceExt::name_any).collect();
@@ -95,7 +95,7 @@ async fn capz_4941_the_marked_machine_goes_and_no_other() {
     assert_eq!(left, [names[0].clone(), names[2].clone(), names[4].clone()]);
 }
 
-/// The size went 1, 2, 1, … for ever.
+/// The size flapped 1, 2, 1, … for ever.
 #[tokio::test(start_paused = true)]
 async fn capz_5240_the_size_does_not_flap() {
     let world = World::new().await;
@@ -131,7 +131,7 @@ async fn capz_5546_an_upgrade_with_every_accident_is_neither_partial_nor_an_outa
         world.starts_the_manager();
         for _ in 0..60 {
             world.waits(Duration::from_secs(1)).await;
-            assert!(world.pool("p").good() >= 6, "round {at}\n{}", world.in_words());
+            assert!(world.pool("p").good() >= 6, "round {at}\n{}", world.summary());
         }
     }
     world.settles().await;
@@ -141,7 +141,7 @@ async fn capz_5546_an_upgrade_with_every_accident_is_neither_partial_nor_an_outa
     assert_eq!(pool.status().rollout.unwrap().outdated, 0);
 }
 
-/// A refresh went on with a token that had expired meanwhile: its Nodes never joined.
+/// A refresh continued with a token that had expired meanwhile: its Nodes never joined.
 #[tokio::test(start_paused = true)]
 async fn capa_5543_new_instances_have_the_token_of_the_moment() {
     let world = World::new().await;
@@ -196,7 +196,7 @@ async fn capa_5797_secret_and_image_at_once_are_one_roll_out() {
 
 /// The hook of an instance that never joined was not completed, and the group waited an hour for it.
 #[tokio::test(start_paused = true)]
-async fn nth_575_an_instance_that_never_joined_is_let_go_at_once() {
+async fn nth_575_an_instance_that_never_joined_is_released_at_once() {
     let world = World::new().await;
     let pool = world.pool("p").of(1).await;
     let mishap =
@@ -209,12 +209,12 @@ async fn nth_575_an_instance_that_never_joined_is_let_go_at_once() {
     world.region.find_unhealthy(&never).unwrap();
     world.waits(Duration::from_secs(75)).await;
     let member = pool.group().unwrap().members.get(&never).map(|member| member.lifecycle.clone());
-    assert!(member.is_none_or(|it| it != LifecycleState::TerminatingWait), "{}", world.in_words());
+    assert!(member.is_none_or(|it| it != LifecycleState::TerminatingWait), "{}", world.summary());
     world.settles().await;
     pool.is_of(2);
 }
 
-/// The hook was completed before the pods were gone.
+/// The hook was completed before the pods were evicted.
 #[tokio::test(start_paused = true)]
 async fn nth_355_the_hook_waits_for_the_whole_drain() {
     let world = World::new().await;
@@ -232,7 +232,7 @@ async fn nth_355_the_hook_waits_for_the_whole_drain() {
 
 /// A termination that came before the Node was known was dropped.
 #[tokio::test(start_paused = true)]
-async fn lifecycle_manager_282_an_instance_that_ends_before_it_is_known_is_not_forgotten() {
+async fn lifecycle_manager_282_an_instance_terminated_before_it_is_known_is_not_forgotten() {
     for wait in [1_200, 2_300, 3_100, 9_000, 15_000] {
         let world = World::new().await;
         let pool = world.pool("p").of(1).await;

@@ -11,9 +11,9 @@ use kube::ResourceExt;
 use std::time::Duration;
 
 impl World {
-    /// MachineHealthCheck gives up on a Machine.
-    fn gives_up_on(&self, name: &str) {
-        let say = |kind: &str, message: &str| Condition {
+    /// MachineHealthCheck marks a Machine for remediation.
+    fn marks_for_remediation(&self, name: &str) {
+        let condition = |kind: &str, message: &str| Condition {
             type_: kind.to_owned(),
             status: "False".to_owned(),
             reason: "UnhealthyNode".to_owned(),
@@ -25,44 +25,44 @@ impl World {
             let status = machine.status.get_or_insert_default();
             status
                 .conditions
-                .push(say("HealthCheckSucceeded", "Health check failed: Ready on Node is False"));
-            status.conditions.push(say("OwnerRemediated", ""));
+                .push(condition("HealthCheckSucceeded", "Health check failed: Ready on Node is False"));
+            status.conditions.push(condition("OwnerRemediated", ""));
         };
         self.server.edit(NS, name, edit).unwrap();
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn peers_capi_11392_what_machine_health_check_gave_up_on_is_replaced_one_at_a_time() {
+async fn peers_capi_11392_machines_marked_by_machine_health_check_are_replaced_one_at_a_time() {
     let world = World::new().await;
     let pool = world.pool("p").of(6).await;
     world.drains_take(Duration::from_mins(2));
-    let sick: Vec<String> = pool.machines()[..2].iter().map(ResourceExt::name_any).collect();
-    for name in &sick {
-        world.gives_up_on(name);
+    let unhealthy: Vec<String> = pool.machines()[..2].iter().map(ResourceExt::name_any).collect();
+    for name in &unhealthy {
+        world.marks_for_remediation(name);
     }
     world.waits(Duration::from_mins(1)).await;
     let going = |name: &String| {
         let machine = world.server.get::<Machine>(NS, name);
         machine.is_none_or(|machine| machine.metadata.deletion_timestamp.is_some())
     };
-    assert_eq!(sick.iter().filter(|name| going(name)).count(), 1, "rollout.maxInFlight is 1");
+    assert_eq!(unhealthy.iter().filter(|name| going(name)).count(), 1, "rollout.maxInFlight is 1");
     let condition = pool.condition("Remediating");
     assert_eq!(condition.status, "True");
     assert!(world.events_on("p").contains(&"MachineRemediated".to_owned()));
     world.settles().await;
     pool.is_of(6);
-    assert!(sick.iter().all(|name| world.server.get::<Machine>(NS, name).is_none()));
-    assert_eq!(pool.says("Remediating"), "False NotRemediating");
+    assert!(unhealthy.iter().all(|name| world.server.get::<Machine>(NS, name).is_none()));
+    assert_eq!(pool.state_of("Remediating"), "False NotRemediating");
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_happens_while_too_many_are_sick_or_to_those_that_are_spared() {
+async fn nothing_is_remediated_while_too_many_are_unhealthy_or_for_skipped_machines() {
     let world = World::new().await;
     let pool = world.pool("p").of(5).await;
     let names: Vec<String> = pool.machines().iter().map(ResourceExt::name_any).collect();
     for name in &names[..3] {
-        world.gives_up_on(name);
+        world.marks_for_remediation(name);
     }
     world.waits(Duration::from_mins(10)).await;
     assert_eq!(pool.machines().len(), 5, "3 of 5 are more than 40 %");

@@ -1,4 +1,5 @@
-//! What a manager that starts asks AWS: as little as possible about pools at rest, and all that may have changed meanwhile.
+//! What a manager that starts asks AWS: as little as possible about idle pools, and all that may have changed
+//! meanwhile.
 
 use crate::support::World;
 use foo_model::GroupName;
@@ -11,7 +12,7 @@ fn calls(world: &World) -> BTreeMap<String, u64> {
     counts.map(|((_, action), count)| (action, count.calls)).collect()
 }
 
-/// Pools of that size, called `p0`, `p1`, …, at rest.
+/// Idle pools of that size, called `p0`, `p1`, ….
 async fn many(pools: usize, replicas: i32) -> World {
     let world = World::new().await;
     for number in 0..pools {
@@ -32,7 +33,7 @@ async fn restart(world: &mut World) -> BTreeMap<String, u64> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_start_with_many_empty_pools_at_rest_costs_a_handful_of_calls() {
+async fn a_start_with_many_idle_empty_pools_costs_a_handful_of_calls() {
     let mut world = many(50, 0).await;
     let calls = restart(&mut world).await;
     println!("a start with 50 empty pools: {calls:?}");
@@ -42,9 +43,10 @@ async fn a_start_with_many_empty_pools_at_rest_costs_a_handful_of_calls() {
     assert!(calls.values().sum::<u64>() <= 12, "{calls:?}");
 }
 
-/// Whether the hook of a group with instances is still there decides whether AWS ends one of them undrained: it is asked at once.
+/// Whether the hook of a group with instances is still there decides whether AWS ends one of them undrained: it is
+/// asked at once.
 #[tokio::test(start_paused = true)]
-async fn a_start_with_pools_that_have_instances_asks_about_their_hooks_and_nothing_else_one_by_one() {
+async fn a_start_with_pools_that_have_instances_reads_only_their_hooks_one_by_one() {
     let mut world = many(10, 1).await;
     let calls = restart(&mut world).await;
     println!("a start with 10 pools of one: {calls:?}");
@@ -57,7 +59,7 @@ async fn a_start_with_pools_that_have_instances_asks_about_their_hooks_and_nothi
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hook_that_was_deleted_while_no_manager_ran_is_there_before_an_instance_needs_it() {
+async fn a_hook_deleted_while_no_manager_ran_is_restored_before_an_instance_needs_it() {
     for replicas in [0, 1] {
         let mut world = many(1, replicas).await;
         world.kills_the_manager();
@@ -80,11 +82,11 @@ async fn a_hook_that_was_deleted_while_no_manager_ran_is_there_before_an_instanc
     }
 }
 
-/// Of a pool that is not at rest the latest version is not enough.
+/// Of a pool that is not idle the latest version is not enough.
 #[tokio::test(start_paused = true)]
-async fn what_changed_while_no_manager_ran_is_read_by_its_pool_alone() {
+async fn changes_while_no_manager_ran_are_read_by_their_pool_only() {
     let mut world = many(3, 1).await;
-    // Its instance was launched from the version before: only the whole template says that it is up to date.
+    // Its instance was launched from the version before: only the whole template shows that it is up to date.
     world.pool("p0").bootstraps_with(b"#cloud-config\n# with a new token");
     world.settles().await;
     let calls = restart(&mut world).await;
@@ -95,7 +97,7 @@ async fn what_changed_while_no_manager_ran_is_read_by_its_pool_alone() {
         assert_eq!(pool.status().up_to_date_replicas, Some(1));
         pool.is_of(1);
     }
-    // The spec of another one changes while no manager runs: a version is made for it, once.
+    // The spec of another one changes while no manager runs: a version is created for it, once.
     world.kills_the_manager();
     world.pool("p1").edits(|spec| spec.instance_type = Some("m7i.xlarge".to_owned()));
     world.starts_the_manager();
@@ -108,7 +110,8 @@ async fn what_changed_while_no_manager_ran_is_read_by_its_pool_alone() {
     pool.is_of(1);
 }
 
-/// A version of content that is wanted again exists: it is used, and not made a second time, although it is not the latest.
+/// A version of content that is requested again exists: it is used, and not created a second time, although it is not
+/// the latest.
 #[tokio::test(start_paused = true)]
 async fn content_of_a_former_version_is_found_after_a_restart() {
     let mut world = many(1, 1).await;

@@ -1,4 +1,4 @@
-//! Outdated instances are replaced, and new content that does not work is given up on.
+//! Outdated instances are replaced, and new content that does not work is marked as failed.
 
 use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_api::capi::{Cluster, ContractReference, Machine};
@@ -38,7 +38,7 @@ impl Pool<'_> {
         self.status().rollout.map(|rollout| rollout.phase).unwrap_or_default()
     }
 
-    fn wants_image(&self, image: &str) {
+    fn requests_image(&self, image: &str) {
         self.edits(|spec| spec.ami = Ami::of_id(image));
     }
 
@@ -53,7 +53,7 @@ impl Pool<'_> {
                 return (fewest, most);
             }
         }
-        panic!("never {phase}\n{}", world.in_words());
+        panic!("never {phase}\n{}", world.summary());
     }
 }
 
@@ -67,7 +67,7 @@ async fn another_image_replaces_everything_and_nothing_is_missing_meanwhile() {
     let pool = world.pool("p").of(5).await;
     world.drains_take(Duration::from_secs(40));
     world.forgets();
-    pool.wants_image(IMAGE_X86_64_NEWER);
+    pool.requests_image(IMAGE_X86_64_NEWER);
     pool.reaches(&world, "Rolling").await;
     let (fewest, most) = pool.reaches(&world, "Finished").await;
     assert_eq!((fewest, most), (5, 6));
@@ -93,12 +93,12 @@ async fn a_roll_out_of_the_only_instance_is_judged_although_the_manager_crashed_
     };
     let before = world.pool("p").with(alone).of(1).await.instances();
     fails_to_boot(&world);
-    world.pool("p").wants_image(IMAGE_X86_64_NEWER);
+    world.pool("p").requests_image(IMAGE_X86_64_NEWER);
     let replaced = |world: &World| {
         let now = world.pool("p").instances();
         now.len() == 1 && now != before
     };
-    world.until("the old one is gone", || replaced(&world)).await;
+    world.until("the old one is deleted", || replaced(&world)).await;
     world.kills_the_manager();
     world.waits(Duration::from_mins(1)).await;
     world.starts_the_manager();
@@ -114,7 +114,7 @@ async fn surge_and_shares_make_it_faster() {
         spec.rollout.max_unavailable = IntOrString::String("25%".to_owned());
     };
     let pool = world.pool("p").with(wide).of(10).await;
-    pool.wants_image(IMAGE_X86_64_NEWER);
+    pool.requests_image(IMAGE_X86_64_NEWER);
     pool.reaches(&world, "Rolling").await;
     let (fewest, most) = pool.reaches(&world, "Finished").await;
     assert!(fewest >= 8, "25 % of 10, rounded down, may be missing: {fewest}");
@@ -129,7 +129,7 @@ async fn a_bad_image_halts_and_new_instances_get_the_image_before() {
     let pool = world.pool("p").of(3).await;
     let before = pool.instances();
     fails_to_boot(&world);
-    pool.wants_image(IMAGE_X86_64_NEWER);
+    pool.requests_image(IMAGE_X86_64_NEWER);
     pool.reaches(&world, "Rolling").await;
     let (fewest, most) = pool.reaches(&world, "Halted").await;
     assert_eq!((fewest, most), (3, 4), "one canary");
@@ -137,16 +137,16 @@ async fn a_bad_image_halts_and_new_instances_get_the_image_before() {
     assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("True", "RolloutHalted"));
     assert!(condition.message.contains("has not joined after 1200 s"), "{}", condition.message);
     assert!(world.events_on("p").contains(&"RolloutFailed".to_owned()));
-    assert!(before.iter().all(|id| pool.instances().contains(id)), "nothing that served has gone");
+    assert!(before.iter().all(|id| pool.instances().contains(id)), "no serving instance was terminated");
     pool.scales_to(5);
     world.waits(Duration::from_mins(5)).await;
-    assert_eq!(pool.serving(), 5, "what does not work is made up for\n{}", world.in_words());
+    assert_eq!(pool.serving(), 5, "failed instances are replaced\n{}", world.summary());
     let newer = pool.instances().into_iter().filter(|id| !before.contains(id));
     let images: Vec<String> =
         newer.filter_map(|id| world.region.instance(&id)).map(|it| it.image.to_string()).collect();
     assert_eq!(images.iter().filter(|image| *image == IMAGE_X86_64_NEWER).count(), 1, "{images:?}");
     // What the user requests next is tried.
-    pool.wants_image(IMAGE_X86_64);
+    pool.requests_image(IMAGE_X86_64);
     world.settles().await;
     let record = pool.object().annotations().get(QUARANTINE_ANNOTATION).cloned().unwrap();
     assert!(record.starts_with("over "), "remembered as nothing to go back to: {record}");
@@ -162,15 +162,15 @@ async fn a_bad_image_is_rolled_back_with_the_user_data_of_today() {
     let pool = world.pool("p").with(back).of(3).await;
     let before = pool.instances();
     fails_to_boot(&world);
-    pool.wants_image(IMAGE_X86_64_NEWER);
+    pool.requests_image(IMAGE_X86_64_NEWER);
     pool.reaches(&world, "Rolling").await;
     pool.bootstraps_with(b"#cloud-config\n# with a new token");
     let (fewest, _) = pool.reaches(&world, "RolledBack").await;
     assert_eq!(fewest, 3);
     world.settles().await;
     assert_eq!((pool.instances(), pool.status().up_to_date_replicas), (before, Some(0)));
-    assert_eq!(pool.says("Ready"), "True");
-    assert_eq!(pool.says("RollingOut"), "False RolledBack");
+    assert_eq!(pool.state_of("Ready"), "True");
+    assert_eq!(pool.state_of("RollingOut"), "False RolledBack");
     // The next instance has the image before and the token of today.
     let template = world.region.templates().into_iter().find(|it| it.name == pool.group_name()).unwrap();
     let newest = template.versions.values().last().unwrap();
@@ -178,7 +178,7 @@ async fn a_bad_image_is_rolled_back_with_the_user_data_of_today() {
     assert!(data.contains(IMAGE_X86_64), "{data}");
     let status = pool.status().launch_template.unwrap();
     assert_eq!(status.version, newest.number.0, "it is the one that is launched");
-    // Whoever wants it tried again takes the record away.
+    // A user who wants another attempt removes the record.
     world.region.set_image_boot(IMAGE_X86_64_NEWER, Boot::Succeeds).unwrap();
     pool.edits_object(|pool| {
         pool.annotations_mut().remove(QUARANTINE_ANNOTATION);
@@ -189,11 +189,11 @@ async fn a_bad_image_is_rolled_back_with_the_user_data_of_today() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_manager_that_is_killed_all_the_time_rolls_out_all_the_same() {
+async fn a_repeatedly_killed_manager_completes_the_roll_out() {
     let mut world = World::new().await;
     world.pool("p").of(4).await;
     world.drains_take(Duration::from_secs(30));
-    world.pool("p").wants_image(IMAGE_X86_64_NEWER);
+    world.pool("p").requests_image(IMAGE_X86_64_NEWER);
     for wait in [3, 11, 17, 24, 31, 38, 29, 22, 41, 16] {
         world.waits(Duration::from_secs(wait)).await;
         assert!(world.pool("p").serving() >= 4);
@@ -226,7 +226,7 @@ async fn quick_edits_are_one_roll_out_and_an_edit_back_costs_at_most_the_canary(
 async fn a_roll_out_is_paused_and_resumed_by_annotation() {
     let world = World::new().await;
     let pool = world.pool("p").of(4).await;
-    pool.wants_image(IMAGE_X86_64_NEWER);
+    pool.requests_image(IMAGE_X86_64_NEWER);
     world.until("the canary serves", || pool.status().up_to_date_replicas == Some(1)).await;
     pool.edits_object(|pool| {
         pool.annotations_mut().insert(ROLLOUT_PAUSED_ANNOTATION.to_owned(), String::new());
@@ -234,7 +234,7 @@ async fn a_roll_out_is_paused_and_resumed_by_annotation() {
     world.waits(Duration::from_mins(10)).await;
     assert_eq!(pool.phase(), "Paused");
     let images = pool.images(&world);
-    assert_eq!(images.len(), 2, "neither taken back nor gone on with: {images:?}");
+    assert_eq!(images.len(), 2, "neither rolled back nor continued: {images:?}");
     world.forgets();
     world.waits(Duration::from_mins(10)).await;
     assert_eq!(world.aws_writes(), 0);
@@ -247,11 +247,11 @@ async fn a_roll_out_is_paused_and_resumed_by_annotation() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn on_delete_replaces_what_people_delete() {
+async fn on_delete_replaces_what_users_delete() {
     let world = World::new().await;
     let by_people = |spec: &mut FooMachinePoolSpec| spec.rollout.strategy = RolloutStrategy::OnDelete;
     let pool = world.pool("p").with(by_people).of(2).await;
-    pool.wants_image(IMAGE_X86_64_NEWER);
+    pool.requests_image(IMAGE_X86_64_NEWER);
     world.settles().await;
     assert_eq!((pool.phase().as_str(), pool.status().up_to_date_replicas), ("OnDelete", Some(0)));
     let outdated = |machine: &foo_api::FooMachine| {
@@ -259,7 +259,7 @@ async fn on_delete_replaces_what_people_delete() {
         conditions.any(|it| it.type_ == "UpToDate" && it.status == "False")
     };
     assert!(world.server.list::<foo_api::FooMachine>(NS).iter().all(outdated), "each is marked");
-    assert_eq!(pool.says("Ready"), "True");
+    assert_eq!(pool.state_of("Ready"), "True");
     world.server.delete::<Machine>(NS, &pool.machines()[0].name_any()).unwrap();
     world.settles().await;
     assert_eq!(pool.status().up_to_date_replicas, Some(1));
@@ -271,7 +271,7 @@ async fn the_size_changes_during_a_roll_out() {
     let world = World::new().await;
     let pool = world.pool("p").of(6).await;
     world.drains_take(Duration::from_secs(40));
-    pool.wants_image(IMAGE_X86_64_NEWER);
+    pool.requests_image(IMAGE_X86_64_NEWER);
     world.until("the canary serves", || pool.status().up_to_date_replicas == Some(1)).await;
     pool.scales_to(3);
     world.waits(Duration::from_secs(90)).await;
@@ -282,11 +282,11 @@ async fn the_size_changes_during_a_roll_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_room_is_said_and_not_taken() {
+async fn a_roll_out_without_room_is_reported_and_exceeds_no_limit() {
     let world = World::new().await;
     let full = |spec: &mut FooMachinePoolSpec| spec.max_size = Some(2);
     let pool = world.pool("p").with(full).of(2).await;
-    pool.wants_image(IMAGE_X86_64_NEWER);
+    pool.requests_image(IMAGE_X86_64_NEWER);
     world.settles().await;
     let condition = pool.condition("RollingOut");
     assert!(condition.message.contains("cannot replace an instance"), "{}", condition.message);
@@ -331,7 +331,7 @@ async fn version_and_image_wait_for_the_control_plane() {
     let pool = world.pool("p").of(2).await;
     let before = pool.instances();
     pool.edits_machine_pool(|pool| pool.spec.template.spec.version = Some("v1.37.0".to_owned()));
-    pool.wants_image(IMAGE_X86_64_NEWER);
+    pool.requests_image(IMAGE_X86_64_NEWER);
     world.waits(Duration::from_mins(5)).await;
     let condition = pool.condition("LaunchTemplateReady");
     assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("False", "WaitingForControlPlane"));
@@ -341,7 +341,7 @@ async fn version_and_image_wait_for_the_control_plane() {
         condition.message
     );
     assert_eq!(pool.instances(), before);
-    // What exists goes on meanwhile.
+    // What exists continues meanwhile.
     pool.scales_to(3);
     world.waits(Duration::from_mins(2)).await;
     assert_eq!((pool.instances().len(), pool.images(&world).len()), (3, 1));
@@ -372,7 +372,7 @@ async fn tags_roll_nothing() {
 
 /// What CAPA loops on: orders of lists, defaults that AWS fills in, tags of others, names for ids.
 #[tokio::test(start_paused = true)]
-async fn what_aws_echoes_is_what_was_wanted() {
+async fn defaults_that_aws_returns_are_no_difference() {
     type Change = fn(&mut FooMachinePoolSpec);
     let specs: [Change; 6] = [
         |_| {},
@@ -438,7 +438,7 @@ async fn another_purchase_mix_is_replaced_by_aws_alone_and_drained() {
     world.waits(Duration::from_mins(12)).await;
     world.settles().await;
     pool.is_of(3);
-    assert!(pool.instances().iter().all(|id| !before.contains(id)), "{}", world.in_words());
+    assert!(pool.instances().iter().all(|id| !before.contains(id)), "{}", world.summary());
     assert_eq!(world.core.drains().len(), 3, "each once, drained");
     assert_eq!(world.notes("MachineDeleted"), Vec::<String>::new(), "none of our choice");
     assert_eq!(world.aws.calls("TerminateInstanceInAutoScalingGroup"), 0);

@@ -1,4 +1,5 @@
-//! Several pools that name one Auto Scaling group: the first has it, the others are told so, and none takes the eyes of another.
+//! Several pools that name one Auto Scaling group: the first has it, the others report that, and none disturbs the
+//! observation of another.
 
 use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_api::FooMachinePool;
@@ -13,7 +14,7 @@ impl World {
 }
 
 impl Pool<'_> {
-    /// Somebody kills one of its instances; it is replaced. Then it grows by one.
+    /// A user terminates one of its instances; it is replaced. Then it grows by one.
     async fn is_awake(&self, world: &World) {
         let before = self.instances();
         world.kills_instance(&before[0]);
@@ -27,15 +28,15 @@ impl Pool<'_> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_second_pool_of_the_same_group_is_refused_and_its_end_takes_nothing_from_the_first() {
+async fn a_second_pool_of_the_same_group_is_refused_and_its_deletion_changes_nothing_of_the_first() {
     let world = World::new().await;
     let first = world.pool_called("a", "shared").of(2).await;
     let second = world.pool_called("b", "shared").of(1).await;
     for kind in ["Ready", "AutoScalingGroupReady"] {
-        assert_eq!(second.says(kind), "False GroupNameTaken", "{}", world.in_words());
+        assert_eq!(second.state_of(kind), "False GroupNameTaken", "{}", world.summary());
     }
-    let said = second.condition("AutoScalingGroupReady").message;
-    assert!(said.contains("belongs to FooMachinePool a of Cluster c; delete this pool"), "{said}");
+    let reported = second.condition("AutoScalingGroupReady").message;
+    assert!(reported.contains("belongs to FooMachinePool a of Cluster c; delete this pool"), "{reported}");
     first.is_awake(&world).await;
     second.is_deleted();
     world.settles().await;
@@ -47,7 +48,7 @@ async fn a_second_pool_of_the_same_group_is_refused_and_its_end_takes_nothing_fr
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refused_pool_costs_nothing_and_rests() {
+async fn a_refused_pool_costs_no_call_and_is_idle() {
     let world = World::new().await;
     let first = world.pool_called("a", "shared").of(2).await;
     world.pool_called("b", "shared").of(1).await;
@@ -60,7 +61,7 @@ async fn a_refused_pool_costs_nothing_and_rests() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_name_goes_to_the_next_pool_when_the_first_is_gone() {
+async fn the_next_pool_gets_the_name_when_the_first_is_deleted() {
     let world = World::new().await;
     let first = world.pool_called("a", "shared").of(2).await;
     let second = world.pool_called("b", "shared").of(1).await;
@@ -72,9 +73,9 @@ async fn the_name_goes_to_the_next_pool_when_the_first_is_gone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_restart_leaves_the_group_with_its_owner_whoever_comes_first() {
+async fn a_restart_leaves_the_group_with_its_owner_in_any_order() {
     let mut world = World::new().await;
-    // The second one by name is the first that was made.
+    // The second one by name is the first that was created.
     world.pool_called("z", "shared").of(2).await;
     world.pool_called("a", "shared").of(1).await;
     for _ in 0..3 {
@@ -82,7 +83,7 @@ async fn a_restart_leaves_the_group_with_its_owner_whoever_comes_first() {
         world.starts_the_manager();
         world.settles().await;
         world.pool("z").with(|spec| spec.group_name = Some("shared".to_owned())).is_of(2);
-        assert_eq!(world.pool("a").says("Ready"), "False GroupNameTaken");
+        assert_eq!(world.pool("a").state_of("Ready"), "False GroupNameTaken");
     }
     world.pool_called("z", "shared").is_awake(&world).await;
 }
@@ -100,7 +101,7 @@ async fn many_pools_of_one_group_are_deleted_without_hanging() {
     }
     world.settles().await;
     for name in names {
-        assert!(world.server.get::<FooMachinePool>(NS, name).is_none(), "{name}\n{}", world.in_words());
+        assert!(world.server.get::<FooMachinePool>(NS, name).is_none(), "{name}\n{}", world.summary());
         world.pool_called(name, "shared").left_nothing();
     }
 }
@@ -123,27 +124,27 @@ async fn pools_whose_names_read_the_same_when_joined_have_groups_of_their_own() 
     here.is_awake(&world).await;
 }
 
-/// Nothing stands in the status that nobody has seen.
+/// Nothing stands in the status that has not been observed.
 #[tokio::test(start_paused = true)]
-async fn a_group_that_cannot_be_looked_at_says_so_within_two_periods_and_since_when() {
+async fn a_group_that_cannot_be_described_is_reported_within_two_periods_with_its_last_time() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let before = world.server.resource_version();
     let broken = world.aws.add_fault(FaultRule::on("DescribeAutoScalingGroups", Fault::DroppedBefore));
     world.waits(Duration::from_secs(45)).await;
-    assert_eq!(world.server.resource_version(), before, "one failed look turns nothing over");
+    assert_eq!(world.server.resource_version(), before, "one failed read flips no condition");
     world.waits(Duration::from_mins(1)).await;
-    let said = pool.condition("AutoScalingGroupReady");
+    let reported = pool.condition("AutoScalingGroupReady");
     assert_eq!(
-        (said.status.as_str(), said.reason.as_str()),
+        (reported.status.as_str(), reported.reason.as_str()),
         ("Unknown", "AwsUnreachable"),
         "{}",
-        said.message
+        reported.message
     );
-    assert!(said.message.contains("last read at 20"), "{}", said.message);
-    let told = world.server.resource_version();
+    assert!(reported.message.contains("last read at 20"), "{}", reported.message);
+    let version = world.server.resource_version();
     world.waits(Duration::from_mins(30)).await;
-    assert_eq!(world.server.resource_version(), told, "it is said once");
+    assert_eq!(world.server.resource_version(), version, "it is reported once");
     world.aws.remove_fault(broken);
     world.settles().await;
     pool.is_of(2);

@@ -1,5 +1,5 @@
-//! What a large scale-in costs, that its ends are not late, and that one instance that AWS refuses to end together with others
-//! holds none of them up.
+//! What a large scale-in costs, that its ends are not late, and that one instance that AWS refuses to end together with
+//! others delays none of them.
 
 use crate::support::{Pool, World};
 use foo_apiserver_fake::DrainTime;
@@ -19,7 +19,8 @@ fn calls(world: &World) -> BTreeMap<String, u64> {
 /// How long the drain of the nth Machine takes.
 type Drain = fn(u64) -> Duration;
 
-/// Lets each drain take its own time until nothing drains any more, and says how long the latest end came after its drain.
+/// Lets each drain take its own time until nothing drains any more, and returns how long the latest end came after its
+/// drain.
 async fn drains_one_by_one(world: &World, pool: &Pool<'_>, left: usize, takes: Drain) -> Duration {
     let mut began: HashMap<String, (Instant, Duration)> = HashMap::new();
     let mut drained: HashMap<InstanceId, Instant> = HashMap::new();
@@ -71,17 +72,17 @@ async fn costs_little(drain: Drain) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_scale_in_of_90_whose_drains_end_together_costs_150_calls() {
+async fn a_scale_in_of_90_with_simultaneous_drains_costs_150_calls() {
     costs_little(|_| Duration::from_secs(25)).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_scale_in_of_90_whose_drains_end_one_by_one_costs_150_calls() {
+async fn a_scale_in_of_90_with_staggered_drains_costs_150_calls() {
     costs_little(|number| Duration::from_secs(10 + number * 7919 % 31)).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_first_end_and_the_last_wait_for_nobody() {
+async fn the_first_and_the_last_termination_wait_for_no_other() {
     let world = World::new().await;
     let pool = world.pool("p").of(4).await;
     world.core.set_drain_time(DrainTime::UntilReleased);
@@ -107,7 +108,7 @@ async fn the_first_end_and_the_last_wait_for_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_of_several_that_aws_refuses_to_end_holds_up_no_other_whatever_becomes_of_them() {
+async fn a_refused_termination_in_a_batch_delays_no_other() {
     for batches in [Batches::AllOrNothing, Batches::UpToTheRefused, Batches::AllButTheRefused] {
         let world = World::new().await;
         world
@@ -123,7 +124,7 @@ async fn one_of_several_that_aws_refuses_to_end_holds_up_no_other_whatever_becom
         world.until("all drain", || world.core.draining().len() == 6).await;
         world.waits(Duration::from_mins(1)).await;
         world.forgets();
-        // A person ends one at the same moment: the manager has not seen it when it ends all six.
+        // A user terminates one at the same moment: the manager has not seen it when it terminates all six.
         let third = pool.instances()[2].clone();
         world.region.with(|region| region.terminate_member(&third, Decrement::Shrink)).unwrap().unwrap();
         world.core.release_drains();

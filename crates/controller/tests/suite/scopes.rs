@@ -1,4 +1,4 @@
-//! `--namespace` and `--watch-filter`: what a manager looks after, and what it leaves to others.
+//! `--namespace` and `--watch-filter`: what a manager reconciles, and what it leaves to others.
 
 use crate::support::{CLUSTER, NS, World, objects};
 use foo_api::capi::Cluster;
@@ -26,15 +26,15 @@ fn labelled<K: ResourceExt>(mut object: K) -> K {
 }
 
 #[tokio::test(start_paused = true)]
-async fn with_a_watch_filter_only_what_carries_the_label_is_looked_after() {
+async fn with_a_watch_filter_only_labelled_objects_are_reconciled() {
     let mut world = World::empty();
     world.restarts_the_manager_for("team");
     // What is only read needs no label, as in Cluster API.
-    for name in ["ours", "theirs"] {
+    for name in ["own", "foreign"] {
         let (cluster, infrastructure) = objects::another_cluster(name, None);
         world.has(&cluster);
         let mut control_plane = control_plane(name);
-        if name == "ours" {
+        if name == "own" {
             world.has(&labelled(infrastructure));
             control_plane = labelled(control_plane);
         } else {
@@ -42,27 +42,27 @@ async fn with_a_watch_filter_only_what_carries_the_label_is_looked_after() {
         }
         world.has(&control_plane);
     }
-    for (name, ours) in [("p", true), ("q", false)] {
+    for (name, own) in [("p", true), ("q", false)] {
         let mut data = objects::secret(&objects::secret_name(name), b"#cloud-config");
-        data.labels_mut().insert(CLUSTER_NAME_LABEL.to_owned(), "ours".to_owned());
+        data.labels_mut().insert(CLUSTER_NAME_LABEL.to_owned(), "own".to_owned());
         world.has(&data);
         let pool = objects::foo_machine_pool(name, objects::pool_spec());
-        if ours {
+        if own {
             world.has(&labelled(pool));
         } else {
             world.has(&pool);
         }
         let mut machine_pool = objects::machine_pool(name, 1);
-        machine_pool.spec.cluster_name = "ours".to_owned();
+        machine_pool.spec.cluster_name = "own".to_owned();
         world.has(&machine_pool);
     }
     world.settles().await;
     let of_cluster = |name: &str| world.server.get::<FooCluster>(NS, name).unwrap();
-    assert_eq!(of_cluster("ours").status.and_then(|status| status.ready), Some(true));
-    let theirs = of_cluster("theirs");
-    assert!(theirs.status.is_none() && theirs.finalizers().is_empty());
+    assert_eq!(of_cluster("own").status.and_then(|status| status.ready), Some(true));
+    let foreign = of_cluster("foreign");
+    assert!(foreign.status.is_none() && foreign.finalizers().is_empty());
     let of_plane = |name: &str| world.server.get::<FooControlPlane>(NS, name).unwrap().status;
-    assert!(of_plane("ours").is_some() && of_plane("theirs").is_none());
+    assert!(of_plane("own").is_some() && of_plane("foreign").is_none());
     let of_pool = |name: &str| world.server.get::<FooMachinePool>(NS, name).unwrap();
     assert!(!of_pool("p").finalizers().is_empty());
     assert!(of_pool("q").status.is_none() && of_pool("q").finalizers().is_empty());
@@ -74,7 +74,7 @@ async fn with_a_watch_filter_only_what_carries_the_label_is_looked_after() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn with_a_namespace_nothing_elsewhere_is_looked_after() {
+async fn with_a_namespace_only_its_objects_are_reconciled() {
     let mut world = World::empty();
     world.restarts_the_manager_in("elsewhere");
     world.has(&objects::cluster());
@@ -87,7 +87,7 @@ async fn with_a_namespace_nothing_elsewhere_is_looked_after() {
     assert!(world.server.get::<FooMachinePool>(NS, "p").unwrap().status.is_none());
     assert!(world.region.groups().is_empty());
     let asked = world.requests();
-    // Secrets of identities are in the manager's own namespace, wherever it looks after objects.
+    // Secrets of identities are in the manager's own namespace, wherever it reconciles objects.
     let is_outside = |one: &&Recorded| one.namespace.as_deref() == Some(NS) && one.kind != "Secret";
     let outside: Vec<_> = asked.iter().filter(is_outside).collect();
     assert!(outside.is_empty(), "{outside:?}");

@@ -1,4 +1,4 @@
-//! A pool in which nothing is to be done costs next to nothing, whoever starts anew.
+//! A pool in which nothing is to be done costs next to nothing, whichever component restarts.
 
 use crate::support::{CLUSTER, NS, World};
 use foo_apiserver_fake::Verb;
@@ -19,9 +19,9 @@ async fn a_settled_pool_writes_nothing_reads_nothing_live_and_hardly_calls_aws()
     let live = world.requests().which(|one| matches!(one.verb, Verb::Get | Verb::List));
     assert_eq!(live.count(), 0, "{live:?}");
     let (calls, sweeps) = (world.aws.call_counts(), world.aws.calls("DescribeAutoScalingGroups"));
-    // Two looks a minute, and one list of groups that may have no pool, an hour.
+    // Two reads a minute, and one list of groups that may have no pool, an hour.
     assert!((15..=21).contains(&sweeps), "{calls:?}");
-    assert!(world.aws.calls("DescribeLaunchTemplates") <= 1, "a look at all templates, seldom: {calls:?}");
+    assert!(world.aws.calls("DescribeLaunchTemplates") <= 1, "a list of all templates, rarely: {calls:?}");
     assert!(world.aws.total_calls() <= 21, "nothing else: {calls:?}");
     pool.is_of(3);
 }
@@ -67,7 +67,7 @@ async fn a_manager_that_starts_again_at_a_settled_pool_writes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_settled_or_gone_waits_for_nothing() {
+async fn settled_or_deleted_objects_have_no_timer() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let waiting = || {
@@ -84,7 +84,7 @@ async fn what_is_settled_or_gone_waits_for_nothing() {
     pool.is_deleted();
     world.settles().await;
     world.waits(Duration::from_mins(20)).await;
-    assert_eq!(waiting(), 0, "timers of what is gone are forgotten");
+    assert_eq!(waiting(), 0, "timers of deleted objects are forgotten");
     let text = world.metrics().exposition().unwrap();
     let passes = |line: &&str| line.starts_with("foo_reconcile_queue_seconds_count{controller=\"pool\"}");
     let passes = text.lines().find(passes).and_then(|line| line.rsplit(' ').next()).unwrap();

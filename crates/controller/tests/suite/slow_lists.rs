@@ -1,5 +1,5 @@
-//! A manager starts and the lists that fill its caches do not arrive together: whoever waits for the last of them goes on when
-//! it is there, and a pass that waits too long is given up rather than forgotten.
+//! A manager starts and the lists that fill its caches do not arrive together: a pass that waits for the last of them
+//! continues when it is there, and a pass that waits too long is cancelled rather than forgotten.
 
 use crate::support::{CLUSTER, MANAGER, World, objects};
 use foo_api::FooCluster;
@@ -56,29 +56,29 @@ async fn check(kind: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_passes_go_on_when_a_slow_list_of_machines_is_there() {
+async fn all_passes_continue_after_a_slow_list_of_machines() {
     check("Machine").await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_passes_go_on_when_a_slow_list_of_pools_is_there() {
+async fn all_passes_continue_after_a_slow_list_of_pools() {
     check("FooMachinePool").await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_passes_go_on_when_a_slow_list_of_clusters_is_there() {
+async fn all_passes_continue_after_a_slow_list_of_clusters() {
     check("Cluster").await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pass_that_waits_too_long_for_a_list_is_given_up_and_tried_again() {
+async fn a_pass_that_waits_too_long_for_a_list_is_cancelled_and_retried() {
     let world = started_with("Cluster", Fault::unavailable()).await;
     world.waits(Duration::from_mins(11)).await;
     for controller in [Controller::Pool, Controller::Cluster] {
         assert!(world.metrics().passes(controller, PassResult::GivenUp) > 0, "{controller:?}");
     }
     assert!(longest(&world) <= Duration::from_mins(4), "{:?}", longest(&world));
-    assert!(!world.missing().is_empty(), "and /readyz says so");
+    assert!(!world.missing().is_empty(), "and /readyz reports it");
     world.server.heal();
     world.waits(Duration::from_mins(10)).await;
     assert!(world.missing().is_empty(), "{:?}", world.missing());

@@ -1,4 +1,4 @@
-//! Instances that AWS ends by itself: the group's hook holds them until Cluster API has drained their Nodes.
+//! Instances that AWS terminates by itself: the group's hook keeps them until Cluster API has drained their Nodes.
 
 use crate::support::{NS, Pool, World};
 use foo_api::FooMachine;
@@ -10,7 +10,7 @@ use foo_simulator_core::{Fault, FaultRule, Probability};
 use std::time::Duration;
 
 impl World {
-    /// The group's health check, or a person, finds an instance unhealthy: AWS replaces it.
+    /// The group's health check, or a user, finds an instance unhealthy: AWS replaces it.
     fn finds_unhealthy(&self, id: &InstanceId) {
         self.region.find_unhealthy(id).unwrap();
     }
@@ -49,7 +49,7 @@ impl Pool<'_> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_aws_ends_is_drained_first_and_the_hook_is_completed_once() {
+async fn instances_that_aws_terminates_are_drained_and_the_hook_is_completed_once() {
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
     world.drains_take(Duration::from_mins(5));
@@ -66,8 +66,11 @@ async fn what_aws_ends_is_drained_first_and_the_hook_is_completed_once() {
     let status = world.server.get::<FooMachine>(NS, &machine).unwrap().status.unwrap();
     let hook = status.drain_hook.expect("the hook is in the status");
     assert!(hook.deadline.0 > hook.since.0);
-    let told = world.notes("InstanceTerminatedByAws");
-    assert!(matches!(told.as_slice(), [one] if one.contains("health")), "with AWS's reason, once: {told:?}");
+    let events = world.notes("InstanceTerminatedByAws");
+    assert!(
+        matches!(events.as_slice(), [one] if one.contains("health")),
+        "with AWS's reason, once: {events:?}"
+    );
     assert_eq!(world.calls_of("DescribeScalingActivities"), 1, "asked once");
     world.settles().await;
     pool.is_of(3);
@@ -77,7 +80,7 @@ async fn what_aws_ends_is_drained_first_and_the_hook_is_completed_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_is_made_with_its_hook_so_that_nothing_ends_without() {
+async fn a_group_is_created_with_its_hook() {
     let mut world = World::new().await;
     world.pool("p").of(2).await;
     assert_eq!((world.calls_of("PutLifecycleHook"), world.calls_of("DescribeLifecycleHooks")), (0, 0));
@@ -121,16 +124,16 @@ async fn a_long_drain_is_kept_alive_by_heartbeats_across_restarts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn other_peoples_hooks_are_never_touched_and_ours_is_put_back() {
+async fn hooks_of_others_are_never_changed_and_the_providers_is_restored() {
     let mut world = World::new().await;
     let group = world.pool("p").of(2).await.group_name();
-    let theirs = HookChange {
-        name: "theirs".to_owned(),
+    let foreign = HookChange {
+        name: "foreign".to_owned(),
         transition: Some(Transition::Terminating),
         heartbeat: Some(7_200),
         ..HookChange::default()
     };
-    world.region.with(|region| region.put_hook(&group.clone().into(), theirs)).unwrap().unwrap();
+    world.region.with(|region| region.put_hook(&group.clone().into(), foreign)).unwrap().unwrap();
     let victim = world.pool("p").instances()[0].clone();
     world.finds_unhealthy(&victim);
     world.waits(Duration::from_mins(10)).await;
@@ -138,9 +141,9 @@ async fn other_peoples_hooks_are_never_touched_and_ours_is_put_back() {
     assert_eq!(world.calls_of("DeleteLifecycleHook"), 0);
     let key = ActionKey::Instance(victim.clone());
     let complete = |region: &mut foo_simulator_core::core::Region| {
-        region.complete_action(&group.clone().into(), "theirs", &key, ActionResult::Continue)
+        region.complete_action(&group.clone().into(), "foreign", &key, ActionResult::Continue)
     };
-    world.region.with(complete).unwrap().expect("theirs still waits");
+    world.region.with(complete).unwrap().expect("the foreign hook still waits");
     world.settles().await;
     world.region.with(|region| region.delete_hook(&group.clone().into(), "foo-drain")).unwrap().unwrap();
     world.kills_the_manager();
@@ -148,7 +151,7 @@ async fn other_peoples_hooks_are_never_touched_and_ours_is_put_back() {
     world.settles().await;
     let pool = world.pool("p");
     let hooks: Vec<String> = pool.group().unwrap().hooks.into_keys().collect();
-    assert_eq!(hooks, ["foo-drain", "theirs"]);
+    assert_eq!(hooks, ["foo-drain", "foreign"]);
     pool.is_of(2);
 }
 
@@ -187,7 +190,7 @@ async fn many_at_once_are_all_drained() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn somebody_elses_instance_refresh_is_drained_and_never_cancelled() {
+async fn an_instance_refresh_by_another_user_is_drained_and_never_cancelled() {
     let world = World::new().await;
     let pool = world.pool("p").of(4).await;
     world.drains_take(Duration::from_mins(2));
@@ -207,13 +210,13 @@ async fn somebody_elses_instance_refresh_is_drained_and_never_cancelled() {
     assert_eq!(refreshes.iter().map(|it| it.status).collect::<Vec<_>>(), [RefreshStatus::Successful]);
     assert_eq!(world.calls_of("CancelInstanceRefresh"), 0);
     assert_eq!(world.core.drains().len(), 4);
-    let told = world.notes("InstanceTerminatedByAws");
-    assert_eq!(told.len(), 4);
-    assert!(told.iter().all(|note| note.contains("(an instance refresh)")), "{told:?}");
+    let events = world.notes("InstanceTerminatedByAws");
+    assert_eq!(events.len(), 4);
+    assert!(events.iter().all(|note| note.contains("(an instance refresh)")), "{events:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_instance_that_dies_in_the_middle_of_its_drain_is_let_go() {
+async fn an_instance_that_terminates_during_its_drain_is_released() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     world.drains_take(Duration::from_hours(20));
@@ -269,9 +272,9 @@ async fn a_drain_that_never_ends_is_cut_short_with_a_warning_before_aws_does_it(
     world.pool("p").is_of(1);
 }
 
-/// Half of all calls is refused for two hours: what waits is kept alive all the same.
+/// Half of all calls is refused for two hours: what waits is kept alive nevertheless.
 #[tokio::test(start_paused = true)]
-async fn heartbeats_arrive_in_a_throttling_storm() {
+async fn heartbeats_are_sent_in_a_throttling_storm() {
     let world = World::new().await;
     let pool = world.pool("p").of(12).await;
     world.drains_take(Duration::from_mins(135));

@@ -14,7 +14,7 @@ fn version(pool: &Pool<'_>) -> String {
     }
 }
 
-fn replaced_by_people(spec: &mut FooMachinePoolSpec) {
+fn replaced_by_users(spec: &mut FooMachinePoolSpec) {
     spec.rollout.strategy = RolloutStrategy::OnDelete;
 }
 
@@ -34,9 +34,9 @@ async fn a_changed_secret_gives_a_new_version_and_replaces_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_secret_makes_the_instances_outdated() {
+async fn with_another_secret_the_instances_are_outdated() {
     let world = World::new().await;
-    let pool = world.pool("p").with(replaced_by_people).of(2).await;
+    let pool = world.pool("p").with(replaced_by_users).of(2).await;
     let before = pool.instances();
     world.has(&objects::secret("boot-2", b"#cloud-config 2"));
     pool.edits_machine_pool(|pool| {
@@ -52,9 +52,9 @@ async fn another_secret_makes_the_instances_outdated() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_type_makes_the_instances_outdated_and_back_again() {
+async fn with_another_type_the_instances_are_outdated_and_back_again() {
     let world = World::new().await;
-    let pool = world.pool("p").with(replaced_by_people).of(1).await;
+    let pool = world.pool("p").with(replaced_by_users).of(1).await;
     pool.edits(|spec| spec.instance_type = Some("m7i.xlarge".to_owned()));
     world.settles().await;
     assert_eq!(pool.status().up_to_date_replicas, Some(0));
@@ -117,17 +117,17 @@ async fn capacity_is_known_even_while_the_secret_is_missing() {
     assert_eq!(pool.status().capacity["cpu"], "2");
 }
 
-/// EC2 API Reference, ValidationWarning: a template that will not launch is made all the same.
+/// EC2 API Reference, ValidationWarning: a template that will not launch is created nevertheless.
 #[tokio::test(start_paused = true)]
-async fn what_ec2_warns_of_when_it_makes_a_template_is_told_once_in_its_words() {
+async fn a_warning_of_ec2_about_a_template_is_reported_once() {
     let world = World::new().await;
     let greedy = |spec: &mut FooMachinePoolSpec| {
         spec.root_volume = Some(Volume { iops: Some(79_000), size_gib: 8, ..Volume::default() });
     };
     world.pool("p").with(greedy).begins_with(1);
     world.waits(Duration::from_mins(20)).await;
-    let told = world.notes("LaunchTemplateWarning");
-    let [one] = told.as_slice() else { panic!("{told:?}\n{}", world.in_words()) };
+    let events = world.notes("LaunchTemplateWarning");
+    let [one] = events.as_slice() else { panic!("{events:?}\n{}", world.summary()) };
     assert!(one.starts_with("EC2 created the launch template and warns: "), "{one}");
     assert!(one.to_lowercase().contains("iops"), "{one}");
     assert_eq!(world.pool("q").of(1).await.instances().len(), 1);

@@ -1,5 +1,5 @@
-//! What a tenant may try with the objects of one namespace: names that become other paths, Secrets and kubeconfigs of others,
-//! rights in AWS that nobody meant to give.
+//! What a tenant may try with the objects of one namespace: names that become other paths, Secrets and kubeconfigs of
+//! others, permissions in AWS that were not granted on purpose.
 
 use crate::support::{CLUSTER, NS, Pool, World, objects};
 use foo_api::capi::Cluster;
@@ -13,7 +13,7 @@ use kube::ResourceExt as _;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Nobody listens there.
+/// No server listens there.
 const KUBECONFIG: &str = r"
 apiVersion: v1
 kind: Config
@@ -23,7 +23,7 @@ contexts: [{name: x, context: {cluster: c, user: u}}]
 current-context: x
 ";
 
-/// A pool whose MachinePool names this Secret has no group and says why; nothing but single Secrets was asked for.
+/// A pool whose MachinePool names this Secret has no group and shows why; nothing but single Secrets was asked for.
 async fn check_bootstrap_secret(world: &World, name: &str, reason: &str) {
     world.forgets();
     let pool = world.pool("p").without_secret(1);
@@ -31,7 +31,7 @@ async fn check_bootstrap_secret(world: &World, name: &str, reason: &str) {
         pool.spec.template.spec.bootstrap.data_secret_name = Some(name.to_owned());
     });
     world.settles().await;
-    assert_eq!(pool.says("LaunchTemplateReady"), format!("False {reason}"), "{name}");
+    assert_eq!(pool.state_of("LaunchTemplateReady"), format!("False {reason}"), "{name}");
     assert!(pool.group().is_none());
     assert_eq!(world.aws_writes(), 0);
     let many = world.requests().kind("Secret").verb(Verb::List);
@@ -39,7 +39,7 @@ async fn check_bootstrap_secret(world: &World, name: &str, reason: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_the_name_of_a_secret_never_becomes_a_path() {
+async fn invalid_names_of_secrets_never_become_paths() {
     for name in ["?x=", "?watch=true&x=", "../../kube-system/secrets/x", "a/b", ".", "%2e%2e", "A"] {
         let world = World::new().await;
         check_bootstrap_secret(&world, name, "BootstrapDataSecretNameInvalid").await;
@@ -61,7 +61,7 @@ async fn a_kubeconfig_never_becomes_user_data() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_bootstrap_data_of_another_cluster_are_refused_until_they_are_ours() {
+async fn bootstrap_data_are_refused_until_their_label_names_the_cluster() {
     let world = World::new().await;
     let mut foreign = objects::secret("p-boot", b"#cloud-config");
     foreign.labels_mut().insert(CLUSTER_NAME_LABEL.to_owned(), "other".to_owned());
@@ -111,7 +111,7 @@ fn kubeconfig(world: &World) -> Option<(Vec<u8>, Vec<OwnerReference>)> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_kubeconfig_of_a_cluster_that_does_not_name_the_control_plane_is_left_alone() {
+async fn the_kubeconfig_of_a_cluster_that_does_not_name_the_control_plane_is_not_changed() {
     let world = World::new().await;
     world.has(&objects::secret("mine", KUBECONFIG.as_bytes()));
     let cluster: Cluster = world.server.get(NS, CLUSTER).unwrap();
@@ -137,18 +137,18 @@ async fn the_kubeconfig_of_a_cluster_that_does_not_name_the_control_plane_is_lef
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_kubeconfig_secret_of_others_is_left_as_it_is_until_it_goes() {
+async fn a_kubeconfig_secret_of_another_owner_is_unchanged_until_it_is_deleted() {
     let world = World::new().await;
-    let theirs = KUBECONFIG.replace("127.0.0.1", "10.0.0.1");
-    world.has(&objects::secret("c-kubeconfig", theirs.as_bytes()));
+    let foreign = KUBECONFIG.replace("127.0.0.1", "10.0.0.1");
+    world.has(&objects::secret("c-kubeconfig", foreign.as_bytes()));
     world.has(&objects::secret("mine", KUBECONFIG.as_bytes()));
     world.has(&control_plane(CLUSTER, "mine"));
     names_its_control_plane(&world);
     world.settles().await;
-    let said = available(&world, CLUSTER);
-    assert_eq!((said.status.as_str(), said.reason.as_str()), ("False", "KubeconfigSecretNotOwned"));
-    assert!(said.message.contains("c-kubeconfig"), "{}", said.message);
-    assert_eq!(kubeconfig(&world), Some((theirs.into_bytes(), Vec::new())));
+    let reported = available(&world, CLUSTER);
+    assert_eq!((reported.status.as_str(), reported.reason.as_str()), ("False", "KubeconfigSecretNotOwned"));
+    assert!(reported.message.contains("c-kubeconfig"), "{}", reported.message);
+    assert_eq!(kubeconfig(&world), Some((foreign.into_bytes(), Vec::new())));
     let version = world.server.resource_version();
     world.waits(Duration::from_mins(10)).await;
     assert_eq!(world.server.resource_version(), version, "status churn");
@@ -178,7 +178,7 @@ async fn a_kubeconfig_reference_that_is_no_name_is_refused() {
     assert!(asked.is_empty(), "{asked:?}");
 }
 
-/// An identity `prod` for everybody with these limits, and a FooCluster that names it.
+/// An identity `prod` for all namespaces with these limits, and a FooCluster that names it.
 async fn limited(limits: Value) -> World {
     let world = World::empty();
     let mut spec = json!({"allowedNamespaces": {}, "controller": {}});
@@ -200,18 +200,18 @@ fn with_profile<'w>(world: &'w World, profile: &str) -> Pool<'w> {
 async fn an_instance_profile_that_the_identity_does_not_allow_is_never_given_to_an_instance() {
     let world = limited(json!({"allowedInstanceProfiles": ["team-a-*"]})).await;
     let pool = with_profile(&world, "admin").of(1).await;
-    assert_eq!(pool.says("Ready"), "False InstanceProfileNotAllowed");
+    assert_eq!(pool.state_of("Ready"), "False InstanceProfileNotAllowed");
     assert!(pool.condition("Ready").message.contains("\"admin\""));
     assert_eq!(world.aws_writes(), 0);
     pool.edits(|spec| spec.iam_instance_profile = Some("team-a-workers".to_owned()));
     world.settles().await;
     pool.is_of(1);
-    // What runs stays, and no version is made of what is not allowed.
+    // What runs stays, and no version is created of what is not allowed.
     let before = pool.instances();
     world.forgets();
     pool.edits(|spec| spec.iam_instance_profile = Some("admin".to_owned()));
     world.settles().await;
-    assert_eq!(pool.says("LaunchTemplateReady"), "False InstanceProfileNotAllowed");
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False InstanceProfileNotAllowed");
     assert_eq!((pool.instances(), world.aws_writes()), (before, 0));
 }
 
@@ -221,7 +221,7 @@ async fn a_tag_that_claims_instances_for_another_cluster_is_never_written() {
     let tag = ("kubernetes.io/cluster/other".to_owned(), "owned".to_owned());
     let own = ("kubernetes.io/cluster/c".to_owned(), "shared".to_owned());
     let pool = world.pool("p").with(|spec| spec.tags = [tag.clone(), own].into()).of(1).await;
-    assert_eq!(pool.says("LaunchTemplateReady"), "False TagNotAllowed");
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False TagNotAllowed");
     assert_eq!(world.aws_writes(), 0);
     pool.edits(|spec| drop(spec.tags.remove(&tag.0)));
     world.settles().await;
@@ -238,7 +238,7 @@ async fn a_tag_that_claims_instances_for_another_cluster_is_never_written() {
 async fn a_region_that_the_identity_does_not_allow_is_never_called() {
     let world = limited(json!({"allowedRegions": ["mx-central-1"]})).await;
     let pool = world.pool("p").of(1).await;
-    assert_eq!(pool.says("CredentialsReady"), "False IdentityNotAllowed");
+    assert_eq!(pool.state_of("CredentialsReady"), "False IdentityNotAllowed");
     assert!(world.callers().is_empty(), "{:?}", world.callers());
 }
 
@@ -254,7 +254,7 @@ async fn subnets_that_the_identity_does_not_allow_are_not_launched_into() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn limits_that_come_later_hold_for_pools_that_are_there() {
+async fn later_limits_apply_to_existing_pools() {
     let world = limited(json!({})).await;
     let pool = world.pool("p").of(1).await;
     pool.is_of(1);
@@ -263,7 +263,7 @@ async fn limits_that_come_later_hold_for_pools_that_are_there() {
     };
     world.server.edit("", "prod", edit).unwrap();
     world.settles().await;
-    assert_eq!(pool.says("AutoScalingGroupReady"), "False SubnetNotAllowed");
+    assert_eq!(pool.state_of("AutoScalingGroupReady"), "False SubnetNotAllowed");
     assert_eq!(pool.instances().len(), 1);
 }
 
@@ -285,13 +285,13 @@ async fn keys_that_must_not_be_moved_are_not_owned_by_their_identity() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_an_identity_is_required_nobody_gets_the_managers_own_credentials() {
+async fn where_an_identity_is_required_the_managers_own_credentials_are_unused() {
     let mut world = World::empty();
     world.restarts_the_manager_requiring_identities();
     world.has(&objects::cluster());
     world.has(&objects::foo_cluster());
     let pool = world.pool("p").of(1).await;
-    assert_eq!(pool.says("CredentialsReady"), "False IdentityRequired");
+    assert_eq!(pool.state_of("CredentialsReady"), "False IdentityRequired");
     assert!(pool.condition("CredentialsReady").message.contains("--require-identity"));
     assert!(world.callers().is_empty(), "{:?}", world.callers());
     world.has(&objects::identity("default", json!({"allowedNamespaces": {"list": [NS]}, "controller": {}})));
@@ -299,9 +299,9 @@ async fn where_an_identity_is_required_nobody_gets_the_managers_own_credentials(
     pool.is_of(1);
 }
 
-/// A FooMachine of the tenant's pool that names the instance of somebody else's.
+/// A FooMachine of the tenant's pool that names the instance of another owner's.
 #[tokio::test(start_paused = true)]
-async fn a_made_up_foo_machine_ends_no_instance_of_others() {
+async fn a_forged_foo_machine_terminates_no_instance_of_others() {
     let world = World::new().await;
     let victim = world.pool("victim").of(1).await;
     let mine = world.pool("mine").of(1).await;
@@ -316,7 +316,7 @@ async fn a_made_up_foo_machine_ends_no_instance_of_others() {
     world.waits(Duration::from_mins(10)).await;
     drop(world.server.delete::<FooMachine>(NS, &name));
     world.waits(Duration::from_mins(10)).await;
-    assert_eq!(world.aws.calls("TerminateInstanceInAutoScalingGroup"), 0, "{}", world.in_words());
+    assert_eq!(world.aws.calls("TerminateInstanceInAutoScalingGroup"), 0, "{}", world.summary());
     assert_eq!(victim.instances(), [id]);
     assert_eq!(mine.instances().len(), 1);
 }

@@ -33,13 +33,13 @@ async fn the_group_of_a_pool_that_a_restored_cluster_does_not_know_is_reported_u
     assert_eq!((&shown[0]["pool"], &shown[0]["instances"]), (&"p".into(), &2.into()), "{shown}");
     assert_eq!(shown.as_array().unwrap().len(), 1, "{shown}");
     assert_eq!(world.unmanaged_groups(), 1, "the original does not know the new pool");
-    assert_eq!(other.instances().len(), 1, "{}", restored.in_words());
+    assert_eq!(other.instances().len(), 1, "{}", restored.summary());
     assert_eq!(lost.instances().len(), 2, "nothing is done about it");
 
     restored.pool("p").begins_with(2);
     world.waits_long(Duration::from_mins(75)).await;
     assert_eq!(restored.unmanaged_groups(), 0);
-    assert_eq!(restored.pool("p").says("Ready"), "True", "{}", restored.in_words());
+    assert_eq!(restored.pool("p").state_of("Ready"), "True", "{}", restored.summary());
     lost.is_of(2);
 }
 
@@ -53,7 +53,7 @@ async fn a_pool_of_another_manager_is_not_missing() {
     world.settles().await;
     world.restarts_the_manager_for("team");
     world.waits(Duration::from_mins(12)).await;
-    assert_eq!(world.pool("q").says("Ready"), "True", "{}", world.in_words());
+    assert_eq!(world.pool("q").state_of("Ready"), "True", "{}", world.summary());
     assert_eq!(world.unmanaged_groups(), 0);
 }
 

@@ -1,4 +1,4 @@
-//! FooMachines stay as they were made, and say what is the case, whatever people do to them.
+//! FooMachines stay as they were created, and report the facts, whatever users do to them.
 
 use crate::support::{CLUSTER, NS, World, objects};
 use foo_api::capi::{Machine, MachinePool};
@@ -20,7 +20,7 @@ impl World {
         self.server.edit(NS, name, change).unwrap();
     }
 
-    fn foo_machine_says(&self, name: &str, kind: &str) -> String {
+    fn foo_machine_state(&self, name: &str, kind: &str) -> String {
         let conditions: Vec<Condition> = self.foo_machine(name).status.unwrap_or_default().conditions;
         let condition = conditions.into_iter().find(|condition| condition.type_ == kind).unwrap();
         format!("{} {}", condition.status, condition.reason)
@@ -37,20 +37,20 @@ async fn a_foo_machine_that_lost_its_labels_or_finalizer_gets_them_back() {
         machine.labels_mut().insert(CLUSTER_NAME_LABEL.to_owned(), "another".to_owned());
         machine.labels_mut().insert("mine".to_owned(), "stays".to_owned());
         machine.finalizers_mut().clear();
-        machine.finalizers_mut().push("example.com/theirs".to_owned());
+        machine.finalizers_mut().push("example.com/foreign".to_owned());
     });
     world.settles().await;
     let machine = world.foo_machine(&name);
     assert_eq!(machine.labels().get(POOL_NAME_LABEL).map(String::as_str), Some("p"));
     assert_eq!(machine.labels().get(CLUSTER_NAME_LABEL).map(String::as_str), Some(CLUSTER));
     assert_eq!(machine.labels().get("mine").map(String::as_str), Some("stays"));
-    assert_eq!(machine.finalizers(), ["example.com/theirs", MACHINE_FINALIZER]);
+    assert_eq!(machine.finalizers(), ["example.com/foreign", MACHINE_FINALIZER]);
     world.edits_foo_machine(&name, |machine| machine.finalizers_mut().retain(|it| it == MACHINE_FINALIZER));
     world.settles().await;
     pool.is_of(2);
 }
 
-/// Core looks for owners by group and version.
+/// Core finds owners by group and version.
 #[tokio::test(start_paused = true)]
 async fn a_stale_version_in_an_owner_is_brought_up_to_date() {
     let world = World::new().await;
@@ -68,9 +68,9 @@ async fn a_stale_version_in_an_owner_is_brought_up_to_date() {
     assert_eq!(world.foo_machine(&name).owner_references(), owners);
 }
 
-/// Its name says whose it is.
+/// Its name shows its owner.
 #[tokio::test(start_paused = true)]
-async fn a_foo_machine_that_was_given_to_another_pool_comes_back() {
+async fn a_foo_machine_assigned_to_another_pool_is_restored() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let other = world.pool("q").of(1).await;
@@ -109,12 +109,12 @@ async fn a_foo_machine_has_a_status_from_its_launch_on() {
     let status = machine.status.unwrap();
     assert_eq!(status.ready, Some(false));
     assert_eq!(status.lifecycle_state.as_deref(), Some("Pending"));
-    assert_eq!(world.foo_machine_says(&name, "Ready"), "False Launching");
+    assert_eq!(world.foo_machine_state(&name, "Ready"), "False Launching");
     assert_ne!(pool.status().ready, Some(true), "a pool is ready with its first instance in service");
     world.settles().await;
     let status = world.foo_machine(&name).status.unwrap();
     assert_eq!(status.ready, Some(true));
-    assert_eq!(world.foo_machine_says(&name, "Ready"), "True InService");
+    assert_eq!(world.foo_machine_state(&name, "Ready"), "True InService");
     let kinds: Vec<&str> = status.addresses.iter().map(|address| address.kind.as_str()).collect();
     assert!(kinds.contains(&"InternalIP") && kinds.contains(&"InternalDNS"), "{kinds:?}");
     assert!(status.failure_domain.is_some_and(|zone| zone.starts_with("eu-central-1")));
@@ -123,7 +123,7 @@ async fn a_foo_machine_has_a_status_from_its_launch_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_foo_machine_on_the_spot_market_says_that_it_can_be_interrupted() {
+async fn a_spot_foo_machine_is_reported_as_interruptible() {
     let world = World::new().await;
     let pool = world.pool("p").with(|spec| spec.spot = Some(foo_api::pool::Spot::default())).of(1).await;
     let status = world.foo_machine(&pool.foo_machines()[0]).status.unwrap();
@@ -131,7 +131,7 @@ async fn a_foo_machine_on_the_spot_market_says_that_it_can_be_interrupted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_paused_foo_machine_says_so_and_its_instance_is_not_ended() {
+async fn a_paused_foo_machine_is_reported_and_its_instance_not_terminated() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let name = pool.foo_machines()[0].clone();
@@ -140,12 +140,12 @@ async fn a_paused_foo_machine_says_so_and_its_instance_is_not_ended() {
         machine.annotations_mut().insert(PAUSED_ANNOTATION.to_owned(), String::new());
     });
     world.settles().await;
-    assert_eq!(world.foo_machine_says(&name, "Paused"), "True Paused");
-    assert_eq!(world.foo_machine_says(&pool.foo_machines()[1], "Paused"), "False NotPaused");
+    assert_eq!(world.foo_machine_state(&name, "Paused"), "True Paused");
+    assert_eq!(world.foo_machine_state(&pool.foo_machines()[1], "Paused"), "False NotPaused");
     world.server.delete::<Machine>(NS, &name).unwrap();
     world.waits(Duration::from_mins(15)).await;
     let lives = || pool.instances().iter().any(|id| id.as_str() == instance);
-    assert!(lives(), "{}", world.in_words());
+    assert!(lives(), "{}", world.summary());
     world.edits_foo_machine(&name, |machine| drop(machine.annotations_mut().remove(PAUSED_ANNOTATION)));
     world.settles().await;
     assert!(!lives());
@@ -154,7 +154,7 @@ async fn a_paused_foo_machine_says_so_and_its_instance_is_not_ended() {
 
 /// Only that it is paused is written, to it and its FooMachines.
 #[tokio::test(start_paused = true)]
-async fn nothing_of_a_paused_pool_is_written_but_that_it_is_paused() {
+async fn only_the_paused_condition_of_a_paused_pool_is_written() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let before = pool.object();
@@ -162,10 +162,10 @@ async fn nothing_of_a_paused_pool_is_written_but_that_it_is_paused() {
         pool.annotations_mut().insert(PAUSED_ANNOTATION.to_owned(), String::new());
     });
     world.settles().await;
-    assert_eq!(pool.says("Paused"), "True");
+    assert_eq!(pool.state_of("Paused"), "True");
     world.forgets();
-    let gone = pool.instances()[0].clone();
-    world.kills_instance(&gone);
+    let victim = pool.instances()[0].clone();
+    world.kills_instance(&victim);
     let edited = pool.foo_machines()[0].clone();
     world.edits_foo_machine(&edited, |machine| drop(machine.labels_mut().remove(POOL_NAME_LABEL)));
     world.waits(Duration::from_mins(15)).await;
@@ -175,13 +175,13 @@ async fn nothing_of_a_paused_pool_is_written_but_that_it_is_paused() {
     assert!(written.is_empty(), "{written:#?}");
     pool.edits_object(|pool| drop(pool.annotations_mut().remove(PAUSED_ANNOTATION)));
     world.settles().await;
-    assert!(!pool.object().spec.provider_id_list.unwrap().iter().any(|id| id.ends_with(gone.as_str())));
+    assert!(!pool.object().spec.provider_id_list.unwrap().iter().any(|id| id.ends_with(victim.as_str())));
     pool.is_of(2);
 }
 
 /// What AWS counts from, and what an instance was launched from, survive a backup and a move, which lose every status.
 #[tokio::test(start_paused = true)]
-async fn what_only_the_status_would_say_stands_in_annotations_too() {
+async fn facts_of_the_status_are_in_annotations_too() {
     let mut world = World::new().await;
     world.pool("p").of(2).await;
     world.drains_take(Duration::from_hours(5));
@@ -204,12 +204,12 @@ async fn what_only_the_status_would_say_stands_in_annotations_too() {
     world.starts_the_manager();
     world.waits(Duration::from_mins(10)).await;
     let after = world.foo_machine(&name).status.unwrap();
-    assert_eq!(after.drain_hook.unwrap().since, since, "the clock did not start anew");
+    assert_eq!(after.drain_hook.unwrap().since, since, "the clock was not reset");
     assert_eq!(after.spec_hash, Some(hash));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_provider_id_that_was_replaced_away_comes_back() {
+async fn a_replaced_provider_id_is_restored() {
     let world = World::new().await;
     let pool = world.pool("p").of(1).await;
     let arn = pool.object().spec.provider_id.unwrap();
@@ -221,7 +221,7 @@ async fn a_provider_id_that_was_replaced_away_comes_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_that_its_machine_pool_turned_away_from_neither_grows_nor_shrinks() {
+async fn a_pool_that_its_machine_pool_no_longer_names_is_not_scaled() {
     let world = World::new().await;
     let pool = world.pool("p").of(2).await;
     let before = pool.instances();
@@ -231,7 +231,7 @@ async fn a_pool_that_its_machine_pool_turned_away_from_neither_grows_nor_shrinks
         machine_pool.spec.replicas = Some(4);
     });
     world.waits(Duration::from_mins(15)).await;
-    assert_eq!(pool.says("Ready"), "False NotReferenced");
+    assert_eq!(pool.state_of("Ready"), "False NotReferenced");
     let message = pool.condition("Ready").message;
     assert!(message.contains("references FooMachinePool other now"), "{message}");
     assert_eq!(pool.instances().len(), 2);
@@ -240,7 +240,7 @@ async fn a_pool_that_its_machine_pool_turned_away_from_neither_grows_nor_shrinks
     assert_eq!(pool.instances().len(), 2);
     // What was named meanwhile has instances of its own, and Machines with this MachinePool's label.
     world.server.delete::<FooMachinePool>(NS, "other").unwrap();
-    world.until("it is gone", || world.server.get::<FooMachinePool>(NS, "other").is_none()).await;
+    world.until("it is deleted", || world.server.get::<FooMachinePool>(NS, "other").is_none()).await;
     assert_eq!(pool.instances().len(), 2);
     pool.edits_machine_pool(|machine_pool| {
         machine_pool.spec.template.spec.infrastructure_ref.name = "p".to_owned();
@@ -262,7 +262,7 @@ async fn a_machine_pool_that_lost_its_replicas_shrinks_nothing() {
     world.waits(Duration::from_mins(15)).await;
     assert_eq!(pool.instances().len(), 3);
     assert_eq!(pool.machines().len(), 3);
-    assert_eq!(pool.says("Ready"), "False ReplicasUnknown");
+    assert_eq!(pool.state_of("Ready"), "False ReplicasUnknown");
     pool.scales_to(2);
     world.settles().await;
     pool.is_of(2);
@@ -270,7 +270,7 @@ async fn a_machine_pool_that_lost_its_replicas_shrinks_nothing() {
 
 /// A pool in a region that does not exist, or whose credentials are refused, could otherwise never go.
 #[tokio::test(start_paused = true)]
-async fn a_pool_of_which_nothing_was_made_goes_without_aws() {
+async fn a_pool_without_resources_is_deleted_without_a_call() {
     use foo_simulator_core::{Fault, FaultRule};
     let world = World::new().await;
     world.aws.add_fault(FaultRule::on_everything(Fault::Unreachable));
@@ -280,13 +280,13 @@ async fn a_pool_of_which_nothing_was_made_goes_without_aws() {
     let message = pool.condition("AutoScalingGroupReady").message;
     assert!(message.contains("eu-central-1") && message.contains("spec.region"), "{message}");
     pool.is_deleted();
-    world.until("it is gone", || world.server.get::<FooMachinePool>(NS, "p").is_none()).await;
+    world.until("it is deleted", || world.server.get::<FooMachinePool>(NS, "p").is_none()).await;
     assert_eq!(world.aws_writes(), 0);
 }
 
-/// With the group comes the finalizer, and it comes back when somebody takes it off.
+/// With the group comes the finalizer, and it is restored when a user removes it.
 #[tokio::test(start_paused = true)]
-async fn a_pool_with_something_in_aws_is_held() {
+async fn a_pool_with_resources_in_aws_has_a_finalizer() {
     let world = World::new().await;
     let pool = world.pool("p").of(1).await;
     assert!(!pool.object().finalizers().is_empty());

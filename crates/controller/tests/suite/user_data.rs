@@ -1,4 +1,5 @@
-//! User data in S3: written before the version that fetches it, read by the pool's role alone, deleted with what fetches it.
+//! User data in S3: written before the version that fetches it, read by the pool's role alone, deleted with what
+//! fetches it.
 
 use crate::support::{NS, Pool, World};
 use foo_api::FooMachinePoolSpec;
@@ -74,7 +75,7 @@ async fn instances_fetch_what_is_too_long_for_ec2_and_only_their_role_may() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn at_rest_all_pools_of_a_namespace_cost_s3_one_list_in_ten_minutes() {
+async fn idle_pools_of_a_namespace_cost_s3_one_list_in_ten_minutes() {
     let world = world().await;
     for name in ["p-1", "p-2", "p-3", "p-4", "p-5"] {
         world.pool(name).with(in_s3).of(1).await;
@@ -117,16 +118,16 @@ async fn a_pool_deletes_nothing_of_a_pool_whose_group_name_continues_its_own() {
 
 /// What the provider did not write there is not the provider's, wherever it is.
 #[tokio::test(start_paused = true)]
-async fn what_somebody_else_put_into_the_folder_of_a_pool_stays() {
+async fn objects_of_others_in_the_folder_of_a_pool_stay() {
     let world = world().await;
     let pool = running(&world).await;
-    let theirs = format!("{}notes.txt", folder(&pool));
+    let foreign = format!("{}notes.txt", folder(&pool));
     let copied = objects(&world).into_values().next().unwrap();
-    world.region.with(|region| region.create_bucket(BUCKET).objects.insert(theirs.clone(), copied)).unwrap();
+    world.region.with(|region| region.create_bucket(BUCKET).objects.insert(foreign.clone(), copied)).unwrap();
     pool.is_deleted();
     world.settles().await;
     pool.left_nothing();
-    assert_eq!(objects(&world).into_keys().collect::<Vec<_>>(), [theirs]);
+    assert_eq!(objects(&world).into_keys().collect::<Vec<_>>(), [foreign]);
 }
 
 fn empties_the_bucket(world: &World) {
@@ -134,20 +135,20 @@ fn empties_the_bucket(world: &World) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_somebody_deleted_is_written_again_at_rest() {
+async fn a_deleted_object_is_restored_while_idle() {
     let world = world().await;
     let pool = running(&world).await;
     let before: Vec<String> = objects(&world).into_keys().collect();
     empties_the_bucket(&world);
     world.waits(Duration::from_mins(25)).await;
     assert_eq!(objects(&world).into_keys().collect::<Vec<_>>(), before);
-    assert!(fetched(&world, ROLE).contains(&large(1)), "with the tag that says who reads it");
+    assert!(fetched(&world, ROLE).contains(&large(1)), "with the tag that controls who reads it");
     assert_eq!(world.notes("UserDataRestored").len(), 1);
-    assert_eq!(pool.says("LaunchTemplateReady"), "True");
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "True");
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_somebody_deleted_is_there_again_before_an_instance_is_launched() {
+async fn a_deleted_object_is_restored_before_an_instance_is_launched() {
     let world = world().await;
     let pool = running(&world).await;
     world.waits(Duration::from_mins(2)).await;
@@ -159,7 +160,7 @@ async fn an_object_that_somebody_deleted_is_there_again_before_an_instance_is_la
 }
 
 #[tokio::test(start_paused = true)]
-async fn while_an_object_is_missing_nothing_is_launched_and_a_condition_says_so() {
+async fn while_an_object_is_missing_nothing_is_launched_and_a_condition_reports_it() {
     let world = world().await;
     let pool = running(&world).await;
     world.waits(Duration::from_mins(2)).await;
@@ -168,7 +169,7 @@ async fn while_an_object_is_missing_nothing_is_launched_and_a_condition_says_so(
     pool.scales_to(3);
     world.waits(Duration::from_mins(5)).await;
     let condition = pool.condition("LaunchTemplateReady");
-    assert!(condition.message.contains("s3:PutObject"), "{}", world.in_words());
+    assert!(condition.message.contains("s3:PutObject"), "{}", world.summary());
     assert_eq!(pool.instances().len(), 2);
     world.aws.remove_fault(denied);
     world.waits(Duration::from_mins(7)).await;
@@ -178,12 +179,12 @@ async fn while_an_object_is_missing_nothing_is_launched_and_a_condition_says_so(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bucket_that_may_not_be_listed_is_named_and_holds_nothing_up() {
+async fn a_bucket_that_may_not_be_listed_is_named_and_delays_nothing() {
     let world = world().await;
     world.aws.add_fault(FaultRule::on("ListObjectsV2", Fault::Denied));
     let pool = running(&world).await;
     pool.is_of(2);
-    assert!(pool.condition("Ready").message.contains("the IAM action s3:List"), "{}", world.in_words());
+    assert!(pool.condition("Ready").message.contains("the IAM action s3:List"), "{}", world.summary());
 }
 
 #[tokio::test(start_paused = true)]
@@ -215,11 +216,11 @@ async fn a_deleted_pool_leaves_no_object_and_others_stay() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_a_bucket_the_pool_says_so_and_goes_on_when_there_is_one() {
+async fn a_missing_bucket_is_reported_and_the_pool_continues_when_it_exists() {
     let world = World::new().await;
     let pool = world.pool("p").with(in_s3).begins_with(1);
     world.waits(Duration::from_mins(5)).await;
-    assert_eq!(pool.says("LaunchTemplateReady"), "False NotFound");
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False NotFound");
     assert!(pool.condition("LaunchTemplateReady").message.contains("NoSuchBucket"));
     world.region.with(|region| region.create_bucket(BUCKET).objects.len()).unwrap();
     world.waits(Duration::from_mins(7)).await;
@@ -228,7 +229,7 @@ async fn without_a_bucket_the_pool_says_so_and_goes_on_when_there_is_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_denied_write_names_the_action_and_a_lost_answer_is_no_trouble() {
+async fn a_denied_write_names_the_action_and_a_lost_response_is_harmless() {
     let world = world().await;
     let denied = world.aws.add_fault(FaultRule::on("PutObject", Fault::Denied));
     let pool = world.pool("p").with(in_s3).begins_with(1);
@@ -249,7 +250,7 @@ async fn a_deletion_waits_until_the_objects_can_be_deleted() {
     let denied = world.aws.add_fault(FaultRule::on("DeleteObject", Fault::Denied));
     pool.is_deleted();
     world.waits(Duration::from_mins(10)).await;
-    assert!(pool.condition("Ready").message.contains("s3:DeleteObject"), "{}", world.in_words());
+    assert!(pool.condition("Ready").message.contains("s3:DeleteObject"), "{}", world.summary());
     assert!(!objects(&world).is_empty());
     world.aws.remove_fault(denied);
     world.waits(Duration::from_mins(7)).await;
@@ -274,13 +275,13 @@ async fn a_kill_between_object_and_version_leaves_nothing_behind() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_does_not_fetch_is_told() {
+async fn user_data_that_cannot_be_fetched_are_reported() {
     let world = world().await;
     let pool = world.pool("p").with(in_s3).begins_with(1);
     pool.bootstraps_with(b"[settings.kubernetes]\n");
     world.settles().await;
-    assert_eq!(pool.says("LaunchTemplateReady"), "False UserDataNotStorable");
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False UserDataNotStorable");
     pool.edits(|spec| spec.iam_instance_profile = None);
     world.settles().await;
-    assert_eq!(pool.says("LaunchTemplateReady"), "False NodeRoleUnusable");
+    assert_eq!(pool.state_of("LaunchTemplateReady"), "False NodeRoleUnusable");
 }

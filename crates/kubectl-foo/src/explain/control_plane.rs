@@ -1,7 +1,7 @@
-//! What a control plane waits for: EKS's update under way, add-ons with issues, what was tried and failed, and how long the token of
-//! its kubeconfig is valid.
+//! What a control plane waits for: EKS's update under way, add-ons with issues, what was tried and failed, and how long
+//! the token of its kubeconfig is valid.
 
-use super::said::{duration, heading, line, others, remedies, section, table, verdict, warnings};
+use super::lines::{duration, heading, line, others, remedies, section, table, verdict, warnings};
 use crate::gather::ControlPlaneFacts;
 use crate::terminal::harmless;
 use foo_api::FooControlPlane;
@@ -46,7 +46,7 @@ fn eks(control_plane: &FooControlPlane) -> Option<&EksStatus> {
 }
 
 fn operated_by(control_plane: &FooControlPlane) -> String {
-    let Some(wanted) = &control_plane.spec.eks else { return "API server of another party".to_owned() };
+    let Some(wanted) = &control_plane.spec.eks else { return "API server of another provider".to_owned() };
     let name = eks(control_plane).and_then(|eks| eks.name.as_ref()).or(wanted.name.as_ref());
     name.map_or_else(|| "EKS cluster without a name yet".to_owned(), |name| format!("EKS cluster {name}"))
 }
@@ -62,7 +62,7 @@ fn versions(control_plane: &FooControlPlane) -> String {
         Some(runs) => format!("Kubernetes {runs}, {wanted} requested"),
     };
     let shown = status.eks.as_ref().and_then(|eks| eks.status.as_ref());
-    shown.map_or_else(|| runs.clone(), |shown| format!("{runs}; EKS says {shown}"))
+    shown.map_or_else(|| runs.clone(), |shown| format!("{runs}; EKS status {shown}"))
 }
 
 /// What EKS is at work on, and what it failed at.
@@ -72,7 +72,7 @@ fn at_eks(control_plane: &FooControlPlane, now: Timestamp) -> Vec<String> {
     lines.extend(record.update.as_ref().map(|update| under_way(update, now)));
     lines.extend(record.failed.iter().map(|failed| failure(failed, now)));
     if let Some(refused) = record.rollback.as_ref().and_then(|it| it.refused_version.as_ref()) {
-        lines.push(format!("a person rolled the version back; it is not updated to {refused} again"));
+        lines.push(format!("a user rolled the version back; it is not updated to {refused} again"));
     }
     if record.deleting {
         lines.push("the deletion of the cluster was requested".to_owned());
@@ -100,7 +100,7 @@ fn creation(control_plane: &FooControlPlane, record: &EksRecord, now: Timestamp)
 fn under_way(update: &UpdateUnderWay, now: Timestamp) -> String {
     let (what, since) = (update_of(&update.kind), duration(update.since.0, now));
     match &update.id {
-        Some(id) => format!("{what} has been under way for {since} (update {id}); EKS makes one at a time"),
+        Some(id) => format!("{what} has been under way for {since} (update {id}); EKS runs one at a time"),
         None => format!("{what} was requested {since} ago, and EKS does not show it yet"),
     }
 }
@@ -155,9 +155,9 @@ fn addons(control_plane: &FooControlPlane) -> Vec<String> {
     }
     let count = all.len();
     let is_well = |[_, status, why]: &[String; 3]| status == ACTIVE && why.is_empty();
-    let told = all.into_iter().filter(|(_, row)| !is_well(row));
+    let rows = all.into_iter().filter(|(_, row)| !is_well(row));
     let rows: Vec<[String; 4]> =
-        told.map(|(name, [version, status, why])| [name.to_owned(), version, status, why]).collect();
+        rows.map(|(name, [version, status, why])| [name.to_owned(), version, status, why]).collect();
     let well = count - rows.len();
     let mut lines = table(["NAME", "VERSION", "STATUS", "WHY"], rows);
     match (well, lines.is_empty()) {
@@ -169,13 +169,13 @@ fn addons(control_plane: &FooControlPlane) -> Vec<String> {
     lines
 }
 
-/// How long the token in the kubeconfig is valid, if whoever asks may read the Secret's metadata.
+/// How long the token in the kubeconfig is valid, if this user may read the Secret's metadata.
 fn token(facts: &ControlPlaneFacts, now: Timestamp) -> Vec<String> {
     let Some(ends) = facts.token_ends else { return Vec::new() };
     let line = if ends > now {
         format!("its token is valid for another {}", duration(now, ends))
     } else {
-        format!("its token ended {} ago, and nobody renewed it", duration(ends, now))
+        format!("the token expired {} ago and was not renewed", duration(ends, now))
     };
     vec![line]
 }

@@ -1,9 +1,9 @@
-//! What objects wait for, and why, in words. Everything printed comes from an object; nothing is guessed.
+//! What objects wait for, and why. Everything printed comes from an object; nothing is guessed.
 
 mod control_plane;
+mod lines;
 mod node_config;
 mod pool;
-mod said;
 
 pub use control_plane::explain as control_plane;
 pub use node_config::explain as node_config;

@@ -1,6 +1,6 @@
 //! What a FooNodeConfig waits for, and how large its user data is.
 
-use super::said::{heading, line, others, remedies, section, verdict, warnings};
+use super::lines::{heading, line, others, remedies, section, verdict, warnings};
 use crate::gather::NodeConfigFacts;
 use crate::terminal::harmless;
 use foo_api::FooNodeConfig;
@@ -39,7 +39,7 @@ fn family(family: Family) -> &'static str {
     }
 }
 
-/// Where the user data is, and for whom.
+/// Where the user data is, and for which pool.
 fn user_data(config: &FooNodeConfig) -> String {
     let pools = config.owner_references().iter().filter(|owner| owner.kind == "MachinePool");
     let pools: Vec<&str> = pools.map(|owner| owner.name.as_str()).collect();

@@ -1,6 +1,6 @@
 //! What a pool waits for, Machine by Machine.
 
-use super::said::{age, duration, heading, line, others, said, section, table, verdict, warnings};
+use super::lines::{age, duration, heading, line, others, reported, section, table, verdict, warnings};
 use crate::gather::Facts;
 use crate::terminal::harmless;
 use foo_api::capi::Machine;
@@ -11,7 +11,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{Resource as _, ResourceExt as _};
 use std::collections::BTreeMap;
 
-/// Conditions that are well when they are True. Of all others a False for a good reason is nothing to tell.
+/// Conditions that are well when they are True. Of all others a False for a good reason is not printed.
 const WELL_WHEN_TRUE: [&str; 4] =
     ["CredentialsReady", "LaunchTemplateReady", "AutoScalingGroupReady", "CapacityAvailable"];
 
@@ -53,12 +53,12 @@ fn machines(facts: &Facts, now: Timestamp) -> Vec<String> {
     let mut rows = Vec::new();
     let named: BTreeMap<String, &Machine> =
         facts.machines.iter().map(|machine| (machine.name_any(), machine)).collect();
-    let mut at_rest = 0;
+    let mut settled = 0;
     for foo_machine in &facts.foo_machines {
         let name = foo_machine.name_any();
         let why = why(foo_machine, named.get(&name).copied(), now);
         if why.is_empty() {
-            at_rest += 1;
+            settled += 1;
             continue;
         }
         let status = foo_machine.status.clone().unwrap_or_default();
@@ -73,7 +73,7 @@ fn machines(facts: &Facts, now: Timestamp) -> Vec<String> {
         rows.push(row);
     }
     let mut lines = table(["NAME", "INSTANCE", "TYPE", "ZONE", "WHY"], rows);
-    match (at_rest, lines.is_empty()) {
+    match (settled, lines.is_empty()) {
         (0, _) => {}
         (all, true) => lines.push(format!("all {all} are InService, Ready and up to date")),
         (1, false) => lines.push("1 more is InService, Ready and up to date".to_owned()),
@@ -105,7 +105,7 @@ fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> V
     let of_machine = machine.status.clone().unwrap_or_default();
     if machine.metadata.deletion_timestamp.is_some() {
         let deleting = find(&of_machine.conditions, "Deleting");
-        why.push(deleting.map_or_else(|| "its Machine is being deleted".to_owned(), said));
+        why.push(deleting.map_or_else(|| "its Machine is being deleted".to_owned(), reported));
         return why;
     }
     if is_going {
@@ -119,9 +119,9 @@ fn why(foo_machine: &FooMachine, machine: Option<&Machine>, now: Timestamp) -> V
     }
     why.extend(node(machine, now));
     if find(&of_machine.conditions, "OwnerRemediated").is_some_and(|it| it.status == "False") {
-        // Another condition says what the health check found.
+        // Another condition reports what the health check found.
         let seen = find(&of_machine.conditions, "HealthCheckSucceeded").filter(|it| it.status == "False");
-        let seen = seen.map(|seen| format!(": {}", said(seen))).unwrap_or_default();
+        let seen = seen.map(|seen| format!(": {}", reported(seen))).unwrap_or_default();
         why.push(format!("its MachineHealthCheck found it unhealthy{seen}"));
     }
     match find(&status.conditions, "UpToDate").map(|it| it.status.as_str()) {
@@ -144,11 +144,11 @@ fn node(machine: &Machine, now: Timestamp) -> Option<String> {
     let Some(ready) = find(&status.conditions, "NodeReady") else {
         return Some(format!("Cluster API has not checked Node {} yet", node.name));
     };
-    let (since, said) = (age(ready, now), said(ready));
+    let (since, reported) = (age(ready, now), reported(ready));
     match ready.status.as_str() {
         "True" => None,
-        "False" => Some(format!("Node {} has not been Ready for {since}: {said}", node.name)),
-        _ => Some(format!("readiness of Node {} has been unknown for {since}: {said}", node.name)),
+        "False" => Some(format!("Node {} has not been Ready for {since}: {reported}", node.name)),
+        _ => Some(format!("readiness of Node {} has been unknown for {since}: {reported}", node.name)),
     }
 }
 

@@ -15,8 +15,8 @@ fn at(minute: &str) -> String {
     format!("2026-11-21T11:{minute}:00Z")
 }
 
-/// A control plane on EKS with three add-ons, with these conditions beside those that say that all is well.
-fn control_plane(said: &[Value], change: impl FnOnce(&mut Value)) -> FooControlPlane {
+/// A control plane on EKS with three add-ons, with these conditions beside those that show that all is well.
+fn control_plane(reported: &[Value], change: impl FnOnce(&mut Value)) -> FooControlPlane {
     let well = ["Available", "Initialized", "ClusterReady", "AddonsReady", "AccessReady", "KubeconfigReady"];
     let active = |name: &str| json!({"name": name, "version": "v1.20.1-eksbuild.1", "status": "ACTIVE"});
     let addons = ["vpc-cni", "kube-proxy", "coredns"].map(active);
@@ -40,7 +40,7 @@ fn control_plane(said: &[Value], change: impl FnOnce(&mut Value)) -> FooControlP
                 "addons": addons,
                 "record": {"activeOnce": true},
             },
-            "conditions": conditions(said, &well, &["Upgrading", "Paused", "Deleting"]),
+            "conditions": conditions(reported, &well, &["Upgrading", "Paused", "Deleting"]),
         },
     });
     change(&mut object);
@@ -60,15 +60,15 @@ fn ready() -> Value {
 }
 
 #[test]
-fn at_rest_there_is_little_to_say() {
+fn a_settled_object_is_explained_briefly() {
     let token_ends: Option<Timestamp> = "2026-11-21T12:09:30Z".parse().ok();
-    golden("eks-at-rest", &ControlPlaneFacts { token_ends, ..facts(control_plane(&[ready()], |_| {})) });
+    golden("eks-settled", &ControlPlaneFacts { token_ends, ..facts(control_plane(&[ready()], |_| {})) });
 }
 
 #[test]
-fn a_cluster_that_is_being_created_says_so_once() {
+fn a_cluster_under_creation_is_reported_once() {
     let creating = "EKS creates the cluster";
-    let said = [
+    let reported = [
         condition("Ready", "False", "CreatingCluster", creating),
         condition("Available", "False", "CreatingCluster", creating),
         condition("Initialized", "False", "CreatingCluster", creating),
@@ -84,17 +84,17 @@ fn a_cluster_that_is_being_created_says_so_once() {
         object["status"]["eks"] =
             json!({"name": "default_prod-5f3c01aa", "status": "CREATING", "record": record});
     };
-    golden("eks-created", &facts(control_plane(&said, not_yet)));
+    golden("eks-created", &facts(control_plane(&reported, not_yet)));
     let unseen = |object: &mut Value| {
         not_yet(object);
         object["status"]["eks"]["status"] = Value::Null;
     };
-    golden("eks-unseen", &facts(control_plane(&said, unseen)));
+    golden("eks-unseen", &facts(control_plane(&reported, unseen)));
 }
 
 #[test]
-fn an_update_is_told_with_how_long_it_takes_and_what_failed_before() {
-    let said = [
+fn an_update_is_explained_with_its_duration_and_earlier_failures() {
+    let reported = [
         ready(),
         condition("Upgrading", "True", "UpgradingControlPlane", "from 1.34 to 1.35"),
         condition("AddonsReady", "False", "ChangingAddons", "coredns is updated later: the version"),
@@ -110,20 +110,20 @@ fn an_update_is_told_with_how_long_it_takes_and_what_failed_before() {
             ],
         });
     };
-    golden("eks-upgrading", &facts(control_plane(&said, upgrades)));
+    golden("eks-upgrading", &facts(control_plane(&reported, upgrades)));
     let lost = |object: &mut Value| {
         upgrades(object);
         object["status"]["eks"]["record"]["update"]["id"] = Value::Null;
     };
-    golden("eks-answer-lost", &facts(control_plane(&said, lost)));
+    golden("eks-response-lost", &facts(control_plane(&reported, lost)));
 }
 
 #[test]
-fn what_takes_a_person_comes_with_what_to_do() {
+fn conditions_that_need_a_user_are_explained_with_what_to_do() {
     let blocked = "upgrade insights speak against 1.35: Deprecated APIs removed in Kubernetes v1.35; Kubelet version skew";
     let degraded =
         "coredns is DEGRADED: InsufficientNumberOfReplicas: no replicas; aws-ebs-csi-driver is CREATE_FAILED";
-    let said = [
+    let reported = [
         ready(),
         condition("Upgrading", "False", "UpgradeBlocked", blocked),
         condition("AddonsReady", "False", "AddonDegraded", degraded),
@@ -143,32 +143,32 @@ fn what_takes_a_person_comes_with_what_to_do() {
     };
     let ended: Option<Timestamp> = "2026-11-21T11:50:00Z".parse().ok();
     let warning = event("Warning", "2026-11-21T11:58:00.000000Z", "UpgradeBlocked", blocked);
-    let control_plane = control_plane(&said, issues);
+    let control_plane = control_plane(&reported, issues);
     golden("eks-blocked", &ControlPlaneFacts { control_plane, token_ends: ended, events: vec![warning] });
 }
 
 #[test]
-fn one_that_is_deleted_says_what_it_waits_for() {
+fn one_under_deletion_is_explained_with_what_it_waits_for() {
     let kinds = ["Upgrading", "AddonsReady", "AccessReady", "ClusterReady", "Available"];
-    let mut said = kinds.map(|kind| condition(kind, "False", "Deleting", "")).to_vec();
-    said.push(condition("Ready", "False", "Deleting", "2 MachinePools are left"));
-    said.push(condition("Deleting", "True", "WaitingForPools", "2 MachinePools are left"));
-    golden("eks-deleted", &facts(control_plane(&said, |_| {})));
+    let mut reported = kinds.map(|kind| condition(kind, "False", "Deleting", "")).to_vec();
+    reported.push(condition("Ready", "False", "Deleting", "2 MachinePools are left"));
+    reported.push(condition("Deleting", "True", "WaitingForPools", "2 MachinePools are left"));
+    golden("eks-deleted", &facts(control_plane(&reported, |_| {})));
 }
 
 #[test]
-fn an_api_server_of_another_party_has_no_eks() {
+fn an_external_api_server_has_no_eks() {
     let unreachable = condition("Ready", "False", "ApiServerUnreachable", "connection refused");
     let external = |object: &mut Value| {
         object["spec"] =
             json!({"version": "v1.34.0", "external": {"kubeconfigSecretRef": {"name": "there"}}});
         object["status"]["eks"] = Value::Null;
     };
-    let mut nobody = control_plane(std::slice::from_ref(&unreachable), |object| {
+    let mut external = control_plane(std::slice::from_ref(&unreachable), |object| {
         external(object);
         object["status"]["conditions"] = json!([unreachable]);
     });
-    golden("external", &facts(nobody.clone()));
-    nobody.status = None;
-    golden("external-fresh", &facts(nobody));
+    golden("external", &facts(external.clone()));
+    external.status = None;
+    golden("external-fresh", &facts(external));
 }

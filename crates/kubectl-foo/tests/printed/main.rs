@@ -31,12 +31,13 @@ fn condition(kind: &str, status: &str, reason: &str, message: &str) -> Value {
     })
 }
 
-/// These conditions, and of the others those that say that all is well: `True`, or `False` because nothing is under way.
-fn conditions(said: &[Value], well: &[&str], quiet: &[&str]) -> Vec<Value> {
+/// These conditions, and of the others those that show that all is well: `True`, or `False` because nothing is under
+/// way.
+fn conditions(reported: &[Value], well: &[&str], quiet: &[&str]) -> Vec<Value> {
     let well = well.iter().map(|kind| condition(kind, "True", "Fine", ""));
     let quiet = quiet.iter().map(|kind| condition(kind, "False", &format!("Not{kind}"), ""));
-    let others = well.chain(quiet).filter(|other| said.iter().all(|it| it["type"] != other["type"]));
-    said.iter().cloned().chain(others).collect()
+    let others = well.chain(quiet).filter(|other| reported.iter().all(|it| it["type"] != other["type"]));
+    reported.iter().cloned().chain(others).collect()
 }
 
 fn event(kind: &str, at: &str, reason: &str, message: &str) -> Event {

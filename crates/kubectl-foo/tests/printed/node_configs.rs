@@ -10,8 +10,9 @@ fn golden(name: &str, facts: &NodeConfigFacts) {
     is_printed(name, &explain::node_config(facts, NOW.parse().unwrap()));
 }
 
-fn node_config(said: &[Value], status: &Value) -> FooNodeConfig {
-    let mut all = json!({"conditions": conditions(said, &["DataSecretAvailable"], &["Paused", "Deleting"])});
+fn node_config(reported: &[Value], status: &Value) -> FooNodeConfig {
+    let mut all =
+        json!({"conditions": conditions(reported, &["DataSecretAvailable"], &["Paused", "Deleting"])});
     all.as_object_mut().unwrap().extend(status.as_object().unwrap().clone());
     serde_json::from_value(json!({
         "apiVersion": "bootstrap.foo.com/v1alpha1", "kind": "FooNodeConfig",
@@ -28,7 +29,7 @@ fn node_config(said: &[Value], status: &Value) -> FooNodeConfig {
 }
 
 #[test]
-fn user_data_that_is_there_is_told_with_its_size() {
+fn existing_user_data_are_explained_with_their_size() {
     let ready = condition("Ready", "True", "UserDataReady", "");
     let status = json!({"dataSecretName": "linux", "userDataBytes": 2331});
     golden(
@@ -38,19 +39,19 @@ fn user_data_that_is_there_is_told_with_its_size() {
 }
 
 #[test]
-fn a_fact_that_nobody_can_report_comes_with_what_to_do() {
+fn a_fact_that_cannot_be_reported_is_explained_with_what_to_do() {
     let missing = "spec.cluster.name: the control plane does not report the name of the cluster";
-    let said = [
+    let reported = [
         condition("Ready", "False", "ClusterFactMissing", missing),
         condition("DataSecretAvailable", "False", "ClusterFactMissing", missing),
     ];
     let warning = event("Warning", "2026-11-21T11:58:00.000000Z", "ClusterFactMissing", missing);
-    let node_config = node_config(&said, &json!({}));
+    let node_config = node_config(&reported, &json!({}));
     golden("node-config-waits", &NodeConfigFacts { node_config, events: vec![warning] });
 }
 
 #[test]
-fn one_that_nobody_has_looked_at_yet() {
+fn an_object_that_was_never_reconciled() {
     let mut fresh = node_config(&[], &json!({}));
     fresh.status = None;
     golden("node-config-fresh", &NodeConfigFacts { node_config: fresh, events: Vec::new() });

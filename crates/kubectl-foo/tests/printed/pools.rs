@@ -11,11 +11,11 @@ fn golden(name: &str, facts: &Facts) {
     is_printed(name, &explain::pool(facts, NOW.parse().unwrap()));
 }
 
-/// A pool of three with these conditions beside those that say that all is well.
-fn pool(said: &[Value]) -> FooMachinePool {
+/// A pool of three with these conditions beside those that show that all is well.
+fn pool(reported: &[Value]) -> FooMachinePool {
     let well = ["CredentialsReady", "LaunchTemplateReady", "AutoScalingGroupReady", "CapacityAvailable"];
     let quiet = ["Paused", "ScalingUp", "ScalingDown", "RollingOut", "Remediating", "Deleting"];
-    let all = conditions(said, &well, &quiet);
+    let all = conditions(reported, &well, &quiet);
     serde_json::from_value(json!({
         "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooMachinePool",
         "metadata": {
@@ -44,7 +44,7 @@ fn foo_machine(name: &str, status: &Value) -> FooMachine {
     .unwrap()
 }
 
-/// The manager says nothing of an instance that is being launched.
+/// The manager reports nothing of an instance that is being launched.
 fn launching(name: &str) -> FooMachine {
     let mut machine = foo_machine(name, &json!({}));
     machine.status = None;
@@ -67,10 +67,10 @@ fn machine(name: &str, deleted: bool, status: &Value) -> Machine {
 }
 
 #[test]
-fn at_rest_there_is_little_to_say() {
+fn a_settled_object_is_explained_briefly() {
     let names = ["a", "b", "c"];
     golden(
-        "at-rest",
+        "settled",
         &Facts {
             pool: pool(&[condition("Ready", "True", "Ready", "")]),
             foo_machines: names.map(|name| foo_machine(name, &json!({}))).into(),
@@ -81,12 +81,12 @@ fn at_rest_there_is_little_to_say() {
 }
 
 #[test]
-fn what_is_under_way_is_told_with_what_it_waits_for() {
+fn work_in_progress_is_explained_with_what_it_waits_for() {
     let draining = "Drain not completed yet (started at 2026-11-21T11:58:02Z):\n* Pod default/web: cannot evict pod as it would \
                     violate the pod's disruption budget.";
     let drain = json!({"nodeRef": {"name": "node-a"}, "conditions": [condition("Deleting", "True", "DrainingNode", draining)]});
-    let gone = json!({"nodeRef": {"name": "node-d"}, "conditions": [condition("NodeReady", "Unknown", "NodeInternalError", "kubelet silent")]});
-    let sick = json!({
+    let unknown = json!({"nodeRef": {"name": "node-d"}, "conditions": [condition("NodeReady", "Unknown", "NodeInternalError", "kubelet stopped")]});
+    let unhealthy = json!({
         "nodeRef": {"name": "node-e"},
         "conditions": [
             condition("NodeReady", "True", "NodeReady", ""),
@@ -128,8 +128,8 @@ fn what_is_under_way_is_told_with_what_it_waits_for() {
                 machine("a", true, &drain),
                 machine("b", false, &Value::Null),
                 machine("c", false, &json!({})),
-                machine("d", false, &gone),
-                machine("e", false, &sick),
+                machine("d", false, &unknown),
+                machine("e", false, &unhealthy),
                 machine("g", false, &Value::Null),
                 machine("h", false, &json!({})),
             ],
@@ -153,7 +153,7 @@ fn what_is_under_way_is_told_with_what_it_waits_for() {
 }
 
 #[test]
-fn a_pool_that_nobody_has_looked_at_yet() {
+fn a_pool_that_was_never_reconciled() {
     let mut fresh = pool(&[]);
     fresh.status = None;
     golden(
@@ -171,9 +171,9 @@ fn a_pool_that_nobody_has_looked_at_yet() {
     );
 }
 
-/// A manager that cannot write a status, or does not look any more, leaves the old one standing.
+/// A manager that cannot write a status, or no longer reconciles, leaves the old one.
 #[test]
-fn an_old_status_of_a_pool_that_is_not_ready_is_called_old() {
+fn a_stale_status_of_a_pool_that_is_not_ready_is_called_stale() {
     let mut old = pool(&[condition(
         "Ready",
         "False",
@@ -190,7 +190,7 @@ fn an_old_status_of_a_pool_that_is_not_ready_is_called_old() {
 }
 
 #[test]
-fn a_warning_of_a_pool_that_is_ready_is_said_once() {
+fn a_warning_of_a_ready_pool_is_printed_once() {
     let bounded = "the MachinePool requests 5 replicas, but spec.maxSize is 3";
     let twin = "MachinePool twin also references this FooMachinePool";
     let ready = format!("3 of 3 instances in service; warning: {twin}; warning: {bounded}");

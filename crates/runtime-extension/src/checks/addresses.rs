@@ -1,8 +1,8 @@
 //! Free addresses of subnets against what pools need. Values only.
 //!
-//! Several pools share subnets, so they are taken together: for the subnets of each pool, all pools that have no others. A set is
-//! short if its pools are to grow, and what they need beyond the instances that run there is more than what is free. A pool
-//! that is not to grow is never refused: a full subnet must not stop changes of something else.
+//! Several pools share subnets, so they are taken together: for the subnets of each pool, all pools that have no
+//! others. A set is short if its pools are to grow, and what they need beyond the instances that run there is more than
+//! what is free. A pool that is not to grow is never refused: a full subnet must not stop changes of something else.
 
 use super::report::pools;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,31 +20,34 @@ pub(super) struct Demand {
 
 /// What a group has: its instances have their addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Held {
-    /// Name of its FooMachinePool, if a tag says it.
+pub(super) struct Group {
+    /// Name of its FooMachinePool, if a tag has it.
     pub(super) pool: Option<String>,
     pub(super) subnets: BTreeSet<String>,
     pub(super) instances: usize,
 }
 
-/// A sentence for each set of subnets that is short. Which subnets, which pools and how many instances follow from the topology
-/// alone, so the sentence stays the same while instances come and go.
-pub(super) fn shortages(demands: &[Demand], free: &BTreeMap<String, u32>, held: &[Held]) -> Vec<String> {
+/// A sentence for each set of subnets that is short. Which subnets, which pools and how many instances follow from the
+/// topology alone, so the sentence stays the same while instances come and go.
+pub(super) fn shortages(demands: &[Demand], free: &BTreeMap<String, u32>, groups: &[Group]) -> Vec<String> {
     let sets: BTreeSet<&BTreeSet<String>> = demands.iter().map(|demand| &demand.subnets).collect();
-    sets.into_iter().filter_map(|set| shortage(set, demands, free, held)).collect()
+    sets.into_iter().filter_map(|set| shortage(set, demands, free, groups)).collect()
 }
 
 fn shortage(
     set: &BTreeSet<String>,
     demands: &[Demand],
     free: &BTreeMap<String, u32>,
-    held: &[Held],
+    groups: &[Group],
 ) -> Option<String> {
     let bound: Vec<&Demand> = demands.iter().filter(|demand| demand.subnets.is_subset(set)).collect();
     let sum = |of: fn(&Demand) -> u32| bound.iter().map(|demand| u64::from(of(demand))).sum::<u64>();
     let (replicas, most) = (sum(|demand| demand.replicas), sum(|demand| demand.most));
-    let there =
-        held.iter().filter(|group| group.subnets.is_subset(set)).map(|group| group.instances).sum::<usize>();
+    let there = groups
+        .iter()
+        .filter(|group| group.subnets.is_subset(set))
+        .map(|group| group.instances)
+        .sum::<usize>();
     let there = u64::try_from(there).unwrap_or(u64::MAX);
     let free: u64 = set.iter().filter_map(|subnet| free.get(subnet)).map(|free| u64::from(*free)).sum();
     let short = replicas > there && most.saturating_sub(there) > free;
@@ -72,13 +75,13 @@ mod tests {
         Demand { pool: pool.to_owned(), replicas, most: replicas + 1, subnets: set(subnets) }
     }
 
-    fn found(demands: &[Demand], free: &[(&str, u32)], held: &[(&[&str], usize)]) -> Vec<String> {
+    fn found(demands: &[Demand], free: &[(&str, u32)], groups: &[(&[&str], usize)]) -> Vec<String> {
         let free = free.iter().map(|(subnet, free)| ((*subnet).to_owned(), *free)).collect();
-        let held: Vec<_> = held
+        let groups: Vec<_> = groups
             .iter()
-            .map(|(subnets, instances)| Held { pool: None, subnets: set(subnets), instances: *instances })
+            .map(|(subnets, instances)| Group { pool: None, subnets: set(subnets), instances: *instances })
             .collect();
-        shortages(demands, &free, &held)
+        shortages(demands, &free, &groups)
     }
 
     #[test]

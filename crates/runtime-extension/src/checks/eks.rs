@@ -1,6 +1,7 @@
 //! A control plane on EKS: EKS offers its version, its subnets are in two zones, and EKS may use its role.
 //!
-//! Only what EKS would refuse for sure. A cluster that runs may have a version that EKS does not offer any more, and has its role.
+//! Only what EKS would refuse for sure. A cluster that runs may have a version that EKS does not offer any more, and
+//! has its role.
 
 use super::network::Network;
 use super::report::Report;
@@ -15,9 +16,9 @@ use std::collections::BTreeSet;
 /// Who has to be trusted by the role (EKS User Guide, "Amazon EKS cluster IAM role").
 const EKS: &str = "eks.amazonaws.com";
 /// Every principal.
-const ANYBODY: &str = "*";
+const ANY_SERVICE: &str = "*";
 
-pub(super) async fn look(aws: &Connected, topology: &Topology, network: &Network, report: &mut Report) {
+pub(super) async fn check(aws: &Connected, topology: &Topology, network: &Network, report: &mut Report) {
     let Some(eks) = &topology.eks else { return };
     version(aws, topology, eks, report).await;
     zones(aws, topology, eks, network, report).await;
@@ -26,7 +27,7 @@ pub(super) async fn look(aws: &Connected, topology: &Topology, network: &Network
 
 async fn version(aws: &Connected, topology: &Topology, eks: &Eks, report: &mut Report) {
     let Some(minor) = Minor::of(&eks.version) else { return };
-    let Some(offers) = report.answer("the Kubernetes versions of EKS", aws.eks_versions().await) else {
+    let Some(offers) = report.result("the Kubernetes versions of EKS", aws.eks_versions().await) else {
         return;
     };
     let oldest = offers.iter().map(|offer| offer.version).min();
@@ -41,7 +42,7 @@ async fn version(aws: &Connected, topology: &Topology, eks: &Eks, report: &mut R
     }
 }
 
-/// Whether EKS makes or updates clusters to this version.
+/// Whether EKS creates clusters of this version or updates them to it.
 pub(crate) fn is_offered(offers: &[VersionOffer], minor: Minor) -> bool {
     offers.iter().any(|offer| offer.version == minor && offer.support != Support::Unsupported)
 }
@@ -54,19 +55,20 @@ pub(crate) fn not_offered(offers: &[VersionOffer], minor: Minor, region: &str) -
     format!("EKS does not offer Kubernetes {minor} in {region}; it offers {}", versions.join(", "))
 }
 
-/// Subnets of one zone (EKS User Guide, "View Amazon EKS networking requirements for VPC and subnets": at least two, in different
-/// zones). Which of the cluster's are taken by default, a control plane decides; if all are in one zone it has no choice.
+/// Subnets of one zone (EKS User Guide, "View Amazon EKS networking requirements for VPC and subnets": at least two, in
+/// different zones). Which of the cluster's are taken by default, a control plane decides; if all are in one zone it
+/// has no choice.
 async fn zones(aws: &Connected, topology: &Topology, eks: &Eks, network: &Network, report: &mut Report) {
     let zones = if eks.subnets.is_empty() {
         network.zones.clone()
     } else {
         let queries: Vec<_> = eks.subnets.iter().map(|id| NetworkQuery::Ids(vec![id.clone()])).collect();
-        let answers = join_all(queries.iter().map(async |query| aws.subnets(query).await)).await;
+        let results = join_all(queries.iter().map(async |query| aws.subnets(query).await)).await;
         let mut found: Vec<SubnetInfo> = Vec::new();
-        for (id, answer) in eks.subnets.iter().zip(answers) {
+        for (id, result) in eks.subnets.iter().zip(results) {
             let what = format!("the control plane: subnet {id} in {}", topology.region);
             // Where one that is not known is, is not known either.
-            let Some(subnets) = report.answer(&what, answer) else { return };
+            let Some(subnets) = report.result(&what, result) else { return };
             found.extend(subnets);
         }
         Some(found.into_iter().map(|subnet| subnet.zone).collect())
@@ -86,12 +88,12 @@ async fn role(aws: &Connected, eks: &Eks, report: &mut Report) {
     let Some(arn) = &eks.role else { return };
     let name = arn.rsplit('/').next().unwrap_or_default();
     let what = format!("the control plane: role {arn}");
-    match report.answer(&what, aws.role(name).await) {
+    match report.result(&what, aws.role(name).await) {
         // Roles are named by the end of their ARN in IAM; the rest is the path and the account.
         Some(found) if found.as_ref().is_none_or(|role| role.arn != *arn) => {
             report.finds(format!("{what} does not exist"));
         }
-        Some(Some(role)) if !role.trusted_services.iter().any(|one| one == EKS || one == ANYBODY) => {
+        Some(Some(role)) if !role.trusted_services.iter().any(|one| one == EKS || one == ANY_SERVICE) => {
             report.finds(format!("{what} does not trust {EKS}"));
         }
         Some(_) | None => {}
@@ -103,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_eks_does_not_support_any_more_is_not_offered() {
+    fn versions_that_eks_no_longer_supports_are_not_offered() {
         let offer = |(minor, support)| VersionOffer {
             version: Minor(minor),
             patch: None,
@@ -117,7 +119,7 @@ mod tests {
         let offers = offers.map(offer);
         let offered = |minor| is_offered(&offers, Minor(minor));
         assert_eq!([33, 34, 35, 36].map(offered), [false, true, false, true]);
-        let said = "EKS does not offer Kubernetes 1.33 in eu-central-1; it offers 1.34, 1.36";
-        assert_eq!(not_offered(&offers, Minor(33), "eu-central-1"), said);
+        let expected = "EKS does not offer Kubernetes 1.33 in eu-central-1; it offers 1.34, 1.36";
+        assert_eq!(not_offered(&offers, Minor(33), "eu-central-1"), expected);
     }
 }

@@ -1,4 +1,4 @@
-//! Images and instance types: they exist, and fit each other. Images that pools look up are looked up as pools do.
+//! Images and instance types: they exist, and fit each other. Images that pools look up are looked up in the same way.
 
 use super::looked_up::{self, Resolved};
 use super::report::{Report, by_what, pools};
@@ -14,15 +14,15 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Found<'a> {
     /// The types that AWS has.
     pub(super) types: BTreeMap<&'a str, InstanceTypeInfo>,
-    /// What speaks against images that pools look up for the version that they have: sentences, each with its pool. Only pools that
-    /// are new need them.
+    /// Problems of images that pools look up for the version that they have: sentences, each with its pool. Only pools
+    /// that are new need them.
     pub(super) of_new_pools: Vec<(String, &'a str)>,
 }
 
 /// What is found.
-pub(super) async fn look<'a>(aws: &Connected, topology: &'a Topology, report: &mut Report) -> Found<'a> {
+pub(super) async fn check<'a>(aws: &Connected, topology: &'a Topology, report: &mut Report) -> Found<'a> {
     let types = types(aws, topology, report).await;
-    let Resolved { images, of_new_pools } = looked_up::look(aws, topology, &types, report).await;
+    let Resolved { images, of_new_pools } = looked_up::check(aws, topology, &types, report).await;
     let named = topology
         .pools
         .iter()
@@ -47,11 +47,11 @@ async fn types<'a>(
         .iter()
         .flat_map(|pool| pool.types.iter().map(|name| (name.as_str(), pool.name.as_str())));
     let named = by_what(named);
-    let answers = named.keys().map(async |name| aws.instance_type(&InstanceType::new(*name)).await);
+    let results = named.keys().map(async |name| aws.instance_type(&InstanceType::new(*name)).await);
     let mut known = BTreeMap::new();
-    for ((name, names), answer) in named.iter().zip(join_all(answers).await) {
+    for ((name, names), result) in named.iter().zip(join_all(results).await) {
         let what = format!("{}: instance type {name} in {}", pools(names), topology.region);
-        known.extend(report.answer(&what, answer).map(|found| (*name, found)));
+        known.extend(report.result(&what, result).map(|found| (*name, found)));
     }
     known
 }
@@ -63,10 +63,10 @@ async fn known<'a>(
     named: BTreeMap<&'a str, BTreeSet<&str>>,
     report: &mut Report,
 ) -> BTreeMap<&'a str, ImageInfo> {
-    let answers = join_all(named.keys().map(async |id| aws.image(&ImageId::new(*id)).await)).await;
+    let results = join_all(named.keys().map(async |id| aws.image(&ImageId::new(*id)).await)).await;
     let mut known = BTreeMap::new();
-    for ((id, names), answer) in named.into_iter().zip(answers) {
-        let Some(found) = report.answer(&format!("{}: image {id} in {region}", pools(&names)), answer) else {
+    for ((id, names), result) in named.into_iter().zip(results) {
+        let Some(found) = report.result(&format!("{}: image {id} in {region}", pools(&names)), result) else {
             continue;
         };
         if !found.available {

@@ -1,5 +1,5 @@
-//! Images that pools look up (`ami.ssmParameter`, `lookup`, `recommended`): they exist for the version that the pool has, and for the
-//! one that it is to reach.
+//! Images that pools look up (`ami.ssmParameter`, `lookup`, `recommended`): they exist for the version that the pool
+//! has, and for the one that it is to reach.
 
 use super::report::{Report, by_what, pools};
 use crate::clouds::Connected;
@@ -10,7 +10,7 @@ use foo_model::ImageId;
 use futures::future::join_all;
 use std::collections::BTreeMap;
 
-/// What look-ups led to.
+/// The outcome of lookups.
 #[derive(Debug, Default)]
 pub(super) struct Resolved<'a> {
     /// The images, by the name of the pool.
@@ -32,28 +32,28 @@ enum Needed {
 enum Missing {
     /// AWS has none, or cannot have one: a sentence.
     Surely(String),
-    /// AWS does not say.
+    /// Unknown: AWS did not return it.
     Unknown(CloudError),
 }
 
 /// Looks up what the pools look up.
-pub(super) async fn look<'a>(
+pub(super) async fn check<'a>(
     aws: &Connected,
     topology: &'a Topology,
     types: &BTreeMap<&str, InstanceTypeInfo>,
     report: &mut Report,
 ) -> Resolved<'a> {
     let wanted: Vec<_> = topology.pools.iter().flat_map(wanted).collect();
-    // Where a type is not known, that is said already.
-    let answers = wanted.iter().map(async |(pool, ami, version, _needed)| {
+    // Where a type is not known, that is reported already.
+    let results = wanted.iter().map(async |(pool, ami, version, _needed)| {
         let types =
             pool.types.iter().map(|name| types.get(name.as_str()).map(node)).collect::<Option<Vec<_>>>()?;
         Some(resolve(aws, Source::of(&ami.ami, Nodes { version: Some(version), types: &types })).await)
     });
-    let answers = join_all(answers).await;
+    let results = join_all(results).await;
     let (mut resolved, mut next) = (Resolved::default(), Vec::new());
-    for ((pool, _ami, _version, needed), answer) in wanted.iter().zip(answers) {
-        match (answer, needed) {
+    for ((pool, _ami, _version, needed), result) in wanted.iter().zip(results) {
+        match (result, needed) {
             (None, _) => {}
             (Some(Ok(image)), _) => resolved.images.entry(&pool.name).or_default().push(image),
             (Some(Err(Missing::Unknown(error))), _) => report.lacks(error.to_string()),
@@ -63,12 +63,12 @@ pub(super) async fn look<'a>(
             }
         }
     }
-    say(next, report);
+    report_missing(next, report);
     resolved
 }
 
 /// Sentences about pools, those that are the same as one.
-pub(super) fn say<'a>(found: impl IntoIterator<Item = (String, &'a str)>, report: &mut Report) {
+pub(super) fn report_missing<'a>(found: impl IntoIterator<Item = (String, &'a str)>, report: &mut Report) {
     for (why, names) in by_what(found.into_iter()) {
         report.finds(format!("{}: {why}", pools(&names)));
     }

@@ -1,7 +1,7 @@
 //! A network that the provider creates: its ranges, its endpoints, and the quotas that it needs before it is begun.
 //!
-//! Quotas and zones concern new networks only: one that has been begun holds its share already, and the manager says what else it
-//! lacks.
+//! Quotas and zones concern new networks only: one that has been begun has its share already, and the manager reports
+//! what else it lacks.
 
 use super::eks::too_few;
 use super::report::Report;
@@ -38,7 +38,7 @@ pub(super) fn read(topology: &Topology, report: &mut Report) {
     }
 }
 
-/// What is said of a network with one zone.
+/// What is reported of a network with one zone.
 fn has_one_zone(network: &ManagedNetwork) -> Option<String> {
     if let Some(list) = network.listed_subnets() {
         let zones: BTreeSet<&str> = list.iter().map(|subnet| subnet.zone.as_str()).collect();
@@ -66,7 +66,7 @@ fn ranges_fit(network: &ManagedNetwork) -> Result<(), String> {
     }
     let types = network.requested_types().into_iter().map(|(of, size)| (tier(of), size));
     let sizes = addresses::sizes(types, ranges.first().copied().unwrap_or_default());
-    // Where is all the same: whether there is room depends on how many there are.
+    // Zone names do not matter here, only their count.
     let zones = (0..network.requested_zones().count()).map(|number| Zone::new(number.to_string())).collect();
     let carving = Carving { ranges, sizes, zones, existing: BTreeMap::new(), foreign: Vec::new() };
     addresses::carve(&carving).map(drop).map_err(|unfit| unfit.to_string())
@@ -80,15 +80,15 @@ fn tier(of: SubnetType) -> Tier {
 }
 
 /// What AWS has no room for, if the network has not been begun.
-pub(super) async fn look(aws: &Connected, topology: &Topology, report: &mut Report) {
+pub(super) async fn check(aws: &Connected, topology: &Topology, report: &mut Report) {
     let Some(network) = &topology.managed else { return };
     let kind = if network.vpc_id.is_some() { Kind::Subnet } else { Kind::Vpc };
-    if report.answer("the network", aws.has_begun(&topology.cluster, kind).await) != Some(false) {
+    if report.result("the network", aws.has_begun(&topology.cluster, kind).await) != Some(false) {
         return;
     }
     let (zones, quotas) = tokio::join!(aws.zones(), aws.quotas());
-    let zones = report.answer("Availability Zones", zones);
-    let quotas = report.answer("quotas", quotas).unwrap_or_default();
+    let zones = report.result("Availability Zones", zones);
+    let quotas = report.result("quotas", quotas).unwrap_or_default();
     let Some(zones) = zones else { return };
     match nat_zones(network, &topology.region, &zones) {
         Ok(with_nat) => lacks(network, &topology.region, &with_nat, &quotas, report),
@@ -159,7 +159,7 @@ fn in_order(zones: impl Iterator<Item = Zone>) -> Vec<Zone> {
     zones.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// A finding for each quota that leaves no room. How much is used is not said: it changes.
+/// A finding for each quota that leaves no room. The amount in use is left out: it changes.
 fn lacks(network: &ManagedNetwork, region: &str, with_nat: &[Zone], quotas: &Quotas, report: &mut Report) {
     let mut check = |what: &str, quota: Option<(u32, u32)>, needed: usize| {
         let needed = u32::try_from(needed).unwrap_or(u32::MAX);

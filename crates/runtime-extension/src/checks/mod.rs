@@ -1,7 +1,7 @@
 //! What AWS would refuse of a topology, found out before anything of it is created. Reads only.
 //!
-//! A finding is a sentence that is the same as long as the topology and what is wrong with it are: no counts of addresses, no ids of
-//! requests. What AWS does not answer is no finding (docs/decisions/0017-extension-and-aws.md).
+//! A finding is a sentence that is the same as long as the topology and what is wrong with it are: no counts of
+//! addresses, no ids of requests. A call without a response is no finding (docs/decisions/0017-extension-and-aws.md).
 //!
 //! A new check is a file here; docs/extensions/foo.md lists them under "What is checked in AWS".
 
@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long AWS has to answer, well within the time that core waits for a handler.
+/// How long AWS has to respond, well within the time that core waits for a handler.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(5);
 
 /// The connection for a topology, or why there is none.
@@ -50,15 +50,15 @@ fn is_region(region: &str) -> bool {
         && region.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
 }
 
-/// What is wrong with a topology by itself, and what AWS says of it within [`DEADLINE`].
-pub(crate) async fn look(clouds: &Clouds, settings: &Settings, topology: &Topology) -> Report {
+/// Mistakes of a topology by itself, and what AWS reports of it within [`DEADLINE`].
+pub(crate) async fn check(clouds: &Clouds, settings: &Settings, topology: &Topology) -> Report {
     let (mut report, mut of_images) = (Report::default(), Report::default());
     match connection(clouds, settings, topology).await {
         Ok(aws) => {
             let asked = everything(&aws, topology, &mut report, &mut of_images);
             let asked = tokio::time::timeout(DEADLINE, asked).await;
             if asked.is_err() {
-                report.lacks(format!("AWS did not answer within {} s", DEADLINE.as_secs()));
+                report.lacks(format!("AWS did not respond within {} s", DEADLINE.as_secs()));
             }
         }
         Err(why) => report.lacks(why),
@@ -68,12 +68,12 @@ pub(crate) async fn look(clouds: &Clouds, settings: &Settings, topology: &Topolo
     report
 }
 
-/// What is found so far stays in the reports if this is cut off. Images take up to three calls, one after the other, in which the others
-/// do not wait.
+/// What is found so far stays in the reports if this is cut off. Images take up to three calls, one after the other, in
+/// which the others do not wait.
 async fn everything(aws: &Connected, topology: &Topology, report: &mut Report, of_images: &mut Report) {
     let (Found { types, of_new_pools }, network) =
-        tokio::join!(images::look(aws, topology, of_images), around(aws, topology, report));
-    let vcpus = vcpus::look(aws, topology, &types, report).await;
+        tokio::join!(images::check(aws, topology, of_images), around(aws, topology, report));
+    let vcpus = vcpus::check(aws, topology, &types, report).await;
     let demands = network.demands(topology);
     let fits = vcpus.is_empty() && addresses::shortages(&demands, &network.free, &[]).is_empty();
     if fits && of_new_pools.is_empty() {
@@ -88,43 +88,44 @@ async fn everything(aws: &Connected, topology: &Topology, report: &mut Report, o
             report.finds(passed.finding);
         }
         let new = |(_, name): &(String, &str)| !runs(topology, name, &groups);
-        looked_up::say(of_new_pools.into_iter().filter(new), report);
+        looked_up::report_missing(of_new_pools.into_iter().filter(new), report);
     }
 }
 
 /// What pools are in: network and control plane, and their instance profiles.
 async fn around(aws: &Connected, topology: &Topology, report: &mut Report) -> Network {
-    let network = network::look(aws, topology, report).await;
-    profiles::look(aws, topology, report).await;
-    managed::look(aws, topology, report).await;
-    eks::look(aws, topology, &network, report).await;
+    let network = network::check(aws, topology, report).await;
+    profiles::check(aws, topology, report).await;
+    managed::check(aws, topology, report).await;
+    eks::check(aws, topology, &network, report).await;
     network
 }
 
-/// Whether these pools together are to have more instances than run in their groups. Where the request does not say which
-/// FooMachinePools they are, every group of the Cluster may be theirs.
-fn grow(topology: &Topology, names: &BTreeSet<&str>, groups: &[addresses::Held]) -> bool {
+/// Whether these pools together are to have more instances than run in their groups. Where the request does not show
+/// which FooMachinePools they are, every group of the Cluster may belong to them.
+fn grow(topology: &Topology, names: &BTreeSet<&str>, groups: &[addresses::Group]) -> bool {
     let pools: Vec<&Pool> = topology.pools.iter().filter(|pool| names.contains(pool.name.as_str())).collect();
     let objects: Option<BTreeSet<&str>> = pools.iter().map(|pool| pool.object.as_deref()).collect();
-    let theirs = |group: &&addresses::Held| {
+    let of_pools = |group: &&addresses::Group| {
         objects.as_ref().is_none_or(|objects| group.pool.as_deref().is_none_or(|pool| objects.contains(pool)))
     };
-    let there: usize = groups.iter().filter(theirs).map(|group| group.instances).sum();
+    let there: usize = groups.iter().filter(of_pools).map(|group| group.instances).sum();
     let wanted: u64 = pools.iter().map(|pool| u64::from(pool.replicas)).sum();
     wanted > u64::try_from(there).unwrap_or(u64::MAX)
 }
 
-/// Whether a pool has a group already. Where the request does not say which FooMachinePool it is, any group of the Cluster may be its.
-fn runs(topology: &Topology, name: &str, groups: &[addresses::Held]) -> bool {
+/// Whether a pool has a group already. Where the request does not show which FooMachinePool it is, any group of the
+/// Cluster may be its.
+fn runs(topology: &Topology, name: &str, groups: &[addresses::Group]) -> bool {
     let object = topology.pools.iter().find(|pool| pool.name == name).and_then(|pool| pool.object.as_deref());
     groups.iter().any(|group| object.is_none() || group.pool.as_deref() == object)
 }
 
-/// The VPC of a Cluster, if AWS tells it: that of its subnets, or of the network that the provider created for it.
+/// The VPC of a Cluster, if AWS returns it: that of its subnets, or of the network that the provider created for it.
 pub(crate) async fn vpc_of(aws: &Connected, topology: &Topology) -> Option<String> {
     match &topology.managed {
         Some(network) => managed::vpc_of(aws, topology, network).await,
-        None => network::look(aws, topology, &mut Report::default()).await.vpc,
+        None => network::check(aws, topology, &mut Report::default()).await.vpc,
     }
 }
 
@@ -133,15 +134,15 @@ async fn groups_of(
     aws: &Connected,
     topology: &Topology,
     report: &mut Report,
-) -> Option<Vec<addresses::Held>> {
-    let groups = report.answer("Auto Scaling groups", aws.cloud.describe_groups_tagged(TAG_CLUSTER).await)?;
-    let ours = groups.into_iter().filter(|group| group.tags.get(TAG_CLUSTER) == Some(&topology.cluster));
-    let held = ours.map(|group| addresses::Held {
+) -> Option<Vec<addresses::Group>> {
+    let groups = report.result("Auto Scaling groups", aws.cloud.describe_groups_tagged(TAG_CLUSTER).await)?;
+    let own = groups.into_iter().filter(|group| group.tags.get(TAG_CLUSTER) == Some(&topology.cluster));
+    let groups = own.map(|group| addresses::Group {
         pool: group.tags.get(TAG_POOL).cloned(),
         subnets: group.settings.subnets.iter().map(|subnet| subnet.as_str().to_owned()).collect(),
         instances: group.instances.len(),
     });
-    Some(held.collect())
+    Some(groups.collect())
 }
 
 #[cfg(test)]

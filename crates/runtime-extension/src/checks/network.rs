@@ -21,7 +21,7 @@ pub(crate) struct Network {
     pub(super) zones: Option<BTreeSet<Zone>>,
     /// Subnets of each pool that has its own, by the pool's name.
     own: BTreeMap<String, BTreeSet<String>>,
-    /// Whether every subnet is known and one of the cluster's: otherwise nothing can be said of free addresses.
+    /// Whether every subnet is known and one of the cluster's: otherwise nothing can be reported of free addresses.
     complete: bool,
 }
 
@@ -43,7 +43,7 @@ impl Network {
     }
 }
 
-pub(crate) async fn look(aws: &Connected, topology: &Topology, report: &mut Report) -> Network {
+pub(crate) async fn check(aws: &Connected, topology: &Topology, report: &mut Report) -> Network {
     let vpc = topology.vpc.as_deref();
     let own = by_what(
         topology
@@ -53,25 +53,25 @@ pub(crate) async fn look(aws: &Connected, topology: &Topology, report: &mut Repo
     );
     let of_cluster: BTreeSet<NetworkQuery> =
         topology.subnets.iter().map(|subnet| query(vpc, subnet)).collect();
-    let (cluster_answers, own_answers) = tokio::join!(
+    let (of_cluster_results, own_results) = tokio::join!(
         join_all(of_cluster.iter().map(async |query| aws.subnets(query).await)),
         join_all(own.keys().map(async |query| aws.subnets(query).await)),
     );
     let mut found: BTreeMap<String, SubnetInfo> = BTreeMap::new();
     let mut network = Network { complete: !of_cluster.is_empty(), ..Network::default() };
-    for (query, answer) in of_cluster.iter().zip(cluster_answers) {
-        let subnets = some(report, &described(query, &topology.region), answer);
+    for (query, result) in of_cluster.iter().zip(of_cluster_results) {
+        let subnets = some(report, &described(query, &topology.region), result);
         network.complete &= subnets.is_some();
         found.extend(subnets.into_iter().flatten().map(|subnet| (subnet.id.as_str().to_owned(), subnet)));
     }
     network.vpc = one_vpc(topology, &found, report);
     network.free = found.iter().map(|(id, subnet)| (id.clone(), subnet.free_addresses)).collect();
     network.zones = network.complete.then(|| found.values().map(|subnet| subnet.zone.clone()).collect());
-    // Without all of the cluster's subnets, one that is missing among them says nothing.
+    // Without all of the cluster's subnets, one that is missing among them proves nothing.
     let known = network.complete;
-    for ((query, names), answer) in own.iter().zip(own_answers) {
+    for ((query, names), result) in own.iter().zip(own_results) {
         let what = format!("{}: {}", pools(names), described(query, &topology.region));
-        let subnets = some(report, &what, answer);
+        let subnets = some(report, &what, result);
         network.complete &= subnets.is_some();
         for subnet in subnets.into_iter().flatten() {
             if known && !found.contains_key(subnet.id.as_str()) {
@@ -90,9 +90,9 @@ pub(crate) async fn look(aws: &Connected, topology: &Topology, report: &mut Repo
 fn some(
     report: &mut Report,
     what: &str,
-    answer: foo_cloud::Result<Vec<SubnetInfo>>,
+    result: foo_cloud::Result<Vec<SubnetInfo>>,
 ) -> Option<Vec<SubnetInfo>> {
-    let subnets = report.answer(what, answer)?;
+    let subnets = report.result(what, result)?;
     if subnets.is_empty() {
         report.finds(format!("{what} does not exist"));
         return None;

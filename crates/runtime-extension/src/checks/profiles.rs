@@ -5,13 +5,13 @@ use crate::clouds::Connected;
 use crate::topology::Topology;
 use futures::future::join_all;
 
-pub(super) async fn look(aws: &Connected, topology: &Topology, report: &mut Report) {
+pub(super) async fn check(aws: &Connected, topology: &Topology, report: &mut Report) {
     let named = topology.pools.iter().filter_map(|pool| Some((pool.profile.as_deref()?, pool.name.as_str())));
     let named = by_what(named);
-    let answers = join_all(named.keys().map(async |name| aws.instance_profile(name).await)).await;
-    for ((name, names), answer) in named.iter().zip(answers) {
+    let results = join_all(named.keys().map(async |name| aws.instance_profile(name).await)).await;
+    for ((name, names), result) in named.iter().zip(results) {
         let what = format!("{}: instance profile {name}", pools(names));
-        match report.answer(&what, answer) {
+        match report.result(&what, result) {
             Some(None) => report.finds(format!("{what} does not exist")),
             Some(Some(profile)) if profile.role.is_none() => report.finds(format!("{what} has no role")),
             Some(Some(_)) | None => {}

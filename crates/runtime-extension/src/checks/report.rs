@@ -1,9 +1,9 @@
-//! What was found out, and how it is said.
+//! What was found out, and how it is reported.
 
 use foo_cloud::{CloudError, ErrorKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Findings in one answer; more would not be read.
+/// Findings in one response; more would not be read.
 const MOST: usize = 8;
 
 /// What was found out of a topology.
@@ -41,20 +41,20 @@ impl Report {
         self.findings.insert(finding.into());
     }
 
-    /// An answer; what AWS refuses becomes a finding, what it does not answer a gap.
-    pub(super) fn answer<T>(&mut self, what: &str, answer: foo_cloud::Result<T>) -> Option<T> {
-        match answer {
-            Ok(answer) => return Some(answer),
+    /// A result; what AWS refuses becomes a finding, a missing response a gap.
+    pub(super) fn result<T>(&mut self, what: &str, result: foo_cloud::Result<T>) -> Option<T> {
+        match result {
+            Ok(result) => return Some(result),
             Err(error) if error.kind == ErrorKind::NotFound => self.finds(format!("{what} does not exist")),
             Err(error) if error.kind == ErrorKind::Invalid => {
                 self.finds(format!("{what}: {}", error.message));
             }
-            Err(error) => self.silent(&error),
+            Err(error) => self.no_response(&error),
         }
         None
     }
 
-    fn silent(&mut self, error: &CloudError) {
+    fn no_response(&mut self, error: &CloudError) {
         self.unanswered.insert(error.to_string());
     }
 
@@ -64,7 +64,7 @@ impl Report {
     }
 }
 
-/// Who wants what: names of pools by what they name.
+/// Names of pools by what they request.
 pub(super) fn by_what<'a, T: Ord + 'a>(
     pairs: impl Iterator<Item = (T, &'a str)>,
 ) -> BTreeMap<T, BTreeSet<&'a str>> {

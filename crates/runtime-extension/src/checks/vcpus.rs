@@ -1,7 +1,7 @@
 //! vCPUs of the pools' instances against the quotas of the account, each family's and market's own.
 //!
-//! Of a pool of several types the smallest counts, and none if their quotas differ: only what cannot be is refused. Instances of
-//! other clusters are not counted.
+//! Of a pool of several types the smallest counts, and none if their quotas differ: only what cannot be is refused.
+//! Instances of other clusters are not counted.
 
 use super::report::{Report, pools};
 use crate::clouds::Connected;
@@ -28,19 +28,19 @@ pub(super) struct Passed<'a> {
 }
 
 /// The quotas that the pools together pass.
-pub(super) async fn look<'a>(
+pub(super) async fn check<'a>(
     aws: &Connected,
     topology: &'a Topology,
     types: &BTreeMap<&str, InstanceTypeInfo>,
     report: &mut Report,
 ) -> Vec<Passed<'a>> {
     let wanted = wanted(topology, types);
-    let answers = join_all(wanted.keys().map(async |quota| aws.vcpu_quota(*quota).await)).await;
+    let results = join_all(wanted.keys().map(async |quota| aws.vcpu_quota(*quota).await)).await;
     let mut passed = Vec::new();
-    for ((quota, wanted), answer) in wanted.into_iter().zip(answers) {
+    for ((quota, wanted), result) in wanted.into_iter().zip(results) {
         let what = format!("the quota {}", quota.code());
-        let told = report.answer(&what, answer).flatten();
-        let finding = told.and_then(|most| passes(quota, &wanted, most));
+        let quota_value = report.result(&what, result).flatten();
+        let finding = quota_value.and_then(|most| passes(quota, &wanted, most));
         passed.extend(finding.map(|finding| Passed { finding, pools: wanted.pools }));
     }
     passed
@@ -49,7 +49,7 @@ pub(super) async fn look<'a>(
 fn passes(quota: VcpuQuota, wanted: &Wanted<'_>, most: u32) -> Option<String> {
     (wanted.vcpus > u64::from(most)).then(|| {
         format!(
-            "{}: {} vCPUs are wanted, and the account's quota {} ({}) is {most}",
+            "{}: {} vCPUs are requested, and the account's quota {} ({}) is {most}",
             pools(&wanted.pools),
             wanted.vcpus,
             quota.code(),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_count_elsewhere_counts_nowhere() {
+    fn ambiguous_types_count_in_no_quota() {
         assert_eq!(found(&[("a", 3, 0, &["m7i.large", "g6.xlarge"])]), []);
         assert_eq!(found(&[("a", 3, 0, &["mac2.metal"])]), []);
         assert_eq!(found(&[("a", 3, 0, &["m99.large"])]), [], "it is refused for another reason");

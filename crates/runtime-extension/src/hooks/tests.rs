@@ -36,7 +36,7 @@ fn request<T: serde::de::DeserializeOwned>(setting: &str, change: impl FnOnce(&m
     serde_json::from_value(request).unwrap()
 }
 
-fn held(decision: Result<Decision, Failure>) -> Option<String> {
+fn blocked(decision: Result<Decision, Failure>) -> Option<String> {
     match decision.unwrap() {
         Decision::Proceed => None,
         waits @ Decision::RetryIn(..) => Some(format!("{waits:?}")),
@@ -49,10 +49,10 @@ fn breaks_subnets(request: &mut Value) {
 }
 
 #[tokio::test]
-async fn a_cluster_is_held_until_aws_has_what_it_names() {
+async fn a_cluster_is_blocked_until_aws_has_what_it_names() {
     let world = World::new();
     let create = async |setting: &str, change: fn(&mut Value)| {
-        held(before_cluster_create(&world.clouds, &request(setting, change)).await)
+        blocked(before_cluster_create(&world.clouds, &request(setting, change)).await)
     };
     assert_eq!(create("preflight", |_| {}).await, None);
     let why = create("preflight", breaks_subnets).await.unwrap();
@@ -73,7 +73,7 @@ fn with_profiles(world: &World, profiles: &[(&str, Option<&str>)]) {
 }
 
 #[tokio::test]
-async fn a_cluster_is_held_until_the_instance_profiles_of_its_pools_have_a_role() {
+async fn a_cluster_is_blocked_until_the_instance_profiles_of_its_pools_have_a_role() {
     let world = World::new();
     with_profiles(&world, &[]);
     let own = json!({"overrides": [{"name": "instanceProfile", "value": "gpu"}]});
@@ -83,7 +83,7 @@ async fn a_cluster_is_held_until_the_instance_profiles_of_its_pools_have_a_role(
             let pools = &mut request["cluster"]["spec"]["topology"]["workers"]["machinePools"];
             pools.as_array_mut().unwrap().push(another.clone());
         };
-        held(before_cluster_create(&world.clouds, &request("preflight", two)).await)
+        blocked(before_cluster_create(&world.clouds, &request("preflight", two)).await)
     };
     let why = create().await.unwrap();
     let missing =
@@ -96,11 +96,11 @@ async fn a_cluster_is_held_until_the_instance_profiles_of_its_pools_have_a_role(
     assert_eq!(create().await, None);
     let calls = world.aws.calls("GetInstanceProfile");
     assert_eq!(create().await, None);
-    assert_eq!(world.aws.calls("GetInstanceProfile"), calls, "answered from the cache");
+    assert_eq!(world.aws.calls("GetInstanceProfile"), calls, "from the cache");
 }
 
 #[tokio::test]
-async fn a_cluster_is_held_until_eks_may_use_the_role_of_its_control_plane() {
+async fn a_cluster_is_blocked_until_eks_may_use_the_role_of_its_control_plane() {
     let world = World::new();
     with_profiles(&world, &[("nodes", Some("of-nodes"))]);
     let trusting = |name: &str, services: &[&str]| {
@@ -115,7 +115,7 @@ async fn a_cluster_is_held_until_eks_may_use_the_role_of_its_control_plane() {
             variables.retain(|one| !["images", "kubeconfigSecret"].contains(&one["name"].as_str().unwrap()));
             variables.push(json!({"name": "roleARN", "value": arn}));
         };
-        held(before_cluster_create(&world.clouds, &request("preflight", on_eks)).await)
+        blocked(before_cluster_create(&world.clouds, &request("preflight", on_eks)).await)
     };
     let account = world.aws.cloud(DEFAULT_REGION, "own").account().await.unwrap();
     let arn = format!("arn:aws:iam::{account}:role/teams/a/eks");
@@ -132,17 +132,17 @@ async fn a_cluster_is_held_until_eks_may_use_the_role_of_its_control_plane() {
     let why = create("v1.20.0", &arn).await.unwrap();
     assert!(why.contains("EKS does not offer Kubernetes 1.20"), "new clusters cannot have it: {why}");
     world.aws.add_fault(FaultRule::on("GetRole", Fault::Denied));
-    assert_eq!(create("v1.35.0", &elsewhere).await, None, "what is not known holds nothing");
+    assert_eq!(create("v1.35.0", &elsewhere).await, None, "what is not known blocks nothing");
 }
 
 #[tokio::test(start_paused = true)]
-async fn profiles_that_iam_does_not_tell_hold_nothing() {
+async fn profiles_that_iam_does_not_return_block_nothing() {
     for fault in [Fault::Denied, Fault::Throttled, Fault::Unreachable, Fault::Hang] {
         let world = World::new();
         with_profiles(&world, &[]);
         world.aws.add_fault(FaultRule::on("GetInstanceProfile", fault.clone()));
         let create = async |change: fn(&mut Value)| {
-            held(before_cluster_create(&world.clouds, &request("preflight", change)).await)
+            blocked(before_cluster_create(&world.clouds, &request("preflight", change)).await)
         };
         assert_eq!(create(|_| {}).await, None, "{fault:?}");
         let why = create(breaks_subnets).await.unwrap();
@@ -151,25 +151,25 @@ async fn profiles_that_iam_does_not_tell_hold_nothing() {
 }
 
 #[tokio::test]
-async fn a_cluster_is_held_while_aws_refuses_the_credentials() {
+async fn a_cluster_is_blocked_while_aws_refuses_the_credentials() {
     let world = World::new();
     let rule = FaultRule::on("GetCallerIdentity", Fault::Denied);
     let number = world.aws.add_fault(rule);
-    let create = async || held(before_cluster_create(&world.clouds, &request("preflight", |_| {})).await);
+    let create = async || blocked(before_cluster_create(&world.clouds, &request("preflight", |_| {})).await);
     let why = create().await.unwrap();
     assert!(why.contains("identity default: "), "{why}");
     world.aws.remove_fault(number);
     assert_eq!(create().await, None);
     world.aws.add_fault(FaultRule::on("GetCallerIdentity", Fault::Unreachable));
-    assert_eq!(create().await, None, "an AWS that is away holds nothing");
+    assert_eq!(create().await, None, "an outage of AWS blocks nothing");
 }
 
 #[tokio::test]
-async fn workers_are_held_until_their_image_exists() {
+async fn workers_are_blocked_until_their_image_exists() {
     let world = World::new();
     let upgrade = async |setting: &str, version: &str| {
         let to = |request: &mut Value| request["toKubernetesVersion"] = json!(version);
-        held(before_workers_upgrade(&world.clouds, &request(setting, to)).await)
+        blocked(before_workers_upgrade(&world.clouds, &request(setting, to)).await)
     };
     assert_eq!(upgrade("waitForImages", "v1.36.3").await, None);
     let why = upgrade("waitForImages", "v1.37.0").await.unwrap();
@@ -186,7 +186,7 @@ async fn workers_are_held_until_their_image_exists() {
 
 /// The hook gets variables only; what the templates look up, ValidateTopology has shown before.
 #[tokio::test]
-async fn workers_are_held_until_the_image_that_they_look_up_exists() {
+async fn workers_are_blocked_until_the_image_that_they_look_up_exists() {
     let world = World::new();
     let upgrade = async |version: &str| {
         let to = |request: &mut Value| {
@@ -194,9 +194,9 @@ async fn workers_are_held_until_the_image_that_they_look_up_exists() {
             let variables = &mut request["cluster"]["spec"]["topology"]["variables"];
             variables.as_array_mut().unwrap().retain(|one| one["name"] != "images");
         };
-        held(before_workers_upgrade(&world.clouds, &request("waitForImages", to)).await)
+        blocked(before_workers_upgrade(&world.clouds, &request("waitForImages", to)).await)
     };
-    assert_eq!(upgrade("v1.99.0").await, None, "what was not seen holds nothing");
+    assert_eq!(upgrade("v1.99.0").await, None, "what was not seen blocks nothing");
     let shown = topology_request(|it| {
         it["settings"]["waitForImages"] = json!("true");
         let spec = &mut it["items"][1]["object"]["spec"]["template"]["spec"];
@@ -211,22 +211,22 @@ async fn workers_are_held_until_the_image_that_they_look_up_exists() {
 }
 
 #[test]
-fn the_annotation_holds_workers_if_it_is_switched_on() {
+fn the_annotation_blocks_workers_if_it_is_switched_on() {
     let pause = |setting: &str, key: &str| {
         let annotated = |request: &mut Value| request["cluster"]["metadata"]["annotations"][key] = json!("");
-        held(after_control_plane_upgrade(&request(setting, annotated)))
+        blocked(after_control_plane_upgrade(&request(setting, annotated)))
     };
     assert!(pause("pauseWorkers", PAUSE_WORKERS_ANNOTATION).unwrap().contains(PAUSE_WORKERS_ANNOTATION));
     assert_eq!(pause("pauseWorkers", "another"), None);
     assert_eq!(pause("preflight", PAUSE_WORKERS_ANNOTATION), None);
 }
 
-/// A Cluster can always be deleted: what is not known holds nothing.
+/// A Cluster can always be deleted: what is not known blocks nothing.
 #[tokio::test]
-async fn what_is_not_known_holds_no_deletion() {
+async fn unknown_resources_block_no_deletion() {
     let world = World::new();
     let delete = async |setting: &str, change: fn(&mut Value)| {
-        held(before_cluster_delete(&world.clouds, &request(setting, change)).await)
+        blocked(before_cluster_delete(&world.clouds, &request(setting, change)).await)
     };
     let annotated: fn(&mut Value) = |request| {
         request["cluster"]["metadata"]["annotations"][WAIT_FOR_LEFTOVERS_ANNOTATION] = json!("");
@@ -237,7 +237,7 @@ async fn what_is_not_known_holds_no_deletion() {
 }
 
 #[tokio::test]
-async fn a_load_balancer_of_the_cluster_holds_its_deletion_if_it_is_annotated() {
+async fn a_load_balancer_of_the_cluster_blocks_its_deletion_if_it_is_annotated() {
     let world = World::new();
     let balancer = |name: &str, cluster: &str| NewLoadBalancer {
         name: name.to_owned(),
@@ -251,17 +251,17 @@ async fn a_load_balancer_of_the_cluster_holds_its_deletion_if_it_is_annotated() 
     };
     let region = world.aws.region(DEFAULT_REGION);
     let delete = async |change: fn(&mut Value)| {
-        held(before_cluster_delete(&world.clouds, &request("leftovers", change)).await)
+        blocked(before_cluster_delete(&world.clouds, &request("leftovers", change)).await)
     };
     let annotated: fn(&mut Value) = |request| {
         request["cluster"]["metadata"]["annotations"][WAIT_FOR_LEFTOVERS_ANNOTATION] = json!("");
     };
-    region.put_load_balancer(balancer("theirs", "other")).unwrap();
+    region.put_load_balancer(balancer("foreign", "other")).unwrap();
     assert_eq!(delete(annotated).await, None);
     let arn = region.put_load_balancer(balancer("web", "c")).unwrap();
     let why = delete(annotated).await.unwrap();
     assert!(why.contains("left in AWS: load balancers web; delete their Services"), "{why}");
-    assert_eq!(delete(|_| {}).await, None, "nobody asked to wait");
+    assert_eq!(delete(|_| {}).await, None, "no annotation requests to wait");
     let (kind, name) = (LoadBalancerKind::Network, "web".to_owned());
     let cloud = world.aws.cloud(DEFAULT_REGION, "own");
     cloud.change_network(&Change::DeleteLoadBalancer { kind, name, arn: Some(arn) }).await.unwrap();
@@ -270,7 +270,7 @@ async fn a_load_balancer_of_the_cluster_holds_its_deletion_if_it_is_annotated() 
 
 /// The FooControlPlane may give the EKS cluster any name; the provider tags the Cluster's groups with it.
 #[tokio::test]
-async fn what_is_left_is_found_by_the_name_at_eks() {
+async fn leftovers_are_found_by_the_name_at_eks() {
     let world = World::new();
     let region = world.aws.region(DEFAULT_REGION);
     let tags: Tags = [("kubernetes.io/cluster/at-eks".to_owned(), "owned".to_owned())].into();
@@ -279,9 +279,9 @@ async fn what_is_left_is_found_by_the_name_at_eks() {
         let annotated = request("leftovers", |request| {
             request["cluster"]["metadata"]["annotations"][WAIT_FOR_LEFTOVERS_ANNOTATION] = json!("");
         });
-        held(before_cluster_delete(&world.clouds, &annotated).await)
+        blocked(before_cluster_delete(&world.clouds, &annotated).await)
     };
-    assert_eq!(delete().await, None, "nobody knows that name");
+    assert_eq!(delete().await, None, "that name is unknown");
     world.runs("pool", 1).await;
     let why = delete().await.unwrap();
     assert!(why.contains(&format!("volumes {volume}")), "{why}");
@@ -307,7 +307,7 @@ async fn leftovers_of_a_managed_network_and_volumes_are_found() {
     let tags = owned("kubernetes.io/cluster/c", "owned");
     let volume = |attached| WorkloadVolume { size_gib: 1, attached, tags: tags.clone() };
     region.put_volume(volume(Some(("i-1".to_owned(), true)))).unwrap();
-    assert_eq!(delete().await, Decision::Proceed, "it goes with its instance");
+    assert_eq!(delete().await, Decision::Proceed, "it is deleted with its instance");
     let volume = region.put_volume(volume(Some(("i-1".to_owned(), false)))).unwrap();
     let left =
         |what: &str| Decision::retry_in(AWS_CHANGES, format!("workloads of the Cluster left in AWS: {what}"));
@@ -343,10 +343,10 @@ async fn leftovers_of_a_managed_network_and_volumes_are_found() {
         format!("load balancers web; volumes {volume}; delete their Services and PersistentVolumeClaims");
     assert_eq!(delete().await, left(&both));
     world.aws.add_fault(FaultRule::on("DescribeVolumes", Fault::Denied));
-    assert_eq!(delete().await, left("load balancers web; delete their Services"), "one of two answers");
+    assert_eq!(delete().await, left("load balancers web; delete their Services"), "one of two results");
 }
 
-/// No group says the name of its EKS cluster, but the VPC of its managed network does.
+/// No group has the name of its EKS cluster, but the VPC of its managed network does.
 #[tokio::test]
 async fn leftovers_of_a_cluster_on_eks_without_pools_are_found_by_the_tags_of_its_network() {
     let world = World::new();
@@ -364,7 +364,7 @@ async fn leftovers_of_a_cluster_on_eks_without_pools_are_found_by_the_tags_of_it
     let of_eks: Tags = [("kubernetes.io/cluster/n_c-0badcafe".to_owned(), "owned".to_owned())].into();
     let volume = WorkloadVolume { size_gib: 1, attached: None, tags: of_eks.clone() };
     let volume = region.put_volume(volume).unwrap();
-    assert_eq!(delete().await, Decision::Proceed, "nothing says whose it is");
+    assert_eq!(delete().await, Decision::Proceed, "nothing shows which cluster it belongs to");
     let create = async |cluster: &str| {
         let mut tags = of_eks.clone();
         tags.insert(TAG_CLUSTER.to_owned(), cluster.to_owned());
@@ -381,13 +381,13 @@ async fn leftovers_of_a_cluster_on_eks_without_pools_are_found_by_the_tags_of_it
 }
 
 #[tokio::test]
-async fn clusters_of_others_pass() {
+async fn clusters_of_other_providers_are_accepted() {
     let world = World::new();
     let other: fn(&mut Value) = |request| {
         request["cluster"]["spec"]["topology"]["variables"] = json!([{"name": "zone", "value": "a"}]);
     };
-    assert_eq!(held(before_cluster_create(&world.clouds, &request("preflight", other)).await), None);
-    assert_eq!(held(before_workers_upgrade(&world.clouds, &request("waitForImages", other)).await), None);
-    assert_eq!(held(before_cluster_delete(&world.clouds, &request("leftovers", other)).await), None);
+    assert_eq!(blocked(before_cluster_create(&world.clouds, &request("preflight", other)).await), None);
+    assert_eq!(blocked(before_workers_upgrade(&world.clouds, &request("waitForImages", other)).await), None);
+    assert_eq!(blocked(before_cluster_delete(&world.clouds, &request("leftovers", other)).await), None);
     assert_eq!(world.aws.total_calls(), 0);
 }

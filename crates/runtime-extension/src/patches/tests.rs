@@ -1,4 +1,4 @@
-//! Our templates get the values of variables, and nobody else's get anything.
+//! Templates of the provider get the values of variables, and others get none.
 
 use super::*;
 use foo_runtime_sdk::hooks::{GeneratePatches, PatchType};
@@ -178,7 +178,7 @@ fn nodes_get_their_pools_own_labels_and_taints() {
 }
 
 #[test]
-fn templates_of_others_and_finished_ones_are_left_alone() {
+fn templates_of_others_and_finished_ones_are_not_patched() {
     let finished =
         json!({"instanceType": "m7i.large", "ami": {"id": "ami-1"}, "iamInstanceProfile": "nodes"});
     assert_eq!(patched(&pool(&finished), &json!({})), Ok(None));
@@ -188,7 +188,7 @@ fn templates_of_others_and_finished_ones_are_left_alone() {
 }
 
 #[test]
-fn what_does_not_fit_is_a_failure_that_names_it() {
+fn values_of_the_wrong_type_are_failures_that_name_them() {
     let before = pool(&json!({"instanceType": "x", "ami": {"id": "ami-0"}}));
     let problem = patched(&before, &json!({"maxSize": "many"})).unwrap_err();
     assert!(
@@ -206,7 +206,7 @@ fn what_does_not_fit_is_a_failure_that_names_it() {
 }
 
 #[tokio::test]
-async fn the_same_request_gets_the_same_answer() {
+async fn the_same_request_gets_the_same_response() {
     let handler = Handler::new(GeneratePatches, "patches", |request| std::future::ready(generate(&request)));
     let before = pool(&json!({"instanceType": "x", "ami": {"id": "ami-0"}}));
     testing::assert_deterministic(&handler, &request(&before, &json!({}), &json!({}))).await;

@@ -41,7 +41,7 @@ pub(super) fn schema(schemas: &Schemas) -> Result<Value, SchemaError> {
     }))
 }
 
-/// The image for a version, if a variable says which.
+/// The image for a version, if a variable shows which.
 ///
 /// # Errors
 ///

@@ -1,8 +1,8 @@
-//! Variables of topologies: what each is written to, and whether it has to be given. Their schemas are cut from our CRDs
-//! (`schema`), so a variable accepts what its field accepts.
+//! Variables of topologies: what each is written to, and whether it has to be given. Their schemas are cut from our
+//! CRDs (`schema`), so a variable accepts what its field accepts.
 //!
-//! The ClusterClasses with inline patches have the same names and defaults, as far as they go (a test compares them), so a Cluster
-//! can change from one to the other.
+//! The ClusterClasses with inline patches have the same names and defaults, as far as they go (a test compares them),
+//! so a Cluster can change from one to the other.
 //!
 //! A new variable is a row in `table.rs`; for users without the extension also in
 //! `deploy/clusterctl/clusterclass-foo.yaml` or `clusterclass-foo-eks.yaml`. It is in the tables of
@@ -19,7 +19,7 @@ pub(crate) use table::{Class, Object, Presence, SUBNETS, Variable, written_to};
 use foo_runtime_sdk::hooks::{VariableDefinition, VariableSchema};
 use serde_json::{Map, Value};
 
-/// All variables of a class, as DiscoverVariables answers them.
+/// All variables of a class, as DiscoverVariables returns them.
 ///
 /// # Errors
 ///
@@ -37,7 +37,7 @@ pub(crate) fn definitions(class: Class) -> Result<Vec<VariableDefinition>, Schem
 fn definition(variable: &Variable, schemas: &schema::Schemas) -> Result<VariableDefinition, SchemaError> {
     let mut found = schemas.at(variable.object, variable.field)?;
     if let Some(fields) = found.as_object_mut() {
-        // A default of the whole field would replace what the template says.
+        // A default of the whole field would replace that of the template.
         fields.remove("default");
         match variable.presence {
             Presence::Required | Presence::Optional => {}

@@ -1,4 +1,5 @@
-//! The variables `networkMode` and `managedNetwork`: whether the network exists already, or the provider creates it, and how.
+//! The variables `networkMode` and `managedNetwork`: whether the network exists already, or the provider creates it,
+//! and how.
 
 use super::schema::{SchemaError, Schemas};
 use super::table::{Class, Object, SUBNETS};
@@ -28,7 +29,7 @@ pub(crate) enum Network<'a> {
     Managed(Option<&'a Value>),
 }
 
-/// Schema of [`MODE`]; no field has its values. A class that makes the control plane makes the network as well.
+/// Schema of [`MODE`]; no field has its values. A class that creates the control plane creates the network as well.
 pub(super) fn mode_schema(class: Class) -> Value {
     let default = match class {
         Class::External => "Existing",
@@ -48,7 +49,8 @@ pub(super) fn managed_schema(schemas: &Schemas) -> Result<Value, SchemaError> {
     schemas.at(Object::Cluster, &["network", "managed"])
 }
 
-/// Which network the variables ask for. A class whose network is always created (`foo-eks`) has no variable for the mode.
+/// Which network the variables ask for. A class whose network is always created (`foo-eks`) has no variable for the
+/// mode.
 ///
 /// # Errors
 ///

@@ -5,8 +5,8 @@ use foo_api::{FooClusterTemplate, FooControlPlaneTemplate, FooMachinePoolTemplat
 use kube::CustomResourceExt;
 use serde_json::{Map, Value, json};
 
-/// What Cluster API's schemas of variables know (v1.14, `JSONSchemaProps` of `core/v1beta2`). The rest of a CRD's schema is
-/// about merging and about `null`, which means nothing in a variable.
+/// What Cluster API's schemas of variables know (v1.14, `JSONSchemaProps` of `core/v1beta2`). The rest of a CRD's
+/// schema is about merging and about `null`, which means nothing in a variable.
 const KNOWN: [&str; 25] = [
     "additionalProperties",
     "default",
@@ -105,8 +105,8 @@ fn spec_of<K: CustomResourceExt>(kind: &'static str) -> Result<Value, SchemaErro
     crd.pointer(path).cloned().ok_or_else(|| SchemaError::NoField(kind, "spec.template.spec".to_owned()))
 }
 
-/// A schema without what Cluster API does not know. Limits are written without a fraction: they are whole numbers to it, and it
-/// reads no `10000.0` as one.
+/// A schema without what Cluster API does not know. Limits are written without a fraction: they are whole numbers to
+/// it, and it reads no `10000.0` as one.
 fn known(schema: &Value) -> Value {
     let Some(fields) = schema.as_object() else { return schema.clone() };
     let kept = fields.iter().filter(|(key, _)| KNOWN.contains(&key.as_str())).map(|(key, value)| {
@@ -131,8 +131,9 @@ fn whole(number: &Value) -> Value {
         .map_or_else(|| number.clone(), Value::from)
 }
 
-/// Takes away the rules of a list's items. Core (v1.14) judges the default of a variable as if it were a whole object, so that it cannot
-/// compile them, and refuses the variable. The API server judges the object that gets the value by the same rules.
+/// Removes the rules of a list's items. Core (v1.14) judges the default of a variable as if it were a whole object,
+/// so that it cannot compile them, and refuses the variable. The API server judges the object that gets the value by
+/// the same rules.
 pub(super) fn drop_rules_of_items(fields: &mut Map<String, Value>) {
     if let Some(items) = fields.get_mut("items").and_then(Value::as_object_mut) {
         items.remove("x-kubernetes-validations");

@@ -54,7 +54,8 @@ pub(crate) enum Presence {
     Required,
     /// The field is left as the template has it, unless the variable is given.
     Optional,
-    /// The same, and an empty text or list, the default, counts as not given: the ClusterClass with inline patches needs a value.
+    /// The same, and an empty text or list, the default, counts as not given: the ClusterClass with inline patches
+    /// needs a value.
     EmptyMeansNone,
     /// A default, JSON.
     Default(&'static str),
@@ -91,8 +92,8 @@ pub(crate) const SUBNETS: &str = "subnets";
 use Object::{Cluster, ControlPlane, EksControlPlane, Nodes, Pool, PoolOfOneType, PoolOfSeveralTypes};
 use Presence::{Default, EmptyMeansNone, Optional, Required};
 
-/// Those of clusters. Not in these tables: `images`, a list of images by version, and those of `network`, which decide on what a
-/// cluster has.
+/// Those of clusters. Not in these tables: `images`, a list of images by version, and those of `network`, which decide
+/// on what a cluster has.
 const NETWORK: &[Variable] = &[
     variable("region", Cluster, &["region"], Required),
     variable("identity", Cluster, &["identityRef", "name"], EmptyMeansNone),

@@ -13,7 +13,7 @@ fn schema_of<'a>(all: &'a [VariableDefinition], name: &str) -> &'a Value {
     &found.unwrap_or_else(|| panic!("no variable {name}")).schema.open_api_v3_schema
 }
 
-/// Fields at a place of an object that no variable of its class is written to, but for those that the test names.
+/// Fields at a place of an object that no variable of its class is written to, except those that the test names.
 fn without_variable(class: Class, object: Object, at: &[&str], except: &[&str]) -> Vec<String> {
     let of_object = |variable: &&Variable| match object {
         Object::Pool => {
@@ -65,7 +65,7 @@ fn no_class_has_two_variables_of_one_name() {
 }
 
 #[test]
-fn schemas_say_what_the_fields_say() {
+fn schemas_match_the_fields() {
     let all = definitions(Class::External).unwrap();
     assert_eq!(schema_of(&all, "region")["pattern"], foo_api::patterns::REGION);
     assert_eq!(schema_of(&all, "identity")["pattern"], format!("^$|{}", foo_api::patterns::OBJECT_NAME));
@@ -102,22 +102,21 @@ fn the_classes_with_inline_patches_have_the_same_names_and_defaults() {
         let all = definitions(class).unwrap();
         for variable in inline(file) {
             let name = variable["name"].as_str().unwrap();
-            let ours =
-                all.iter().find(|ours| ours.name == name).unwrap_or_else(|| panic!("no variable {name}"));
-            let schema = &ours.schema.open_api_v3_schema;
-            let theirs = &variable["schema"]["openAPIV3Schema"];
-            assert_eq!(schema["type"], theirs["type"], "{name}");
+            let own = all.iter().find(|own| own.name == name).unwrap_or_else(|| panic!("no variable {name}"));
+            let schema = &own.schema.open_api_v3_schema;
+            let inline = &variable["schema"]["openAPIV3Schema"];
+            assert_eq!(schema["type"], inline["type"], "{name}");
             if (class, name) == (Class::External, table::AMI_ID) {
-                assert_eq!(ours.required, Some(false), "there is the variable images");
+                assert_eq!(own.required, Some(false), "there is the variable images");
                 continue;
             }
-            assert_eq!(json!(ours.required), variable["required"], "{name}");
+            assert_eq!(json!(own.required), variable["required"], "{name}");
             if name == network::MANAGED {
-                assert_eq!(theirs["default"], json!({}), "as without a value here");
+                assert_eq!(inline["default"], json!({}), "as without a value here");
                 assert_eq!(schema["default"], Value::Null);
                 continue;
             }
-            assert_eq!(schema["default"], theirs["default"], "{name}");
+            assert_eq!(schema["default"], inline["default"], "{name}");
         }
     }
 }
@@ -167,9 +166,9 @@ fn the_schemas_of_the_eks_class_with_inline_patches_are_those_of_the_api() {
     for name in
         ["endpointAccess", "addons", "accessEntries", "logging", "nodeLabels", "nodeTaints", "imagePolicy"]
     {
-        let theirs = by_hand.iter().find(|variable| variable["name"] == name).unwrap();
+        let inline = by_hand.iter().find(|variable| variable["name"] == name).unwrap();
         similar_asserts::assert_eq!(
-            shape(&theirs["schema"]["openAPIV3Schema"]),
+            shape(&inline["schema"]["openAPIV3Schema"]),
             shape(schema_of(&all, name)),
             "{name}"
         );

@@ -1,5 +1,5 @@
-//! Calls an extension as core calls it, HTTPS on kept connections, and prints how long answers took and what memory it needed. The
-//! server is the program once more, as a process of its own: then its memory is its own.
+//! Calls an extension as core calls it, HTTPS on kept connections, and prints how long responses took and what memory
+//! it needed. The server is the program once more, as a process of its own: then its memory is its own.
 
 use foo_runtime_sdk::Extension;
 use foo_runtime_sdk::hooks::path;
@@ -78,10 +78,10 @@ impl Served {
         Ok(Self { began, process, address, tls, _folder: folder })
     }
 
-    /// The first call: prints how long after the start it is answered.
+    /// The first call: prints how long after the start it gets a response.
     pub(crate) async fn first(&self, (hook, handler): (&str, &str), body: &Bytes) -> Fallible<()> {
         Connection::open(self).await?.call(&path(hook, Some(handler)), body).await?;
-        println!("from start to the first answer: {:.1?}", self.began.elapsed());
+        println!("from start to the first response: {:.1?}", self.began.elapsed());
         Ok(())
     }
 
@@ -138,7 +138,7 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // It may have ended by itself; then there is nobody to kill, and nothing else to do.
+        // It may have ended by itself; then there is no process to kill.
         drop(self.process.kill());
         drop(self.process.wait());
     }
@@ -158,19 +158,19 @@ impl Connection {
         Ok(Self(sender))
     }
 
-    /// How long an answer took; an error unless it says `Success`.
+    /// How long a response took; an error unless it is a `Success`.
     async fn call(&mut self, path: &str, body: &Bytes) -> Fallible<Duration> {
         let began = Instant::now();
         let request = hyper::Request::post(path).header("host", "localhost").body(Full::new(body.clone()))?;
         self.0.ready().await?;
         let response = self.0.send_request(request).await?;
-        let answer = response.into_body().collect().await?.to_bytes();
+        let response = response.into_body().collect().await?.to_bytes();
         let took = began.elapsed();
-        let answer: Value = serde_json::from_slice(&answer)?;
-        if answer.get("status").is_some_and(|status| status == "Success") {
+        let response: Value = serde_json::from_slice(&response)?;
+        if response.get("status").is_some_and(|status| status == "Success") {
             Ok(took)
         } else {
-            Err(answer.to_string().into())
+            Err(response.to_string().into())
         }
     }
 }

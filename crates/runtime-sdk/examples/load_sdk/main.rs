@@ -1,5 +1,5 @@
-//! How fast an extension answers, and what memory it takes: `make bench` prints it. Nothing here fails for being slow. It is
-//! called with a topology of 100 pools.
+//! How fast an extension responds, and what memory it takes: `make bench` prints it. Nothing here fails for being slow.
+//! It is called with a topology of 100 pools.
 
 mod generator;
 
@@ -13,11 +13,11 @@ use generator::{Fallible, POOLS, Served, serve};
 use hyper::body::Bytes;
 use serde_json::{Value, json};
 
-const OURS: Selector<'_> = Selector::of("infrastructure.foo.com", "FooMachinePoolTemplate");
+const POOL_TEMPLATES: Selector<'_> = Selector::of("infrastructure.foo.com", "FooMachinePoolTemplate");
 
 async fn tags(request: GeneratePatchesRequest) -> Result<Vec<GeneratePatchesResponseItem>, Failure> {
     let mut patches = Vec::new();
-    for item in request.items.iter().flatten().filter(|item| OURS.matches(&item.object)) {
+    for item in request.items.iter().flatten().filter(|item| POOL_TEMPLATES.matches(&item.object)) {
         let owner: String = Variables::new(&item.variables, &request.variables).get("owner")?;
         let mut wanted = item.object.clone();
         if let Some(tags) = wanted.0.pointer_mut("/spec/template/spec/tags") {
@@ -30,8 +30,8 @@ async fn tags(request: GeneratePatchesRequest) -> Result<Vec<GeneratePatchesResp
 
 async fn typed(request: ValidateTopologyRequest) -> Result<(), Failure> {
     let items = request.items.unwrap_or_default();
-    let mut ours = items.iter().filter(|item| OURS.matches(&item.object));
-    let complete = ours.all(|item| item.object.at("/spec/template/spec/instanceType").is_some());
+    let mut own = items.iter().filter(|item| POOL_TEMPLATES.matches(&item.object));
+    let complete = own.all(|item| item.object.at("/spec/template/spec/instanceType").is_some());
     if complete { Ok(()) } else { Err(Failure::new("a pool has no instance type")) }
 }
 
@@ -54,12 +54,12 @@ fn topology() -> Bytes {
     };
     let items = (0..POOLS).flat_map(|pool| {
         let subnets: Vec<Value> = (0..3).map(|zone| json!({"id": format!("subnet-{pool}-{zone}")})).collect();
-        let ours =
+        let own =
             json!({"instanceType": "m7i.large", "ami": {"id": "ami-0"}, "subnets": subnets, "tags": {}});
         // User data as long as it usually is.
         let config = json!({"files": [{"path": "/etc/motd", "content": "x".repeat(8 << 10)}]});
         [
-            item("FooMachinePoolTemplate", "infrastructure.foo.com/v1alpha1", pool, ours),
+            item("FooMachinePoolTemplate", "infrastructure.foo.com/v1alpha1", pool, own),
             item("KubeadmConfigTemplate", "bootstrap.cluster.x-k8s.io/v1beta2", pool, config),
         ]
     });

@@ -16,7 +16,7 @@ pub struct TypeMeta {
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
-pub enum Status {
+pub enum ResponseStatus {
     /// The handler did what it is for; in a blocking hook this can still mean "call again".
     #[default]
     Success,
@@ -30,7 +30,7 @@ pub enum FailurePolicy {
     /// Stop and try again: the safe choice, and core's default.
     #[default]
     Fail,
-    /// Go on as if the handler had succeeded.
+    /// Continue as if the handler had succeeded.
     Ignore,
 }
 
@@ -135,7 +135,7 @@ macro_rules! response {
             #[serde(flatten)]
             pub type_meta: crate::hooks::TypeMeta,
             /// How the call ended.
-            pub status: crate::hooks::Status,
+            pub status: crate::hooks::ResponseStatus,
             /// Why. Shown in conditions: the same for the same request.
             #[serde(default, skip_serializing_if = "String::is_empty")]
             pub message: String,
@@ -146,12 +146,12 @@ macro_rules! response {
         }
 
         impl crate::hooks::Response for $name {
-            fn set_status(&mut self, status: crate::hooks::Status, message: String) {
+            fn set_status(&mut self, status: crate::hooks::ResponseStatus, message: String) {
                 self.status = status;
                 self.message = message;
             }
 
-            fn status(&self) -> (crate::hooks::Status, &str) {
+            fn status(&self) -> (crate::hooks::ResponseStatus, &str) {
                 (self.status, &self.message)
             }
 
@@ -170,7 +170,7 @@ macro_rules! response {
     };
 }
 
-/// A hook whose answer may be "call again later".
+/// A hook whose response may be "call again later".
 macro_rules! blocking_hook {
     ($(#[$about:meta])* $hook:ident, $request:ident, $response:ident) => {
         $(#[$about])*
@@ -180,7 +180,7 @@ macro_rules! blocking_hook {
         crate::hooks::common::response! {
             #[doc = concat!("Response of [`", stringify!($hook), "`].")]
             $response {
-                /// Call again after so many seconds; 0: go on.
+                /// Call again after this many seconds; 0: continue.
                 retry_after_seconds: i32,
             } retry |response| response.retry_after_seconds
         }
@@ -190,10 +190,10 @@ macro_rules! blocking_hook {
             const BLOCKING: bool = true;
             type Request = $request;
             type Response = $response;
-            type Answer = crate::Decision;
+            type Output = crate::Decision;
 
-            fn respond(answer: crate::Decision) -> $response {
-                let (retry_after_seconds, message) = answer.into_wire();
+            fn respond(output: crate::Decision) -> $response {
+                let (retry_after_seconds, message) = output.into_wire();
                 $response { retry_after_seconds, message, ..$response::default() }
             }
         }

@@ -1,4 +1,4 @@
-//! Discovery: which handlers there are. Answered by [`crate::Extension`]; nobody writes a handler for it.
+//! Discovery: which handlers there are. Served by [`crate::Extension`]; it needs no handler.
 
 use super::common::{request, response};
 use super::{FailurePolicy, Hook};
@@ -30,7 +30,7 @@ pub struct ExtensionHandler {
     pub name: String,
     /// The hook it serves.
     pub request_hook: GroupVersionHook,
-    /// Core gives up after so many seconds, 0 to 30; absent: 10.
+    /// Core times out after this many seconds, 0 to 30; absent: 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<i32>,
     /// What core does when it cannot be called; absent: `Fail`.
@@ -53,7 +53,7 @@ impl Hook for Discovery {
     const BLOCKING: bool = false;
     type Request = DiscoveryRequest;
     type Response = DiscoveryResponse;
-    type Answer = Vec<ExtensionHandler>;
+    type Output = Vec<ExtensionHandler>;
 
     fn respond(handlers: Vec<ExtensionHandler>) -> DiscoveryResponse {
         DiscoveryResponse { handlers, ..DiscoveryResponse::default() }

@@ -62,7 +62,7 @@ request! {
     }
 }
 
-/// Which changes an extension can make in place; all absent: none.
+/// Which changes an extension can apply in place; all absent: none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MachinePatches {
     /// Of the Machine.
@@ -76,20 +76,20 @@ pub struct MachinePatches {
 response! {
     /// Response of [`CanUpdateMachine`].
     CanUpdateMachineResponse {
-        /// Changes of the Machine that are made in place.
+        /// Changes of the Machine that can be made in place.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         machine_patch: Option<Patch>,
-        /// Changes of the infrastructure machine that are made in place.
+        /// Changes of the infrastructure machine that can be made in place.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         infrastructure_machine_patch: Option<Patch>,
-        /// Changes of the bootstrap configuration that are made in place.
+        /// Changes of the bootstrap configuration that can be made in place.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bootstrap_config_patch: Option<Patch>,
     }
 }
 
 /// Called while an update is planned: which of the changes can be made without a new Machine? What no extension covers
-/// makes a roll-out.
+/// leads to a roll-out.
 #[derive(Clone, Copy, Debug)]
 pub struct CanUpdateMachine;
 
@@ -98,7 +98,7 @@ impl Hook for CanUpdateMachine {
     const BLOCKING: bool = false;
     type Request = CanUpdateMachineRequest;
     type Response = CanUpdateMachineResponse;
-    type Answer = MachinePatches;
+    type Output = MachinePatches;
 
     fn respond(patches: MachinePatches) -> CanUpdateMachineResponse {
         CanUpdateMachineResponse {
@@ -122,7 +122,7 @@ request! {
     }
 }
 
-/// Which changes of a MachineSet an extension can make in place; all absent: none.
+/// Which changes of a MachineSet an extension can apply in place; all absent: none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MachineSetPatches {
     /// Of the MachineSet.
@@ -136,13 +136,13 @@ pub struct MachineSetPatches {
 response! {
     /// Response of [`CanUpdateMachineSet`].
     CanUpdateMachineSetResponse {
-        /// Changes of the MachineSet that are made in place.
+        /// Changes of the MachineSet that can be made in place.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         machine_set_patch: Option<Patch>,
-        /// Changes of the infrastructure template that are made in place.
+        /// Changes of the infrastructure template that can be made in place.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         infrastructure_machine_template_patch: Option<Patch>,
-        /// Changes of the bootstrap template that are made in place.
+        /// Changes of the bootstrap template that can be made in place.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bootstrap_config_template_patch: Option<Patch>,
     }
@@ -157,7 +157,7 @@ impl Hook for CanUpdateMachineSet {
     const BLOCKING: bool = false;
     type Request = CanUpdateMachineSetRequest;
     type Response = CanUpdateMachineSetResponse;
-    type Answer = MachineSetPatches;
+    type Output = MachineSetPatches;
 
     fn respond(patches: MachineSetPatches) -> CanUpdateMachineSetResponse {
         CanUpdateMachineSetResponse {
@@ -179,7 +179,7 @@ request! {
 }
 
 blocking_hook! {
-    /// Called to change a Machine in place, again and again until the handler answers
+    /// Called to change a Machine in place, repeatedly until the handler returns
     /// [`Proceed`](crate::Decision::Proceed): it is done. Has to be idempotent.
     UpdateMachine, UpdateMachineRequest, UpdateMachineResponse
 }

@@ -23,7 +23,7 @@ request! {
 
 blocking_hook! {
     /// Called once the Cluster exists and before any object of its topology does. While it blocks nothing is created,
-    /// and the Cluster's condition `TopologyReconciled` says why.
+    /// and the Cluster's condition `TopologyReconciled` shows why.
     BeforeClusterCreate, BeforeClusterCreateRequest, BeforeClusterCreateResponse
 }
 
@@ -40,8 +40,8 @@ response! {
     AfterControlPlaneInitializedResponse {}
 }
 
-/// Called when the control plane is reachable for the first time, again and again until it succeeds. It cannot ask core to
-/// wait; while it fails, workers that exist already go on, but changes of the topology wait.
+/// Called when the control plane is reachable for the first time, again and again until it succeeds. It cannot ask core
+/// to wait; while it fails, workers that exist already continue, but changes of the topology wait.
 #[derive(Clone, Copy, Debug)]
 pub struct AfterControlPlaneInitialized;
 
@@ -50,7 +50,7 @@ impl Hook for AfterControlPlaneInitialized {
     const BLOCKING: bool = false;
     type Request = AfterControlPlaneInitializedRequest;
     type Response = AfterControlPlaneInitializedResponse;
-    type Answer = ();
+    type Output = ();
 
     fn respond((): ()) -> AfterControlPlaneInitializedResponse {
         AfterControlPlaneInitializedResponse::default()
@@ -107,7 +107,7 @@ upgrade_request! {
 }
 
 blocking_hook! {
-    /// Called after somebody changed the Cluster's version and before the change reaches any object.
+    /// Called after a user changed the Cluster's version and before the change reaches any object.
     BeforeClusterUpgrade, BeforeClusterUpgradeRequest, BeforeClusterUpgradeResponse
 }
 
@@ -127,7 +127,7 @@ upgraded_request! {
 }
 
 blocking_hook! {
-    /// Called after each step of the control plane. While it blocks neither workers nor the next step go on.
+    /// Called after each step of the control plane. While it blocks neither workers nor the next step continue.
     AfterControlPlaneUpgrade, AfterControlPlaneUpgradeRequest, AfterControlPlaneUpgradeResponse
 }
 

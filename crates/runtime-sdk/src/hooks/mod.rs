@@ -1,12 +1,12 @@
 //! The hooks of Cluster API v1.14 and their requests and responses.
 //!
 //! A hook is a unit value that is also a type ([`BeforeClusterCreate`]): it stands for its name, its request, its
-//! response, and what a handler of it answers. Requests and responses read and write exactly what upstream's Go types
+//! response, and what a handler of it responds. Requests and responses read and write exactly what upstream's Go types
 //! do, which a test of this project compares for every hook; fields that are unknown here pass through.
 //!
 //! | Hook | When core calls it | May block |
 //! |---|---|---|
-//! | [`Discovery`] | when the ExtensionConfig is reconciled; answered by this crate | no |
+//! | [`Discovery`] | when the ExtensionConfig is reconciled; served by this crate | no |
 //! | [`BeforeClusterCreate`] | before the topology of a Cluster is created | yes |
 //! | [`AfterControlPlaneInitialized`] | when the control plane is reachable for the first time | no |
 //! | [`BeforeClusterUpgrade`] | before an upgrade begins | yes |
@@ -19,9 +19,9 @@
 //! | [`GenerateUpgradePlan`] | while a Cluster has not reached its version, if its ClusterClass names the handler | no |
 //! | [`CanUpdateMachine`], [`CanUpdateMachineSet`], [`UpdateMachine`] | in-place updates, behind a feature gate | `UpdateMachine` |
 //!
-//! What happens when a handler fails: with failure policy `Fail` core stops there, says so in a condition of the object
-//! and tries again with back-off; with `Ignore` it goes on if the extension did not answer. An answer with status
-//! `Failure` is never ignored. Source: The Cluster API Book, "Implementing Runtime Extensions".
+//! What happens when a handler fails: with failure policy `Fail` core stops there, reports it in a condition of the
+//! object and tries again with back-off; with `Ignore` it continues if the extension did not respond. A response with
+//! status `Failure` is never ignored. Source: The Cluster API Book, "Implementing Runtime Extensions".
 
 mod common;
 mod discovery;
@@ -30,7 +30,7 @@ mod lifecycle;
 mod topology;
 mod upgrade_plan;
 
-pub use common::{FailurePolicy, Patch, PatchType, Status, TypeMeta};
+pub use common::{FailurePolicy, Patch, PatchType, ResponseStatus, TypeMeta};
 pub use discovery::{Discovery, DiscoveryRequest, DiscoveryResponse, ExtensionHandler, GroupVersionHook};
 pub use in_place::*;
 pub use lifecycle::*;
@@ -47,31 +47,31 @@ pub const GROUP_VERSION: &str = "hooks.runtime.cluster.x-k8s.io/v1alpha1";
 pub trait Hook: Copy + Send + Sync + 'static {
     /// Name, as in the catalogue of core.
     const NAME: &'static str;
-    /// Whether an answer may ask core to wait and call again.
+    /// Whether a response may ask core to wait and call again.
     const BLOCKING: bool;
     /// What core sends.
     type Request: Request;
     /// What core reads.
     type Response: Response;
-    /// What a handler answers when it succeeds.
-    type Answer: Send + 'static;
+    /// What a handler returns when it succeeds.
+    type Output: Send + 'static;
 
-    /// The response to an answer.
-    fn respond(answer: Self::Answer) -> Self::Response;
+    /// The response with this output.
+    fn respond(output: Self::Output) -> Self::Response;
 }
 
 /// What all requests have.
 pub trait Request: Serialize + DeserializeOwned + std::fmt::Debug + Send + Sync + 'static {
-    /// The kind and the version that core says the request is of.
+    /// The kind and the version of the request.
     fn type_meta(&self) -> &TypeMeta;
 }
 
 /// What all responses have.
 pub trait Response: Serialize + DeserializeOwned + std::fmt::Debug + Default + Send + 'static {
-    /// Says success or failure, and why.
-    fn set_status(&mut self, status: Status, message: String);
-    /// What was said.
-    fn status(&self) -> (Status, &str);
+    /// Sets success or failure, and why.
+    fn set_status(&mut self, status: ResponseStatus, message: String);
+    /// What was reported.
+    fn status(&self) -> (ResponseStatus, &str);
     /// Names the kind: `<hook>Response` of [`GROUP_VERSION`].
     fn set_type(&mut self, hook: &str);
     /// After how many seconds core shall call again; 0: not at all.

@@ -50,7 +50,7 @@ request! {
         /// Variables for all templates.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         variables: Vec<Variable>,
-        /// The templates; `None` only where somebody wrote `null`.
+        /// The templates; `None` only where a user wrote `null`.
         items: Option<Vec<GeneratePatchesRequestItem>>,
     }
 }
@@ -98,9 +98,9 @@ impl Hook for GeneratePatches {
     const BLOCKING: bool = false;
     type Request = GeneratePatchesRequest;
     type Response = GeneratePatchesResponse;
-    type Answer = Vec<GeneratePatchesResponseItem>;
+    type Output = Vec<GeneratePatchesResponseItem>;
 
-    fn respond(items: Self::Answer) -> GeneratePatchesResponse {
+    fn respond(items: Self::Output) -> GeneratePatchesResponse {
         GeneratePatchesResponse { items, ..GeneratePatchesResponse::default() }
     }
 }
@@ -124,7 +124,7 @@ request! {
         /// Variables for all templates.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         variables: Vec<Variable>,
-        /// The templates; `None` only where somebody wrote `null`.
+        /// The templates; `None` only where a user wrote `null`.
         items: Option<Vec<ValidateTopologyRequestItem>>,
     }
 }
@@ -144,7 +144,7 @@ impl Hook for ValidateTopology {
     const BLOCKING: bool = false;
     type Request = ValidateTopologyRequest;
     type Response = ValidateTopologyResponse;
-    type Answer = ();
+    type Output = ();
 
     fn respond((): ()) -> ValidateTopologyResponse {
         ValidateTopologyResponse::default()
@@ -209,9 +209,9 @@ impl Hook for DiscoverVariables {
     const BLOCKING: bool = false;
     type Request = DiscoverVariablesRequest;
     type Response = DiscoverVariablesResponse;
-    type Answer = Vec<VariableDefinition>;
+    type Output = Vec<VariableDefinition>;
 
-    fn respond(variables: Self::Answer) -> DiscoverVariablesResponse {
+    fn respond(variables: Self::Output) -> DiscoverVariablesResponse {
         DiscoverVariablesResponse { variables, ..DiscoverVariablesResponse::default() }
     }
 }

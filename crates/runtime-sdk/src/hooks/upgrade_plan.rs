@@ -35,7 +35,7 @@ response! {
     }
 }
 
-/// What a handler of [`GenerateUpgradePlan`] answers.
+/// What a handler of [`GenerateUpgradePlan`] returns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UpgradePlan {
     /// Versions of the control plane, in order, the last one the version that shall run.
@@ -44,8 +44,8 @@ pub struct UpgradePlan {
     pub workers: Vec<String>,
 }
 
-/// Called while a Cluster has not reached its version, if its ClusterClass names the handler: once for each pair of versions of
-/// control plane and workers on the way.
+/// Called while a Cluster has not reached its version, if its ClusterClass names the handler: once for each pair of
+/// versions of control plane and workers on the way.
 #[derive(Clone, Copy, Debug)]
 pub struct GenerateUpgradePlan;
 
@@ -54,7 +54,7 @@ impl Hook for GenerateUpgradePlan {
     const BLOCKING: bool = false;
     type Request = GenerateUpgradePlanRequest;
     type Response = GenerateUpgradePlanResponse;
-    type Answer = UpgradePlan;
+    type Output = UpgradePlan;
 
     fn respond(plan: UpgradePlan) -> GenerateUpgradePlanResponse {
         let steps =

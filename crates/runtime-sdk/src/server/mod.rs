@@ -16,7 +16,7 @@ mod tls;
 pub use room::ROOM;
 pub use tls::{Files, PERIOD as CERTIFICATE_PERIOD, TlsError};
 
-use crate::dispatch::{Answer, Dispatcher, go_duration};
+use crate::dispatch::{Dispatcher, Reply, go_duration};
 use crate::extension::{Extension, Handler};
 use crate::metrics::{Metrics, NO_HOOK};
 use axum::Router;
@@ -44,7 +44,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// Largest body of a request, in bytes. Core sets no bound of its own on what it sends; on what it reads it has one of
-/// 20 MiB, which is taken here as well. A request of GeneratePatches holds a Cluster's templates: two for the control
+/// 20 MiB, which is taken here as well. A request of GeneratePatches has a Cluster's templates: two for the control
 /// plane, one for the infrastructure and two for each pool, at most 1.5 MiB each in etcd, and 10 KiB as a rule. So 100
 /// pools need 2 MiB.
 pub const BODY_LIMIT: usize = 20 << 20;
@@ -55,10 +55,11 @@ pub const HEAD_PATIENCE: Duration = Duration::from_secs(10);
 /// Connections at a time. Core keeps a few open and reuses them.
 pub const CONNECTIONS: usize = 512;
 
-/// Largest buffer of a connection, in bytes: bodies are collected outside of it, and idle connections keep theirs.
+/// Largest buffer of a connection, in bytes: bodies are collected outside of it, and idle connections keep it.
 const BUFFER: usize = 64 << 10;
 
-/// How long a body is thrown away whose call finds no room: a client that has sent all of it reads the answer for sure.
+/// How long a body is thrown away whose call finds no room: a client that has sent all of it reads the response for
+/// sure.
 const CLEARING: Duration = Duration::from_millis(100);
 
 /// Where and how to serve.
@@ -141,7 +142,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// When the system does not say.
+    /// When the system does not report it.
     pub fn address(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
     }
@@ -150,7 +151,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// When the system does not say.
+    /// When the system does not report it.
     pub fn admin_address(&self) -> std::io::Result<Option<SocketAddr>> {
         self.admin.as_ref().map(TcpListener::local_addr).transpose()
     }
@@ -160,8 +161,8 @@ impl Server {
         Arc::clone(&self.shared.metrics)
     }
 
-    /// Serves until `stop` is ready; then `/readyz` says no, nothing new is accepted, and what is under way is answered,
-    /// for at most the time of grace.
+    /// Serves until `stop` is ready; then `/readyz` fails, nothing new is accepted, and what is under way gets a
+    /// response, for at most the time of grace.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Self { listener, admin, acceptor, certificate, shared, grace } = self;
         let ending = CancellationToken::new();
@@ -190,7 +191,8 @@ impl Server {
     }
 }
 
-/// Listens on this address. On Linux the unspecified IPv6 address includes IPv4; a machine without IPv6 has only the latter.
+/// Listens on this address. On Linux the unspecified IPv6 address includes IPv4; a machine without IPv6 has only the
+/// latter.
 async fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {
     let listener = TcpListener::bind(address).await;
     let listener = match listener {
@@ -217,7 +219,7 @@ async fn accept(
         let stream = match listener.accept().await {
             Ok((stream, _peer)) => stream,
             Err(error) => {
-                // Too many open files, or a client that went: neither ends a server.
+                // Too many open files, or a client that disconnected: neither ends a server.
                 tracing::warn!(%error, "could not accept a connection");
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
@@ -280,18 +282,18 @@ async fn hook(State(shared): State<Arc<Shared>>, request: Request<Body>) -> Resp
     }
     let asked = request.uri().query().and_then(asked_timeout);
     let mut body = request.into_body();
-    // Core says how long its bodies are. One that does not say may become as long as any.
+    // Core sends the length of its bodies. One without a length may become as long as any.
     let length = body.size_hint().exact().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(BODY_LIMIT);
     if length > BODY_LIMIT {
         return too_large(dispatcher, handler, received);
     }
     let Some(taken) = shared.room.take(length, received + handler.time_for_turn(asked)).await else {
-        // Late or early is all the same to the answer.
+        // Late or early does not matter to the response.
         drop(tokio::time::timeout(CLEARING, clear(&mut body)).await);
-        return closing(answer(dispatcher.busy(handler, received)));
+        return closing(reply(dispatcher.busy(handler, received)));
     };
     match tokio::time::timeout_at(received + handler.timeout(), read(&mut body, length)).await {
-        Ok(Some(body)) => answer(dispatcher.call_keeping(handler, body, asked, received, taken).await),
+        Ok(Some(body)) => reply(dispatcher.call_keeping(handler, body, asked, received, taken).await),
         Ok(None) => too_large(dispatcher, handler, received),
         Err(_late) => {
             dispatcher.refused(handler.hook(), received);
@@ -314,7 +316,7 @@ async fn read(body: &mut Body, length: usize) -> Option<Bytes> {
             return None;
         }
         if whole.is_empty() {
-            // Not before something came: who only says that much comes has not sent it yet.
+            // Not before something came: who only announces that much comes has not sent it yet.
             whole.reserve_exact(length);
         }
         whole.extend_from_slice(&part);
@@ -327,7 +329,7 @@ async fn clear(body: &mut Body) {
     while let Some(Ok(_part)) = body.frame().await {}
 }
 
-fn answer(Answer { status, body }: Answer) -> Response {
+fn reply(Reply { status, body }: Reply) -> Response {
     respond(status, if status == StatusCode::OK { "application/json" } else { "text/plain" }, body)
 }
 

@@ -1,7 +1,8 @@
 //! Certificates that are read again when their files change.
 //!
-//! cert-manager renews a certificate by swapping a link in the mounted folder; nobody tells the process. So the files are
-//! read every [`PERIOD`] and used if they changed and fit together. If they do not, the ones before stay in use.
+//! cert-manager renews a certificate by swapping a link in the mounted folder; the process is not notified. So the
+//! files are read every [`PERIOD`] and used if they changed and fit together. If they do not, the ones before stay in
+//! use.
 
 use crate::metrics::Metrics;
 use rustls::pki_types::pem::PemObject as _;
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-/// How often the files are looked at. A renewed certificate overlaps the one before by days.
+/// How often the files are read. A renewed certificate overlaps the one before by days.
 pub const PERIOD: Duration = Duration::from_secs(10);
 
 /// Where certificates are.
@@ -62,7 +63,7 @@ impl Current {
         Ok(Self { files, bytes: RwLock::new(bytes), key })
     }
 
-    /// Looks at the files; whether they changed and are in use now.
+    /// Reads the files; whether they changed and are in use now.
     pub(super) fn renew(&self) -> Result<bool, TlsError> {
         let bytes = read(&self.files)?;
         if *self.bytes.read().unwrap_or_else(PoisonError::into_inner) == bytes {

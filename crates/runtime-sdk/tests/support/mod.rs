@@ -35,7 +35,7 @@ fn signed(root: &CertifiedIssuer<'static, KeyPair>) -> (rcgen::Certificate, KeyP
 }
 
 impl Authority {
-    /// One that nobody knew before.
+    /// A new one.
     pub(crate) fn new() -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
@@ -123,14 +123,14 @@ impl Running {
         std::fs::write(self.files.path().join("tls.key"), &authority.leaf.1).unwrap();
     }
 
-    /// Status of a probe; 0 when nobody answers.
+    /// Status of a probe; 0 without a response.
     pub(crate) async fn probe(&self, path: &str) -> u16 {
         let Ok(stream) = TcpStream::connect(self.admin).await else { return 0 };
         let request = hyper::Request::get(path).header("host", "localhost").body(Full::default()).unwrap();
         send(stream, request).await.map_or(0, |(status, _body)| status)
     }
 
-    /// Tells it to stop.
+    /// Stops it.
     pub(crate) fn begin_to_stop(&self) {
         self.stop.cancel();
     }
@@ -142,7 +142,7 @@ impl Running {
     }
 }
 
-/// A call as core makes it: its own connection, trusting the authority's root.
+/// A call as core sends it: its own connection, trusting the authority's root.
 pub(crate) async fn post(
     running: &Running,
     authority: &Authority,

@@ -1,5 +1,5 @@
-//! One of Cluster API's own managers as a local process: with its own service account, so that its rights are those it would
-//! have in a cluster.
+//! One of Cluster API's own managers as a local process: with its own service account, so that its rights are those it
+//! would have in a cluster.
 
 use super::webhooks::{move_webhooks, point_webhooks_at};
 use crate::http::get;

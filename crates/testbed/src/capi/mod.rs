@@ -1,8 +1,9 @@
 //! Cluster API: installed by the real clusterctl from local folders, with its real managers beside it.
 //!
-//! The Deployments that clusterctl creates are scaled to zero: no container runs here. The managers of core and, if asked
-//! for, of the kubeadm bootstrap provider run as local processes; those of other providers are the caller's to start. cert-manager is not needed: its kinds are stubbed, and webhooks are pointed
-//! at loopback with certificates of the API server's own authority.
+//! The Deployments that clusterctl creates are scaled to zero: no container runs here. The managers of core and, if
+//! asked for, of the kubeadm bootstrap provider run as local processes; those of other providers are the caller's to
+//! start. cert-manager is not needed: its kinds are stubbed, and webhooks are pointed at loopback with certificates of
+//! the API server's own authority.
 
 mod manager;
 mod repository;
@@ -72,7 +73,7 @@ impl Capi {
         all.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
         let home = self.folder.join("xdg").display().to_string();
         let env = [
-            // clusterctl would look for newer versions of itself and of the providers on the internet.
+            // clusterctl would check for newer versions of itself and of the providers on the internet.
             ("CLUSTERCTL_DISABLE_VERSIONCHECK", "true"),
             ("GOPROXY", "off"),
             ("XDG_CONFIG_HOME", home.as_str()),

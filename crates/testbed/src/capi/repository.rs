@@ -101,7 +101,7 @@ impl Default for CapiOptions {
     }
 }
 
-/// Makes core's repository below `folder` from what `hack/tools/build.sh` left.
+/// Creates core's repository below `folder` from what `hack/tools/build.sh` left.
 pub(super) fn core(tools: &Tools, folder: &Path) -> Result<Provider> {
     of_cluster_api(tools, folder, "cluster-api", "cluster-api", ProviderKind::Core)
 }

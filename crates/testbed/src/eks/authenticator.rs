@@ -1,8 +1,9 @@
-//! The real aws-iam-authenticator in front of the API server of one cluster, unchanged, in its mode for EKS: it sends each token to
-//! STS, and maps who signed it by the unique id of the role or user, as a file says.
+//! The real aws-iam-authenticator in front of the API server of one cluster, unchanged, in its mode for EKS: it sends
+//! each token to STS, and maps who signed it by the unique id of the role or user, by a file.
 //!
-//! The test bed writes that file from the access entries of the simulated EKS. Its clock is the machine's: it refuses tokens
-//! that are older than fifteen minutes by that clock. How old a token is for AWS, whose time a test may let pass, STS judges.
+//! The test bed writes that file from the access entries of the simulated EKS. Its clock is the machine's: it refuses
+//! tokens that are older than fifteen minutes by that clock. How old a token is for AWS, whose time a test may let
+//! pass, STS judges.
 
 use super::rights;
 use super::shared::Shared;
@@ -20,7 +21,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 const PROGRAM: &str = "aws-iam-authenticator";
-/// How often the access entries are looked at.
+/// How often the access entries are read.
 const TICK: Duration = Duration::from_millis(100);
 /// How long it takes to listen, generously: a machine may be busy with a build.
 const READY: Duration = Duration::from_mins(1);
@@ -41,7 +42,7 @@ impl Authenticator {
     pub(super) async fn start(shared: &Arc<Shared>, cluster: &str, id: &str, folder: &Path) -> Result<Self> {
         let folder = folder.join("authenticator");
         std::fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
-        // It looks for a file that is not there only once in a second.
+        // It checks for a missing file only once in a second.
         let file = folder.join("access-entries.json");
         let written = mappings(shared, cluster, id);
         write(&file, &written)?;
@@ -94,7 +95,7 @@ async fn run(shared: &Shared, cluster: &str, folder: &Path, file: &Path) -> Resu
     env.extend([
         ("AWS_REGION", shared.region.name().to_owned()),
         ("AWS_EC2_METADATA_DISABLED", "true".to_owned()),
-        // EKS's own, which the simulated AWS takes from nobody else.
+        // EKS's own, which the simulated AWS accepts from no other client.
         ("AWS_ACCESS_KEY_ID", "EKS".to_owned()),
         ("AWS_SECRET_ACCESS_KEY", "EKS".to_owned()),
         ("AWS_SESSION_TOKEN", String::new()),
@@ -125,7 +126,7 @@ fn partition_of(region: &str) -> &'static str {
     }
 }
 
-/// Keeps the file as the access entries say, until the task is aborted.
+/// Keeps the file in line with the access entries, until the task is aborted.
 async fn keep(shared: Arc<Shared>, cluster: String, id: String, file: PathBuf, mut written: String) {
     loop {
         tokio::time::sleep(TICK).await;
@@ -141,8 +142,8 @@ async fn keep(shared: Arc<Shared>, cluster: String, id: String, file: PathBuf, m
     }
 }
 
-/// The access entries of a cluster as it reads them. Groups have one more than EKS gives: the one to which the access policies
-/// of the entry are bound.
+/// The access entries of a cluster as it reads them. Groups have one more than EKS gives: the one to which the access
+/// policies of the entry are bound.
 fn mappings(shared: &Shared, cluster: &str, id: &str) -> String {
     let is_it = shared.region.cluster(cluster).is_some_and(|found| found.id == id);
     let all = shared.simulator.access_mappings(shared.region.name(), cluster);

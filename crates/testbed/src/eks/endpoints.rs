@@ -1,7 +1,8 @@
-//! AWS as the authenticators of EKS's clusters reach it: a proxy (`HTTPS_PROXY`) behind which each host of AWS is the simulated one.
+//! AWS as the authenticators of EKS's clusters reach it: a proxy (`HTTPS_PROXY`) behind which each host of AWS is the
+//! simulated one.
 //!
-//! aws-iam-authenticator sends tokens to the hosts of STS that they name, over TLS. So the proxy shows a certificate for whatever
-//! host it is asked for, of an authority that only the authenticators trust, and passes on what is inside.
+//! aws-iam-authenticator sends tokens to the hosts of STS that they name, over TLS. So the proxy shows a certificate
+//! for whatever host it is asked for, of an authority that only the authenticators trust, and passes on what is inside.
 
 use crate::pki::{Pki, write};
 use anyhow::{Context as _, Result, bail, ensure};
@@ -68,7 +69,7 @@ impl Endpoints {
     }
 }
 
-/// Answers until the task is aborted; open connections end with it.
+/// Serves until the task is aborted; open connections end with it.
 async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     let mut connections = JoinSet::new();
     loop {
@@ -98,7 +99,7 @@ async fn connection(mut stream: TcpStream, shared: &Shared) -> Result<()> {
     Ok(())
 }
 
-/// The head of the request to the proxy: the client waits for the answer before it says more.
+/// The head of the request to the proxy: the client waits for the response before it sends more.
 async fn head(stream: &mut TcpStream) -> Result<String> {
     let mut head = Vec::new();
     while !head.ends_with(END) {

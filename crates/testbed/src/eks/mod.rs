@@ -1,17 +1,19 @@
 //! A real kube-apiserver behind each cluster of the simulated EKS.
 //!
 //! [`ClusterServers`] watches the clusters of a region. For one that is created it starts etcd, kube-apiserver and
-//! kube-controller-manager, with an authority of their own, and tells the simulator endpoint and authority. Clusters stay
-//! CREATING until then (`waits_for_server`), so that no client ever sees another endpoint. When a cluster is gone its server
-//! ends; all end with the process, whatever ends it.
+//! kube-controller-manager, with an authority of their own, and reports endpoint and authority to the simulator.
+//! Clusters stay CREATING until then (`waits_for_server`), so that no client ever sees another endpoint. When a cluster
+//! is deleted its server ends; all end with the process, whatever ends it.
 //!
 //! What is as on EKS, and what is not:
 //! * The version is that of the test bed's kube-apiserver, whatever the version of the cluster, also after its update.
-//! * Tokens are reviewed by the real aws-iam-authenticator ([`authenticator`]), which reaches the simulated STS and EC2 under the names
-//!   that AWS has ([`endpoints`]). No review is remembered but by kube-apiserver itself: for ten seconds, if the token was good.
-//! * Access policies become bindings to the roles of RBAC that they are modelled after ([`rights`]), as late as the simulated EKS
-//!   applies them (`policies_apply_after`, `policies_apply_spread`). What aws-auth holds is not read.
-//! * Instances whose user data names a cluster join it with the credentials of their own role, over its endpoint ([`nodes`]).
+//! * Tokens are reviewed by the real aws-iam-authenticator ([`authenticator`]), which reaches the simulated STS and EC2
+//!   under the names that AWS has ([`endpoints`]). No review is remembered but by kube-apiserver itself: for ten
+//!   seconds, if the token was good.
+//! * Access policies become bindings to the roles of RBAC that they are modelled after ([`rights`]), as late as the
+//!   simulated EKS applies them (`policies_apply_after`, `policies_apply_spread`). The ConfigMap aws-auth is not read.
+//! * Instances whose user data names a cluster join it with the credentials of their own role, over its endpoint
+//!   ([`nodes`]).
 //! * Endpoint access and security groups do not matter: every server is on loopback.
 
 mod authenticator;
@@ -40,13 +42,13 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// How often the clusters are looked at.
+/// How often the clusters are read.
 const TICK: Duration = Duration::from_millis(200);
 /// How long to leave a cluster alone whose server did not start.
 const RETRY: Duration = Duration::from_secs(5);
 /// How long a server takes to start, generously: a machine may be busy with a build.
 const STARTED: Duration = Duration::from_mins(3);
-/// A cluster by name and by the id that only it has: one of the same name that is made later is another one.
+/// A cluster by name and by the id that only it has: one of the same name that is created later is another one.
 type Key = (String, String);
 /// The servers that run.
 type Servers = Arc<Mutex<BTreeMap<Key, Arc<ClusterServer>>>>;
@@ -63,8 +65,8 @@ pub struct ClusterServers {
 }
 
 impl ClusterServers {
-    /// Starts watching the clusters of a region of a simulated AWS; logs, keys and stores are below `folder`. From now on
-    /// clusters of that region wait for their servers.
+    /// Starts watching the clusters of a region of a simulated AWS; logs, keys and stores are below `folder`. From now
+    /// on clusters of that region wait for their servers.
     pub async fn start(
         aws: &foo_simulator::Simulator,
         region: &str,
@@ -86,7 +88,7 @@ impl ClusterServers {
         let mut tasks = JoinSet::new();
         let (alive, ended) = watch::channel(());
         let servers = Servers::default();
-        tasks.spawn(look_after(Arc::clone(&shared), Arc::clone(&servers), ended));
+        tasks.spawn(reconcile_servers(Arc::clone(&shared), Arc::clone(&servers), ended));
         Ok(Self { shared, servers, _tasks: tasks, _alive: alive })
     }
 
@@ -121,7 +123,7 @@ impl ClusterServers {
 }
 
 /// Starts and ends servers as the clusters come and go.
-async fn look_after(shared: Arc<Shared>, servers: Servers, ended: watch::Receiver<()>) {
+async fn reconcile_servers(shared: Arc<Shared>, servers: Servers, ended: watch::Receiver<()>) {
     let runtime = Handle::current();
     let mut starting: BTreeSet<Key> = BTreeSet::new();
     let mut starts = JoinSet::new();
@@ -168,18 +170,18 @@ fn folder_of(name: &str, id: &str) -> String {
     format!("{name}-{}", id.get(..8).unwrap_or(id))
 }
 
-/// Starts the server of a cluster and tells the simulator of it.
+/// Starts the server of a cluster and reports it to the simulator.
 async fn start(shared: &Arc<Shared>, servers: &Servers, key: &Key) {
     let (name, id) = key;
     let folder = shared.folder.join(folder_of(name, id));
     match ClusterServer::start(shared, name, id, &folder).await {
         Ok(server) => {
             let address = server.address();
-            // Before the simulator tells of it: who sees the endpoint may ask for the server at once.
+            // Before the simulator reports it: a client that sees the endpoint may request the server at once.
             lock(servers).insert(key.clone(), Arc::new(server));
             let still = shared.region.cluster(name).is_some_and(|cluster| &cluster.id == id);
             if let Err(error) = shared.region.set_cluster_server(name, still.then_some(address)) {
-                tracing::info!(cluster = name, %error, "gone before its API server ran");
+                tracing::info!(cluster = name, %error, "deleted before its API server ran");
             }
         }
         Err(error) => {

@@ -1,9 +1,9 @@
 //! The nodes of a cluster: instances whose user data names it, and which get in with it.
 //!
-//! An instance reads its user data as its family does (`foo-bootstrap`), and asks the endpoint in there for its Node: over TLS
-//! with the authority in there, with a token of the role in its instance profile for the cluster's name in there, and with the
-//! rights of a node. Whatever of that is wrong keeps it out, in the words of what refuses it; it tries again, as kubelets do.
-//! Once its Node is there the stand-in keeps it with the test bed's own rights.
+//! An instance reads its user data as its family does (`foo-bootstrap`), and asks the endpoint in there for its Node:
+//! over TLS with the authority in there, with a token of the role in its instance profile for the cluster's name in
+//! there, and with the rights of a node. Whatever of that is wrong keeps it out, in the words of what refuses it; it
+//! tries again, as kubelets do. Once its Node is there the stand-in keeps it with the test bed's own rights.
 //!
 //! The kubelet's version is that in the image's name.
 
@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 
 /// How long a node waits after it was refused.
 const RETRY: Duration = Duration::from_secs(1);
-/// How long an endpoint has to answer.
+/// How long an endpoint has to respond.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Nodes that register at a time.
 const CONCURRENCY: usize = 4;
@@ -38,7 +38,7 @@ const CONCURRENCY: usize = 4;
 pub(super) struct ClusterNodes {
     shared: Arc<Shared>,
     cluster: String,
-    /// Those that got in: a Node that somebody deletes stays away, as after a real kubelet registered once.
+    /// Those that joined: a Node that a user deletes stays away, as after a real kubelet registered once.
     joined: Mutex<BTreeSet<InstanceId>>,
     tried: Mutex<BTreeMap<InstanceId, Instant>>,
 }
@@ -86,7 +86,7 @@ impl ClusterNodes {
         let refusal = match asked {
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some(format!("{error:#}")),
-            Err(_) => Some(format!("{} does not answer", seen.endpoint)),
+            Err(_) => Some(format!("{} does not respond", seen.endpoint)),
         };
         let mut refused = lock(&self.shared.refused_nodes);
         match refusal {
@@ -136,8 +136,8 @@ impl ClusterNodes {
     }
 }
 
-/// The version in the name of an image, with the suffix of EKS's builds if it has one: `v1.34.0` in `foo-node-v1.34.0-x86_64`,
-/// `v1.34.2-eks-113cf36` in `foo-node-v1.34.2-eks-113cf36-x86_64`.
+/// The version in the name of an image, with the suffix of EKS's builds if it has one: `v1.34.0` in
+/// `foo-node-v1.34.0-x86_64`, `v1.34.2-eks-113cf36` in `foo-node-v1.34.2-eks-113cf36-x86_64`.
 fn version_in(image: &str) -> Option<String> {
     let is_version = |part: &str| {
         let numbers: Vec<&str> = part.strip_prefix('v').unwrap_or_default().split('.').collect();
@@ -151,7 +151,7 @@ fn version_in(image: &str) -> Option<String> {
     }
 }
 
-/// Notes why instances are no nodes that no cluster could let in.
+/// Records why instances that no cluster could admit are no nodes.
 pub(super) fn note_hopeless(shared: &Shared) {
     let instances = shared.region.in_service_instances();
     let clusters: BTreeSet<String> =

@@ -1,6 +1,6 @@
-//! Access policies as RBAC: what a policy allows is bound to a group that the authenticator gives to whoever comes by the access
-//! entry. EKS has an authorizer of its own for that; its policies are modelled after the roles that Kubernetes brings (EKS User
-//! Guide, "Review access policy permissions").
+//! Access policies as RBAC: what a policy allows is bound to a group that the authenticator assigns to users of the
+//! access entry. EKS has an authorizer of its own for that; its policies are modelled after the roles that Kubernetes
+//! brings (EKS User Guide, "Review access policy permissions").
 
 use anyhow::{Context as _, Result};
 use foo_model::Timestamp;
@@ -17,7 +17,7 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// How often the entries are looked at.
+/// How often the entries are read.
 const TICK: Duration = Duration::from_millis(300);
 /// What AmazonEKSAdminViewPolicy allows: Kubernetes has no role of the kind.
 const ADMIN_VIEW: &str = "foo.test:admin-view";
@@ -96,7 +96,7 @@ impl Binding {
     }
 }
 
-/// Takes one status for success: what is wanted is the case already.
+/// Takes one status for success: the requested state exists already.
 fn but_not(result: Result<(), Error>, code: u16) -> Result<(), Error> {
     match result {
         Err(Error::Api(status)) if status.code == code => Ok(()),
@@ -104,7 +104,7 @@ fn but_not(result: Result<(), Error>, code: u16) -> Result<(), Error> {
     }
 }
 
-/// Whether any policy of these entries holds in namespaces only.
+/// Whether any policy of these entries applies to namespaces only.
 fn names_namespaces(entries: &[AccessEntry]) -> bool {
     let mut policies = entries.iter().flat_map(|entry| entry.policies.values());
     policies.any(|association| matches!(association.scope, AccessScope::Namespaces(_)))
@@ -143,7 +143,7 @@ pub(super) async fn prepare(client: &Client) -> Result<()> {
     roles.patch(ADMIN_VIEW, &params, &Patch::Apply(role)).await.context("making a role").map(drop)
 }
 
-/// Keeps the bindings of a cluster as its access entries say, until the task is aborted.
+/// Keeps the bindings of a cluster in line with its access entries, until the task is aborted.
 pub(super) async fn keep(region: RegionHandle, cluster: String, id: String, client: Client) {
     let mut there = BTreeSet::new();
     loop {

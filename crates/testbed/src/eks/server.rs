@@ -29,7 +29,7 @@ impl ClusterServer {
     pub(super) async fn start(shared: &Arc<Shared>, name: &str, id: &str, folder: &Path) -> Result<Self> {
         std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
         let cluster = shared.region.cluster(name).filter(|cluster| cluster.id == id);
-        let cluster = cluster.with_context(|| format!("the cluster {name} is gone"))?;
+        let cluster = cluster.with_context(|| format!("the cluster {name} does not exist"))?;
         let authenticator = Authenticator::start(shared, name, id, folder).await?;
         let args = [
             format!("--authentication-token-webhook-config-file={}", authenticator.kubeconfig().display()),
@@ -68,7 +68,7 @@ impl ClusterServer {
         self.authenticator.refusals()
     }
 
-    /// Endpoint and authority, as EKS tells them.
+    /// Endpoint and authority, as EKS reports them.
     pub(super) fn address(&self) -> Address {
         Address {
             endpoint: format!("https://127.0.0.1:{}", self.api.port()),

@@ -25,7 +25,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// What the user data of an instance says.
+    /// The content of an instance's user data.
     pub(super) fn user_data_of(&self, instance: &NodeInstance) -> Arc<UserData> {
         self.user_data.of(instance, &self.region)
     }

@@ -1,7 +1,7 @@
-//! What the user data of instances says of clusters.
+//! Which cluster the user data of instances names.
 //!
-//! The family is guessed from the user data, because the simulated images have none: a NodeConfig is read by nodeadm, settings
-//! in TOML by Bottlerocket.
+//! The family is guessed from the user data, because the simulated images have none: a NodeConfig is read by nodeadm,
+//! settings in TOML by Bottlerocket.
 
 use crate::lock;
 use base64::Engine as _;
@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// What an instance's user data says of a cluster.
+/// Which cluster an instance's user data names.
 #[derive(Debug)]
 pub(crate) enum UserData {
     /// Nothing: it is not for nodes of EKS, or there is none.
@@ -25,8 +25,8 @@ pub(crate) enum UserData {
 }
 
 impl UserData {
-    /// What an instance with this user data, in base64, would do. What it does not have itself, it fetches; nothing as long as
-    /// that fails, since an instance tries again.
+    /// What an instance with this user data, in base64, would do. What it does not have itself, it fetches; nothing as
+    /// long as that fails, since an instance tries again.
     pub(super) fn read(
         encoded: Option<&str>,
         fetch: impl FnOnce(&Stored) -> Result<Vec<u8>, String>,
@@ -77,7 +77,7 @@ impl UserData {
 pub(crate) struct UserDataCache(Mutex<BTreeMap<InstanceId, Arc<UserData>>>);
 
 impl UserDataCache {
-    /// What the user data of an instance of this region says.
+    /// The content of the user data of an instance of this region.
     pub(crate) fn of(&self, instance: &NodeInstance, region: &RegionHandle) -> Arc<UserData> {
         if let Some(known) = lock(&self.0).get(&instance.id) {
             return Arc::clone(known);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_in_s3_is_fetched_before_it_says_anything() {
+    fn user_data_in_s3_are_fetched_before_they_are_read() {
         let whole = "[settings]\n";
         let stored = Stored {
             url: "https://nodes.s3.eu-central-1.amazonaws.com/a/foo-user-data/ns_%281%29/0f".into(),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn user_data_says_whether_it_is_for_a_cluster_of_eks() {
+    fn user_data_show_whether_they_are_for_an_eks_cluster() {
         let toml = "[settings.kubernetes]\n\
             api-server = \"https://127.0.0.1:6443\"\n\
             cluster-certificate = \"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJnVENDQVNlZ0F3SUJBZ0lCCi0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0K\"\n\

@@ -1,4 +1,4 @@
-//! Carries out what was decided. Every action may be late or repeated: "it is gone" and "it is done already" are
+//! Carries out what was decided. Every action may be late or repeated: "does not exist" and "done already" are
 //! no errors, and whatever failed is decided again in the next round.
 
 use super::model::Action;

@@ -1,7 +1,7 @@
 //! What to do next about Nodes, as a pure function of what is seen; the rules for pods are in `pods`.
 //!
-//! Each rule looks at the objects as they are and asks for one write, so a write that was lost, or that somebody
-//! else undid, is asked for again in the next round. [`Memory`] holds only what objects do not tell: when something
+//! Each rule reads the objects as they are and asks for one write, so a write that was lost, or that another
+//! user undid, is requested again in the next round. [`Memory`] has only what objects do not show: when something
 //! was first seen, and what has already been reported.
 
 use super::model::{Action, Decided, Host, Join, Kubelet, KubeletOptions, Now, View};
@@ -49,14 +49,14 @@ pub(super) fn decide(memory: &mut Memory, view: &View<'_>, options: &KubeletOpti
         let node = node.filter(|node| provider_id(node) == Some(&life.spec.provider_id));
         let kubelet = match life.gone {
             Some(since) => Kubelet::Gone(since),
-            None if view.silenced.contains(&life.spec.name) => Kubelet::Silent,
+            None if view.stopped.contains(&life.spec.name) => Kubelet::Stopped,
             None => Kubelet::Works,
         };
         match (node, kubelet) {
             (None, Kubelet::Works) => join(life, options, now.steady, &mut decided),
             (None, _) => {}
             (Some(node), Kubelet::Works) => keep_ready(life, node, options, &mut decided),
-            (Some(node), Kubelet::Silent) => keep_unknown(node, &mut decided),
+            (Some(node), Kubelet::Stopped) => keep_unknown(node, &mut decided),
             (Some(node), Kubelet::Gone(since)) => {
                 let lingered =
                     options.node_lingers.is_some_and(|time| now.steady.duration_since(since) >= time);
@@ -67,7 +67,7 @@ pub(super) fn decide(memory: &mut Memory, view: &View<'_>, options: &KubeletOpti
                 }
             }
         }
-        // A running instance wins its name over one that is gone.
+        // A running instance takes its name from a terminated one.
         let host = Host { node, provider_id: &life.spec.provider_id, kubelet };
         if life.gone.is_none() || !hosts.contains_key(life.spec.name.as_str()) {
             hosts.insert(life.spec.name.as_str(), host);
@@ -91,7 +91,7 @@ fn remember_instances(
             joined: false,
             gone: None,
         });
-        // A kubelet registers once. If somebody deletes the Node of a running instance it stays deleted; only if we
+        // A kubelet registers once. If a user deletes the Node of a running instance it stays deleted; only if we
         // started after the kubelet did, its Node is how we know.
         life.joined |= nodes.get(&spec.name).is_some_and(|node| provider_id(node) == Some(&spec.provider_id));
     }

@@ -14,7 +14,7 @@ struct World {
     running: Vec<NodeSpec>,
     nodes: BTreeMap<String, Value>,
     pods: BTreeMap<String, Value>,
-    silenced: BTreeSet<String>,
+    stopped: BTreeSet<String>,
     deaths: Vec<PodDeath>,
     elapsed: Duration,
     start: Option<Instant>,
@@ -63,7 +63,7 @@ impl World {
         let parse = |values: &BTreeMap<String, Value>| values.values().cloned().collect::<Vec<_>>();
         let nodes: Vec<Arc<Node>> = serde_json::from_value(json!(parse(&self.nodes))).map(arcs).unwrap();
         let pods: Vec<Arc<Pod>> = serde_json::from_value(json!(parse(&self.pods))).map(arcs).unwrap();
-        let view = View { running: &self.running, nodes: &nodes, pods: &pods, silenced: &self.silenced };
+        let view = View { running: &self.running, nodes: &nodes, pods: &pods, stopped: &self.stopped };
         let start = *self.start.get_or_insert_with(Instant::now);
         let now = Now { steady: start + self.elapsed, wall: Timestamp::UNIX_EPOCH };
         let decided = decide(&mut self.memory, &view, &self.options, now);
@@ -139,7 +139,7 @@ fn a_new_instance_gets_a_ready_node_without_taints() {
 }
 
 #[test]
-fn an_instance_joins_when_the_options_say_so() {
+fn an_instance_joins_at_the_time_in_the_options() {
     let mut world = World::default();
     world.options.join = Arc::new(|spec| match spec.name.as_str() {
         "late" => Join::After(Duration::from_secs(30)),
@@ -194,7 +194,7 @@ fn a_pod_goes_only_where_its_node_selector_and_tolerations_allow() {
 }
 
 #[test]
-fn an_evicted_pod_ends_in_time_on_a_living_instance() {
+fn an_evicted_pod_terminates_in_time_on_a_running_instance() {
     let mut world = World::with_nodes(&["a"]);
     world.options.pod_shutdown = Duration::from_secs(20);
     world.pod("p");
@@ -209,7 +209,7 @@ fn an_evicted_pod_ends_in_time_on_a_living_instance() {
 }
 
 #[test]
-fn pods_on_an_instance_that_goes_away_are_lost_or_cut_short() {
+fn pods_on_a_terminating_instance_are_lost_or_cut_short() {
     let mut world = World::with_nodes(&["a"]);
     world.options.pod_shutdown = Duration::from_secs(20);
     world.pod("running");
@@ -243,16 +243,16 @@ fn pods_of_daemonsets_and_finished_pods_are_not_missed() {
 }
 
 #[test]
-fn a_silent_kubelet_neither_reports_nor_finishes_anything_until_restored() {
+fn a_stopped_kubelet_neither_reports_nor_finishes_anything_until_restored() {
     let mut world = World::with_nodes(&["a"]);
     world.pod("p");
     world.settle();
-    world.silenced.insert("a".to_owned());
+    world.stopped.insert("a".to_owned());
     world.settle();
     world.evict("p");
     world.later(3600);
     assert_eq!((world.ready("a"), world.pods.len(), world.deaths.len()), ("Unknown", 1, 0));
-    world.silenced.clear();
+    world.stopped.clear();
     world.settle();
     assert_eq!(world.ready("a"), "True");
     assert_eq!(world.nodes["a"]["spec"]["taints"], json!([]));
@@ -260,7 +260,7 @@ fn a_silent_kubelet_neither_reports_nor_finishes_anything_until_restored() {
 }
 
 #[test]
-fn when_core_deletes_the_node_first_its_pods_go_too() {
+fn when_core_deletes_the_node_first_its_pods_are_deleted_too() {
     let mut world = World::with_nodes(&["a"]);
     world.options.node_lingers = None;
     world.pod("p");
@@ -275,7 +275,7 @@ fn when_core_deletes_the_node_first_its_pods_go_too() {
 }
 
 #[test]
-fn nodes_without_an_instance_are_left_alone() {
+fn nodes_without_an_instance_are_not_changed() {
     let mut world = World::default();
     let spec = NodeSpec::new("by-hand", "aws:///a/i-0");
     world.nodes.insert("by-hand".to_owned(), super::super::objects::node(&spec));

@@ -1,4 +1,4 @@
-//! Which instances run: the seam to whatever plays the cloud.
+//! Which instances run: the seam to the simulated cloud.
 
 use crate::lock;
 use anyhow::Result;
@@ -39,8 +39,8 @@ impl NodeSpec {
 /// Knows which instances run.
 #[async_trait::async_trait]
 pub trait Instances: Send + Sync + 'static {
-    /// The instances whose operating system is up: from the end of booting until the instance is terminated, so
-    /// also while a lifecycle hook holds it. Asked several times a second. An error keeps the last answer in force.
+    /// The instances whose operating system is up: from the end of booting until the instance is terminated, so also
+    /// while it waits for a lifecycle hook. Read several times a second. An error keeps the last response in force.
     async fn running(&self) -> Result<Vec<NodeSpec>>;
 }
 
@@ -56,7 +56,7 @@ impl InstanceList {
         lock(&self.by_provider_id).insert(spec.provider_id.clone(), spec);
     }
 
-    /// An instance is gone at once. Returns whether there was one.
+    /// Removes an instance at once. Returns whether there was one.
     pub fn terminate(&self, provider_id: &str) -> bool {
         lock(&self.by_provider_id).remove(provider_id).is_some()
     }

@@ -1,6 +1,6 @@
-//! Stands in for kubelets, for the scheduler, and for the controllers that clean up after an instance that is gone.
+//! Stands in for kubelets, for the scheduler, and for the controllers that clean up after a terminated instance.
 //!
-//! Told which instances run, it keeps a Node for each, binds pending pods to ready Nodes, runs them, and finishes
+//! Given the running instances, it keeps a Node for each, binds pending pods to ready Nodes, runs them, and finishes
 //! those that are being deleted, as a kubelet would after the containers ended. It writes down how each pod ended:
 //! evicted in time, or lost with its instance ([`Kubelets::undrained`]): what a provider that drains must keep empty.
 //!
@@ -35,7 +35,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-/// How often the instances are asked for, and timers looked at. Changes of Nodes and Pods are acted on at once.
+/// How often the instances are asked for, and timers read. Changes of Nodes and Pods are acted on at once.
 const TICK: Duration = Duration::from_millis(200);
 /// A burst of watch events is one round, not a hundred.
 const GATHER: Duration = Duration::from_millis(10);
@@ -53,7 +53,7 @@ pub struct Kubelets {
 #[derive(Debug)]
 struct Shared {
     options: Mutex<KubeletOptions>,
-    silenced: Mutex<BTreeSet<String>>,
+    stopped: Mutex<BTreeSet<String>>,
     deaths: Mutex<Vec<PodDeath>>,
     wake: Notify,
 }
@@ -63,7 +63,7 @@ impl Kubelets {
     pub fn start(client: Client, instances: impl Instances, options: KubeletOptions) -> Self {
         let shared = Arc::new(Shared {
             options: Mutex::new(options),
-            silenced: Mutex::default(),
+            stopped: Mutex::default(),
             deaths: Mutex::default(),
             wake: Notify::new(),
         });
@@ -84,8 +84,8 @@ impl Kubelets {
 
     /// The kubelet of this Node stops: its Node becomes Ready=Unknown, its pods keep running, and evicted ones are
     /// not finished. The instance lives on.
-    pub fn silence(&self, node: &str) {
-        lock(&self.shared.silenced).insert(node.to_owned());
+    pub fn stop_heartbeats(&self, node: &str) {
+        lock(&self.shared.stopped).insert(node.to_owned());
         self.shared.wake.notify_one();
     }
 
@@ -94,7 +94,7 @@ impl Kubelets {
         lock(&self.shared.deaths).clone()
     }
 
-    /// The pods that went away with their instance although a drain would have moved them first.
+    /// The pods that were lost with their instance although a drain would have moved them first.
     ///
     /// Not among them: pods that had already finished, and pods of DaemonSets and of the Node itself, which a drain
     /// leaves alone.
@@ -131,8 +131,8 @@ async fn keep_going(
     nodes: reflector::Store<Node>,
     pods: reflector::Store<Pod>,
 ) {
-    // Without the first lists every Node would look new and every pod unknown.
-    #[expect(clippy::disallowed_methods, reason = "nobody else waits for these two")]
+    // Without the first lists every Node would seem new and every pod unknown.
+    #[expect(clippy::disallowed_methods, reason = "no other task waits for these two")]
     if nodes.wait_until_ready().await.is_err() || pods.wait_until_ready().await.is_err() {
         return;
     }
@@ -153,7 +153,7 @@ async fn keep_going(
         {
             tokio::time::sleep(RETRY).await;
         }
-        // Woken or not is the same: the next round looks at everything again.
+        // Woken or not is the same: the next round reads everything again.
         drop(tokio::time::timeout(TICK, shared.wake.notified()).await);
         tokio::time::sleep(GATHER).await;
     }
@@ -175,8 +175,8 @@ async fn one_round(
         pods = fresh.map_err(|_| act::Failed)?.items.into_iter().map(Arc::new).collect();
     }
     let options = lock(&shared.options).clone();
-    let silenced = lock(&shared.silenced).clone();
-    let view = View { running, nodes: &nodes.state(), pods: &pods, silenced: &silenced };
+    let stopped = lock(&shared.stopped).clone();
+    let view = View { running, nodes: &nodes.state(), pods: &pods, stopped: &stopped };
     let now = Now { steady: Instant::now(), wall: Timestamp::now() };
     let decided = decide::decide(memory, &view, &options, now);
     for death in &decided.deaths {

@@ -1,4 +1,4 @@
-//! What kubelets and pods are told, what is seen of them, and what may be decided about them.
+//! Input of kubelets and pods, their observed state, and the decisions about them.
 
 use super::NodeSpec;
 use jiff::Timestamp;
@@ -30,9 +30,9 @@ pub struct KubeletOptions {
     pub pod_shutdown: Duration,
     /// Room for pods on each Node.
     pub pods_per_node: usize,
-    /// After an instance is gone its Node is Ready=Unknown; after this time the Node and its pods are deleted, as the
-    /// cloud's node controller and the pod garbage collector would (they need about a minute). None: never.
-    /// Cluster API usually deletes the Node first.
+    /// After an instance is terminated its Node is Ready=Unknown; after this time the Node and its pods are deleted, as
+    /// the cloud's node controller and the pod garbage collector would (they need about a minute). None: never. Cluster
+    /// API usually deletes the Node first.
     pub node_lingers: Option<Duration>,
 }
 
@@ -66,9 +66,9 @@ pub enum PodEnd {
     Evicted,
     /// Deleted without an eviction (scaled down, replaced), and its containers ended before its instance did.
     Deleted,
-    /// It was being evicted or deleted, but its instance went away before its containers had ended.
+    /// It was being evicted or deleted, but its instance was terminated before its containers had ended.
     CutShort,
-    /// Its instance went away while it ran: nobody had evicted it.
+    /// Its instance was terminated while it ran: it had not been evicted.
     Lost,
 }
 
@@ -107,7 +107,7 @@ pub(super) struct View<'a> {
     pub(super) running: &'a [NodeSpec],
     pub(super) nodes: &'a [Arc<Node>],
     pub(super) pods: &'a [Arc<Pod>],
-    pub(super) silenced: &'a BTreeSet<String>,
+    pub(super) stopped: &'a BTreeSet<String>,
 }
 
 /// The time, given from outside so that tests need not wait.
@@ -152,8 +152,8 @@ pub(super) struct Decided {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kubelet {
     Works,
-    Silent,
-    /// The instance went away at this time.
+    Stopped,
+    /// The instance was terminated at this time.
     Gone(Instant),
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn node(spec: &NodeSpec) -> Value {
     })
 }
 
-/// Status of a healthy Node. Cluster API wants the three pressures denied, not just absent.
+/// Status of a healthy Node. Cluster API requires the three pressures to be False, not just absent.
 pub(super) fn ready_status(spec: &NodeSpec, version: &str, pods: usize, now: &str) -> Value {
     let room = json!({"cpu": "2", "memory": "8Gi", "pods": pods.to_string()});
     json!({"status": {
@@ -53,7 +53,7 @@ pub(super) fn ready_status(spec: &NodeSpec, version: &str, pods: usize, now: &st
     }})
 }
 
-/// What the node lifecycle controller writes about a Node whose kubelet is silent.
+/// What the node lifecycle controller writes about a Node whose kubelet has stopped.
 pub(super) fn unknown_status(now: &str) -> Value {
     let kinds = ["MemoryPressure", "DiskPressure", "PIDPressure", "Ready"];
     let conditions = kinds.map(|kind| condition(kind, "Unknown", "NodeStatusUnknown", now));
@@ -76,7 +76,7 @@ pub(super) fn running_status(pod: &Pod, now: &str) -> Value {
     }})
 }
 
-/// Status of a pod on a Node that does not answer any more.
+/// Status of a pod on a Node that no longer responds.
 pub(super) fn unready_status(now: &str) -> Value {
     json!({"status": {"conditions": [condition("Ready", "False", "NodeNotReady", now)]}})
 }

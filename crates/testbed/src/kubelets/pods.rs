@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// A binding that the watch has not shown by then was refused; the pod is placed again.
 const BINDING: Duration = Duration::from_secs(2);
 
-/// What the objects do not tell, by UID.
+/// What the objects do not show, by UID.
 #[derive(Default)]
 pub(super) struct PodMemory {
     bound: BTreeMap<String, Instant>,
@@ -87,18 +87,20 @@ fn on_node(
     match around.hosts.get(node) {
         Some(host) => match host.kubelet {
             Kubelet::Works => run(memory, pod, uid, host.provider_id, around, decided),
-            Kubelet::Silent => set_unready(pod, decided),
+            Kubelet::Stopped => set_unready(pod, decided),
             Kubelet::Gone(since) => {
                 report(memory, pod, uid, Some(host.provider_id), lost, around, decided);
-                let gone_for = around.now.steady.duration_since(since);
-                if host.node.is_none() || around.options.node_lingers.is_some_and(|time| gone_for >= time) {
+                let terminated_for = around.now.steady.duration_since(since);
+                if host.node.is_none()
+                    || around.options.node_lingers.is_some_and(|time| terminated_for >= time)
+                {
                     decided.actions.push(Action::RemovePod(Arc::clone(pod)));
                 } else {
                     set_unready(pod, decided);
                 }
             }
         },
-        // Of an instance before our time, or made by hand: nobody here runs that pod.
+        // Of an earlier instance, or created by hand: no kubelet here runs that pod.
         None if around.nodes.contains_key(node) => {}
         None => {
             report(memory, pod, uid, None, lost, around, decided);

@@ -1,35 +1,35 @@
-//! The main job, end to end: played on real components and a simulated AWS, narrated, and verified by looking at real objects.
-//! There are two stories: [`Plot::Pools`], a pool on an API server that exists, and [`Plot::Eks`], a whole cluster on EKS. The demo
-//! plays either; an end-to-end test plays the first.
+//! The main job, end to end: run on real components and a simulated AWS, reported step by step, and verified on real
+//! objects. There are two stories: [`Scenario::Pools`], a pool on an API server that exists, and [`Scenario::Eks`], a
+//! whole cluster on EKS. The demo runs either; an end-to-end test runs the first.
 //!
 //! Every step fails with what was seen instead of what should have been. Steps build on each other.
 
 mod eks;
 mod pools;
-mod scene;
+mod reporter;
+mod step;
 mod terminal;
-mod voice;
 
 pub use eks::manifest_path;
 pub use pools::{CLUSTER, POOL, template_arguments};
+pub use reporter::{Reporter, Summary, Verbose};
 pub use terminal::exports;
-pub use voice::{Narrator, Summary, Voice};
 
 use crate::world::{Restarts, World, WorldOptions};
 use anyhow::{Context as _, Result};
-use scene::{Scene, Step, patiently};
 use std::time::Instant;
+use step::{Env, Step, with_progress};
 
-/// Which story is played.
+/// Which story is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Plot {
+pub enum Scenario {
     /// The life of a pool, on an API server that exists.
     Pools,
     /// The life of a cluster on EKS: network, control plane and two pools from one file, an upgrade, deletion.
     Eks,
 }
 
-impl Plot {
+impl Scenario {
     /// What its steps show, in order.
     fn titles(self) -> &'static [&'static str] {
         match self {
@@ -39,54 +39,54 @@ impl Plot {
     }
 }
 
-/// The story, as far as it has been told.
+/// A story and its world, once that is up.
 pub struct Story {
-    plot: Plot,
-    voice: &'static dyn Voice,
+    scenario: Scenario,
+    reporter: &'static dyn Reporter,
     world: Option<World>,
 }
 
 impl Story {
-    /// Nothing has happened yet. The voice also tells of managers that end by themselves, as long as the world is there.
-    pub fn new(plot: Plot, voice: &'static dyn Voice) -> Self {
-        Self { plot, voice, world: None }
+    /// Nothing has happened yet. The reporter also gets a warning for each manager that exits by itself.
+    pub fn new(scenario: Scenario, reporter: &'static dyn Reporter) -> Self {
+        Self { scenario, reporter, world: None }
     }
 
-    /// Plays all steps. After a failure the world is still there, and its logs will stay.
-    pub async fn play(&mut self) -> Result<()> {
+    /// Runs all steps. After a failure the world is still up, and its logs stay.
+    pub async fn run(&mut self) -> Result<()> {
         let started = Instant::now();
-        let played = self.steps().await;
-        match &played {
-            Ok(()) => self.voice.all_held(self.plot.titles().len(), started.elapsed()),
+        let outcome = self.steps().await;
+        match &outcome {
+            Ok(()) => self.reporter.all_passed(self.scenario.titles().len(), started.elapsed()),
             Err(_) => {
                 if let Some(world) = &self.world {
                     world.rig().keep_folder();
                 }
             }
         }
-        played
+        outcome
     }
 
-    /// The world it plays in, once it has been made.
+    /// The world it runs in, once it has been created.
     pub fn world(&self) -> Option<&World> {
         self.world.as_ref()
     }
 
     async fn steps(&mut self) -> Result<()> {
-        let (plot, voice) = (self.plot, self.voice);
-        let first = Step::first(plot.titles(), voice);
-        let restarts = Some(Restarts::told_to(|text| voice.warns(text)));
+        let (scenario, reporter) = (self.scenario, self.reporter);
+        let first = Step::first(scenario.titles(), reporter);
+        let restarts = Some(Restarts::reported_to(|text| reporter.warning(text)));
         let options = WorldOptions { restarts, ..WorldOptions::default() };
-        let world = self.voiced("everything to start", World::start(options)).await;
+        let world = self.reporting("everything to start", World::start(options)).await;
         let world = &*self.world.insert(world.context("step 1")?);
-        let scene = Scene { world, voice };
-        match plot {
-            Plot::Pools => pools::play(&scene, first).await,
-            Plot::Eks => eks::play(&scene, first).await,
+        let env = Env { world, reporter };
+        match scenario {
+            Scenario::Pools => pools::run(&env, first).await,
+            Scenario::Eks => eks::run(&env, first).await,
         }
     }
 
-    async fn voiced<T>(&self, what: &str, waiting: impl Future<Output = T>) -> T {
-        patiently(self.voice, what, waiting).await
+    async fn reporting<T>(&self, what: &str, waiting: impl Future<Output = T>) -> T {
+        with_progress(self.reporter, what, waiting).await
     }
 }

@@ -1,4 +1,4 @@
-//! What somebody types who wants to look at a world from another terminal.
+//! What a user types to inspect a world from another terminal.
 
 use crate::{Tools, World, beside_us};
 use anyhow::{Context as _, Result};
@@ -18,11 +18,11 @@ pub fn exports(world: &World) -> Result<Vec<String>> {
     ])
 }
 
-/// Where the programs are: those of Kubernetes and Cluster API, and ours.
+/// Where the programs are: those of Kubernetes and Cluster API, and the provider's.
 fn folders(tools: &Tools) -> Result<String> {
     let (kubectl, plugin) = (tools.program("kubectl"), beside_us("kubectl-foo")?);
     let folder_of = |program: &std::path::Path| program.parent().map(|folder| folder.display().to_string());
-    let theirs = folder_of(&kubectl).context("kubectl without folder")?;
-    let ours = folder_of(&plugin).context("kubectl-foo without folder")?;
-    Ok(format!("{theirs}:{ours}"))
+    let upstream = folder_of(&kubectl).context("kubectl without folder")?;
+    let own = folder_of(&plugin).context("kubectl-foo without folder")?;
+    Ok(format!("{upstream}:{own}"))
 }

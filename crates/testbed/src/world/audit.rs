@@ -1,5 +1,5 @@
 //! What our managers asked of the API server, from its own audit log: the only witness who did a thing, and the way to
-//! show that nobody wrote anything, or asked for what its role does not give.
+//! show that nothing was written, and nothing requested that a role does not allow.
 
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
@@ -22,7 +22,7 @@ pub struct Request {
     pub namespace: String,
     /// Name of the object.
     pub name: String,
-    /// HTTP status of the answer.
+    /// HTTP status of the response.
     pub code: u16,
 }
 
@@ -32,7 +32,7 @@ struct Event {
     user: User,
     verb: String,
     object_ref: Option<Object>,
-    response_status: Option<Answer>,
+    response_status: Option<Response>,
     #[serde(default)]
     annotations: BTreeMap<String, String>,
 }
@@ -52,7 +52,7 @@ struct Object {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct Response {
     code: u16,
 }
 
@@ -91,8 +91,8 @@ pub(super) fn forbidden(folder: &Path) -> Result<Vec<Request>> {
     Ok(events(folder)?.filter(is_forbidden).map(request).collect())
 }
 
-/// Requests for which there is no right at all: the same, for an object of whatever name, was never allowed. An API server that
-/// has just started knows no roles yet, and refuses everything.
+/// Requests for which there is no right at all: the same, for an object of whatever name, was never allowed. An API
+/// server that has just started knows no roles yet, and refuses everything.
 pub(super) fn never_allowed(folder: &Path) -> Result<Vec<Request>> {
     let of = |event: &Event| {
         let object = event.object_ref.as_ref();
@@ -106,7 +106,7 @@ pub(super) fn never_allowed(folder: &Path) -> Result<Vec<Request>> {
     Ok(events(folder)?.filter(never).map(request).collect())
 }
 
-/// Whether the authorizer said no. A status of 403 may also come from admission, for instance in a namespace that is
+/// Whether the authorizer denied it. A status of 403 may also come from admission, for instance in a namespace that is
 /// being deleted.
 fn is_forbidden(event: &Event) -> bool {
     event.annotations.get("authorization.k8s.io/decision").is_some_and(|decision| decision == "forbid")
@@ -128,6 +128,6 @@ fn request(event: Event) -> Request {
         resource: if subresource.is_empty() { resource } else { format!("{resource}/{subresource}") },
         namespace,
         name,
-        code: event.response_status.map_or(0, |answer| answer.code),
+        code: event.response_status.map_or(0, |response| response.code),
     }
 }

@@ -1,4 +1,4 @@
-//! The simulated AWS of a world, and what it tells the kubelets.
+//! The simulated AWS of a world, and what it reports to the kubelets.
 //!
 //! Virtual time is real time, so that its clock and the manager's agree; launches and terminations are short instead.
 
@@ -30,7 +30,7 @@ pub const INSTANCE_TYPE: &str = "m7i.large";
 /// Tag on instances that names their cluster.
 const CLUSTER_TAG: &str = "kubernetes.io/cluster/";
 
-/// A simulated AWS that answers HTTP.
+/// A simulated AWS that serves HTTP.
 #[derive(Debug)]
 pub struct Aws {
     handle: Handle,
@@ -55,7 +55,7 @@ impl Aws {
         eks.config_update = Duration::from_secs(3);
         eks.addon = Duration::from_secs(2);
         eks.insights_refresh = Duration::from_secs(2);
-        // Whoever believes an association that EKS lists is refused for a while.
+        // A caller that trusts an association that EKS lists is refused for a while.
         eks.policies_apply_after = Duration::from_secs(1);
         eks.policies_apply_spread = Duration::from_secs(9);
         let handle = Handle::start(config).await.context("starting the simulated AWS")?;
@@ -72,7 +72,7 @@ impl Aws {
         Ok([format!("--events-queue-url={url}"), format!("--events-queue-region={REGION}")])
     }
 
-    /// EC2 wants a spot instance back: it ends in two minutes, drained or not.
+    /// EC2 interrupts a spot instance: it is terminated in two minutes, drained or not.
     pub fn interrupt(&self, id: &str) -> Result<()> {
         self.region.interrupt(&id.into()).with_context(|| format!("interrupting {id}"))
     }
@@ -108,7 +108,7 @@ impl Aws {
         instances
     }
 
-    /// Ends an instance in EC2 behind everybody's back. Its pods are lost, and that is nobody's fault.
+    /// Terminates an instance in EC2. Its pods are lost, which the checks for undrained pods ignore.
     pub fn kill_instance(&self, id: &str) -> Result<()> {
         lock(&self.killed).insert(id.to_owned());
         self.region.kill_instance(&id.into()).with_context(|| format!("killing {id}"))
@@ -196,7 +196,7 @@ pub(super) struct Running {
     pub(super) clusters: Clusters,
     /// Versions of the kubelets on images, where they are not the usual one.
     pub(super) kubelet_versions: BTreeMap<String, String>,
-    /// What their user data says.
+    /// The content of their user data.
     pub(super) user_data: Arc<UserDataCache>,
 }
 

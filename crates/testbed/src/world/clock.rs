@@ -1,6 +1,7 @@
 //! A clock that a test sets: that of one process, by a few lines of C which are loaded into it before libc (Linux).
 //!
-//! Nothing in the product knows of it: what moves is what `clock_gettime` tells the whole process, libraries included.
+//! Nothing in the product knows of it: it changes what `clock_gettime` returns in the whole process, libraries
+//! included.
 
 use crate::commands::run;
 use crate::lock;
@@ -47,7 +48,7 @@ impl MovedClock {
         Ok(clock)
     }
 
-    /// From now on its wall clock differs by so many seconds from the machine's: somebody set it.
+    /// From now on its wall clock differs by this many seconds from the machine's, as if an administrator had set it.
     pub(super) fn set(&self, seconds: i64) -> Result<()> {
         self.write(0, seconds)
     }
@@ -89,7 +90,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_sees_its_clock_moved_both_ways_and_put_right() {
+    async fn a_program_sees_its_clock_moved_both_ways_and_restored() {
         let folder = tempfile::tempdir().unwrap();
         let clock = MovedClock::new(folder.path()).await.unwrap();
         for seconds in [0, 3_600, -86_400, 0] {

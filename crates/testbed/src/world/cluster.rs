@@ -41,7 +41,7 @@ impl World {
         Ok(self.existing_cluster(name, name))
     }
 
-    /// A Cluster that somebody else made.
+    /// A Cluster that exists already.
     pub fn existing_cluster(&self, namespace: &str, name: &str) -> Cluster<'_> {
         Cluster { world: self, namespace: namespace.to_owned(), name: name.to_owned() }
     }
@@ -82,7 +82,7 @@ impl<'w> Cluster<'w> {
         }
     }
 
-    /// Makes a pool with all that belongs to it, and does not wait.
+    /// Creates a pool with all that belongs to it, and does not wait.
     pub async fn pool(&self, name: &str, replicas: u32) -> Result<Pool<'w>> {
         self.pool_with(name, replicas, |_, _| {}).await
     }
@@ -104,7 +104,7 @@ impl<'w> Cluster<'w> {
         Ok(self.existing_pool(name))
     }
 
-    /// A pool that somebody else made, or will make.
+    /// A pool that exists already, or that a test creates by other means.
     pub fn existing_pool(&self, name: &str) -> Pool<'w> {
         Pool::new(self.world, self.pool_name(name))
     }
@@ -169,12 +169,12 @@ impl<'w> Cluster<'w> {
     pub async fn is_gone(&self, timeout: Duration) -> Result<()> {
         let kinds =
             [Kind::Cluster, Kind::FooCluster, Kind::FooControlPlane, Kind::MachinePool, Kind::FooMachinePool];
-        wait_until(&format!("Cluster {} to be gone", self.name), timeout, async || {
+        wait_until(&format!("Cluster {} to be deleted", self.name), timeout, async || {
             let mut left = Vec::new();
             for kind in kinds.into_iter().chain([Kind::Machine, Kind::FooMachine]) {
                 for object in kinds::list(self.world.client(), kind, &self.namespace, "").await? {
-                    let said = condition(&object, "Deleting").or_else(|| condition(&object, "Ready"));
-                    left.push(format!("\n  {kind:?} {} {said:?}", text(&object, "/metadata/name")));
+                    let found = condition(&object, "Deleting").or_else(|| condition(&object, "Ready"));
+                    left.push(format!("\n  {kind:?} {} {found:?}", text(&object, "/metadata/name")));
                 }
             }
             Ok(Probe::when(left.is_empty(), || left.concat()))

@@ -1,5 +1,5 @@
-//! The diagnostics of our managers, seen as by a scraper: over TLS, with the token of a service account that the release's roles
-//! are bound to.
+//! The diagnostics of our managers, seen as by a scraper: over TLS, with the token of a service account that the
+//! release's roles are bound to.
 
 use crate::ApiServer;
 use anyhow::{Context as _, Result};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(15);
 
-/// A token of somebody who may see all diagnostics of the manager whose roles have this prefix.
+/// A token of a user who may see all diagnostics of the manager whose roles have this prefix.
 pub(super) async fn reader(api: &ApiServer, prefix: &str) -> Result<String> {
     let name = format!("{prefix}testbed");
     let binding = |role: &str| {
@@ -29,7 +29,7 @@ pub(super) async fn reader(api: &ApiServer, prefix: &str) -> Result<String> {
     api.service_account_token("default", &name).await
 }
 
-/// Status and text of a page. The certificate is the manager's own, so that nobody can verify it.
+/// Status and text of a page. The certificate is self-signed and not verified.
 pub(super) async fn get(port: u16, token: Option<&str>, path: &str) -> Result<(u16, String)> {
     let mut config = Config::new(format!("https://127.0.0.1:{port}").parse()?);
     config.accept_invalid_certs = true;
@@ -37,10 +37,10 @@ pub(super) async fn get(port: u16, token: Option<&str>, path: &str) -> Result<(u
     config.auth_info.token = token.map(|token| token.to_owned().into());
     let client = Client::try_from(config)?;
     let asked = async {
-        let answer = client.send(http::Request::get(path).body(Body::empty())?).await?;
-        let status = answer.status().as_u16();
-        let text = String::from_utf8(answer.into_body().collect_bytes().await?.to_vec())?;
+        let response = client.send(http::Request::get(path).body(Body::empty())?).await?;
+        let status = response.status().as_u16();
+        let text = String::from_utf8(response.into_body().collect_bytes().await?.to_vec())?;
         anyhow::Ok((status, text))
     };
-    tokio::time::timeout(TIMEOUT, asked).await.with_context(|| format!("{path}: no answer"))?
+    tokio::time::timeout(TIMEOUT, asked).await.with_context(|| format!("{path}: no response"))?
 }

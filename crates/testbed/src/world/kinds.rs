@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 /// Field manager of everything a test writes.
 const WRITER: &str = "foo-testbed";
 
-/// A kind that tests look at.
+/// A kind that tests read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Cluster API's Cluster.
@@ -163,11 +163,11 @@ pub fn number(object: &Value, pointer: &str) -> Option<i64> {
     object.pointer(pointer).and_then(Value::as_i64)
 }
 
-/// A condition of an object: status, reason and message. One that was observed for an earlier generation of the object does not count: it
-/// says nothing about what the object asks for now.
+/// A condition of an object: status, reason and message. One that was observed for an earlier generation of the object
+/// does not count: it does not concern the present spec.
 ///
-/// Controllers of Cluster API write conditions before the rest of the status, in a request of its own. Whoever reads another field of
-/// the status waits for that field, not for a condition.
+/// Controllers of Cluster API write conditions before the rest of the status, in a request of its own. A test that
+/// reads another field of the status waits for that field, not for a condition.
 pub fn condition<'a>(object: &'a Value, kind: &str) -> Option<(&'a str, &'a str, &'a str)> {
     let conditions = object.pointer("/status/conditions")?.as_array()?;
     let found = conditions.iter().find(|condition| text(condition, "/type") == kind)?;

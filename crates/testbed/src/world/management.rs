@@ -7,8 +7,8 @@ use crate::{ApiServer, Capi, CapiOptions, ClusterServer, Controllers};
 use anyhow::Result;
 use std::sync::Arc;
 
-/// A management cluster with Cluster API, our provider and our managers, before the same AWS. It has no Nodes of its own:
-/// those of the Clusters that come here stay where their kubeconfigs say. Dropping it ends everything.
+/// A management cluster with Cluster API, our provider and our managers, before the same AWS. It has no Nodes of its
+/// own: those of the Clusters that come here stay where their kubeconfigs point to. Dropping it stops everything.
 #[derive(Debug)]
 pub struct ManagementCluster {
     // Dropped in this order: a component ends before what it talks to.
@@ -71,7 +71,8 @@ impl World {
         self.management_cluster_on(Host::Own { _controllers: controllers, api: Box::new(api) }).await
     }
 
-    /// Makes a cluster of the simulated EKS a management cluster, as `clusterctl init` does before a cluster is moved into itself.
+    /// Creates a cluster of the simulated EKS a management cluster, as `clusterctl init` does before a cluster is moved
+    /// into itself.
     pub async fn management_cluster_on_eks(&self, server: Arc<ClusterServer>) -> Result<ManagementCluster> {
         self.management_cluster_on(Host::Eks(server)).await
     }
@@ -90,8 +91,8 @@ impl World {
         .await
     }
 
-    /// What kubelets do after `clusterctl upgrade apply`: ends the managers and starts them as the Deployments say now, with
-    /// Cluster API core. The managers' program stays the same.
+    /// What kubelets do after `clusterctl upgrade apply`: stops the managers and starts them with the arguments of the
+    /// Deployments, with Cluster API core. The managers' program stays the same.
     pub async fn roll_out_deployments(&mut self) -> Result<()> {
         tokio::try_join!(
             self.manager.terminate(),
@@ -108,8 +109,8 @@ impl World {
         self.start_managers().await
     }
 
-    /// Starts the manager that the Deployment of `deploy/default` or of a flavour of it describes by now, instead of those that
-    /// clusterctl installed; both of those must have ended.
+    /// Starts the manager that the Deployment of `deploy/default` or of a flavour of it describes by now, instead of
+    /// those that clusterctl installed; both of those must have ended.
     pub async fn starts_the_one_manager(&mut self) -> Result<()> {
         let api = self.rig.api();
         self.manager = Arc::new(Manager::of_default(api, &self.aws, &self.manager_args).await?);

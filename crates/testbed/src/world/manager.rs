@@ -77,9 +77,9 @@ pub struct Manager {
     args: Vec<String>,
     env: Vec<(&'static str, String)>,
     log: PathBuf,
-    /// Of somebody who may see its diagnostics.
+    /// Of a user who may see its diagnostics.
     token: String,
-    /// Held by whoever starts it.
+    /// Locked by the task that starts it.
     starting: tokio::sync::Mutex<()>,
     /// None unless it shall run.
     running: Mutex<Option<Running>>,
@@ -98,7 +98,7 @@ impl Manager {
         Self::of(api, aws, INFRASTRUCTURE, args).await
     }
 
-    /// Reads what the release says about it; does not start it.
+    /// Reads its part of the release; does not start it.
     async fn of(api: &ApiServer, aws: &Aws, released: Released, more_args: &[String]) -> Result<Self> {
         let Released { namespace, deployment: name, prefix } = released;
         let deployments: Api<Deployment> = Api::namespaced(api.client(), namespace);
@@ -109,8 +109,8 @@ impl Manager {
             pod.service_account_name.context("the manager's Deployment names no service account")?;
         let container = pod.containers.into_iter().next().unwrap_or_default();
         let mut args = container.args.unwrap_or_default();
-        // The last word on a flag is ours: ports that are free, periods that suit a test.
-        args.retain(|arg| !is_ours(arg) && !more_args.iter().any(|more| flag(more) == flag(arg)));
+        // The last value of a flag wins: ports that are free, periods that suit a test.
+        args.retain(|arg| !is_overridden(arg) && !more_args.iter().any(|more| flag(more) == flag(arg)));
         args.extend_from_slice(more_args);
         args.push(format!("--aws-endpoint-url={}", aws.endpoint()));
         let kubeconfig = crate::rig::service_account_kubeconfig(api, namespace, &account).await?;
@@ -121,7 +121,7 @@ impl Manager {
             ("KUBECONFIG", kubeconfig.display().to_string()),
             ("POD_NAMESPACE", namespace.to_owned()),
             ("POD_NAME", name.to_owned()),
-            // Any will do, but there must be some; those of whoever runs the tests must not be found.
+            // Any will do, but there must be some; those of the user who runs the tests must not be found.
             ("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE".to_owned()),
             ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY".to_owned()),
             ("AWS_REGION", REGION.to_owned()),
@@ -131,7 +131,7 @@ impl Manager {
             ("NO_COLOR", "1".to_owned()),
         ];
         let log = api.folder().join(format!("{name}.log"));
-        // Its log says from where; a log level of the test runner's own must not get in.
+        // Its log reports from where; a log level of the test runner's own must not get in.
         write(&log, "")?;
         let token = diagnostics::reader(api, prefix).await?;
         let (starting, running) = (tokio::sync::Mutex::default(), Mutex::new(None));
@@ -164,7 +164,7 @@ impl Manager {
         Ok(())
     }
 
-    /// Starts it again if it ended by itself; does not wait until it is ready. Not if somebody killed it meanwhile.
+    /// Starts it again if it exited by itself; does not wait until it is ready. Not if a test killed it meanwhile.
     pub(super) async fn revive(&self) -> Result<()> {
         let _turn = self.starting.lock().await;
         if self.has_ended_by_itself() {
@@ -219,7 +219,7 @@ impl Manager {
         lock(&self.running).as_ref().is_some_and(|running| running.process.is_running())
     }
 
-    /// Whether it ended though nobody killed or terminated it.
+    /// Whether it exited although no test killed or terminated it.
     pub fn has_ended_by_itself(&self) -> bool {
         lock(&self.running).as_ref().is_some_and(|running| !running.process.is_running())
     }
@@ -229,7 +229,7 @@ impl Manager {
         self.name
     }
 
-    /// What it said last.
+    /// The last line of its log.
     pub(super) fn last_line(&self) -> String {
         let log = lock(&self.running).as_ref().map(|running| running.process.log_tail()).unwrap_or_default();
         log.lines().last().unwrap_or_default().chars().take(LINE).collect()
@@ -280,7 +280,7 @@ fn last_lines(log: &str) -> String {
 }
 
 /// The flags whose values cannot be those of the release: addresses, and where AWS is.
-fn is_ours(arg: &str) -> bool {
+fn is_overridden(arg: &str) -> bool {
     ["--health-addr", "--diagnostics-address", "--aws-endpoint-url"].contains(&flag(arg))
 }
 

@@ -57,8 +57,8 @@ pub fn bootstrap_secret(name: &PoolName) -> Value {
     secret(&name.namespace, &name.bootstrap_secret(), "#!/bin/sh\n/etc/eks/bootstrap.sh\n")
 }
 
-/// The Secret with the authority of the existing API server, by which the kubeadm bootstrap provider lets Nodes know it. Its
-/// key is not read for joining.
+/// The Secret with the authority of the existing API server, by which the kubeadm bootstrap provider lets Nodes know
+/// it. Its key is not read for joining.
 pub fn authority_secret(namespace: &str, cluster: &str, certificate: &str) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret",

@@ -2,7 +2,7 @@
 //! and kubelets on its instances.
 //!
 //! A world takes about 15 s to start and 700 MB, so many tests share one: each works in a namespace and a Cluster of
-//! its own, and everything here that could disturb others says so.
+//! its own, and everything here that could disturb others is marked.
 //!
 //! ```no_run
 //! # async fn example() -> anyhow::Result<()> {
@@ -20,25 +20,25 @@ mod aws;
 mod clock;
 mod cluster;
 mod diagnostics;
-mod keeper;
 pub mod kinds;
 mod management;
 mod manager;
 pub mod manifests;
 pub mod network;
 mod pool;
+mod restarts;
 mod view;
 
 pub use audit::Request;
 pub use aws::{Aws, Failing, GROUP_LABEL, IMAGE, INSTANCE_TYPE, REGION, SECURITY_GROUP, SUBNETS};
 pub use clock::ManagerClock;
 pub use cluster::Cluster;
-pub use keeper::Restarts;
 pub use management::ManagementCluster;
 use manager::Managers;
 pub use manager::{Manager, PROGRAM as MANAGER_PROGRAM};
 pub use manifests::PoolName;
 pub use pool::{Pool, Workload};
+pub use restarts::Restarts;
 pub use view::{MachineView, PoolView};
 
 use crate::folder::Folder;
@@ -49,11 +49,11 @@ use crate::{
 use anyhow::{Context as _, Result};
 use aws::{Clusters, Elsewhere, Running};
 use clock::MovedClock;
-use keeper::Keeper;
 use kinds::{History, Kind};
 use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
 use kube::core::TypeMeta;
 use kube::{Api, Client};
+use restarts::Restarter;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -70,18 +70,18 @@ const MANAGERS: [&str; 2] = [
     "system:serviceaccount:foo-control-plane-system:foo-control-plane-manager",
 ];
 
-/// From the eviction of a pod to its containers having ended, unless a test says otherwise.
+/// From the eviction of a pod to its containers having ended, unless a test sets another value.
 const POD_SHUTDOWN: Duration = Duration::from_millis(300);
 /// How long a world takes to start where deadlines were written; those of a slower machine grow with it.
 const TYPICAL_START: Duration = Duration::from_secs(15);
-/// How often the managers of a world look at AWS when they know of nothing to come. Whatever they would do by themselves they
-/// have begun within one of these.
+/// How often the managers of a world read AWS when they know of nothing to come. Whatever they would do by themselves
+/// they have begun within one of these.
 pub const QUIET_PERIOD: Duration = Duration::from_secs(5);
-/// How often they look while they expect something.
+/// How often they poll while they expect something.
 pub const ACTIVE_PERIOD: Duration = Duration::from_secs(1);
 /// How long anything may take that does not wait for a drain. Generous: a machine may be busy with a build.
 pub const SOON: Duration = Duration::from_mins(2);
-/// The same with drains in it: Cluster API core looks at a drain only every 20 s, whatever happens in between.
+/// The same with drains in it: Cluster API core reads a drain only every 20 s, whatever happens in between.
 pub const AFTER_DRAIN: Duration = Duration::from_mins(4);
 
 /// How a world is set up.
@@ -95,7 +95,7 @@ pub struct WorldOptions {
     pub events: bool,
     /// Cluster API's kubeadm bootstrap provider is there, too.
     pub kubeadm_bootstrap: bool,
-    /// Versions that kubelets on certain images say they have; otherwise it is that of the API server.
+    /// Versions that kubelets on certain images report; otherwise it is that of the API server.
     pub kubelet_versions: BTreeMap<String, String>,
     /// From the eviction of a pod to its containers having ended.
     pub pod_shutdown: Duration,
@@ -106,7 +106,7 @@ pub struct WorldOptions {
 }
 
 impl Default for WorldOptions {
-    /// The manager of the release, but looking at AWS more often than one would want to pay for.
+    /// The manager of the release, but reading AWS more often than one would want to pay for.
     fn default() -> Self {
         let args = [
             format!("--aws-quiet-period={}s", QUIET_PERIOD.as_secs()),
@@ -128,10 +128,10 @@ impl Default for WorldOptions {
     }
 }
 
-/// The running system. Dropping it ends everything.
+/// The running system. Dropping it stops everything.
 pub struct World {
     // Dropped in this order: a component ends before what it talks to.
-    keeper: Keeper,
+    restarter: Restarter,
     manager: Arc<Manager>,
     control_plane_manager: Arc<Manager>,
     bootstrap_manager: Arc<Manager>,
@@ -149,14 +149,14 @@ impl World {
     /// Starts everything and waits until it is ready.
     pub async fn start(options: WorldOptions) -> Result<Self> {
         let began = Instant::now();
-        // All that is started at once makes a large future.
+        // Everything that is started at once is a large future.
         let world = Box::pin(Self::start_all(options)).await?;
         crate::wait::measured(began.elapsed(), TYPICAL_START);
         Ok(world)
     }
 
     async fn start_all(options: WorldOptions) -> Result<Self> {
-        // Before anything is made: a missing program is the first thing to say.
+        // Before anything is created: a missing program is the first thing to report.
         manager::program()?;
         Tools::find()?;
         let folder = Folder::prepare(options.folder)?;
@@ -197,9 +197,9 @@ impl World {
         let manager = Arc::new(managers.infrastructure.with_env(clock.iter().flat_map(MovedClock::env)));
         let control_plane_manager = Arc::new(managers.control_plane);
         let bootstrap_manager = Arc::new(managers.bootstrap);
-        let (keeper, restarts) = (Keeper::default(), options.restarts);
+        let (restarter, restarts) = (Restarter::default(), options.restarts);
         let mut world = Self {
-            keeper,
+            restarter,
             manager,
             control_plane_manager,
             bootstrap_manager,
@@ -228,7 +228,7 @@ impl World {
         )?;
         if let Some(restarts) = &self.restarts {
             let managers = [&self.manager, &self.control_plane_manager, &self.bootstrap_manager];
-            self.keeper = Keeper::of(managers, restarts);
+            self.restarter = Restarter::of(managers, restarts);
         }
         Ok(())
     }
@@ -238,7 +238,7 @@ impl World {
         &self.rig
     }
 
-    /// The management cluster's API server, which is also the workload cluster's unless a test says otherwise.
+    /// The management cluster's API server, which is also the workload cluster's unless a test sets another value.
     pub fn api(&self) -> &ApiServer {
         self.rig.api()
     }
@@ -268,18 +268,20 @@ impl World {
         &self.bootstrap_manager
     }
 
-    /// From now on the infrastructure manager's wall clock is off by so many seconds. An error unless the world was started with
-    /// [`ManagerClock::Movable`].
+    /// From now on the infrastructure manager's wall clock is off by this many seconds. An error unless the world was
+    /// started with [`ManagerClock::Movable`].
     pub fn move_managers_clock(&self, seconds: i64) -> Result<()> {
         self.clock.as_ref().context("the manager has the machine's clock")?.set(seconds)
     }
 
-    /// So much time passes at once for AWS and for the infrastructure manager; Kubernetes and Cluster API keep the machine's clock, and so
-    /// do the authenticators of EKS's clusters: STS tells them which tokens are too old. The manager finds out when something wakes it; one that is
-    /// elected leader may have to end, because it could not renew its Lease. An error unless the world was started with [`ManagerClock::Movable`].
+    /// So much time passes at once for AWS and for the infrastructure manager; Kubernetes and Cluster API keep the
+    /// machine's clock, and so do the authenticators of EKS's clusters: STS reports which tokens are too old. The
+    /// manager finds out when something wakes it; one that is elected leader may have to end, because it could not
+    /// renew its Lease. An error unless the world was started with [`ManagerClock::Movable`].
     pub fn passes(&self, time: Duration) -> Result<()> {
         let clock = self.clock.as_ref().context("the manager has the machine's clock")?;
-        // In this order: a manager that is ahead of AWS for a moment signs tokens that are older, not ones that AWS does not know yet.
+        // In this order: a manager that is ahead of AWS for a moment signs tokens that are older, not ones that AWS
+        // does not know yet.
         clock.advance(time)?;
         self.aws.simulator().pass(time);
         Ok(())
@@ -295,8 +297,9 @@ impl World {
         &self.cluster_servers
     }
 
-    /// The pods that were lost with their instance although a drain would have moved them: empty, whatever happens.
-    /// Not among them: those on instances that [`Aws::kill_instance`] ended, and those of clusters in the simulated EKS that are gone.
+    /// The pods that were lost with their instance although a drain would have moved them: empty, whatever happens. Not
+    /// among them: those on instances that [`Aws::kill_instance`] ended, and those of deleted clusters in the simulated
+    /// EKS.
     pub fn undrained(&self) -> Vec<PodDeath> {
         let killed = self.aws.killed();
         let mut deaths = self.kubelets.undrained();
@@ -320,7 +323,7 @@ impl World {
         lock(&self.elsewhere).get(cluster).cloned().unwrap_or_else(|| self.client())
     }
 
-    /// From now on the Nodes of a Cluster are looked for on this API server, whose kubelets are its own.
+    /// From now on the Nodes of a Cluster are on this API server, whose kubelets are its own.
     pub fn finds_nodes_on(&self, cluster: &str, workload: &ApiServer) {
         lock(&self.elsewhere).insert(cluster.to_owned(), workload.client());
     }
@@ -365,22 +368,22 @@ impl World {
 
     /// Fails if a manager lacks a right that it tried to use.
     pub fn check_nothing_forbidden(&self) -> Result<()> {
-        let ours = |request: &Request| MANAGERS.contains(&request.user.as_str());
-        let forbidden: Vec<Request> = self.forbidden()?.into_iter().filter(ours).collect();
+        let by_managers = |request: &Request| MANAGERS.contains(&request.user.as_str());
+        let forbidden: Vec<Request> = self.forbidden()?.into_iter().filter(by_managers).collect();
         anyhow::ensure!(forbidden.is_empty(), "a manager lacks rights: {forbidden:#?}");
         Ok(())
     }
 
-    /// The same where the API server was restarted: for a moment it allowed nothing to anybody.
+    /// The same where the API server was restarted: for a moment it allowed no request.
     pub fn check_nothing_is_always_forbidden(&self) -> Result<()> {
-        let ours = |request: &Request| MANAGERS.contains(&request.user.as_str());
+        let by_managers = |request: &Request| MANAGERS.contains(&request.user.as_str());
         let forbidden: Vec<Request> =
-            audit::never_allowed(self.rig.folder())?.into_iter().filter(ours).collect();
+            audit::never_allowed(self.rig.folder())?.into_iter().filter(by_managers).collect();
         anyhow::ensure!(forbidden.is_empty(), "a manager lacks rights: {forbidden:#?}");
         Ok(())
     }
 
-    /// Makes another API server the workload cluster of a Cluster that does not exist yet: its Nodes will be there.
+    /// Uses another API server as the workload cluster of a Cluster that does not exist yet: its Nodes will be there.
     /// The kubelets live as long as what is returned.
     pub(crate) fn moves_to(&self, cluster: &str, workload: &ApiServer) -> Kubelets {
         lock(&self.elsewhere).insert(cluster.to_owned(), workload.client());

@@ -1,4 +1,4 @@
-//! Managed networks, as somebody sees them who looks into AWS.
+//! Managed networks, as they are in AWS.
 
 use super::aws::{Aws, REGION};
 use anyhow::{Context as _, Result};
@@ -19,8 +19,8 @@ const KINDS: [Kind; 9] = [
 ];
 
 impl Aws {
-    /// Everything that is tagged for a cluster, in the usual region. NAT gateways and endpoints that are deleted, which AWS
-    /// shows for an hour, are left out. No call of this counts, and none fails by a rule.
+    /// Everything that is tagged for a cluster, in the usual region. NAT gateways and endpoints that are deleted, which
+    /// AWS shows for an hour, are left out. No call of this counts, and none fails by a rule.
     pub fn network(&self, namespace: &str, cluster: &str) -> Result<Parts> {
         self.network_in(REGION, namespace, cluster)
     }

@@ -3,7 +3,7 @@
 use super::kinds::{self, Kind, number};
 use super::manifests::{self, PoolName};
 use super::{MachineView, PoolView, SOON, World};
-use crate::wait::BETWEEN_LOOKS;
+use crate::wait::POLL;
 use crate::{Probe, nothing_happens, wait_until};
 use anyhow::{Context as _, Result};
 use k8s_openapi::api::apps::v1::Deployment;
@@ -33,13 +33,13 @@ impl<'w> Pool<'w> {
         self.name.group()
     }
 
-    /// One look at all of it.
-    pub async fn look(&self) -> Result<PoolView> {
+    /// One read of all of it.
+    pub async fn view(&self) -> Result<PoolView> {
         // Five requests at once are a large future.
         Box::pin(PoolView::take(self.world, &self.name)).await
     }
 
-    /// Looks until it is as wanted, and returns that look.
+    /// Reads until the condition is met, and returns that read.
     pub async fn wait(
         &self,
         what: &str,
@@ -48,11 +48,11 @@ impl<'w> Pool<'w> {
     ) -> Result<PoolView> {
         let what = format!("pool {}: {what}", self.name.pool);
         wait_until(&what, timeout, async || {
-            let view = self.look().await?;
+            let view = self.view().await?;
             if wanted(&view) {
                 return Ok(Probe::Done(view));
             }
-            tokio::time::sleep(BETWEEN_LOOKS).await;
+            tokio::time::sleep(POLL).await;
             Ok(Probe::NotYet(view.to_string()))
         })
         .await
@@ -68,16 +68,17 @@ impl<'w> Pool<'w> {
         self.wait(&format!("to settle at {replicas}"), timeout, |view| view.is_settled_at(replicas)).await
     }
 
-    /// Watches that it stays as it is while whoever looks once in every `period` could act; see [`nothing_happens`].
+    /// Watches that it stays as it is while a component that acts once in every `period` could act; see
+    /// [`nothing_happens`].
     pub async fn stays(
         &self,
         what: &str,
         period: Duration,
-        as_wanted: impl Fn(&PoolView) -> bool,
+        as_requested: impl Fn(&PoolView) -> bool,
     ) -> Result<()> {
         nothing_happens(&format!("pool {} did not stay {what}", self.name.pool), period, async || {
-            let view = self.look().await?;
-            Ok(Probe::when(as_wanted(&view), || view.to_string()))
+            let view = self.view().await?;
+            Ok(Probe::when(as_requested(&view), || view.to_string()))
         })
         .await
     }
@@ -137,7 +138,7 @@ impl<'w> Pool<'w> {
     /// Waits until nothing is left of it in Kubernetes nor in AWS.
     pub async fn is_gone(&self, timeout: Duration) -> Result<()> {
         let group = self.group();
-        self.wait("to be gone", timeout, |view| {
+        self.wait("to be deleted", timeout, |view| {
             view.machine_pool.is_none()
                 && view.foo_pool.is_none()
                 && view.machines.is_empty()
@@ -149,7 +150,7 @@ impl<'w> Pool<'w> {
         .with_context(|| format!("left in AWS: {:?}", self.world.aws().leftovers(&group)))
     }
 
-    /// Runs a Deployment on it with so many pods, spread over its Nodes, and waits until they are ready. None of them
+    /// Runs a Deployment on it with this many pods, spread over its Nodes, and waits until they are ready. None of them
     /// may be missing: its budget lets nothing be evicted until [`Workload::allow`].
     pub async fn run(&self, app: &str, pods: u32) -> Result<Workload<'w>> {
         let workload = self.workload(app);
@@ -186,7 +187,7 @@ impl Workload<'_> {
         self.world.apply_in(&self.pool.cluster, &manifests::deployment(&self.pool, &self.app, pods)).await
     }
 
-    /// Waits until so many pods are ready.
+    /// Waits until this many pods are ready.
     pub async fn is_ready(&self, pods: u32) -> Result<()> {
         let client = self.world.workload_client(&self.pool.cluster);
         let deployments: Api<Deployment> = Api::namespaced(client, &self.pool.namespace);

@@ -1,4 +1,4 @@
-//! One look at everything that belongs to a pool, in Kubernetes and in AWS; printed when a wait runs out of time.
+//! One read of everything that belongs to a pool, in Kubernetes and in AWS; printed when a wait runs out of time.
 
 use super::kinds::{self, Kind, condition, is_deleting, number, text};
 use super::manifests::PoolName;
@@ -50,7 +50,7 @@ impl MachineView {
         text(&self.object, "/status/phase")
     }
 
-    /// What its condition `Deleting` says, for instance why a drain waits.
+    /// The message of its condition `Deleting`, for instance why a drain waits.
     pub fn deletion_message(&self) -> &str {
         condition(&self.object, "Deleting").map(|(_, _, message)| message).unwrap_or_default()
     }

@@ -1,9 +1,10 @@
-//! The API servers of the clusters of the simulated EKS: who gets in, with which rights, and which instances become their nodes.
-//! Needs `hack/tools/bin`.
+//! The API servers of the clusters of the simulated EKS: who gets in, with which rights, and which instances become
+//! their nodes. Needs `hack/tools/bin`.
 
-mod stage;
+mod bench;
 
 use anyhow::{Result, ensure};
+use bench::{Bench, SOON};
 use foo_bootstrap::input::TaintInput;
 use foo_bootstrap::{ClusterInput, Family, NodeInput};
 use foo_simulator::SigningKey;
@@ -12,7 +13,6 @@ use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
 use kube::api::{ListParams, PostParams};
 use kube::{Api, Client, Error};
 use serde_json::{Value, json};
-use stage::{SOON, Stage};
 use std::time::Duration;
 
 const POLICY: &str = "arn:aws:eks::aws:cluster-access-policy";
@@ -21,7 +21,7 @@ fn key(id: &str) -> SigningKey {
     SigningKey { id: id.to_owned(), secret: "any".to_owned(), session_token: None }
 }
 
-/// The status of a request for the namespaces; 200 if it was answered.
+/// The status of a request for the namespaces; 200 if it got a response.
 async fn status_of(client: &Client) -> Result<u16> {
     code(Api::<Namespace>::all(client.clone()).list(&ListParams::default()).await)
 }
@@ -34,7 +34,7 @@ fn code<T>(result: Result<T, Error>) -> Result<u16> {
     }
 }
 
-async fn until_pods_answer(client: &Client, namespace: &str, wanted: u16) -> Result<()> {
+async fn until_pods_return(client: &Client, namespace: &str, wanted: u16) -> Result<()> {
     let pods: Api<Pod> = Api::namespaced(client.clone(), namespace);
     wait_until(&format!("{wanted} for the pods of {namespace}"), SOON, async || {
         let status = code(pods.list(&ListParams::default()).await)?;
@@ -44,13 +44,13 @@ async fn until_pods_answer(client: &Client, namespace: &str, wanted: u16) -> Res
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_has_an_entry_gets_in_with_the_rights_of_its_policies() -> Result<()> {
-    let stage = Stage::new().await?;
-    let shown = stage.cluster("main").await?;
-    let endpoint = format!("https://127.0.0.1:{}", stage.servers.wait_for("main").await?.port());
+async fn an_access_entry_grants_the_permissions_of_its_policies() -> Result<()> {
+    let bench = Bench::new().await?;
+    let shown = bench.cluster("main").await?;
+    let endpoint = format!("https://127.0.0.1:{}", bench.servers.wait_for("main").await?.port());
     ensure!(shown["endpoint"] == json!(endpoint), "{shown}");
 
-    let creator = stage.client(&shown, &Stage::token(&key("creator"), "main")).await?;
+    let creator = bench.client(&shown, &Bench::token(&key("creator"), "main")).await?;
     // EKS applies a policy later than it lists it.
     wait_until("the creator to be allowed", SOON, async || {
         let status = status_of(&creator).await?;
@@ -63,62 +63,62 @@ async fn who_has_an_entry_gets_in_with_the_rights_of_its_policies() -> Result<()
     }
     for (token, why) in [
         // Signatures of sessions are verified although no access key is known.
-        (Stage::token(&stage.session("viewers")?, "another"), "SignatureDoesNotMatch"),
-        (Stage::token(&key("stranger"), "main"), "ARN is not mapped"),
+        (Bench::token(&bench.session("viewers")?, "another"), "SignatureDoesNotMatch"),
+        (Bench::token(&key("unmapped"), "main"), "ARN is not mapped"),
         ("k8s-aws-v1.nonsense".to_owned(), "not properly formatted"),
         (
-            Stage::token_of(&key("creator"), "main", Duration::from_hours(1)),
+            Bench::token_of(&key("creator"), "main", Duration::from_hours(1)),
             "X-Amz-Date parameter is expired",
         ),
-        (stage.token_of_host("https://sts.evil.example", "main"), "unexpected hostname"),
+        (bench.token_of_host("https://sts.evil.example", "main"), "unexpected hostname"),
         // Where a client presigns for whose endpoint is overridden.
-        (stage.token_of_host(&stage.endpoint(), "main"), "unexpected scheme"),
-        (stage.token_of_host("https://sts.us-east-2.amazonaws.com", "main"), "scoped to a valid region"),
+        (bench.token_of_host(&bench.endpoint(), "main"), "unexpected scheme"),
+        (bench.token_of_host("https://sts.us-east-2.amazonaws.com", "main"), "scoped to a valid region"),
     ] {
-        assert_eq!(status_of(&stage.client(&shown, &token).await?).await?, 401, "{why}");
-        let refused = stage.servers.refused_tokens("main");
+        assert_eq!(status_of(&bench.client(&shown, &token).await?).await?, 401, "{why}");
+        let refused = bench.servers.refused_tokens("main");
         ensure!(refused.last().is_some_and(|last| last.contains(why)), "{why}: {refused:?}");
     }
 
     let role = "arn:aws:iam::123456789012:role/viewers";
     let entries = "/clusters/main/access-entries";
-    stage.eks("POST", entries, json!({ "principalArn": role })).await?;
-    let session = stage.session("viewers")?;
-    let viewer = stage.client(&shown, &Stage::token(&session, "main")).await?;
-    wait_until("the viewer to be let in", SOON, async || {
+    bench.eks("POST", entries, json!({ "principalArn": role })).await?;
+    let session = bench.session("viewers")?;
+    let viewer = bench.client(&shown, &Bench::token(&session, "main")).await?;
+    wait_until("the viewer to get access", SOON, async || {
         let status = status_of(&viewer).await?;
         Ok(Probe::when(status == 403, || format!("{status}")))
     })
     .await?;
-    let policies = format!("{entries}/{}/access-policies", stage::escaped(role));
+    let policies = format!("{entries}/{}/access-policies", bench::escaped(role));
     let scope = json!({ "type": "namespace", "namespaces": ["team-*"] });
     let view = format!("{POLICY}/AmazonEKSViewPolicy");
-    stage.eks("POST", &policies, json!({ "policyArn": view, "accessScope": scope })).await?;
-    until_pods_answer(&viewer, "team-a", 200).await?;
-    until_pods_answer(&viewer, "other", 403).await?;
-    stage.eks("DELETE", &format!("{policies}/{}", stage::escaped(&view)), Value::Null).await?;
-    until_pods_answer(&viewer, "team-a", 403).await?;
+    bench.eks("POST", &policies, json!({ "policyArn": view, "accessScope": scope })).await?;
+    until_pods_return(&viewer, "team-a", 200).await?;
+    until_pods_return(&viewer, "other", 403).await?;
+    bench.eks("DELETE", &format!("{policies}/{}", bench::escaped(&view)), Value::Null).await?;
+    until_pods_return(&viewer, "team-a", 403).await?;
 
     // Another role under the same name is another one.
-    stage.put_role("viewers")?;
-    let anew = stage.session("viewers")?;
-    stage.remove_role("viewers");
-    stage.put_role("viewers")?;
-    assert_eq!(status_of(&stage.client(&shown, &Stage::token(&anew, "main")).await?).await?, 401);
+    bench.put_role("viewers")?;
+    let recreated = bench.session("viewers")?;
+    bench.remove_role("viewers");
+    bench.put_role("viewers")?;
+    assert_eq!(status_of(&bench.client(&shown, &Bench::token(&recreated, "main")).await?).await?, 401);
 
-    // AWS's time passes, and not the authenticator's. Not a token of an earlier second: the API server believes for ten seconds
-    // what it was told of a token.
-    let token = Stage::token_of(&session, "main", Duration::from_mins(1));
-    stage.passes(Duration::from_mins(20));
-    assert_eq!(status_of(&stage.client(&shown, &token).await?).await?, 401);
-    let refused = stage.servers.refused_tokens("main");
+    // AWS's time passes, and not the authenticator's. Not a token of an earlier second: the API server believes for ten
+    // seconds the result of a token review.
+    let token = Bench::token_of(&session, "main", Duration::from_mins(1));
+    bench.passes(Duration::from_mins(20));
+    assert_eq!(status_of(&bench.client(&shown, &token).await?).await?, 401);
+    let refused = bench.servers.refused_tokens("main");
     ensure!(refused.last().is_some_and(|last| last.contains("Signature expired")), "{refused:?}");
-    ensure!(stage.calls_of_sts() == 0, "the account sees calls of EKS's authenticators");
+    ensure!(bench.calls_of_sts() == 0, "the account sees calls of EKS's authenticators");
 
-    stage.eks("DELETE", "/clusters/main", Value::Null).await?;
+    bench.eks("DELETE", "/clusters/main", Value::Null).await?;
     wait_until("the API server to end", SOON, async || {
-        let ended = stage.servers.api("main").is_none() && status_of(&creator).await.is_err();
-        Ok(Probe::when(ended, || "it answers".to_owned()))
+        let ended = bench.servers.api("main").is_none() && status_of(&creator).await.is_err();
+        Ok(Probe::when(ended, || "it responds".to_owned()))
     })
     .await
 }
@@ -146,9 +146,9 @@ fn user_data(shown: &Value, family: Family, change: impl FnOnce(&mut ClusterInpu
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn instances_whose_user_data_is_right_become_nodes_and_others_do_not() -> Result<()> {
-    let stage = Stage::new().await?;
-    let shown = stage.cluster("main").await?;
-    let other = stage.cluster("other").await?;
+    let bench = Bench::new().await?;
+    let shown = bench.cluster("main").await?;
+    let other = bench.cluster("other").await?;
     let authority = other["certificateAuthority"]["data"].as_str().unwrap_or_default().to_owned();
     let groups = [
         ("al2023", user_data(&shown, Family::AL2023, |_| {})?),
@@ -158,12 +158,12 @@ async fn instances_whose_user_data_is_right_become_nodes_and_others_do_not() -> 
         ("no-cluster", user_data(&shown, Family::Bottlerocket, |it| it.name = "nowhere".to_owned())?),
     ];
     for (group, data) in &groups {
-        stage.group(group, data).await?;
+        bench.group(group, data).await?;
     }
     let refusal = async |group: &str, why: &str| {
         wait_until(&format!("{group} to be refused for: {why}"), SOON, async || {
-            let refused = stage.servers.refused_nodes();
-            let found = stage.instance_of(group).and_then(|id| refused.get(&id).cloned());
+            let refused = bench.servers.refused_nodes();
+            let found = bench.instance_of(group).and_then(|id| refused.get(&id).cloned());
             Ok(Probe::when(found.as_ref().is_some_and(|it| it.contains(why)), || format!("{found:?}")))
         })
         .await
@@ -172,12 +172,12 @@ async fn instances_whose_user_data_is_right_become_nodes_and_others_do_not() -> 
     refusal("al2023", "401").await?;
     for cluster in ["main", "other"] {
         let entry = json!({ "principalArn": "arn:aws:iam::123456789012:role/nodes", "type": "EC2_LINUX" });
-        stage.eks("POST", &format!("/clusters/{cluster}/access-entries"), entry).await?;
+        bench.eks("POST", &format!("/clusters/{cluster}/access-entries"), entry).await?;
     }
-    let nodes: Api<Node> = Api::all(stage.servers.wait_for("main").await?.client());
+    let nodes: Api<Node> = Api::all(bench.servers.wait_for("main").await?.client());
     let joined = wait_until("two nodes", SOON, async || {
         let found = nodes.list(&ListParams::default()).await?.items;
-        let seen = format!("{} nodes, refused: {:?}", found.len(), stage.servers.refused_nodes());
+        let seen = format!("{} nodes, refused: {:?}", found.len(), bench.servers.refused_nodes());
         Ok(if found.len() == 2 { Probe::Done(found) } else { Probe::NotYet(seen) })
     });
     for node in joined.await? {

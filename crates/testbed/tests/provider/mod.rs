@@ -95,7 +95,7 @@ fn crd(kind: &str) -> Value {
     })
 }
 
-/// Makes Cluster `c1` and reports it provisioned.
+/// Creates Cluster `c1` and reports it provisioned.
 pub(crate) async fn provision_cluster(api: &ApiServer) -> Result<()> {
     api.apply(CLUSTER).await.context("applying the Cluster")?;
     set_status(api, "testcluster", "c1", &json!({"initialization": {"provisioned": true}})).await?;

@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result};
 use foo_simulator::{Handle, SimulatorConfig};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn boto3_cannot_tell_it_from_aws() -> Result<()> {
+async fn boto3_finds_no_difference_to_aws() -> Result<()> {
     let aws = Handle::start(SimulatorConfig::stepped()).await?;
     let mut command = python::script("round_trip.py").await?;
     run(command.arg(aws.endpoint())).await.context("the round trip failed")?;

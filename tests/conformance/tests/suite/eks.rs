@@ -1,6 +1,6 @@
-//! A cluster's life, and what EKS needs of IAM, through the Rust SDK, as the provider asks for it: of the simulator and of moto. moto knows
-//! clusters, their configuration and tags, roles, instance profiles and OpenID Connect providers; neither updates of versions, add-ons,
-//! access entries nor pod identity associations.
+//! A cluster's life, and what EKS needs of IAM, through the Rust SDK, as the provider asks for it: of the simulator and
+//! of moto. moto knows clusters, their configuration and tags, roles, instance profiles and OpenID Connect providers;
+//! neither updates of versions, add-ons, access entries nor pod identity associations.
 
 use crate::sdk::{Moto, World, differ_only_in, here};
 use anyhow::{Context as _, Result};
@@ -173,7 +173,7 @@ impl World {
     async fn lives_through_a_provider(&mut self) -> Result<()> {
         let new = NewOidcProvider {
             url: ISSUER.to_owned(),
-            clients: ["sts.amazonaws.com".to_owned()].into(),
+            client_ids: ["sts.amazonaws.com".to_owned()].into(),
             tags: tags("a"),
         };
         let arn = self.cloud.create_oidc_provider(&new).await?;
@@ -201,7 +201,7 @@ impl World {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn moto_has_clusters_otherwise_only_where_it_deviates_from_aws() -> Result<()> {
+async fn moto_has_different_clusters_only_where_it_deviates_from_aws() -> Result<()> {
     let aws = Handle::start(SimulatorConfig::stepped()).await?;
     // Without a key every role exists.
     let key = AccessKey { id: "judge".to_owned(), secret: "judge".to_owned(), policy: None };

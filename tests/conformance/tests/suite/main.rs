@@ -1,5 +1,5 @@
-//! The simulator as AWS's SDKs for Python and Rust, moto and a browser see it. What they need beside Python 3 is said by the test that misses
-//! it.
+//! The simulator as AWS's SDKs for Python and Rust, moto and a browser see it. What they need beside Python 3 is
+//! reported by the test that misses it.
 
 mod boto3;
 mod eks;

@@ -15,7 +15,8 @@ use std::collections::BTreeSet;
 
 const TAG: &str = "infrastructure.foo.com/network";
 
-/// Where moto answers otherwise, and why it is moto that is wrong ("API" is the EC2 API Reference, "Guide" the VPC User Guide).
+/// Where moto answers otherwise, and why it is moto that is wrong ("API" is the EC2 API Reference, "Guide" the VPC User
+/// Guide).
 const DEVIATIONS: [(&str, &str); 12] = [
     (
         "the same with its token",
@@ -46,7 +47,7 @@ const DEVIATIONS: [(&str, &str); 12] = [
     ("nothing is left", "follows from the tables that moto has left"),
 ];
 
-/// Ids of what was made.
+/// Ids of what was created.
 struct Network {
     vpc: VpcId,
     subnet: SubnetId,
@@ -346,7 +347,7 @@ impl World {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn moto_makes_networks_otherwise_only_where_it_deviates_from_aws() -> Result<()> {
+async fn moto_creates_networks_differently_only_where_it_deviates_from_aws() -> Result<()> {
     let aws = Handle::start(SimulatorConfig::stepped()).await?;
     let mut moto = Moto::start().await?;
     let mut ours = World::new(here(aws.endpoint()), Some(aws.simulator().clone())).await?;

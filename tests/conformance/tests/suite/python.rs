@@ -1,7 +1,7 @@
 //! Python programs and the packages they need.
 //!
 //! The packages are installed once, into a virtual environment under the target directory. Without Python 3 or without
-//! a package index the tests fail and say so.
+//! a package index the tests fail and report it.
 
 use anyhow::{Context as _, Result, bail};
 use std::path::{Path, PathBuf};
@@ -29,8 +29,8 @@ pub(crate) async fn script(name: &str) -> Result<Command> {
     Ok(command)
 }
 
-/// The Python of a virtual environment with the pinned packages. A marker with the requirements' text says that it is
-/// complete; an incomplete or outdated one is made anew.
+/// The Python of a virtual environment with the pinned packages. A marker with the requirements' text shows that it is
+/// complete; an incomplete or outdated one is recreated.
 async fn virtual_environment(target: &Path) -> Result<PathBuf> {
     let directory = target.join("python");
     let marker = directory.join("complete");

@@ -1,4 +1,4 @@
-//! docs/reference/template-variables.md says of every variable what clusterctl finds in the release.
+//! docs/reference/template-variables.md documents every variable that clusterctl finds in the release.
 
 use crate::{Release, VERSION};
 use anyhow::{Context as _, Result};

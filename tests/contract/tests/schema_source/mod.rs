@@ -1,4 +1,4 @@
-//! A serde source that is an OpenAPI schema: whatever a type asks for is looked up in the schema, and answered with a
+//! A serde source that is an OpenAPI schema: whatever a type requests is looked up in the schema, and served with a
 //! value the schema would allow. Fields that the schema does not have, or has with another type, are noted.
 
 use serde::de::value::{MapDeserializer, StrDeserializer};
@@ -20,7 +20,7 @@ pub(crate) enum Amount {
 
 /// What came out of reading a type.
 #[derive(Debug, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct ReadOutcome {
     /// Paths of the fields the type asked for and got.
     pub(crate) fields: Vec<String>,
     /// What does not fit.
@@ -28,8 +28,8 @@ pub(crate) struct Outcome {
 }
 
 /// Reads `T` from the schema.
-pub(crate) fn read<T: DeserializeOwned>(schema: &Value, amount: Amount) -> Outcome {
-    let outcome = RefCell::new(Outcome::default());
+pub(crate) fn read<T: DeserializeOwned>(schema: &Value, amount: Amount) -> ReadOutcome {
+    let outcome = RefCell::new(ReadOutcome::default());
     let source = Source { schema, path: String::new(), amount, outcome: &outcome };
     let result = T::deserialize(source);
     let mut outcome = outcome.into_inner();
@@ -44,7 +44,7 @@ struct Source<'a> {
     schema: &'a Value,
     path: String,
     amount: Amount,
-    outcome: &'a RefCell<Outcome>,
+    outcome: &'a RefCell<ReadOutcome>,
 }
 
 impl<'a> Source<'a> {
@@ -54,20 +54,20 @@ impl<'a> Source<'a> {
     }
 
     /// Notes if the schema has another type than the one we read.
-    fn expect(&self, ours: &str) {
+    fn expect(&self, own: &str) {
         let kind = self.schema["type"].as_str().unwrap_or("any");
         let upstream = match (kind, self.schema["format"].as_str()) {
             ("integer", Some(format)) => format,
             _ => kind,
         };
-        let fits = match ours {
+        let fits = match own {
             // An integer without a format has to be bounded to fit.
             "int32" => upstream == "int32" || (upstream == "integer" && self.schema["maximum"].is_number()),
             "int64" => matches!(upstream, "int32" | "int64" | "integer"),
             other => upstream == other,
         };
         if !fits {
-            self.note(&format!("we read {ours}, upstream has {upstream}"));
+            self.note(&format!("we read {own}, upstream has {upstream}"));
         }
     }
 
@@ -120,7 +120,7 @@ impl<'de> Deserializer<'de> for Source<'_> {
         }
         self.expect("object");
         let properties = self.schema["properties"].as_object();
-        let mut wanted = Vec::new();
+        let mut requested = Vec::new();
         for field in fields {
             let Some(schema) = properties.and_then(|properties| properties.get(*field)) else {
                 self.at(field, self.schema).note("upstream has no such field");
@@ -128,15 +128,15 @@ impl<'de> Deserializer<'de> for Source<'_> {
             };
             let required =
                 self.schema["required"].as_array().is_some_and(|all| all.iter().any(|name| name == field));
-            // The API server adds metadata to every object, and spec cannot be left out of ours.
+            // The API server adds metadata to every object, and spec is required in the provider's kinds.
             let always = self.path.is_empty() && matches!(*field, "metadata" | "spec");
             if self.amount == Amount::Everything || required || always {
                 let source = self.at(field, schema);
                 self.outcome.borrow_mut().fields.push(source.path.clone());
-                wanted.push((*field, source));
+                requested.push((*field, source));
             }
         }
-        visitor.visit_map(Fields { left: wanted.into_iter(), next: None })
+        visitor.visit_map(Fields { left: requested.into_iter(), next: None })
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {

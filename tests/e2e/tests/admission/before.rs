@@ -1,5 +1,5 @@
-//! Objects that were stored before a pattern came: the API server validates only what a write changes, so they can still be
-//! paused, moved and deleted. On a server of its own, since the CRDs are exchanged.
+//! Objects that were stored before a pattern came: the API server validates only what a write changes, so they can
+//! still be paused, moved and deleted. On a server of its own, since the CRDs are exchanged.
 
 use anyhow::ensure;
 use foo_testbed::world::SOON;

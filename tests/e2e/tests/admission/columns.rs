@@ -29,7 +29,7 @@ fn pairs(columns: &[(String, String)]) -> Vec<(&str, &str)> {
 #[test]
 fn of_a_pool() {
     on_server(async |server| {
-        server.make(Kind::MachinePool, "shown", pool()).await?;
+        server.create(Kind::MachinePool, "shown", pool()).await?;
         let status = json!({
             "desiredReplicas": 3, "replicas": 4, "readyReplicas": 2, "upToDateReplicas": 1,
             "version": "v1.36.3", "instanceType": "m7i.large",
@@ -73,9 +73,9 @@ fn of_the_other_kinds() {
         let machine = json!({"providerID": "aws:///eu-west-1a/i-9", "instanceID": "i-9"});
         let control_plane =
             json!({"version": "v1.36.3", "external": {"kubeconfigSecretRef": {"name": "existing"}}});
-        server.make(Kind::Machine, "shown", machine).await?;
-        server.make(Kind::Cluster, "shown", cluster()).await?;
-        server.make(Kind::ControlPlane, "shown", control_plane).await?;
+        server.create(Kind::Machine, "shown", machine).await?;
+        server.create(Kind::Cluster, "shown", cluster()).await?;
+        server.create(Kind::ControlPlane, "shown", control_plane).await?;
         for (short, expected) in [
             ("foom", "NAME CLUSTER POOL INSTANCE ZONE STATE AGE TYPE TEMPLATE"),
             ("fooc", "NAME CLUSTER REGION READY STATUS AGE"),

@@ -33,7 +33,7 @@ fn the_page_on_networks_and_the_samples_are_accepted() {
 }
 
 #[test]
-fn what_the_page_on_identities_shows_is_accepted() {
+fn examples_of_the_page_on_identities_are_accepted() {
     on_server(async |server| {
         let blocks = shown("docs/operations/identities.md")?;
         ensure!(blocks.len() == 6, "{} objects; it had six", blocks.len());

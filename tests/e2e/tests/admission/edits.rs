@@ -1,11 +1,11 @@
-//! Networks of FooClusters: what of them can change later, by what their status says.
+//! Networks of FooClusters: what of them can change later, by what their status reports.
 
 use super::networks::{list, managed, may_become, subnet};
 use super::server::{Kind, Server, is_refusal, on_server, with};
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
-/// As [`may_become`], if the status says this of the network.
+/// As [`may_become`], if the status reports this of the network.
 async fn may_become_with(server: Server, status: &Value, from: Value, to: Value) -> Result<()> {
     let changed =
         server.change_with(Kind::Cluster, status, &managed(from.clone()), &managed(to.clone())).await;
@@ -91,7 +91,7 @@ fn ranges_that_a_vpc_has_stay() {
         let removed = "ranges that the VPC has cannot be removed from network.managed.secondaryCIDRs";
         must_not_become_with(server, &both, more(&["10.1.0.0/16"]), json!({}), removed).await?;
         must_not_become_with(server, &both, more(&["10.1.0.0/16"]), more(&["10.3.0.0/16"]), removed).await?;
-        // One that overlaps another, say, which the VPC never got.
+        // One that overlaps another, for example, which the VPC never got.
         may_become_with(server, &both, more(&["10.1.0.0/16", "10.1.8.0/24"]), more(&["10.1.0.0/16"])).await?;
         may_become(server, more(&["10.0.8.0/24"]), json!({})).await
     });

@@ -48,7 +48,7 @@ fn a_cluster_of_eks_can_have_everything_at_once() {
 }
 
 #[test]
-fn what_eks_cannot_have_is_refused() {
+fn invalid_eks_settings_are_refused() {
     on_server(async |server| {
         let entry = |fields: Value| json!({"accessEntries": [with(json!({"principalARN": ROLE}), fields)]});
         for (fields, message) in [
@@ -100,7 +100,7 @@ fn what_eks_cannot_have_is_refused() {
 }
 
 #[test]
-fn what_eks_cannot_change_is_refused() {
+fn changes_of_immutable_eks_fields_are_refused() {
     on_server(async |server| {
         let mode = |mode: &str| json!({"authenticationMode": mode});
         for (from, to, message) in [

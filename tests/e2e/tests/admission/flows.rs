@@ -11,13 +11,13 @@ use kube::client::Body;
 async fn classified(server: Server, user: &str, method: &str, path: &str) -> Result<[String; 2]> {
     let request =
         Request::builder().method(method).uri(path).header("Impersonate-User", user).body(Body::empty())?;
-    let answer = server.client().send(request).await?;
+    let response = server.client().send(request).await?;
     let mut names = [String::new(), String::new()];
     for (name, (header, kind)) in names.iter_mut().zip([
         ("X-Kubernetes-PF-FlowSchema-UID", "flowschemas"),
         ("X-Kubernetes-PF-PriorityLevel-UID", "prioritylevelconfigurations"),
     ]) {
-        let uid = answer.headers().get(header).with_context(|| format!("no {header}"))?.to_str()?;
+        let uid = response.headers().get(header).with_context(|| format!("no {header}"))?.to_str()?;
         let jsonpath = format!("-o=jsonpath={{.items[?(@.metadata.uid==\"{uid}\")].metadata.name}}");
         *name = server.kubectl(&["get", kind, &jsonpath]).await?;
     }

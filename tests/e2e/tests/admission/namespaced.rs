@@ -1,5 +1,5 @@
-//! The flavour for one namespace, installed as docs/operations/install.md says: what its manager may do there, and what it may not anywhere else. On a server of its own,
-//! because the usual installation gives the same ServiceAccount more.
+//! The flavour for one namespace, installed as in docs/operations/install.md: what its manager may do there, and what
+//! it may not anywhere else. On a server of its own, because the usual installation gives the same ServiceAccount more.
 
 use anyhow::{Result, ensure};
 use foo_e2e::document::Reader;
@@ -32,14 +32,14 @@ fn a_manager_of_one_namespace_reads_no_secret_of_another() {
             let args = ["create", "-f", "-", "--output=jsonpath={.status.allowed}"];
             Ok(rig.api().run("kubectl", args, &[], &asked.to_string()).await?.stdout == "true")
         };
-        let ours = "infrastructure.foo.com";
+        let own = "infrastructure.foo.com";
         for (verb, group, what) in [
             ("get", "", "secrets"),
             ("create", "", "secrets"),
             ("delete", "cluster.x-k8s.io", "machines"),
             ("patch", "cluster.x-k8s.io", "machinepools"),
-            ("create", ours, "foomachines"),
-            ("patch", ours, "fooclusters"),
+            ("create", own, "foomachines"),
+            ("patch", own, "fooclusters"),
         ] {
             ensure!(may(verb, group, what, "", "team-b").await?, "{verb} {what} in its namespace");
             for elsewhere in ["other", "default", ""] {
@@ -47,9 +47,9 @@ fn a_manager_of_one_namespace_reads_no_secret_of_another() {
             }
         }
         for (verb, group, what) in [
-            ("list", ours, "fooclusters"),
+            ("list", own, "fooclusters"),
             ("watch", "", "namespaces"),
-            ("patch", ours, "fooclusteridentities"),
+            ("patch", own, "fooclusteridentities"),
         ] {
             ensure!(may(verb, group, what, "", "").await?, "{verb} {what} everywhere");
         }

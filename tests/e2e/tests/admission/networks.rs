@@ -338,7 +338,7 @@ fn endpoints_have_a_name_or_a_service_and_are_listed_once() {
 }
 
 #[test]
-fn rules_of_security_groups_say_whom_they_let_in() {
+fn rules_of_security_groups_name_their_source() {
     on_server(async |server| {
         let rule = |more: Value| {
             with(json!({"name": "r", "ports": {"first": 22}, "from": {"cidr": "0.0.0.0/0"}}), more)
@@ -415,7 +415,7 @@ fn additional_security_groups_have_names_of_their_own() {
 }
 
 #[test]
-fn tags_of_networks_leave_ours_and_those_of_others_alone() {
+fn tags_of_networks_cannot_use_reserved_keys() {
     on_server(async |server| {
         let tags = |tags: Value| json!({"tags": tags});
         accepted(server, [tags(json!({"team": "a", "kubernetes": "", "my-aws:tag": "x"}))]).await?;
@@ -436,7 +436,7 @@ fn tags_of_networks_leave_ours_and_those_of_others_alone() {
 }
 
 #[test]
-fn what_is_no_policy_is_refused() {
+fn unknown_policies_are_refused() {
     on_server(async |server| {
         for field in ["driftPolicy", "deletionPolicy", "egress"] {
             refused(server, json!({field: "Maybe"}), "Unsupported value: \"Maybe\"").await?;

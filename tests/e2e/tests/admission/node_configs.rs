@@ -71,7 +71,7 @@ fn each_family_has_its_fields() {
 }
 
 #[test]
-fn what_a_family_cannot_have_is_refused() {
+fn fields_of_other_families_are_refused() {
     on_server(async |server| {
         let file = json!([{"path": "/a", "content": ""}]);
         let mirror = json!([{"registry": "*", "endpoints": ["https://a"]}]);
@@ -105,7 +105,7 @@ fn what_a_family_cannot_have_is_refused() {
 }
 
 #[test]
-fn settings_with_which_no_kubelet_starts_are_refused() {
+fn settings_that_stop_the_kubelet_are_refused() {
     on_server(async |server| {
         let taint = json!({"key": "a", "effect": "NoSchedule"});
         for (fields, message) in [

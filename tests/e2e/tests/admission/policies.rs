@@ -25,7 +25,7 @@ async fn change(
 }
 
 #[test]
-fn templates_of_clusters_and_control_planes_are_immutable_but_for_the_topology_controllers_dry_run() {
+fn templates_of_clusters_and_control_planes_are_immutable_except_in_the_topology_dry_run() {
     on_server(async |server| {
         let control_plane = |secret: &str| json!({"external": {"kubeconfigSecretRef": {"name": secret}}});
         for (number, (kind, from, to)) in [
@@ -42,7 +42,7 @@ fn templates_of_clusters_and_control_planes_are_immutable_but_for_the_topology_c
         .enumerate()
         {
             let name = format!("kept-{number}");
-            server.make(kind, &name, json!({"template": {"spec": from}})).await?;
+            server.create(kind, &name, json!({"template": {"spec": from}})).await?;
             let stored = server.api(kind).get(&name).await?;
             for (annotated, dry_run) in [(false, false), (false, true), (true, false)] {
                 let changed = change(server, kind, stored.clone(), &to, annotated, dry_run).await;
@@ -60,7 +60,7 @@ fn templates_of_clusters_and_control_planes_are_immutable_but_for_the_topology_c
 #[test]
 fn templates_of_pools_may_change() {
     on_server(async |server| {
-        server.make(Kind::MachinePoolTemplate, "open", json!({"template": {"spec": pool()}})).await?;
+        server.create(Kind::MachinePoolTemplate, "open", json!({"template": {"spec": pool()}})).await?;
         let stored = server.api(Kind::MachinePoolTemplate).get("open").await?;
         let larger = with(pool(), json!({"instanceType": "m7i.xlarge"}));
         change(server, Kind::MachinePoolTemplate, stored, &larger, false, false).await

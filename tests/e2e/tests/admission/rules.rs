@@ -87,9 +87,9 @@ fn an_identity_is_exactly_one_thing() {
     });
 }
 
-/// In Kubernetes an empty selector selects all, in other providers none: nobody should have to know.
+/// In Kubernetes an empty selector selects all, in other providers none: users should not have to know.
 #[test]
-fn whom_an_identity_allows_is_said_in_so_many_words() {
+fn an_identity_names_the_namespaces_that_it_allows() {
     on_server(async |server| {
         let allowing = |allowed: Value| json!({"controller": {}, "allowedNamespaces": allowed});
         for good in [json!({}), json!({"list": ["a"]}), json!({"selector": {"matchLabels": {"a": "b"}}})] {
@@ -252,7 +252,7 @@ fn a_pool_names_its_image_in_exactly_one_way() {
             (json!({"ssmParameter": "/images/{region}"}), "should match"),
             (json!({"ssmParameter": "/images/a b"}), "should match"),
             (json!({"lookup": {"name": "node-*"}}), "owner"),
-            (lookup(json!({"owner": "somebody"})), "should match"),
+            (lookup(json!({"owner": "anyone"})), "should match"),
             (lookup(json!({"name": "node-{arch"})), "should match"),
             (recommended(json!({"family": "Ubuntu2404", "variant": "Nvidia"})), "one variant of Ubuntu only"),
             (
@@ -312,8 +312,8 @@ fn shares_are_numbers_or_percentages() {
                     .await?;
             }
         }
-        let hasty = with(pool(), json!({"rollout": {"readyTimeoutSeconds": 59}}));
-        server.refuses(Kind::MachinePool, hasty, "greater than or equal to 60").await
+        let too_short = with(pool(), json!({"rollout": {"readyTimeoutSeconds": 59}}));
+        server.refuses(Kind::MachinePool, too_short, "greater than or equal to 60").await
     });
 }
 
@@ -391,7 +391,7 @@ fn a_template_describes_no_pool_in_particular() {
 }
 
 #[test]
-fn tags_of_ours_and_of_aws_cannot_be_taken() {
+fn reserved_tags_of_the_provider_and_of_aws_are_refused() {
     on_server(async |server| {
         let tagged = |key: &str| with(pool(), json!({"tags": {"team": "platform", key: "x"}}));
         let message = "tags must not begin with aws: or infrastructure.foo.com/";
@@ -425,7 +425,7 @@ fn a_part_of_the_network_is_named_by_id_or_by_tags() {
 }
 
 #[test]
-fn words_and_prices_are_those_of_aws() {
+fn enums_and_prices_are_those_of_aws() {
     on_server(async |server| {
         let volume = with(pool(), json!({"rootVolume": {"sizeGiB": 10, "type": "gp9"}}));
         server.refuses(Kind::MachinePool, volume, "Unsupported value: \"gp9\"").await?;
@@ -442,7 +442,7 @@ fn words_and_prices_are_those_of_aws() {
 #[test]
 fn capacities_are_strings() {
     on_server(async |server| {
-        server.make(Kind::MachinePool, "capacities", pool()).await?;
+        server.create(Kind::MachinePool, "capacities", pool()).await?;
         let status =
             |status: Value| async move { server.set_status(Kind::MachinePool, "capacities", status).await };
         let refused: Result<()> = status(json!({"capacity": {"cpu": 4}})).await;
@@ -496,7 +496,7 @@ fn a_volume_that_ec2_would_not_launch_is_refused_at_once() {
 }
 
 #[test]
-fn a_tag_that_aws_would_not_take_or_not_give_back_is_refused_at_once() {
+fn a_tag_that_aws_would_refuse_or_change_is_refused_at_once() {
     on_server(async |server| {
         let tagged = |key: &str, value: &str| with(pool(), json!({"tags": {key: value}}));
         for (key, value) in [("k", ""), ("käse \u{200f}", "a b=c"), (&"k".repeat(128), &"v".repeat(256))] {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use tokio::sync::OnceCell;
 
-/// Cluster API's Machine, as far as policies look at it.
+/// Cluster API's Machine, as far as policies read it.
 const MACHINES: &str = "
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -32,7 +32,7 @@ pub(crate) fn root() -> PathBuf {
 
 static RIG: OnceCell<Result<Rig, String>> = OnceCell::const_new();
 
-/// A kind of ours.
+/// A kind of the provider.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Cluster,
@@ -121,7 +121,7 @@ async fn start() -> Result<Rig> {
     Ok(rig)
 }
 
-/// The API server takes a moment to know a policy, and nothing says when it does. So each is tried.
+/// The API server takes a moment to know a policy, and nothing shows when it does. So each is tried.
 async fn policies_are_in_force(rig: &Rig) -> Result<()> {
     let control_plane = json!({"external": {"kubeconfigSecretRef": {"name": "one"}}});
     for (kind, spec, change) in [
@@ -143,8 +143,8 @@ async fn policies_are_in_force(rig: &Rig) -> Result<()> {
     the_manager_is_bound(rig).await
 }
 
-/// The released roles of the managers and of core with their bindings: by them the policies recognize who asks. And those of
-/// the one manager of all providers (deploy/default), under another name.
+/// The released roles of the managers and of core with their bindings: by them the policies recognize who asks. And
+/// those of the one manager of all providers (deploy/default), under another name.
 fn roles() -> Result<String> {
     let release = tempfile::tempdir()?;
     xtask::release::write(&root(), "v0.1.0", xtask::release::IMAGE, release.path())?;
@@ -194,7 +194,8 @@ fn bound(role: &str, users: &[&str]) -> Value {
     })
 }
 
-/// The last of the policies. RBAC refuses managers what it does not grant before policies are asked, so they have more here.
+/// The last of the policies. RBAC refuses managers what it does not grant before policies are asked, so they have more
+/// here.
 async fn the_manager_is_bound(rig: &Rig) -> Result<()> {
     let manager = "system:serviceaccount:foo-system:foo-manager";
     rig.api().apply(&bound("every-verb", &[manager]).to_string()).await?;
@@ -238,24 +239,24 @@ impl Server {
         Ok(self.rig.api().run("kubectl", args, &[], stdin).await?.stdout)
     }
 
-    /// Makes users administrators: what they may not do all the same is refused by a rule or a policy.
+    /// Makes users administrators: what they still may not do is refused by a rule or a policy.
     pub(crate) async fn may_everything(self, users: &[&str]) -> Result<()> {
         self.apply(&bound("cluster-admin", users).to_string()).await
     }
 
-    /// Gives users every verb of requests, by name: what they may not do all the same is refused by a rule or a policy.
+    /// Gives users every verb of requests, by name: what they still may not do is refused by a rule or a policy.
     pub(crate) async fn may_do_everything(self, users: &[&str]) -> Result<()> {
         self.apply(&bound("every-verb", users).to_string()).await
     }
 
     /// Waits until such an object would be refused with this message.
     pub(crate) async fn until_refused(self, user: &str, object: &Value, message: &str) -> Result<()> {
-        self.until(user, object, |answer| answer.is_err_and(|error| error.contains(message))).await
+        self.until(user, object, |response| response.is_err_and(|error| error.contains(message))).await
     }
 
     /// Waits until such an object would be accepted.
     pub(crate) async fn until_accepted(self, user: &str, object: &Value) -> Result<()> {
-        self.until(user, object, |answer| answer.is_ok()).await
+        self.until(user, object, |response| response.is_ok()).await
     }
 
     async fn until(
@@ -266,9 +267,9 @@ impl Server {
     ) -> Result<()> {
         let args = ["create", "-f", "-", "--dry-run=server", &format!("--as={user}")];
         wait_until("the policy and its parameters to be known", SOON, async || {
-            let answer = self.kubectl_with(&args, &object.to_string()).await;
-            let answer = answer.map(drop).map_err(|error| format!("{error:#}"));
-            Ok(Probe::when(fits(answer.clone()), || format!("{answer:?}")))
+            let response = self.kubectl_with(&args, &object.to_string()).await;
+            let response = response.map(drop).map_err(|error| format!("{error:#}"));
+            Ok(Probe::when(fits(response.clone()), || format!("{response:?}")))
         })
         .await
     }
@@ -278,9 +279,9 @@ impl Server {
         self.rig.api().apply(yaml).await
     }
 
-    /// Makes an object for good.
-    pub(crate) async fn make(self, kind: Kind, name: &str, spec: Value) -> Result<Value> {
-        self.create(kind, name, spec, PostParams::default()).await
+    /// Creates an object for good.
+    pub(crate) async fn create(self, kind: Kind, name: &str, spec: Value) -> Result<Value> {
+        self.post(kind, name, spec, PostParams::default()).await
     }
 
     /// Writes the status of an object for good.
@@ -293,7 +294,7 @@ impl Server {
     /// The spec as it would be stored.
     pub(crate) async fn accepts(self, kind: Kind, spec: &Value) -> Result<Value> {
         let params = PostParams { dry_run: true, ..PostParams::default() };
-        let created = self.create(kind, "accepted", spec.clone(), params).await;
+        let created = self.post(kind, "accepted", spec.clone(), params).await;
         let created = created.with_context(|| format!("a good {kind:?} was refused: {spec:#}"))?;
         Ok(created.get("spec").cloned().unwrap_or_default())
     }
@@ -301,7 +302,7 @@ impl Server {
     /// Fails unless such an object would be refused, and with this message.
     pub(crate) async fn refuses(self, kind: Kind, spec: Value, message: &str) -> Result<()> {
         let params = PostParams { dry_run: true, ..PostParams::default() };
-        let created = self.create(kind, "refused", spec.clone(), params).await;
+        let created = self.post(kind, "refused", spec.clone(), params).await;
         is_refusal(created.map(drop), message).with_context(|| format!("{kind:?} with {spec:#}"))
     }
 
@@ -334,19 +335,19 @@ impl Server {
         self.change(kind, from, Some(status), to).await
     }
 
-    async fn create(self, kind: Kind, name: &str, spec: Value, params: PostParams) -> Result<Value> {
+    async fn post(self, kind: Kind, name: &str, spec: Value, params: PostParams) -> Result<Value> {
         let mut object = kind.object(name);
         object.data = json!({"spec": spec});
         Ok(serde_json::to_value(self.api(kind).create(&params, &object).await?)?)
     }
 
-    /// Makes an object, tries to change it, and removes it.
+    /// Creates an object, tries to change it, and removes it.
     async fn change(self, kind: Kind, from: &Value, status: Option<&Value>, to: &Value) -> Result<()> {
         let api = self.api(kind);
         let mut object = kind.object("changed");
         object.metadata.name = None;
         object.metadata.generate_name = Some("changed-".to_owned());
-        // A FooMachine is deleted by Cluster API alone, unless somebody says that they mean it.
+        // A FooMachine is deleted by Cluster API alone, unless a user confirms it.
         let allowed = ("infrastructure.foo.com/deletion-allowed".to_owned(), String::new());
         object.metadata.annotations = Some([allowed].into());
         object.data = json!({"spec": from});

@@ -1,4 +1,4 @@
-//! What a tenant, or whoever got hold of the manager's token, tries at the API server: it is refused by our policies and rules,
+//! What a tenant, or a thief of the manager's token, tries at the API server: it is refused by policies and rules,
 //! and what they must let pass, passes.
 
 use crate::server::{Kind, Server, cluster, is_refusal, on_server, pool, with};
@@ -18,7 +18,8 @@ const TENANT: &str = "tina";
 /// A ServiceAccount with all rights: a tool that deploys everything.
 const OPERATOR: &str = "system:serviceaccount:deployer:deployer";
 
-/// Named like managers and core, in namespaces of theirs and of others, with rights on everything: names prove nothing.
+/// Named like managers and core, in their own namespaces and others, with permissions on everything: names prove
+/// nothing.
 const IMPOSTORS: [&str; 5] = [
     "system:serviceaccount:default:capi-manager",
     "system:serviceaccount:default:foo-manager",
@@ -27,7 +28,7 @@ const IMPOSTORS: [&str; 5] = [
     "system:serviceaccount:foo-system:foo-control-plane-manager",
 ];
 
-/// What kubectl says when `user` asks for this, and whether the API server would do it.
+/// What kubectl shows when `user` asks for this, and whether the API server would do it.
 async fn asks(
     server: Server,
     user: &str,
@@ -40,8 +41,8 @@ async fn asks(
 }
 
 async fn passes(server: Server, user: &str, args: &[&str], stdin: &Value) -> Result<()> {
-    let answer = asks(server, user, args, stdin).await?;
-    answer.map_err(anyhow::Error::msg).with_context(|| format!("{user}: {args:?} {stdin}"))
+    let response = asks(server, user, args, stdin).await?;
+    response.map_err(anyhow::Error::msg).with_context(|| format!("{user}: {args:?} {stdin}"))
 }
 
 async fn is_refused(server: Server, user: &str, args: &[&str], stdin: &Value, message: &str) -> Result<()> {
@@ -99,7 +100,7 @@ fn the_manager_writes_no_secret_but_kubeconfigs_of_clusters() {
             passes(server, manager, &patch("c-kubeconfig", content), &Value::Null).await?;
             passes(server, manager, &patch("users-own", owner), &Value::Null).await?;
         }
-        // Nobody else is bound by that.
+        // No other user is bound by that.
         for user in [TENANT, OPERATOR] {
             passes(server, user, CREATE, &token).await?;
             passes(server, user, &patch("users-own", content), &Value::Null).await?;
@@ -125,12 +126,12 @@ fn the_manager_of_node_configs_writes_no_secret_but_their_user_data() {
     on_server(async |server| {
         let managers = [MANAGER, CONTROL_PLANE_MANAGER, BOOTSTRAP_MANAGER, MANAGER_OF_ALL];
         server.may_do_everything(&managers).await?;
-        let ours = |name: &'static str| Some(("FooNodeConfig", name));
+        let own = |name: &'static str| Some(("FooNodeConfig", name));
         // Garbage collection runs: what is stored needs an owner that exists.
-        let config = server.make(Kind::NodeConfig, "nodes", json!({"family": "AL2023"})).await?;
+        let config = server.create(Kind::NodeConfig, "nodes", json!({"family": "AL2023"})).await?;
         let uid = config.pointer("/metadata/uid").cloned().unwrap_or_default();
         let nodes = |value: &str| {
-            let mut secret = owned("nodes", ours("nodes"), value);
+            let mut secret = owned("nodes", own("nodes"), value);
             foo_e2e::set(
                 &mut secret,
                 &["metadata", "ownerReferences"],
@@ -148,16 +149,16 @@ fn the_manager_of_node_configs_writes_no_secret_but_their_user_data() {
         let no = "this manager may write only Secrets";
         // Deployed alone, and as the one manager of all.
         for manager in [BOOTSTRAP_MANAGER, MANAGER_OF_ALL] {
-            passes(server, manager, CREATE, &owned("fresh", ours("fresh"), "x")).await?;
+            passes(server, manager, CREATE, &owned("fresh", own("fresh"), "x")).await?;
             passes(server, manager, REPLACE, &nodes("y")).await?;
-            passes(server, manager, REPLACE, &owned("restored", ours("restored"), "x")).await?;
+            passes(server, manager, REPLACE, &owned("restored", own("restored"), "x")).await?;
             for (verb, secret) in [
                 (CREATE, owned("fresh", None, "x")),
-                (CREATE, owned("fresh", ours("another"), "x")),
+                (CREATE, owned("fresh", own("another"), "x")),
                 (CREATE, secret("token", "kubernetes.io/service-account-token")),
-                (REPLACE, owned("restored", ours("restored"), "y")),
-                (REPLACE, owned("authority", ours("authority"), "x")),
-                (REPLACE, owned("authority", ours("authority"), "y")),
+                (REPLACE, owned("restored", own("restored"), "y")),
+                (REPLACE, owned("authority", own("authority"), "x")),
+                (REPLACE, owned("authority", own("authority"), "y")),
             ] {
                 is_refused(server, manager, verb, &secret, no).await?;
             }
@@ -165,10 +166,10 @@ fn the_manager_of_node_configs_writes_no_secret_but_their_user_data() {
             let never = "this manager must not delete Secrets";
             is_refused(server, manager, &delete, &Value::Null, never).await?;
         }
-        is_refused(server, BOOTSTRAP_MANAGER, CREATE, &owned("n-kubeconfig", ours("n-kubeconfig"), "x"), no)
+        is_refused(server, BOOTSTRAP_MANAGER, CREATE, &owned("n-kubeconfig", own("n-kubeconfig"), "x"), no)
             .await?;
         for manager in [MANAGER, CONTROL_PLANE_MANAGER] {
-            is_refused(server, manager, CREATE, &owned("fresh", ours("fresh"), "x"), no).await?;
+            is_refused(server, manager, CREATE, &owned("fresh", own("fresh"), "x"), no).await?;
         }
         Ok(())
     });
@@ -187,15 +188,15 @@ fn the_manager_deletes_no_machine_of_other_providers() {
     on_server(async |server| {
         server.may_do_everything(&[MANAGER, MANAGER_OF_ALL]).await?;
         server.may_everything(&[TENANT]).await?;
-        server.apply(&machine("ours", "FooMachine").to_string()).await?;
-        server.apply(&machine("theirs", "AWSMachine").to_string()).await?;
+        server.apply(&machine("own", "FooMachine").to_string()).await?;
+        server.apply(&machine("foreign", "AWSMachine").to_string()).await?;
         let delete = |name| ["delete", "machines.cluster.x-k8s.io", name, "--namespace=default"];
         for manager in [MANAGER, MANAGER_OF_ALL] {
-            passes(server, manager, &delete("ours"), &Value::Null).await?;
+            passes(server, manager, &delete("own"), &Value::Null).await?;
             let no = "this manager may delete only Machines of its own pools";
-            is_refused(server, manager, &delete("theirs"), &Value::Null, no).await?;
+            is_refused(server, manager, &delete("foreign"), &Value::Null, no).await?;
         }
-        for name in ["ours", "theirs"] {
+        for name in ["own", "foreign"] {
             passes(server, TENANT, &delete(name), &Value::Null).await?;
         }
         Ok(())
@@ -227,13 +228,13 @@ fn machines_of_pools_are_not_deleted_as_a_collection() {
 
 /// Its instance would end undrained.
 #[test]
-fn a_foo_machine_is_deleted_by_those_who_know_or_by_whoever_says_so() {
+fn a_foo_machine_is_deleted_by_controllers_or_with_a_confirmation() {
     on_server(async |server| {
         server.may_do_everything(&[MANAGER, MANAGER_OF_ALL, CORE]).await?;
         server.may_do_everything(&IMPOSTORS).await?;
         server.may_everything(&[TENANT, OPERATOR]).await?;
         let spec = json!({"providerID": "aws:///eu-west-1a/i-1", "instanceID": "i-1"});
-        server.make(Kind::Machine, "kept", spec).await?;
+        server.create(Kind::Machine, "kept", spec).await?;
         let delete = ["delete", "foomachine", "kept", "--namespace=default"];
         for user in [MANAGER, MANAGER_OF_ALL, CORE, GARBAGE_COLLECTOR] {
             passes(server, user, &delete, &Value::Null).await?;
@@ -244,28 +245,29 @@ fn a_foo_machine_is_deleted_by_those_who_know_or_by_whoever_says_so() {
         }
         is_refused(server, "system:serviceaccount:default:manager", &delete, &Value::Null, "forbidden")
             .await?;
-        let say = async |annotation: &str, sign: &str| {
+        let annotate = async |annotation: &str, sign: &str| {
             let annotation = format!("{annotation}{sign}");
             server.kubectl(&["annotate", "foomachine", "kept", "--namespace=default", &annotation]).await
         };
         for annotation in
             ["infrastructure.foo.com/deletion-allowed", "clusterctl.cluster.x-k8s.io/delete-for-move"]
         {
-            say(annotation, "=").await?;
+            annotate(annotation, "=").await?;
             passes(server, TENANT, &delete, &Value::Null).await?;
-            say(annotation, "-").await?;
+            annotate(annotation, "-").await?;
         }
         is_refused(server, TENANT, &delete, &Value::Null, no).await
     });
 }
 
-/// Whoever has all rights in a namespace may grant each of them there: the policies ask for rights in all namespaces.
+/// A user with all permissions in a namespace may grant each of them there: the policies require permissions in all
+/// namespaces.
 #[test]
-fn nobody_becomes_a_manager_by_a_role_in_a_namespace() {
+fn a_role_in_a_namespace_does_not_make_a_manager() {
     on_server(async |server| {
         let admin = "system:serviceaccount:default:admin";
         let spec = json!({"providerID": "aws:///eu-west-1a/i-2", "instanceID": "i-2"});
-        server.make(Kind::Machine, "of-a-namespace", spec).await?;
+        server.create(Kind::Machine, "of-a-namespace", spec).await?;
         let kinds = [("cluster-admin", "ClusterRole"), ("grown", "Role")];
         for (role, kind) in kinds {
             let binding = json!({
@@ -290,7 +292,7 @@ fn nobody_becomes_a_manager_by_a_role_in_a_namespace() {
         server
             .kubectl_with(&create, &role.to_string())
             .await
-            .context("an admin of a namespace makes a Role")?;
+            .context("an admin of a namespace creates a Role")?;
         let delete = ["delete", "foomachine", "of-a-namespace", "--namespace=default"];
         let no = "delete its Machine instead";
         is_refused(server, admin, &delete, &Value::Null, no).await
@@ -299,13 +301,13 @@ fn nobody_becomes_a_manager_by_a_role_in_a_namespace() {
 
 /// From its deletion on Cluster API drains nothing, and nothing undoes it.
 #[test]
-fn the_control_plane_of_a_cluster_is_deleted_with_the_cluster_or_by_whoever_says_so() {
+fn the_control_plane_of_a_cluster_is_deleted_with_the_cluster_or_with_a_confirmation() {
     on_server(async |server| {
         server.may_do_everything(&[CORE, MANAGER, CONTROL_PLANE_MANAGER]).await?;
         server.may_do_everything(&IMPOSTORS).await?;
         server.may_everything(&[TENANT, OPERATOR]).await?;
         let spec = json!({"version": "v1.36.3", "external": {"kubeconfigSecretRef": {"name": "one"}}});
-        server.make(Kind::ControlPlane, "owned", spec).await?;
+        server.create(Kind::ControlPlane, "owned", spec).await?;
         let delete = ["delete", "foocontrolplane", "owned", "--namespace=default"];
         passes(server, TENANT, &delete, &Value::Null).await?;
         let owner =
@@ -320,17 +322,17 @@ fn the_control_plane_of_a_cluster_is_deleted_with_the_cluster_or_by_whoever_says
         for user in [CORE, MANAGER, CONTROL_PLANE_MANAGER, GARBAGE_COLLECTOR] {
             passes(server, user, &delete, &Value::Null).await?;
         }
-        let say = async |annotation: &str| {
+        let annotate = async |annotation: &str| {
             server.kubectl(&["annotate", "foocontrolplane", "owned", "--namespace=default", annotation]).await
         };
         for annotation in
             ["infrastructure.foo.com/deletion-allowed", "clusterctl.cluster.x-k8s.io/delete-for-move"]
         {
-            say(&format!("{annotation}=")).await?;
+            annotate(&format!("{annotation}=")).await?;
             passes(server, TENANT, &delete, &Value::Null).await?;
-            say(&format!("{annotation}-")).await?;
+            annotate(&format!("{annotation}-")).await?;
         }
-        say("infrastructure.foo.com/protected=").await?;
+        annotate("infrastructure.foo.com/protected=").await?;
         is_refused(server, CORE, &delete, &Value::Null, "protected by the annotation").await
     });
 }
@@ -369,7 +371,7 @@ fn only_an_administrator_takes_over_from_another_management_cluster() {
             passes(server, OPERATOR, CREATE, &adopting).await?;
             // By a template of a ClusterClass, which a tenant may write.
             is_refused(server, CORE, CREATE, &adopting, no).await?;
-            server.make(kind, "handed-over", spec.clone()).await?;
+            server.create(kind, "handed-over", spec.clone()).await?;
             let annotate = |annotation| {
                 ["annotate", name, "handed-over", "--namespace=default", "--overwrite", annotation]
             };
@@ -410,10 +412,10 @@ fn an_object_of_any_kind_is_protected_by_its_annotation() {
             (Kind::NodeConfigTemplate, "foonodeconfigtemplate", template(nodes)),
         ];
         let crds = server.kubectl(&["get", "crd", "--output=name"]).await?;
-        let ours = crds.lines().filter(|name| name.contains(".foo.com")).count();
-        ensure!(ours == kinds.len() + 1, "a kind is missing: {crds}");
+        let own = crds.lines().filter(|name| name.contains(".foo.com")).count();
+        ensure!(own == kinds.len() + 1, "a kind is missing: {crds}");
         for (kind, name, spec) in kinds {
-            server.make(kind, "protected", spec).await?;
+            server.create(kind, "protected", spec).await?;
             let delete = ["delete", name, "protected", "--namespace=default"];
             passes(server, TENANT, &delete, &Value::Null).await?;
             let annotate = ["annotate", name, "protected", "--namespace=default"];
@@ -430,17 +432,17 @@ fn an_object_of_any_kind_is_protected_by_its_annotation() {
 }
 
 #[test]
-fn a_crd_is_deleted_only_after_somebody_allowed_it() {
+fn a_crd_is_deleted_only_with_a_confirmation() {
     on_server(async |server| {
         server.may_everything(&[TENANT]).await?;
         let names = server.kubectl(&["get", "crd", "--output=name"]).await?;
-        let ours: Vec<&str> = names.lines().filter(|name| name.contains(".foo.com")).collect();
-        ensure!(ours.len() == 10, "{ours:?}");
-        for crd in &ours {
+        let own: Vec<&str> = names.lines().filter(|name| name.contains(".foo.com")).collect();
+        ensure!(own.len() == 10, "{own:?}");
+        for crd in &own {
             let no = "all objects of this kind would be deleted with it";
             is_refused(server, TENANT, &["delete", crd], &Value::Null, no).await?;
         }
-        let Some(last) = ours.last() else { return Ok(()) };
+        let Some(last) = own.last() else { return Ok(()) };
         server.kubectl(&["annotate", last, "infrastructure.foo.com/deletion-allowed="]).await?;
         passes(server, TENANT, &["delete", last], &Value::Null).await?;
         server.kubectl(&["annotate", last, "infrastructure.foo.com/deletion-allowed-"]).await?;
@@ -448,9 +450,9 @@ fn a_crd_is_deleted_only_after_somebody_allowed_it() {
     });
 }
 
-/// What becomes part of a path, a host or a request must look like what it is.
+/// What becomes part of a path, a host or a request must have the right form.
 #[test]
-fn texts_that_are_something_else_are_refused() {
+fn malformed_texts_are_refused() {
     on_server(async |server| {
         let odd = ["?x=", "../../kube-system/secrets/x", "a b", "ami-\u{93}oops\u{94}", "\u{202e}x"];
         for odd in odd {
@@ -772,7 +774,7 @@ fn templates_obey_the_same_rules() {
     on_server(async |server| {
         let spec = json!({"template": {"spec": with(pool(), json!({"ami": {"id": "?x="}}))}});
         server.refuses(Kind::MachinePoolTemplate, spec, "should match").await?;
-        let made = server.make(
+        let made = server.create(
             Kind::MachinePoolTemplate,
             "odd",
             json!({"template": {"spec": with(pool(), json!({"subnets": [{"tags": {}}]}))}}),

@@ -20,7 +20,7 @@ fn ids(version: &Value) -> Vec<&str> {
     ids.into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// In every version the ids were well formed, sorted, and told apart by their last segments.
+/// In every version the ids were well formed, sorted, and distinguished by their last segments.
 fn were_always_good(history: &History) {
     for version in history.versions() {
         let ids = ids(&version);
@@ -38,7 +38,7 @@ fn were_always_good(history: &History) {
     }
 }
 
-/// Follows a pool and says what is wrong with its list.
+/// Follows a pool and shows what is wrong with its list.
 #[derive(Default)]
 struct Watch {
     listed: BTreeSet<String>,
@@ -47,18 +47,18 @@ struct Watch {
 }
 
 impl Watch {
-    fn look(&mut self, view: &PoolView) {
+    fn check(&mut self, view: &PoolView) {
         let last = |id: &str| id.rsplit('/').next().unwrap_or_default().to_owned();
         let now: BTreeSet<String> = view.provider_ids().into_iter().map(last).collect();
         for id in self.listed.difference(&now) {
-            // The instances were looked at after the list.
+            // The instances were read after the list.
             let state = view.instances.get(id).map(String::as_str);
             assert_ne!(state, Some("Running"), "{id} lives and is listed no more: {view}");
         }
         self.ghosts.retain(|id, _| now.contains(id) && !view.instances.contains_key(id));
         for id in now.iter().filter(|id| !view.instances.contains_key(*id)) {
             let since = *self.ghosts.entry(id.clone()).or_insert_with(Instant::now);
-            assert!(since.elapsed() < Duration::from_secs(20), "{id} is gone and still listed: {view}");
+            assert!(since.elapsed() < Duration::from_secs(20), "{id} is terminated and still listed: {view}");
         }
         self.listed = now;
         let wanted = view.machine_pool.as_ref().and_then(|pool| number(pool, "/spec/replicas"));
@@ -66,13 +66,13 @@ impl Watch {
             self.wrong_size = None;
         } else {
             let since = *self.wrong_size.get_or_insert_with(Instant::now);
-            assert!(since.elapsed() < PATIENCE, "for too long not as many as wanted for: {view}");
+            assert!(since.elapsed() < PATIENCE, "for too long not as many as requested: {view}");
         }
     }
 
     async fn until_settled(&mut self, pool: &Pool<'_>, replicas: usize) -> Result<PoolView> {
         pool.wait(&format!("to settle at {replicas}"), AFTER_DRAIN, |view| {
-            self.look(view);
+            self.check(view);
             view.is_settled_at(replicas)
         })
         .await
@@ -85,7 +85,7 @@ fn ids_are_those_of_the_nodes_so_that_none_is_unregistered() {
     in_world(async |world| {
         let cluster = world.cluster("ca-unregistered").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
-        let ours = world.history(Kind::FooMachinePool, "ca-unregistered").await?;
+        let own = world.history(Kind::FooMachinePool, "ca-unregistered").await?;
         let cores = world.history(Kind::MachinePool, "ca-unregistered").await?;
         let pool = node_group(&cluster, 1).await?;
         pool.settles_at(1).await?;
@@ -103,7 +103,7 @@ fn ids_are_those_of_the_nodes_so_that_none_is_unregistered() {
             listed.retain(|other| other != id);
         }
         assert_eq!(listed, Vec::<String>::new());
-        were_always_good(&ours);
+        were_always_good(&own);
         were_always_good(&cores);
         leaves_sizes_alone(world, "ca-unregistered")
     });
@@ -122,7 +122,7 @@ fn an_id_is_listed_as_long_as_its_instance_lives_and_no_longer() {
         let mut watch = Watch::default();
         autoscaler.scale_down(&pool, &[victim]).await?;
         pool.wait("its drain to wait for the budget", SOON, |view| {
-            watch.look(view);
+            watch.check(view);
             view.deleting().any(MachineView::waits_for_budget)
         })
         .await?;
@@ -131,11 +131,11 @@ fn an_id_is_listed_as_long_as_its_instance_lives_and_no_longer() {
         let two = watch.until_settled(&pool, 2).await?;
         only_evicted_from(world, "ca-ghosts", &[victim.node_name()])?;
 
-        // An instance dies behind everybody's back: its id goes, a replacement's comes.
+        // An instance is terminated in EC2: its id is removed, that of a replacement is added.
         let killed = &two.machines[0];
         world.aws().kill_instance(&killed.instance)?;
-        pool.wait("its id to be gone", SOON, |view| {
-            watch.look(view);
+        pool.wait("its id to be removed", SOON, |view| {
+            watch.check(view);
             !view.provider_ids().iter().any(|id| id.ends_with(&killed.instance))
         })
         .await?;
@@ -147,7 +147,7 @@ fn an_id_is_listed_as_long_as_its_instance_lives_and_no_longer() {
 
 /// Habit 7: at zero it needs an empty list, not none, and the way up again.
 #[test]
-fn at_zero_the_list_is_empty_and_the_pool_comes_back() {
+fn at_zero_the_list_is_empty_and_the_pool_scales_out_again() {
     in_world(async |world| {
         let cluster = world.cluster("ca-zero").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
@@ -156,12 +156,12 @@ fn at_zero_the_list_is_empty_and_the_pool_comes_back() {
         let machines: Vec<_> = two.machines.iter().collect();
         autoscaler.scale_down(&pool, &machines).await?;
         let zero = pool.settles_within(0, AFTER_DRAIN).await?;
-        let ours = zero.foo_pool.unwrap_or_default();
-        assert_eq!(ours.pointer("/spec/providerIDList"), Some(&json!([])));
-        assert_eq!(number(&ours, "/status/replicas"), Some(0));
+        let own = zero.foo_pool.unwrap_or_default();
+        assert_eq!(own.pointer("/spec/providerIDList"), Some(&json!([])));
+        assert_eq!(number(&own, "/status/replicas"), Some(0));
         assert_eq!(autoscaler.instances(&pool).await?, Vec::<String>::new());
         assert_eq!(autoscaler.target_size(&pool).await?, 0);
-        assert_eq!(ours.pointer("/status/capacity/cpu"), Some(&json!("2")), "it is needed most now");
+        assert_eq!(own.pointer("/status/capacity/cpu"), Some(&json!("2")), "it is needed most now");
 
         autoscaler.set_size(&pool, 1).await?;
         let one = pool.settles_at(1).await?;
@@ -170,26 +170,27 @@ fn at_zero_the_list_is_empty_and_the_pool_comes_back() {
     });
 }
 
-/// Habit 8, the other half: its list may be two minutes old. A Machine that is on it and gone is nobody else's fault.
+/// Habit 8, the other half: its list may be two minutes old. A Machine that is on it and deleted causes no other
+/// deletion.
 #[test]
-fn with_an_old_list_it_hits_nobody_else() {
+fn a_stale_list_deletes_no_other_machine() {
     in_world(async |world| {
         let cluster = world.cluster("ca-old-list").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
         let pool = node_group(&cluster, 2).await?;
         let old = pool.settles_at(2).await?;
-        let [gone, other] = [&old.machines[0], &old.machines[1]];
-        world.aws().kill_instance(&gone.instance)?;
+        let [deleted, other] = [&old.machines[0], &old.machines[1]];
+        world.aws().kill_instance(&deleted.instance)?;
         pool.wait("a replacement", SOON, |view| {
-            view.is_settled_at(2) && view.machine_of(&gone.instance).is_none()
+            view.is_settled_at(2) && view.machine_of(&deleted.instance).is_none()
         })
         .await?;
         pool.run("web", 2).await?;
-        let outcome = autoscaler.remove_unregistered(&pool, &[gone]).await;
-        assert!(outcome.is_err(), "it found a Machine for an instance that is gone");
+        let outcome = autoscaler.remove_unregistered(&pool, &[deleted]).await;
+        assert!(outcome.is_err(), "it found a Machine for a terminated instance");
         pool.stays("as it is", QUIET_PERIOD, |view| view.is_settled_at(2)).await?;
 
-        // And what is still there goes, and only that.
+        // And what still exists is deleted, and only that.
         pool.workload("web").allow(2).await?;
         autoscaler.scale_down(&pool, &[other]).await?;
         let one = pool.settles_within(1, AFTER_DRAIN).await?;

@@ -9,7 +9,7 @@ use kube::api::{ApiResource, DynamicObject, GroupVersionKind, PostParams};
 use serde_json::{Value, json};
 
 const CAPI: &str = "cluster.x-k8s.io";
-const OURS: &str = "infrastructure.foo.com";
+const GROUP: &str = "infrastructure.foo.com";
 
 #[test]
 fn the_released_role_is_what_it_needs_and_no_more() {
@@ -30,10 +30,10 @@ fn the_released_role_is_what_it_needs_and_no_more() {
                     "subresource": subresource, "verb": verb,
                 },
             }});
-            let answer = reviews.create(&PostParams::default(), &question).await?;
-            Ok(answer.data.pointer("/status/allowed") == Some(&Value::Bool(true)))
+            let response = reviews.create(&PostParams::default(), &question).await?;
+            Ok(response.data.pointer("/status/allowed") == Some(&Value::Bool(true)))
         };
-        // Its binding is known to the authorizer a moment after it was made.
+        // Its binding is known to the authorizer a moment after it was created.
         wait_until(&format!("{ROLE} to be bound"), foo_testbed::world::SOON, async || {
             Ok(Probe::when(may(CAPI, "machinepools/scale", "patch").await?, || "not yet".to_owned()))
         })
@@ -44,7 +44,7 @@ fn the_released_role_is_what_it_needs_and_no_more() {
             (CAPI, "machinesets", &["get", "list", "watch"]),
             (CAPI, "machines", &["get", "list", "watch", "update"]),
             (CAPI, "machinepools/scale", &["get", "patch"]),
-            (OURS, "foomachinepools", &["get", "list", "watch"]),
+            (GROUP, "foomachinepools", &["get", "list", "watch"]),
         ] {
             for verb in verbs {
                 assert!(may(group, what, verb).await?, "it may not {verb} {what}");
@@ -53,8 +53,8 @@ fn the_released_role_is_what_it_needs_and_no_more() {
         for (group, what, verbs) in [
             (CAPI, "machinepools", &["update", "patch", "delete"][..]),
             (CAPI, "machines", &["delete", "create"]),
-            (OURS, "foomachinepools", &["update", "patch", "delete"]),
-            (OURS, "foomachines", &["update", "patch", "delete"]),
+            (GROUP, "foomachinepools", &["update", "patch", "delete"]),
+            (GROUP, "foomachines", &["update", "patch", "delete"]),
             ("", "secrets", &["get", "list"]),
         ] {
             for verb in verbs {

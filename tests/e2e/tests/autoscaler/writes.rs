@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 use foo_testbed::world::World;
 use foo_testbed::{PodDeath, PodEnd};
 
-/// Nobody of ours wrote a size of a MachinePool: it belongs to the autoscaler.
+/// The managers wrote no size of a MachinePool: it belongs to the autoscaler.
 pub(crate) fn leaves_sizes_alone(world: &World, namespace: &str) -> Result<()> {
     let writes = world.writes()?;
     let sizes: Vec<_> = writes
@@ -12,7 +12,10 @@ pub(crate) fn leaves_sizes_alone(world: &World, namespace: &str) -> Result<()> {
         .filter(|write| write.namespace == namespace && write.resource.starts_with("machinepools"))
         .collect();
     ensure!(sizes.is_empty(), "we wrote to MachinePools: {sizes:#?}");
-    ensure!(writes.iter().any(|write| write.namespace == namespace), "the audit log shows nothing of ours");
+    ensure!(
+        writes.iter().any(|write| write.namespace == namespace),
+        "the audit log shows no write of the managers"
+    );
     Ok(())
 }
 

@@ -1,5 +1,6 @@
-//! What befalls everybody beside the accidents of the storm: clocks that are set, objects that cannot be decoded, tenants that
-//! mean no good, an AWS whose answers are late. Each begins, lasts a round, and ends; [`Surroundings`] is where.
+//! What affects all pools beside the accidents of the storm: clocks that are set, objects that cannot be decoded,
+//! tenants that are hostile, an AWS whose responses are late. Each begins, lasts a round, and ends; [`Surroundings`] is
+//! where.
 
 use anyhow::{Context as _, Result};
 use foo_e2e::odd;
@@ -13,7 +14,7 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpListener;
 
-/// How late what AWS says may be.
+/// How late what AWS returns may be.
 const LAG: Duration = Duration::from_secs(3);
 const ODD: &str = "odd";
 const RIVAL: &str = "rival";
@@ -24,12 +25,13 @@ const HANGING: &str = "hanging";
 pub(crate) enum Accident {
     /// The wall clock of the manager is set. (By less than the five minutes beyond which AWS refuses signatures.)
     ClockSet,
-    /// Describe calls answer what was the case seconds ago, each as long ago as chance will have it, and what was just made is not
+    /// Describe calls return the state of seconds ago, each with a random delay, and what was just created is not
     /// found.
     AwsForgets,
-    /// Objects with times that cannot be decoded and control characters in their texts, in the storm's namespace and elsewhere.
+    /// Objects with times that cannot be decoded and control characters in their texts, in the storm's namespace and
+    /// elsewhere.
     OddObjects,
-    /// Somebody else's pool names the storm's group, and goes again.
+    /// Another owner's pool names the storm's group, and is deleted again.
     Rival,
 }
 
@@ -54,11 +56,11 @@ pub(crate) struct Surroundings<'w> {
 }
 
 impl<'w> Surroundings<'w> {
-    /// A Cluster whose API server takes connections and never answers is there from the beginning to the end.
+    /// A Cluster whose API server accepts connections and never responds exists from the beginning to the end.
     pub(crate) async fn of(world: &'w World, storm: Pool<'w>) -> Result<Self> {
         let rivals = world.cluster(RIVAL).await?;
-        let (port, ours) = (never_answers().await?, world.api().port());
-        let kubeconfig = world.api().kubeconfig().replace(&format!(":{ours}\""), &format!(":{port}\""));
+        let (port, own) = (never_responds().await?, world.api().port());
+        let kubeconfig = world.api().kubeconfig().replace(&format!(":{own}\""), &format!(":{port}\""));
         anyhow::ensure!(kubeconfig != world.api().kubeconfig(), "the kubeconfig names no port");
         let hanging = world.no_cluster(HANGING).await?;
         world.apply(&manifests::kubeconfig_secret(HANGING, HANGING, &kubeconfig)).await?;
@@ -77,7 +79,7 @@ impl<'w> Surroundings<'w> {
                 self.clock_is_set(chance.pick(&moved).copied().unwrap_or_default()).await
             }
             Accident::AwsForgets => self.aws_is_late(LAG),
-            Accident::OddObjects => odd::befall(self.world, &self.storm, ODD).await,
+            Accident::OddObjects => odd::apply_odd_objects(self.world, &self.storm, ODD).await,
             Accident::Rival => self.rival().await,
         }
     }
@@ -92,7 +94,7 @@ impl<'w> Surroundings<'w> {
             Accident::Rival => {
                 let rival = self.rivals.existing_pool(RIVAL);
                 rival.delete().await?;
-                wait_until("the rival to be gone", SOON, async || {
+                wait_until("the rival to be deleted", SOON, async || {
                     let (pool, foo_pool) =
                         (rival.read(Kind::MachinePool).await?, rival.read(Kind::FooMachinePool).await?);
                     Ok(Probe::when(pool.is_none() && foo_pool.is_none(), || format!("{pool:?} {foo_pool:?}")))
@@ -134,19 +136,19 @@ impl<'w> Surroundings<'w> {
             spec.map(|spec| spec.insert("groupName".to_owned(), json!(group)));
         };
         let rival = self.rivals.pool_with(RIVAL, 1, names).await?;
-        wait_until("the rival to be told", SOON, async || {
+        wait_until("the rival to be refused", SOON, async || {
             let object = rival.read(Kind::FooMachinePool).await?.context("no FooMachinePool")?;
-            let said = kinds::condition(&object, "Ready");
-            let told =
-                said.is_some_and(|(_, reason, _)| ["GroupNameTaken", "GroupNotOwned"].contains(&reason));
-            Ok(Probe::when(told, || format!("{said:?}")))
+            let reported = kinds::condition(&object, "Ready");
+            let reported =
+                reported.is_some_and(|(_, reason, _)| ["GroupNameTaken", "GroupNotOwned"].contains(&reason));
+            Ok(Probe::when(reported, || format!("{reported:?}")))
         })
         .await
     }
 }
 
-/// The port of a server on loopback that takes connections and never answers, until this process ends.
-async fn never_answers() -> Result<u16> {
+/// The port of a server on loopback that accepts connections and never responds, until this process ends.
+async fn never_responds() -> Result<u16> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     let port = listener.local_addr()?.port();
     tokio::spawn(async move {

@@ -1,4 +1,4 @@
-//! FooMachines and the Machines that Cluster API makes for them.
+//! FooMachines and the Machines that Cluster API creates for them.
 
 use foo_e2e::in_world;
 use foo_testbed::world::kinds::{Kind, list, text};
@@ -43,7 +43,7 @@ fn the_pool_name_label_is_cluster_apis_own_for_a_pool_name_of_70_characters() {
 
 /// Only Cluster API deletes a FooMachine that has a Machine: by then it is drained.
 #[test]
-fn a_foo_machine_is_never_deleted_by_us_while_its_machine_lives() {
+fn the_manager_never_deletes_a_foo_machine_while_its_machine_exists() {
     in_world(async |world| {
         let cluster = world.cluster("hands-off").await?;
         let history = world.history(Kind::FooMachine, "hands-off").await?;
@@ -63,14 +63,14 @@ fn a_foo_machine_is_never_deleted_by_us_while_its_machine_lives() {
         pool.delete().await?;
         pool.is_gone(AFTER_DRAIN).await?;
 
-        let ours = world.writes()?;
-        let ours: Vec<_> = ours.iter().filter(|request| request.namespace == "hands-off").collect();
+        let own = world.writes()?;
+        let own: Vec<_> = own.iter().filter(|request| request.namespace == "hands-off").collect();
         let deletions = |resource: &str| {
-            ours.iter().filter(|it| it.verb == "delete" && it.resource == resource && it.code < 300).count()
+            own.iter().filter(|it| it.verb == "delete" && it.resource == resource && it.code < 300).count()
         };
-        assert_eq!(deletions("foomachines"), 0, "{ours:#?}");
+        assert_eq!(deletions("foomachines"), 0, "{own:#?}");
         // The killed one, two for the smaller size, and the last one; the other was the user's.
-        assert!(deletions("machines") >= 4, "{ours:#?}");
+        assert!(deletions("machines") >= 4, "{own:#?}");
         let names: std::collections::BTreeSet<String> =
             history.versions().iter().map(|it| text(it, "/metadata/name").to_owned()).collect();
         assert_eq!(names.len(), 5);
@@ -93,7 +93,7 @@ fn drain_timeouts_of_the_machine_pool_reach_its_machines() {
         pool.settles_at(1).await?;
         let reach = async |expected: &Value| {
             wait_until("the timeouts to reach the Machine", SOON, async || {
-                let view = pool.look().await?;
+                let view = pool.view().await?;
                 let seen = view.machines.first().and_then(|it| it.object.pointer("/spec/deletion")).cloned();
                 Ok(Probe::when(seen.as_ref() == Some(expected), || format!("{seen:?}")))
             })
@@ -110,10 +110,10 @@ fn drain_timeouts_of_the_machine_pool_reach_its_machines() {
             view.machines.first().and_then(|it| it.object.pointer("/spec/deletion")) == Some(&more)
         })
         .await?;
-        let view = pool.look().await?;
+        let view = pool.view().await?;
         let managers = view.machines[0].object.pointer("/metadata/managedFields").and_then(Value::as_array);
-        let ours = managers.into_iter().flatten().find(|it| text(it, "/manager") == "foo/machine-timeouts");
-        assert_eq!(ours.map(|it| text(it, "/operation")), Some("Apply"));
+        let own = managers.into_iter().flatten().find(|it| text(it, "/manager") == "foo/machine-timeouts");
+        assert_eq!(own.map(|it| text(it, "/operation")), Some("Apply"));
         Ok(())
     });
 }

@@ -1,4 +1,4 @@
-//! What users and strangers write that nobody expects, on the real API server.
+//! Unusual input of users and other tenants, on the real API server.
 
 use foo_e2e::{in_world, odd};
 use foo_testbed::world::kinds::Kind;
@@ -6,7 +6,7 @@ use foo_testbed::world::{SOON, manifests};
 use kube::api::PostParams;
 use serde_json::json;
 
-/// A status that quotes them is written, and written anew when the cause is gone.
+/// A status that quotes them is written, and written again when the cause is gone.
 #[test]
 fn control_characters_in_a_spec_are_quoted_in_the_status() {
     in_world(async |world| {
@@ -20,14 +20,14 @@ fn control_characters_in_a_spec_are_quoted_in_the_status() {
         world.apply(&manifests::bootstrap_secret(&names)).await?;
         world.apply(&manifests::machine_pool(&names, 1)).await?;
         let pool = cluster.existing_pool("workers");
-        let told = pool.wait("to say that there is no such subnet", SOON, |view| {
+        let reported = pool.wait("to report that there is no such subnet", SOON, |view| {
             let ready = view.condition("Ready");
             ready.is_some_and(|(status, reason, message)| {
                 status == "False" && reason.starts_with("Subnet") && message.contains("oops")
             })
         });
-        let told = told.await?;
-        let (.., message) = told.condition("Ready").unwrap_or_default();
+        let reported = reported.await?;
+        let (.., message) = reported.condition("Ready").unwrap_or_default();
         assert!(!message.chars().any(char::is_control), "{message:?}");
         pool.patch(Kind::FooMachinePool, &json!({"spec": {"subnets": null}})).await?;
         pool.settles_at(1).await.map(drop)

@@ -1,4 +1,4 @@
-//! Objects may be created in any order: each time a condition says what is missing, and in the end it works.
+//! Objects may be created in any order: each time a condition reports what is missing, and in the end it works.
 
 use anyhow::Result;
 use foo_e2e::in_world;
@@ -6,8 +6,8 @@ use foo_testbed::world::{Cluster, Pool, SOON, manifests};
 
 /// Waits until the pool's condition `Ready` gives this reason.
 async fn waits_for(pool: &Pool<'_>, reason: &str) -> Result<()> {
-    let what = format!("to say {reason}");
-    pool.wait(&what, SOON, |view| view.condition("Ready").is_some_and(|(_, said, _)| said == reason))
+    let what = format!("to report {reason}");
+    pool.wait(&what, SOON, |view| view.condition("Ready").is_some_and(|(_, reported, _)| reported == reason))
         .await
         .map(drop)
 }
@@ -21,7 +21,7 @@ async fn apply_cluster(cluster: &Cluster<'_>) -> Result<()> {
 }
 
 #[test]
-fn the_pool_may_come_before_its_cluster_and_the_secret_last() {
+fn the_pool_may_be_created_before_its_cluster_and_the_secret_last() {
     in_world(async |world| {
         let cluster = world.no_cluster("pool-first").await?;
         let pool = cluster.existing_pool("workers");
@@ -37,7 +37,7 @@ fn the_pool_may_come_before_its_cluster_and_the_secret_last() {
 }
 
 #[test]
-fn the_cluster_may_come_before_all_that_it_refers_to() {
+fn the_cluster_may_be_created_before_all_that_it_refers_to() {
     in_world(async |world| {
         let cluster = world.no_cluster("cluster-first").await?;
         let pool = cluster.existing_pool("workers");

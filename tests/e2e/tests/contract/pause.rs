@@ -1,4 +1,4 @@
-//! Pause: no action at all, and a condition that says so.
+//! Pause: no action at all, and a condition that reports it.
 
 use foo_e2e::in_world;
 use foo_testbed::world::kinds::{Kind, condition};
@@ -9,7 +9,7 @@ fn is_paused(view: &PoolView) -> bool {
     view.condition("Paused").is_some_and(|(status, ..)| status == "True")
 }
 
-/// Nothing was done although three replicas are wanted.
+/// Nothing was done although three replicas are requested.
 fn is_untouched(view: &PoolView) -> bool {
     is_paused(view)
         && view.group.as_ref().is_some_and(|group| group.sizes.desired == 1)
@@ -23,9 +23,9 @@ fn a_paused_cluster_pauses_everything_in_it() {
         let pool = cluster.pool("workers", 1).await?;
         pool.settles_at(1).await?;
         cluster.set_paused(true).await?;
-        pool.wait("to say that it is paused", SOON, is_paused).await?;
+        pool.wait("to report that it is paused", SOON, is_paused).await?;
         for kind in [Kind::FooCluster, Kind::FooControlPlane] {
-            wait_until(&format!("the {kind:?} to say that it is paused"), SOON, async || {
+            wait_until(&format!("the {kind:?} to report that it is paused"), SOON, async || {
                 let object = cluster.read(kind).await?.unwrap_or_default();
                 let paused = condition(&object, "Paused").is_some_and(|(status, ..)| status == "True");
                 Ok(Probe::when(paused, || format!("{object:#}")))
@@ -51,7 +51,7 @@ fn a_paused_pool_pauses_alone() {
         pool.settles_at(1).await?;
         other.settles_at(1).await?;
         pool.annotate(Kind::FooMachinePool, annotation, Some("")).await?;
-        pool.wait("to say that it is paused", SOON, is_paused).await?;
+        pool.wait("to report that it is paused", SOON, is_paused).await?;
         pool.scale(3).await?;
         other.scale(2).await?;
         other.settles_at(2).await?;

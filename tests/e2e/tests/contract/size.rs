@@ -1,4 +1,4 @@
-//! Who decides on the size, and what is said about it.
+//! Who decides on the size, and what is reported about it.
 
 use anyhow::Result;
 use foo_e2e::in_world;
@@ -25,7 +25,7 @@ fn provider_ids_are_sorted_and_stay_while_their_machines_drain() {
         })
         .await?;
         pool.stays("with all its ids", QUIET_PERIOD, |view| view.provider_ids() == ids).await?;
-        let draining = pool.look().await?;
+        let draining = pool.view().await?;
         let replicas = draining.foo_pool.as_ref().and_then(|pool| number(pool, "/status/replicas"));
         assert_eq!(replicas, Some(3), "{draining}");
         workload.allow(3).await?;
@@ -47,7 +47,7 @@ fn set_desired_in_aws(world: &World, group: &str, desired: u32) -> Result<()> {
 }
 
 #[test]
-fn with_replicas_managed_by_somebody_else_the_machine_pool_follows_aws() {
+fn with_externally_managed_replicas_the_machine_pool_follows_aws() {
     in_world(async |world| {
         let cluster = world.cluster("managed-by").await?;
         let pool = cluster
@@ -73,7 +73,7 @@ fn with_replicas_managed_by_somebody_else_the_machine_pool_follows_aws() {
             Ok(Probe::when(replicas == Some(3), || format!("{replicas:?}")))
         })
         .await?;
-        // Cluster API's own phase comes after the number, and may tell of the desired replicas of the user still.
+        // Cluster API's own phase comes after the number, and may still be about the desired replicas of the user.
         let at_three = |view: &PoolView| {
             let wanted = view.machine_pool.as_ref().and_then(|pool| number(pool, "/spec/replicas"));
             let desired = view.group.as_ref().map(|group| group.sizes.desired);

@@ -1,4 +1,4 @@
-//! What the status of our objects says.
+//! What the status of our objects reports.
 
 use anyhow::Result;
 use foo_e2e::in_world;
@@ -16,7 +16,7 @@ fn ready_and_provisioned_are_set_together_and_stay() {
         pool.settles_at(1).await?;
         pool.scale(0).await?;
         pool.settles_at(0).await?;
-        // A pool that could not make a single instance any more is still a provisioned one.
+        // A pool that could not launch a single instance any more is still a provisioned one.
         pool.patch(Kind::FooMachinePool, &json!({"spec": {"ami": {"id": "ami-0dead000000000000"}}})).await?;
         pool.wait("to complain about its image", SOON, |view| {
             view.condition("LaunchTemplateReady").is_some_and(|(status, ..)| status == "False")
@@ -31,7 +31,7 @@ fn ready_and_provisioned_are_set_together_and_stay() {
         for version in history.versions() {
             let ready = flag(&version, "/status/ready");
             assert_eq!(ready, flag(&version, "/status/initialization/provisioned"), "{version:#}");
-            assert!(ready || !was_ready, "it was taken back: {version:#}");
+            assert!(ready || !was_ready, "it was reverted: {version:#}");
             was_ready = ready;
         }
         assert!(was_ready);
@@ -101,7 +101,7 @@ fn a_settled_pool_causes_no_write() {
     });
 }
 
-/// `kubectl foo explain`, found by the real kubectl, says what the pool's objects say.
+/// `kubectl foo explain`, found by the real kubectl, shows what the pool's objects report.
 #[test]
 fn the_plugin_explains_what_a_pool_waits_for() {
     in_world(async |world| {
@@ -124,26 +124,27 @@ fn the_plugin_explains_what_a_pool_waits_for() {
             let text = explained(all).await?;
             assert!(text.contains("FooMachinePool explained/workers of Cluster "), "{text}");
         }
-        let refused = explained(&["nobody", "-n", "explained"]).await.err().map(|error| format!("{error:#}"));
+        let refused =
+            explained(&["missing", "-n", "explained"]).await.err().map(|error| format!("{error:#}"));
         assert!(
-            refused.unwrap_or_default().contains("FooMachinePool nobody not found in namespace explained")
+            refused.unwrap_or_default().contains("FooMachinePool missing not found in namespace explained")
         );
 
         let workload = pool.run("web", 2).await?;
         pool.scale(1).await?;
-        pool.wait("to be held up by a budget", SOON, |view| {
+        pool.wait("to be blocked by a budget", SOON, |view| {
             view.machines.iter().any(MachineView::waits_for_budget)
         })
         .await?;
-        // The Machine says it first; the pool's status follows with the manager's next pass.
-        wait_until("the pool to say that it drains", SOON, async || {
+        // The Machine reports it first; the pool's status follows with the manager's next pass.
+        wait_until("the pool to report that it drains", SOON, async || {
             let text = explained(&one).await?;
-            let says = text.contains("\nReady for ") && text.contains("Draining: ");
-            Ok(Probe::when(says, || text))
+            let has_condition = text.contains("\nReady for ") && text.contains("Draining: ");
+            Ok(Probe::when(has_condition, || text))
         })
         .await?;
         let text = explained(&one).await?;
-        let going = pool.look().await?.machines.into_iter().find(MachineView::is_deleting);
+        let going = pool.view().await?.machines.into_iter().find(MachineView::is_deleting);
         let going = going.unwrap_or_else(|| panic!("no Machine is being deleted: {text}"));
         let row = text.lines().find(|line| line.trim().starts_with(&going.name)).unwrap_or_default();
         assert!(row.contains(&going.instance) && row.contains("disruption budget"), "{text}");

@@ -1,13 +1,13 @@
-//! A cluster that somebody made by hand: it is taken over as it is, upgraded, and left when its objects go.
+//! A cluster that a user made by hand: it is taken over as it is, upgraded, and left when its objects go.
 
-use crate::clock::{WAITING, in_time, play, says_in_time};
+use crate::clock::{WAITING, has_condition_in_time, in_time, run_alone};
 use crate::drains;
 use crate::parts::{
-    MADE, cluster_with_identity, eks_name, has_its_server, make_by_hand, names_by_hand, pool_with, runs,
-    simulated,
+    SOON_ON_EKS, cluster_with_identity, create_by_hand, eks_name, has_its_server, names_by_hand, pool_with,
+    runs, simulated,
 };
 use anyhow::{Context as _, Result, ensure};
-use foo_e2e::Stages;
+use foo_e2e::Worlds;
 use foo_model::eks::{Change, ClusterChange, ClusterStatus, TagChange};
 use foo_model::names::TAG_ADOPTABLE;
 use foo_simulator::core::eks::cluster::Cluster as Simulated;
@@ -19,10 +19,10 @@ use serde_json::json;
 const PREFIX: &str = "infrastructure.foo.com/";
 
 #[test]
-fn an_adopted_cluster_is_upgraded_around_a_budget_and_stays_when_its_objects_go() {
-    static STAGE: Stages<1> = Stages::new();
-    play(&STAGE, async |world| {
-        make_by_hand(world, "adopted").await?;
+fn an_adopted_cluster_is_upgraded_around_a_budget_and_stays_when_its_objects_are_deleted() {
+    static WORLDS: Worlds<1> = Worlds::new();
+    run_alone(&WORLDS, async |world| {
+        create_by_hand(world, "adopted").await?;
         drains::images_are_published(world)?;
         let made = is_active(world, "adopted_adopted").await?;
         allow_its_adoption(world, &made).await?;
@@ -38,7 +38,8 @@ fn an_adopted_cluster_is_upgraded_around_a_budget_and_stays_when_its_objects_go(
         has_its_server(&cluster).await?;
         runs(&cluster, "v1.34.0").await?;
         for kind in ["ClusterReady", "AccessReady"] {
-            says_in_time(&cluster, WAITING, kind, "it to be ready", |(status, ..)| status == "True").await?;
+            has_condition_in_time(&cluster, WAITING, kind, "it to be ready", |(status, ..)| status == "True")
+                .await?;
         }
         in_time(&cluster, WAITING, "the add-ons to be there", async || {
             let addons = simulated(&cluster).context("no EKS cluster")?.addons;
@@ -47,15 +48,15 @@ fn an_adopted_cluster_is_upgraded_around_a_budget_and_stays_when_its_objects_go(
         .await?;
         is_taken_over(&cluster, &made)?;
         drains::an_upgrade_waits_for_a_budget(world, &cluster, &pool).await?;
-        // Cluster API drains no Machines of a Cluster that is being deleted, and this one's pods go on elsewhere.
+        // Cluster API drains no Machines of a Cluster that is being deleted, and this one's pods continue elsewhere.
         pool.delete().await?;
-        pool.is_gone(MADE).await?;
+        pool.is_gone(SOON_ON_EKS).await?;
         cluster.delete().await?;
-        cluster.is_gone(MADE).await?;
+        cluster.is_gone(SOON_ON_EKS).await?;
         is_left(&cluster, &made)?;
         let change = Change::Cluster { cluster: made.name, change: ClusterChange::Delete };
-        let somebody = world.aws().simulator().cloud(REGION, "somebody");
-        foo_cloud::Clusters::change_eks(&somebody, &change, None).await?;
+        let another_user = world.aws().simulator().cloud(REGION, "another-user");
+        foo_cloud::Clusters::change_eks(&another_user, &change, None).await?;
         Ok(())
     });
 }
@@ -76,7 +77,7 @@ async fn allow_its_adoption(world: &World, made: &Simulated) -> Result<()> {
 
 /// The cluster in the simulated EKS, once it is ACTIVE.
 async fn is_active(world: &World, name: &str) -> Result<Simulated> {
-    wait_until("the cluster to be ACTIVE", MADE, async || {
+    wait_until("the cluster to be ACTIVE", SOON_ON_EKS, async || {
         let cluster = world.aws().region().cluster(name).context("no cluster")?;
         let active = cluster.status == ClusterStatus::Active;
         Ok(if active { Probe::Done(cluster) } else { Probe::NotYet(format!("{:?}", cluster.status)) })
@@ -89,19 +90,19 @@ fn is_taken_over(cluster: &Cluster<'_>, made: &Simulated) -> Result<()> {
     let now = simulated(cluster).with_context(|| eks_name(cluster))?;
     ensure!((&now.arn, now.created) == (&made.arn, made.created), "another cluster: {now:#?}");
     ensure!(now.updates.is_empty(), "it was changed: {:?}", now.updates);
-    ensure!(now.tags.keys().any(|key| key.starts_with(PREFIX)), "it is not ours: {:?}", now.tags);
+    ensure!(now.tags.keys().any(|key| key.starts_with(PREFIX)), "it is not adopted: {:?}", now.tags);
     let kept = made.entries.iter().all(|(principal, entry)| now.entries.get(principal) == Some(entry));
     ensure!(kept && now.entries.len() == made.entries.len() + 2, "{:#?}", now.entries);
     Ok(())
 }
 
-/// Nobody else manages it, and it is as it was last.
+/// It is not managed by others, and it is as it was last.
 fn is_left(cluster: &Cluster<'_>, made: &Simulated) -> Result<()> {
     let now = simulated(cluster).context("it was deleted")?;
     ensure!((&now.arn, now.status) == (&made.arn, ClusterStatus::Active), "{now:#?}");
     ensure!(now.version.to_string() == "1.36" && now.addons.len() == 3, "{now:#?}");
-    let ours: Vec<&String> =
+    let own: Vec<&String> =
         now.tags.keys().filter(|key| key.starts_with(PREFIX) && *key != TAG_ADOPTABLE).collect();
-    ensure!(ours.is_empty(), "it can be adopted again only without our tags: {ours:?}");
+    ensure!(own.is_empty(), "it can be adopted again only without the provider's tags: {own:?}");
     Ok(())
 }

@@ -1,6 +1,8 @@
 //! cluster-autoscaler on EKS: its Nodes and pods are in the EKS cluster, its pools in the management cluster.
 
-use crate::parts::{MADE, cluster, eks_name, goes, has_its_server, play, pool_objects, runs};
+use crate::parts::{
+    SOON_ON_EKS, cluster, eks_name, has_its_server, is_deleted, pool_objects, run_alone, runs,
+};
 use anyhow::{Context as _, ensure};
 use foo_e2e::autoscaler::{Autoscaler, in_bounds};
 use foo_testbed::world::{AFTER_DRAIN, SOON};
@@ -9,7 +11,7 @@ use serde_json::json;
 
 #[test]
 fn a_pod_that_waits_brings_a_node_from_zero_and_a_node_that_is_not_needed_is_drained() {
-    play(async |world| {
+    run_alone(async |world| {
         let cluster = cluster(world, "eks-autoscaler", "v1.36.0").await?;
         let node_config = json!({"family": "AL2023", "labels": {"team": "a"}});
         let [mut machine_pool, foo_machine_pool, config] =
@@ -22,7 +24,7 @@ fn a_pod_that_waits_brings_a_node_from_zero_and_a_node_that_is_not_needed_is_dra
         has_its_server(&cluster).await?;
         runs(&cluster, "v1.36.0").await?;
         cluster.is_provisioned().await?;
-        pool.settles_within(0, MADE).await?;
+        pool.settles_within(0, SOON_ON_EKS).await?;
         let server = world.cluster_servers().api(&eks_name(&cluster)).context("no API server")?;
         let autoscaler = Autoscaler::between(world, &cluster, &server).await?;
 
@@ -36,7 +38,7 @@ fn a_pod_that_waits_brings_a_node_from_zero_and_a_node_that_is_not_needed_is_dra
         .await?;
         ensure!(waiting.iter().all(|pod| pod.starts_with("web-")), "{waiting:?}");
         autoscaler.set_size(&pool, 2).await?;
-        let two = pool.settles_within(2, MADE).await?;
+        let two = pool.settles_within(2, SOON_ON_EKS).await?;
         workload.is_ready(2).await?;
         ensure!(autoscaler.unregistered(&pool).await?.is_empty(), "it finds no Node of some instance");
 
@@ -46,7 +48,10 @@ fn a_pod_that_waits_brings_a_node_from_zero_and_a_node_that_is_not_needed_is_dra
         let unneeded = two.machines.first().context("no Machine")?;
         autoscaler.scale_down(&pool, &[unneeded]).await?;
         let one = pool.settles_within(1, AFTER_DRAIN).await?;
-        ensure!(one.machines.iter().all(|machine| machine.instance != unneeded.instance), "another one went");
+        ensure!(
+            one.machines.iter().all(|machine| machine.instance != unneeded.instance),
+            "another one was deleted"
+        );
         workload.is_ready(1).await?;
         let lost: Vec<_> = server.kubelets().deaths();
         let lost = lost.iter().filter(|death| matches!(death.end, PodEnd::CutShort | PodEnd::Lost));
@@ -55,6 +60,6 @@ fn a_pod_that_waits_brings_a_node_from_zero_and_a_node_that_is_not_needed_is_dra
         workload.scale(0).await?;
         autoscaler.scale_down(&pool, &[last]).await?;
         pool.settles_within(0, AFTER_DRAIN).await?;
-        goes(&cluster).await
+        is_deleted(&cluster).await
     });
 }

@@ -1,7 +1,11 @@
-//! One file of the released ClusterClass `foo-eks`: from nothing to Nodes that are Ready in two pools, through two minor versions,
-//! and back to nothing. Versions are spelled as kubelets of EKS's images spell theirs, which is what Cluster API compares.
+//! One file of the released ClusterClass `foo-eks`: from nothing to Nodes that are Ready in two pools, through two
+//! minor versions, and back to nothing. Versions are spelled as by kubelets of EKS's images, which is what Cluster API
+//! compares.
 
-use crate::parts::{MADE, NODE_ROLE, goes, has_its_server, play, prepare_iam, runs, says, simulated};
+use crate::parts::{
+    NODE_ROLE, SOON_ON_EKS, has_condition, has_its_server, is_deleted, prepare_iam, run_alone, runs,
+    simulated,
+};
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::document::Reader;
 use foo_testbed::world::kinds::{self, Kind, number, text};
@@ -17,7 +21,7 @@ const PAGE: &str = "docs/operations/clusterclass.md";
 /// The version of the kubelets with another build: what a user guessed before there was a Node.
 const GUESSED: &str = "v1.34.2-eks-0000000";
 
-/// What kubelets of the recommended images say.
+/// What kubelets of the recommended images report.
 pub(crate) const VERSIONS: [&str; 3] = ["v1.34.2-eks-113cf36", "v1.35.1-eks-5d4a308", "v1.36.0-eks-802817d"];
 
 /// The pools, each with its number of replicas.
@@ -28,7 +32,8 @@ pub(crate) fn publish_images(world: &World) -> Result<()> {
     foo_testbed::publish_images(world.aws().region(), &VERSIONS)
 }
 
-/// What clusterctl makes of the flavour `eks`, with a network of two zones, a second pool, and what each pool sets for itself.
+/// What clusterctl generates from the flavour `eks`, with a network of two zones, a second pool, and what each pool
+/// sets for itself.
 async fn file(world: &World, version: &str) -> Result<Vec<Value>> {
     let (provider, version) =
         (format!("--infrastructure=foo:{RELEASE}"), format!("--kubernetes-version={version}"));
@@ -42,15 +47,15 @@ async fn file(world: &World, version: &str) -> Result<Vec<Value>> {
     let concurrency = "topology.cluster.x-k8s.io/upgrade-concurrency";
     foo_e2e::set(cluster, &["metadata", "annotations", concurrency], json!("2"));
     let topology = cluster.pointer_mut("/spec/topology").context("no topology")?;
-    let ours = [
+    let own = [
         ("managedNetwork", json!({"zones": {"count": 2}, "egress": "None"})),
         ("instanceProfile", json!(NODE_ROLE)),
         ("nodeLabels", json!({"team": "a"})),
         ("logging", json!(["audit"])),
     ];
     let variables = topology["variables"].as_array_mut().context("no variables")?;
-    variables.retain(|variable| ours.iter().all(|(name, _)| text(variable, "/name") != *name));
-    variables.extend(ours.map(|(name, value)| json!({"name": name, "value": value})));
+    variables.retain(|variable| own.iter().all(|(name, _)| text(variable, "/name") != *name));
+    variables.extend(own.map(|(name, value)| json!({"name": name, "value": value})));
     let pools = topology.pointer_mut("/workers/machinePools").and_then(Value::as_array_mut);
     pools.context("no pools")?.push(json!({
         "class": "mixed", "name": "batch", "replicas": 1,
@@ -66,10 +71,10 @@ async fn file(world: &World, version: &str) -> Result<Vec<Value>> {
 async fn pool<'w>(cluster: &Cluster<'w>, name: &str) -> Result<Pool<'w>> {
     let label = format!("topology.cluster.x-k8s.io/pool-name={name}");
     let client = || cluster.world().client();
-    wait_until(&format!("pool {name}"), MADE, async || {
-        let ours = kinds::list(client(), Kind::FooMachinePool, NAME, &label).await?;
+    wait_until(&format!("pool {name}"), SOON_ON_EKS, async || {
+        let own = kinds::list(client(), Kind::FooMachinePool, NAME, &label).await?;
         let cores = kinds::list(client(), Kind::MachinePool, NAME, &label).await?;
-        Ok(match (cores.first(), ours.first()) {
+        Ok(match (cores.first(), own.first()) {
             (Some(core), Some(our)) => {
                 Probe::Done(cluster.topology_pool(text(core, "/metadata/name"), text(our, "/metadata/name")))
             }
@@ -85,7 +90,7 @@ async fn have_nodes(cluster: &Cluster<'_>, version: &str) -> Result<BTreeMap<&'s
     for (name, replicas) in POOLS {
         let what = format!("to have {replicas} Nodes of {version}");
         let pool = pool(cluster, name).await?;
-        let view = pool.wait(&what, 2 * MADE, |view| {
+        let view = pool.wait(&what, 2 * SOON_ON_EKS, |view| {
             let runs = |node: &Value| text(node, "/status/nodeInfo/kubeletVersion") == version;
             view.is_settled_at(replicas)
                 && view.machines.iter().all(|machine| machine.node.as_ref().is_some_and(runs))
@@ -102,15 +107,15 @@ fn ids(nodes: &BTreeMap<&'static str, Vec<Value>>) -> BTreeSet<String> {
     nodes.values().flatten().map(|node| text(node, "/spec/providerID").to_owned()).collect()
 }
 
-/// Waits until Cluster API says that the topology is as requested.
+/// Waits until Cluster API shows that the topology is as requested.
 async fn is_reconciled(cluster: &Cluster<'_>) -> Result<()> {
-    wait_until("the topology to be as requested", MADE, async || {
+    wait_until("the topology to be as requested", SOON_ON_EKS, async || {
         let object = cluster.read(Kind::Cluster).await?.context("no Cluster")?;
         let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
         let is_it = |condition: &&Value| text(condition, "/type") == "TopologyReconciled";
-        let said = conditions.into_iter().flatten().find(is_it).cloned().unwrap_or_default();
-        let of_now = number(&said, "/observedGeneration") == number(&object, "/metadata/generation");
-        Ok(Probe::when(text(&said, "/status") == "True" && of_now, || format!("{said:#}")))
+        let reported = conditions.into_iter().flatten().find(is_it).cloned().unwrap_or_default();
+        let of_now = number(&reported, "/observedGeneration") == number(&object, "/metadata/generation");
+        Ok(Probe::when(text(&reported, "/status") == "True" && of_now, || format!("{reported:#}")))
     })
     .await
 }
@@ -133,11 +138,11 @@ async fn versions(cluster: &Cluster<'_>) -> Result<BTreeMap<String, String>> {
     Ok(found)
 }
 
-/// Nothing is written, even when the topology controller has compared everything by a dry run again: what our managers write does
-/// not belong to it.
+/// Nothing is written, even when the topology controller has compared everything by a dry run again: what our managers
+/// write does not belong to it.
 async fn is_still(cluster: &Cluster<'_>, touch: &str) -> Result<()> {
     let written = async || versions(cluster).await;
-    let last = until_quiet("all writes to have ended", 2 * QUIET_PERIOD, MADE, written).await?;
+    let last = until_quiet("all writes to have ended", 2 * QUIET_PERIOD, SOON_ON_EKS, written).await?;
     ensure!(last.keys().any(|name| name.starts_with("FooControlPlane")), "{last:#?}");
     cluster.patch(Kind::Cluster, &json!({"metadata": {"annotations": {"foo.test/touch": touch}}})).await?;
     nothing_happens("written although nothing changed", QUIET_PERIOD, async || {
@@ -147,8 +152,8 @@ async fn is_still(cluster: &Cluster<'_>, touch: &str) -> Result<()> {
     .await
 }
 
-/// What the variables say is in the objects, and in the Nodes.
-async fn is_as_the_variables_say(
+/// The values of the variables are in the objects, and in the Nodes.
+async fn matches_the_variables(
     cluster: &Cluster<'_>,
     nodes: &BTreeMap<&'static str, Vec<Value>>,
 ) -> Result<()> {
@@ -159,7 +164,8 @@ async fn is_as_the_variables_say(
     };
     ensure!(nodes["batch"].iter().all(tainted) && !nodes["workers"].iter().any(tainted), "{nodes:#?}");
     let control_plane =
-        says(cluster, "AddonsReady", "the add-ons to be ready", |(status, ..)| status == "True").await?;
+        has_condition(cluster, "AddonsReady", "the add-ons to be ready", |(status, ..)| status == "True")
+            .await?;
     ensure!(control_plane.pointer("/spec/eks/logging") == Some(&json!(["audit"])), "{control_plane:#}");
     let addons: Vec<&str> = control_plane
         .pointer("/status/eks/addons")
@@ -169,10 +175,13 @@ async fn is_as_the_variables_say(
         .map(|addon| text(addon, "/name"))
         .collect();
     ensure!(addons.len() == 3, "{addons:?}");
-    says(cluster, "AccessReady", "access to be ready", |(status, ..)| status == "True").await.map(drop)
+    has_condition(cluster, "AccessReady", "access to be ready", |(status, ..)| status == "True")
+        .await
+        .map(drop)
 }
 
-/// A change of `spec.topology.version` and of nothing else: first the control plane, then the pools, every Node another one.
+/// A change of `spec.topology.version` and of nothing else: first the control plane, then the pools, every Node another
+/// one.
 async fn is_upgraded(
     cluster: &Cluster<'_>,
     version: &str,
@@ -187,8 +196,8 @@ async fn is_upgraded(
 }
 
 #[test]
-fn one_file_makes_a_whole_cluster_that_is_upgraded_by_its_version_and_leaves_nothing() {
-    play(async |world| {
+fn one_file_creates_a_whole_cluster_that_is_upgraded_by_its_version_and_leaves_nothing() {
+    run_alone(async |world| {
         prepare_iam(world);
         publish_images(world)?;
         let cluster = world.no_cluster(NAME).await?;
@@ -198,7 +207,7 @@ fn one_file_makes_a_whole_cluster_that_is_upgraded_by_its_version_and_leaves_not
         has_its_server(&cluster).await?;
         let nodes = have_nodes(&cluster, VERSIONS[0]).await?;
         cluster.is_provisioned().await?;
-        is_as_the_variables_say(&cluster, &nodes).await?;
+        matches_the_variables(&cluster, &nodes).await?;
         is_reconciled(&cluster).await?;
         is_still(&cluster, "made").await?;
 
@@ -209,18 +218,18 @@ fn one_file_makes_a_whole_cluster_that_is_upgraded_by_its_version_and_leaves_not
         is_still(&cluster, "upgraded").await?;
         let minor = simulated(&cluster).context("no cluster")?.version;
         ensure!(minor.to_string() == "1.36", "{minor}");
-        goes(&cluster).await
+        is_deleted(&cluster).await
     });
 }
 
-/// Waits until the pools say which version their Nodes have.
+/// Waits until the pools report which version their Nodes have.
 async fn name_the_version_of_their_nodes(cluster: &Cluster<'_>) -> Result<()> {
     for (name, _) in POOLS {
         let pool = pool(cluster, name).await?;
-        let told = |view: &foo_testbed::world::PoolView| {
+        let reported = |view: &foo_testbed::world::PoolView| {
             view.condition("Ready").is_some_and(|(_, _, message)| message.contains(VERSIONS[0]))
         };
-        pool.wait("to say which version its Nodes have", MADE, told).await?;
+        pool.wait("to report which version its Nodes have", SOON_ON_EKS, reported).await?;
     }
     Ok(())
 }
@@ -232,15 +241,16 @@ async fn are_replaced(cluster: &Cluster<'_>, before: &BTreeSet<String>) -> Resul
         let others = |view: &foo_testbed::world::PoolView| {
             view.is_settled_at(replicas) && view.provider_ids().iter().all(|id| !before.contains(*id))
         };
-        pool.wait("to have other Nodes", 2 * MADE, others).await?;
+        pool.wait("to have other Nodes", 2 * SOON_ON_EKS, others).await?;
     }
     Ok(())
 }
 
-/// A user did not know the build of the kubelets. With the block of commands the topology gets it, and each Node is replaced once.
+/// A user did not know the build of the kubelets. With the block of commands the topology gets it, and each Node is
+/// replaced once.
 #[test]
 fn a_guessed_version_is_corrected_by_that_of_the_nodes_with_one_replacement() {
-    play(async |world| {
+    run_alone(async |world| {
         prepare_iam(world);
         publish_images(world)?;
         let cluster = world.no_cluster(NAME).await?;
@@ -266,6 +276,6 @@ fn a_guessed_version_is_corrected_by_that_of_the_nodes_with_one_replacement() {
         is_still(&cluster, "taken over").await?;
         let replaced = machines().difference(&first).count();
         assert_eq!(replaced, POOLS.iter().map(|(_, replicas)| replicas).sum::<usize>(), "each once");
-        goes(&cluster).await
+        is_deleted(&cluster).await
     });
 }

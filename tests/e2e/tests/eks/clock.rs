@@ -1,9 +1,9 @@
-//! A world in which time passes for AWS and for the manager when a test wants it to: what is looked at once in five minutes needs no
-//! patience.
+//! A world in which time passes for AWS and for the manager when a test requests it: what is read once in five minutes
+//! needs no patience.
 
-use crate::parts::MADE;
+use crate::parts::SOON_ON_EKS;
 use anyhow::{Context as _, Result};
-use foo_e2e::Stages;
+use foo_e2e::Worlds;
 use foo_simulator::Service;
 use foo_testbed::world::kinds::{Kind, condition};
 use foo_testbed::world::{Cluster, ManagerClock, WorldOptions};
@@ -11,25 +11,25 @@ use foo_testbed::{Probe, World, wait_until};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Runs a test in a world of its own, in which it may let time pass. Kubernetes keeps its own time: what is old for the manager may be
-/// new there, and Nodes that join later would be taken for late.
-pub(crate) fn play(stage: &'static Stages<1>, test: impl AsyncFnOnce(&'static World) -> Result<()>) {
+/// Runs a test in a world of its own, in which it may let time pass. Kubernetes keeps its own time: what is old for the
+/// manager may be new there, and Nodes that join later would be taken for late.
+pub(crate) fn run_alone(worlds: &'static Worlds<1>, test: impl AsyncFnOnce(&'static World) -> Result<()>) {
     let mut options = WorldOptions { clock: ManagerClock::Movable, ..WorldOptions::default() };
     // A leader could not renew its Lease while an hour passes at once.
     options.manager_args.push("--leader-elect=false".to_owned());
-    stage.play(options, test);
+    worlds.run(options, test);
 }
 
-/// Between the looks of a cluster that nothing happens to (`REST` in foo-eks).
-pub(crate) const REST: Duration = Duration::from_mins(5);
-/// Between looks at what EKS works on (`WAITING` there).
+/// Between the reads of a cluster that nothing happens to (`IDLE` in foo-eks).
+pub(crate) const IDLE: Duration = Duration::from_mins(5);
+/// Between reads of what EKS works on (`WAITING` there).
 pub(crate) const WAITING: Duration = Duration::from_secs(30);
 /// The least real time for a piece of the other: EKS's work takes real seconds.
 const SHORTEST: Duration = Duration::from_millis(500);
 /// The longest: the manager may have nothing to ask AWS for.
 const LONGEST: Duration = Duration::from_secs(3);
 
-/// So much time passes, and the manager finds out: somebody writes an annotation.
+/// This much time passes, and the manager finds out: an annotation is written.
 pub(crate) async fn passes(cluster: &Cluster<'_>, time: Duration) -> Result<()> {
     let world = cluster.world();
     world.passes(time)?;
@@ -38,9 +38,9 @@ pub(crate) async fn passes(cluster: &Cluster<'_>, time: Duration) -> Result<()> 
     cluster.patch(Kind::FooControlPlane, &change).await
 }
 
-/// A manager that starts looks at all of EKS: what takes hours at rest is found at once, and no time passes. For tests in which Nodes
-/// join afterwards: their ages are Kubernetes' time.
-pub(crate) async fn starts_anew(world: &World) -> Result<()> {
+/// A manager that starts reads all of EKS: what takes hours when idle is found at once, and no time passes. For tests
+/// in which Nodes join afterwards: their ages are Kubernetes' time.
+pub(crate) async fn restarts(world: &World) -> Result<()> {
     world.manager().terminate().await?;
     world.manager().start().await
 }
@@ -52,7 +52,7 @@ pub(crate) fn calls(world: &World) -> u64 {
     of_eks.map(|(_, count)| count.calls).sum()
 }
 
-/// Waits, and lets as much time pass at a time as the manager waits between two looks.
+/// Waits, and lets as much time pass at a time as the manager waits between two reads.
 pub(crate) async fn in_time<T>(
     cluster: &Cluster<'_>,
     step: Duration,
@@ -60,7 +60,7 @@ pub(crate) async fn in_time<T>(
     mut probe: impl AsyncFnMut() -> Result<Probe<T>>,
 ) -> Result<T> {
     let mut last = (Instant::now(), calls(cluster.world()));
-    wait_until(what, MADE, async || {
+    wait_until(what, SOON_ON_EKS, async || {
         let found = probe().await?;
         if matches!(found, Probe::Done(_)) {
             return Ok(found);
@@ -75,8 +75,8 @@ pub(crate) async fn in_time<T>(
     .await
 }
 
-/// The same until a condition of the FooControlPlane says something.
-pub(crate) async fn says_in_time(
+/// The same until a condition of the FooControlPlane matches.
+pub(crate) async fn has_condition_in_time(
     cluster: &Cluster<'_>,
     step: Duration,
     kind: &str,

@@ -1,9 +1,10 @@
-//! The manager is killed after every single change of AWS in the life of a cluster with a pool, and every answer is lost.
+//! The manager is killed after every single change of AWS in the life of a cluster with a pool, and every response is
+//! lost.
 
 use crate::orders::changes;
-use crate::parts::{MADE, control_plane, eks_name, pool_objects, prepare_iam, simulated};
+use crate::parts::{SOON_ON_EKS, control_plane, eks_name, pool_objects, prepare_iam, simulated};
 use anyhow::{Context as _, Result, ensure};
-use foo_e2e::Stages;
+use foo_e2e::Worlds;
 use foo_simulator::{Fault, FaultRule};
 use foo_testbed::world::kinds::{Kind, condition, text};
 use foo_testbed::world::{Cluster, ManagerClock, WorldOptions, manifests};
@@ -18,20 +19,21 @@ const VERSIONS: [&str; 2] = ["v1.34.0", "v1.35.0"];
 /// The pool of each cluster, of one instance.
 const POOL: &str = "workers";
 
-/// Between two looks at how many changes there were.
-const LOOK: Duration = Duration::from_millis(100);
-/// After so long without a change the manager's clock goes on by one of the next two.
+/// Between two reads of how many changes there were.
+const POLL: Duration = Duration::from_millis(100);
+/// After so long without a change the manager's clock continues by one of the next two.
 const QUIET: Duration = Duration::from_secs(3);
-/// A little more than what the planner waits between two looks at what EKS works on (`WAITING` in foo-eks).
+/// A little more than what the planner waits between two reads of what EKS works on (`WAITING` in foo-eks).
 const WORK: Duration = Duration::from_secs(31);
-/// The same at rest (`REST` there), as while an add-on has the nodes that it waited for and EKS has not been asked yet.
+/// The same when idle (`REST` there), as while an add-on has the nodes that it waited for and EKS has not been asked
+/// yet.
 const REST: Duration = Duration::from_secs(301);
 /// How long no change may come while there is something to do.
 const STUCK: Duration = Duration::from_mins(3);
 
 /// A world for each test: clocks of managers go ahead, and Nodes that join later would be taken for late.
-static CRASHES: Stages<1> = Stages::new();
-static SILENCE: Stages<1> = Stages::new();
+static CRASHES: Worlds<1> = Worlds::new();
+static LOST_RESPONSES: Worlds<1> = Worlds::new();
 /// How many seconds the clock of each Cluster's manager is ahead, by the Cluster's name.
 static AHEAD: Mutex<BTreeMap<String, i64>> = Mutex::new(BTreeMap::new());
 
@@ -61,7 +63,7 @@ async fn apply(cluster: &Cluster<'_>) -> Result<()> {
 /// Lets the manager's time for waiting pass. Its timers do not follow its clock: a change of the object wakes it.
 async fn leap(cluster: &Cluster<'_>) -> Result<()> {
     // An instance that is on its way must not be late.
-    let rests = cluster.existing_pool(POOL).look().await?.is_settled_at(1);
+    let rests = cluster.existing_pool(POOL).view().await?.is_settled_at(1);
     let seconds = i64::try_from(if rests { REST } else { WORK }.as_secs())?;
     let ahead = {
         let mut all = AHEAD.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,12 +74,12 @@ async fn leap(cluster: &Cluster<'_>) -> Result<()> {
     cluster.world().move_managers_clock(ahead)?;
     let woken = json!({"metadata": {"annotations": {"example.com/woken": ahead.to_string()}}});
     let patched = cluster.patch(Kind::FooControlPlane, &woken).await;
-    // It may just have gone.
+    // It may just have been deleted.
     if cluster.read(Kind::FooControlPlane).await?.is_some() { patched } else { Ok(()) }
 }
 
 /// Waits until it is done, or for the next change if there is to be one; whether it is done.
-async fn goes_on(
+async fn continues(
     cluster: &Cluster<'_>,
     until_change: bool,
     done: impl AsyncFn() -> Result<bool>,
@@ -100,7 +102,7 @@ async fn goes_on(
         }
         if since.elapsed() > foo_testbed::on_this_machine(STUCK) {
             let object = cluster.read(Kind::FooControlPlane).await?;
-            let pool = cluster.existing_pool(POOL).look().await?;
+            let pool = cluster.existing_pool(POOL).view().await?;
             anyhow::bail!(
                 "no change any more: {:#?} {pool}",
                 object.and_then(|it| it.get("status").cloned())
@@ -110,12 +112,12 @@ async fn goes_on(
             quiet = Instant::now();
             leap(cluster).await?;
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL).await;
     }
 }
 
-/// Begins something while there is no manager, and lets each manager make one change: its next one hangs, and then it is killed and
-/// another one started. Until it is done; returns how many were killed.
+/// Begins something while there is no manager, and lets each manager send one change: its next one hangs, and then it
+/// is killed and another one started. Until it is done; returns how many were killed.
 async fn one_at_a_time(
     cluster: &Cluster<'_>,
     begin: impl AsyncFnOnce() -> Result<()>,
@@ -127,11 +129,11 @@ async fn one_at_a_time(
     let mut killed = 0;
     loop {
         let hangs = world.aws().fails(FaultRule::on_changes(Fault::Hang).after(1));
-        if goes_on(cluster, true, &done).await.with_context(|| format!("after {killed} crashes"))? {
+        if continues(cluster, true, &done).await.with_context(|| format!("after {killed} crashes"))? {
             return Ok(killed);
         }
-        // The answer reaches the manager, and so does what follows it at once.
-        tokio::time::sleep(LOOK).await;
+        // The response reaches the manager, and so does what follows it at once.
+        tokio::time::sleep(POLL).await;
         world.manager().kill();
         killed += 1;
         drop(hangs);
@@ -148,7 +150,7 @@ async fn is_whole(cluster: &Cluster<'_>, version: &str) -> Result<bool> {
     let is_ready =
         all.clone().all(|kind| condition(&object, kind).is_some_and(|(status, ..)| status == "True"));
     let is_it = text(&object, "/status/version") == version;
-    Ok(is_ready && is_it && cluster.existing_pool(POOL).look().await?.is_settled_at(1))
+    Ok(is_ready && is_it && cluster.existing_pool(POOL).view().await?.is_settled_at(1))
 }
 
 async fn is_gone(cluster: &Cluster<'_>) -> Result<bool> {
@@ -159,7 +161,7 @@ async fn is_gone(cluster: &Cluster<'_>) -> Result<bool> {
     Ok(left == 0)
 }
 
-/// There is one of each thing, and so many updates of the version were made.
+/// There is one of each thing, and this many updates of the version were sent.
 fn has_one_of_each(cluster: &Cluster<'_>, upgrades: usize) -> Result<()> {
     let aws = cluster.world().aws();
     let clusters: Vec<String> = aws.region().clusters().into_iter().map(|it| it.name).collect();
@@ -185,8 +187,8 @@ fn nothing_is_left(cluster: &Cluster<'_>) -> Result<()> {
 }
 
 #[test]
-fn a_manager_that_is_killed_after_each_change_makes_one_cluster_upgrades_it_once_and_leaves_nothing() {
-    CRASHES.play(options(), async |world| {
+fn a_manager_killed_after_each_change_creates_one_cluster_upgrades_it_once_and_leaves_nothing() {
+    CRASHES.run(options(), async |world| {
         let cluster = world.no_cluster("eks-crashes").await?;
         let ids = RefCell::new(BTreeSet::new());
         let runs = async |version: &str| {
@@ -211,27 +213,27 @@ fn a_manager_that_is_killed_after_each_change_makes_one_cluster_upgrades_it_once
                 .await?;
         println!("{crashes} crashes while it was deleted");
         ensure!(crashes > 2, "only {crashes} crashes");
-        cluster.is_gone(MADE).await?;
+        cluster.is_gone(SOON_ON_EKS).await?;
         ensure!(ids.borrow().len() == 1, "there were several clusters: {ids:?}");
         nothing_is_left(&cluster)
     });
 }
 
 #[test]
-fn no_answer_to_any_change_comes_and_there_is_one_cluster_upgraded_once_and_nothing_left() {
-    SILENCE.play(options(), async |world| {
-        let silence = world.aws().fails(FaultRule::on_changes(Fault::DroppedAfter));
+fn lost_responses_do_not_duplicate_clusters() {
+    LOST_RESPONSES.run(options(), async |world| {
+        let lost_responses = world.aws().fails(FaultRule::on_changes(Fault::DroppedAfter));
         let cluster = world.no_cluster("eks-silence").await?;
         apply(&cluster).await?;
-        goes_on(&cluster, false, async || is_whole(&cluster, VERSIONS[0]).await).await?;
+        continues(&cluster, false, async || is_whole(&cluster, VERSIONS[0]).await).await?;
         has_one_of_each(&cluster, 0)?;
         cluster.patch(Kind::FooControlPlane, &json!({"spec": {"version": VERSIONS[1]}})).await?;
-        goes_on(&cluster, false, async || is_whole(&cluster, VERSIONS[1]).await).await?;
+        continues(&cluster, false, async || is_whole(&cluster, VERSIONS[1]).await).await?;
         has_one_of_each(&cluster, 1)?;
         cluster.delete().await?;
-        goes_on(&cluster, false, async || is_gone(&cluster).await).await?;
-        cluster.is_gone(MADE).await?;
-        drop(silence);
+        continues(&cluster, false, async || is_gone(&cluster).await).await?;
+        cluster.is_gone(SOON_ON_EKS).await?;
+        drop(lost_responses);
         nothing_is_left(&cluster)
     });
 }

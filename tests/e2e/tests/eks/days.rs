@@ -1,14 +1,14 @@
 //! The days of a cluster that runs: what others do to it in EKS, what breaks there, and tokens.
 
-use crate::clock::{REST, play, says_in_time, starts_anew};
+use crate::clock::{IDLE, has_condition_in_time, restarts, run_alone};
 use crate::life::has_nodes;
 use crate::parts::{
-    MADE, NODE_ROLE, cluster_in_existing_network, eks_name, goes, has_its_server, lets_in, pool, role_arn,
-    runs, says, simulated,
+    NODE_ROLE, SOON_ON_EKS, cluster_in_existing_network, eks_name, has_access, has_condition, has_its_server,
+    is_deleted, pool, role_arn, runs, simulated,
 };
 use crate::tokens;
 use anyhow::{Context as _, Result, ensure};
-use foo_e2e::Stages;
+use foo_e2e::Worlds;
 use foo_model::eks::{Change, EntryChange, EntryKind, Issue, NewEntry};
 use foo_model::network::Tags;
 use foo_simulator::core::eks::identities::AccessEntry;
@@ -20,25 +20,25 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[test]
 fn a_cluster_that_runs_keeps_its_access_its_addons_and_its_tokens() {
-    static STAGE: Stages<1> = Stages::new();
-    play(&STAGE, async |world| {
+    static WORLDS: Worlds<1> = Worlds::new();
+    run_alone(&WORLDS, async |world| {
         let cluster = cluster_in_existing_network(world, "days", "v1.36.0", |_| {}).await?;
         let pool = pool(&cluster, "workers", "v1.36.0", 1, json!({"family": "AL2023"})).await?;
         has_its_server(&cluster).await?;
         runs(&cluster, "v1.36.0").await?;
         has_nodes(&cluster, "workers", 1).await?;
         for kind in ["AddonsReady", "AccessReady"] {
-            says(&cluster, kind, "it to be ready", |(status, ..)| status == "True").await?;
+            has_condition(&cluster, kind, "it to be ready", |(status, ..)| status == "True").await?;
         }
-        entries_that_somebody_deleted_come_back(world, &cluster, &pool).await?;
-        an_addon_is_degraded_and_holds_nothing_up(world, &cluster, &pool).await?;
+        deleted_entries_are_restored(world, &cluster, &pool).await?;
+        a_degraded_addon_delays_nothing(world, &cluster, &pool).await?;
         tokens::an_hour_passes(world, &cluster).await?;
         tokens::the_manager_is_away_for_five_minutes(world, &cluster).await?;
-        goes(&cluster).await
+        is_deleted(&cluster).await
     });
 }
 
-/// What an entry gives, whenever it was made.
+/// What an entry gives, whenever it was created.
 fn gives(entry: &AccessEntry) -> (String, Vec<String>, String, Vec<String>) {
     let kind = format!("{:?}", entry.kind);
     (kind, entry.groups.clone(), entry.username.clone(), entry.policies.keys().cloned().collect())
@@ -48,18 +48,15 @@ fn entries(cluster: &Cluster<'_>) -> Result<BTreeMap<String, AccessEntry>> {
     Ok(simulated(cluster).context("no EKS cluster")?.entries)
 }
 
-/// That of our own identity and that of the nodes' role are deleted by hand. Somebody else's entry stays as it is meanwhile.
-async fn entries_that_somebody_deleted_come_back(
-    world: &World,
-    cluster: &Cluster<'_>,
-    pool: &Pool<'_>,
-) -> Result<()> {
+/// That of our own identity and that of the nodes' role are deleted by hand. Another owner's entry stays as it is
+/// meanwhile.
+async fn deleted_entries_are_restored(world: &World, cluster: &Cluster<'_>, pool: &Pool<'_>) -> Result<()> {
     let before = entries(cluster)?;
     let nodes = role_arn(NODE_ROLE);
     ensure!(before.len() == 2 && before.contains_key(&nodes), "{:?}", before.keys());
     let (name, foreign) = (eks_name(cluster), role_arn("people"));
     world.aws().simulator().put_role(foo_testbed::service_role("people", "ec2.amazonaws.com"));
-    let somebody = world.aws().simulator().cloud(REGION, "somebody");
+    let another_user = world.aws().simulator().cloud(REGION, "another-user");
     let of = |principal: &String, change| Change::Entry {
         cluster: name.clone(),
         principal: principal.clone(),
@@ -72,27 +69,27 @@ async fn entries_that_somebody_deleted_come_back(
         tags: Tags::new(),
     };
     let change = of(&foreign, EntryChange::Create(new));
-    foo_cloud::Clusters::change_eks(&somebody, &change, Some("by hand")).await?;
-    let theirs = entries(cluster)?.remove(&foreign).context("no entry of somebody else")?;
+    foo_cloud::Clusters::change_eks(&another_user, &change, Some("by hand")).await?;
+    let foreign_entry = entries(cluster)?.remove(&foreign).context("no foreign entry")?;
     for principal in before.keys() {
         let change = of(principal, EntryChange::Delete);
-        foo_cloud::Clusters::change_eks(&somebody, &change, None).await?;
+        foo_cloud::Clusters::change_eks(&another_user, &change, None).await?;
     }
     // kube-apiserver believes a token for ten seconds that it has just reviewed.
     wait_until("who has no entry to stay out", SOON, async || {
-        Ok(Probe::when(lets_in(cluster).await.is_err(), || "it gets in".to_owned()))
+        Ok(Probe::when(has_access(cluster).await.is_err(), || "it gets in".to_owned()))
     })
     .await?;
-    starts_anew(world).await?;
-    wait_until("the entries to be there again", MADE, async || {
+    restarts(world).await?;
+    wait_until("the entries to be there again", SOON_ON_EKS, async || {
         let now = entries(cluster)?;
         let are_back = before.iter().all(|(it, was)| now.get(it).map(gives) == Some(gives(was)));
         Ok(Probe::when(are_back, || format!("{now:#?}")))
     })
     .await?;
-    ensure!(entries(cluster)?.get(&foreign) == Some(&theirs), "somebody else's entry was changed");
+    ensure!(entries(cluster)?.get(&foreign) == Some(&foreign_entry), "the foreign entry was changed");
     wait_until("the manager to get in", SOON, async || {
-        let refused = lets_in(cluster).await.err();
+        let refused = has_access(cluster).await.err();
         Ok(Probe::when(refused.is_none(), || format!("{refused:?}")))
     })
     .await?;
@@ -101,8 +98,8 @@ async fn entries_that_somebody_deleted_come_back(
     Ok(())
 }
 
-/// EKS finds an add-on degraded: its words are in the condition, and the pool goes on.
-async fn an_addon_is_degraded_and_holds_nothing_up(
+/// EKS finds an add-on degraded: its words are in the condition, and the pool continues.
+async fn a_degraded_addon_delays_nothing(
     world: &World,
     cluster: &Cluster<'_>,
     pool: &Pool<'_>,
@@ -111,8 +108,8 @@ async fn an_addon_is_degraded_and_holds_nothing_up(
     let issue = Issue { code: "AccessDenied".to_owned(), message: words.to_owned(), resources: Vec::new() };
     let (region, name) = (world.aws().region(), eks_name(cluster));
     region.set_addon_health(&name, "vpc-cni", vec![issue])?;
-    starts_anew(world).await?;
-    let object = says(cluster, "AddonsReady", "EKS's words", |(status, reason, message)| {
+    restarts(world).await?;
+    let object = has_condition(cluster, "AddonsReady", "the message of EKS", |(status, reason, message)| {
         status == "False"
             && reason == "AddonDegraded"
             && message.contains("vpc-cni")
@@ -130,7 +127,8 @@ async fn an_addon_is_degraded_and_holds_nothing_up(
     has_nodes(cluster, "workers", 1).await?;
     let updates = simulated(cluster).context("no EKS cluster")?.updates.len();
     region.set_addon_health(&name, "vpc-cni", Vec::new())?;
-    says_in_time(cluster, REST, "AddonsReady", "it to work again", |(status, ..)| status == "True").await?;
+    has_condition_in_time(cluster, IDLE, "AddonsReady", "it to work again", |(status, ..)| status == "True")
+        .await?;
     let after = simulated(cluster).context("no EKS cluster")?.updates.len();
     ensure!(after == updates, "an add-on is not updated because it is degraded");
     let object = cluster.read(Kind::FooControlPlane).await?.context("no FooControlPlane")?;

@@ -1,4 +1,4 @@
-//! A drain that a budget holds up in the middle of an upgrade.
+//! A drain that a budget delays in the middle of an upgrade.
 
 use crate::clock::{WAITING, in_time};
 use crate::life::has_nodes;
@@ -42,12 +42,12 @@ fn kubelets(view: &PoolView) -> Vec<&str> {
     nodes.map(|node| text(node, "/status/nodeInfo/kubeletVersion")).collect()
 }
 
-async fn wants(pool: &Pool<'_>, version: &str) -> Result<()> {
+async fn requests(pool: &Pool<'_>, version: &str) -> Result<()> {
     pool.patch(Kind::MachinePool, &json!({"spec": {"template": {"spec": {"version": version}}}})).await
 }
 
-/// Two minors up, at 1.34 with a pool of one: the pool follows to the one in between, where a budget holds up the drain of its old
-/// Node. The control plane goes on meanwhile, and nothing is terminated that is not drained.
+/// Two minors up, at 1.34 with a pool of one: the pool follows to the one in between, where a budget delays the drain
+/// of its old Node. The control plane continues meanwhile, and nothing is terminated that is not drained.
 pub(crate) async fn an_upgrade_waits_for_a_budget(
     world: &World,
     cluster: &Cluster<'_>,
@@ -56,28 +56,31 @@ pub(crate) async fn an_upgrade_waits_for_a_budget(
     let before = has_nodes(cluster, &pool.name().pool, 1).await?;
     let is_old = |node: &Value| text(node, "/status/nodeInfo/kubeletVersion") == "v1.34.0";
     ensure!(before.first().is_some_and(is_old), "{before:#?}");
-    let old = pool.look().await?.machines.first().context("no Machine")?.instance.clone();
+    let old = pool.view().await?.machines.first().context("no Machine")?.instance.clone();
     let workload = pool.run("web", 1).await?;
     cluster.patch(Kind::FooControlPlane, &json!({"spec": {"version": "v1.36.0"}})).await?;
-    wants(pool, "v1.35.0").await?;
+    requests(pool, "v1.35.0").await?;
     is_at(cluster, "v1.35.0").await?;
-    let held_up = |view: &PoolView| view.deleting().any(MachineView::waits_for_budget);
-    let view = pool.wait("the drain to be held up", AFTER_DRAIN, held_up).await?;
-    ensure!(view.machine_of(&old).is_some_and(MachineView::is_deleting), "another Machine goes: {view}");
-    pool.wait("the pool to say so", AFTER_DRAIN, |view| {
+    let blocked = |view: &PoolView| view.deleting().any(MachineView::waits_for_budget);
+    let view = pool.wait("the drain to be blocked", AFTER_DRAIN, blocked).await?;
+    ensure!(
+        view.machine_of(&old).is_some_and(MachineView::is_deleting),
+        "another Machine is deleted: {view}"
+    );
+    pool.wait("the pool to report it", AFTER_DRAIN, |view| {
         view.condition("Ready")
             .is_some_and(|(status, _, message)| status == "True" && message.contains("drain"))
     })
     .await?;
     is_at(cluster, "v1.36.0").await?;
-    pool.stays("held up, with the old instance", QUIET_PERIOD, |view| {
-        held_up(view) && view.instances.get(&old).is_some_and(|state| state == "Running")
+    pool.stays("blocked, with the old instance", QUIET_PERIOD, |view| {
+        blocked(view) && view.instances.get(&old).is_some_and(|state| state == "Running")
     })
     .await?;
     workload.allow(1).await?;
     let view = pool.settles_within(1, AFTER_DRAIN).await?;
     ensure!(kubelets(&view) == ["v1.35.0"] && view.machine_of(&old).is_none(), "{view}");
-    wants(pool, "v1.36.0").await?;
+    requests(pool, "v1.36.0").await?;
     pool.wait("the second minor", AFTER_DRAIN, |view| kubelets(view) == ["v1.36.0"] && view.is_settled_at(1))
         .await?;
     workload.is_ready(1).await?;
@@ -88,7 +91,7 @@ pub(crate) async fn an_upgrade_waits_for_a_budget(
     runs(cluster, "v1.36.0").await.map(drop)
 }
 
-/// Waits until the control plane tells a version, or a newer one.
+/// Waits until the control plane reports a version, or a newer one.
 async fn is_at(cluster: &Cluster<'_>, version: &str) -> Result<()> {
     in_time(cluster, WAITING, &format!("{version} in the status"), async || {
         let object = cluster.read(Kind::FooControlPlane).await?.context("no FooControlPlane")?;

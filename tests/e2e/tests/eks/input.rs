@@ -1,9 +1,9 @@
-//! What users write wrong: it is named, nothing half made is lost, and nothing of somebody else's is touched.
+//! What users write wrong: it is named, nothing half made is lost, and nothing of another owner's is touched.
 
-use crate::clock::{WAITING, says_in_time};
+use crate::clock::{WAITING, has_condition_in_time};
 use crate::life::has_nodes;
-use crate::parts::{MADE, cluster_in_existing_network, eks_name, pool, says, simulated};
-use crate::trouble::is_ready;
+use crate::parts::{SOON_ON_EKS, cluster_in_existing_network, eks_name, has_condition, pool, simulated};
+use crate::refusals::is_ready;
 use anyhow::{Context as _, Result, ensure};
 use foo_testbed::world::kinds::{Kind, condition, patch, read};
 use foo_testbed::world::{Cluster, SOON};
@@ -32,8 +32,8 @@ pub(crate) async fn addons_that_eks_does_not_have(cluster: &Cluster<'_>) -> Resu
         ),
     ] {
         cluster.patch(Kind::FooControlPlane, &wrong).await?;
-        says_in_time(cluster, WAITING, "AddonsReady", words, |(status, said, message)| {
-            status == "False" && said == reason && message.contains(words)
+        has_condition_in_time(cluster, WAITING, "AddonsReady", words, |(status, reported, message)| {
+            status == "False" && reported == reason && message.contains(words)
         })
         .await?;
     }
@@ -43,7 +43,7 @@ pub(crate) async fn addons_that_eks_does_not_have(cluster: &Cluster<'_>) -> Resu
     is_ready(cluster, "AddonsReady").await.map(drop)
 }
 
-/// Another Cluster that names the same EKS cluster is told, and takes nothing with it when it goes.
+/// Another Cluster that names the same EKS cluster is refused, and its deletion deletes nothing.
 pub(crate) async fn a_second_control_plane_of_that_name(world: &World, cluster: &Cluster<'_>) -> Result<()> {
     let name = eks_name(cluster);
     let before = simulated(cluster).context("no EKS cluster")?;
@@ -51,12 +51,12 @@ pub(crate) async fn a_second_control_plane_of_that_name(world: &World, cluster: 
         foo_e2e::set(object, &["spec", "eks", "name"], json!(name));
     })
     .await?;
-    says(&twin, "ClusterReady", "the name to be refused", |(status, reason, message)| {
+    has_condition(&twin, "ClusterReady", "the name to be refused", |(status, reason, message)| {
         status == "False" && reason == "ControlPlaneNameNotAllowed" && message.contains("twin_")
     })
     .await?;
     twin.delete().await?;
-    twin.is_gone(MADE).await?;
+    twin.is_gone(SOON_ON_EKS).await?;
     let after = simulated(cluster).context("it was deleted")?;
     ensure!((&after.arn, &after.tags) == (&before.arn, &before.tags), "{after:#?}");
     let object = cluster.read(Kind::FooControlPlane).await?.context("no FooControlPlane")?;
@@ -64,7 +64,7 @@ pub(crate) async fn a_second_control_plane_of_that_name(world: &World, cluster: 
     Ok(())
 }
 
-/// Two minors above the control plane, with user data that EC2 does not accept: both can be mended.
+/// Two minors above the control plane, with user data that EC2 does not accept: both can be repaired.
 pub(crate) async fn a_pool_that_is_too_new_with_user_data_that_is_too_long(
     cluster: &Cluster<'_>,
 ) -> Result<()> {
@@ -82,13 +82,13 @@ pub(crate) async fn a_pool_that_is_too_new_with_user_data_that_is_too_long(
     .await?;
     let packed = json!({"spec": {"compression": "Gzip"}});
     patch(client.clone(), Kind::FooNodeConfig, namespace, "late", &packed).await?;
-    late.wait("the version to be held back", SOON, |view| {
+    late.wait("the version to be deferred", SOON, |view| {
         view.conditions().any(|(_, status, reason, message)| {
             status == "False" && reason == "WaitingForControlPlane" && message.contains("v1.34.0")
         })
     })
     .await?;
-    ensure!(late.look().await?.instances.is_empty(), "nodes that are newer than their control plane");
+    ensure!(late.view().await?.instances.is_empty(), "nodes that are newer than their control plane");
     late.patch(Kind::MachinePool, &json!({"spec": {"template": {"spec": {"version": "v1.34.0"}}}})).await?;
     has_nodes(cluster, "late", 1).await.map(drop)
 }

@@ -1,6 +1,8 @@
-//! `clusterctl move` of a cluster on EKS: while its add-ons are being made, and back at rest.
+//! `clusterctl move` of a cluster on EKS: while its add-ons are being created, and back when idle.
 
-use crate::parts::{MADE, cluster, eks_name, goes, has_its_server, play, pool_objects, simulated};
+use crate::parts::{
+    SOON_ON_EKS, cluster, eks_name, has_its_server, is_deleted, pool_objects, run_alone, simulated,
+};
 use anyhow::{Context as _, Result, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -23,11 +25,11 @@ const MOVE: &str = "clusterctl move --namespace \"$NAMESPACE\" --to-kubeconfig \
 
 /// Waits until a condition of the FooControlPlane of that name and namespace in a management cluster is true.
 pub(crate) async fn is_true(client: &Client, name: &str, kind: &str) -> Result<()> {
-    wait_until(&format!("{kind} to be true"), MADE, async || {
+    wait_until(&format!("{kind} to be true"), SOON_ON_EKS, async || {
         let object = kinds::read(client.clone(), Kind::FooControlPlane, name, name).await?;
         let object = object.context("no FooControlPlane")?;
-        let said = condition(&object, kind);
-        Ok(Probe::when(said.is_some_and(|(status, ..)| status == "True"), || format!("{said:?}")))
+        let reported = condition(&object, kind);
+        Ok(Probe::when(reported.is_some_and(|(status, ..)| status == "True"), || format!("{reported:?}")))
     })
     .await
 }
@@ -39,7 +41,7 @@ pub(crate) async fn kubeconfig(client: &Client, cluster: &str) -> Result<String>
     Ok(String::from_utf8(BASE64.decode(text(&secret, "/data/value"))?)?)
 }
 
-pub(crate) async fn lets_in(kubeconfig: &str) -> Result<()> {
+pub(crate) async fn has_access(kubeconfig: &str) -> Result<()> {
     let parsed = Kubeconfig::from_yaml(kubeconfig)?;
     let config = Config::from_custom_kubeconfig(parsed, &KubeConfigOptions::default()).await?;
     let namespaces: Api<Namespace> = Api::all(Client::try_from(config)?);
@@ -47,7 +49,8 @@ pub(crate) async fn lets_in(kubeconfig: &str) -> Result<()> {
     Ok(())
 }
 
-/// The token in the Secret is about to end: the manager of this management cluster replaces it by one that lets its bearer in.
+/// The token in the Secret is about to end: the manager of this management cluster replaces it by one that lets its
+/// bearer in.
 async fn renews_tokens(client: &Client) -> Result<()> {
     let before = kubeconfig(client, NAME).await?;
     let soon = jiff::Timestamp::now() + Duration::from_mins(2);
@@ -58,7 +61,7 @@ async fn renews_tokens(client: &Client) -> Result<()> {
         Ok(if now == before { Probe::NotYet("it is the one before".to_owned()) } else { Probe::Done(now) })
     })
     .await?;
-    lets_in(&after).await
+    has_access(&after).await
 }
 
 async fn installation(api: &ApiServer) -> Result<String> {
@@ -70,7 +73,7 @@ async fn belongs_to(cluster: &Cluster<'_>, api: &ApiServer, id: &str, entries: u
     let clusters = cluster.world().aws().region().clusters();
     ensure!(clusters.iter().filter(|it| it.name == eks_name(cluster)).count() == 1);
     let it = simulated(cluster).context("no EKS cluster")?;
-    ensure!(it.id == id, "it was made anew");
+    ensure!(it.id == id, "it was recreated");
     ensure!(it.entries.len() == entries, "access entries: {:?}", it.entries.keys());
     let addons: Vec<&String> = it.addons.keys().collect();
     ensure!(addons == ["coredns", "kube-proxy", "vpc-cni"], "{addons:?}");
@@ -81,7 +84,7 @@ async fn belongs_to(cluster: &Cluster<'_>, api: &ApiServer, id: &str, entries: u
 
 /// The Machines of the cluster in a management cluster, with their Nodes, once there is one that runs.
 async fn machines(client: &Client) -> Result<Vec<(String, String)>> {
-    wait_until("the Machine to run", MADE, async || {
+    wait_until("the Machine to run", SOON_ON_EKS, async || {
         let machines = kinds::list(client.clone(), Kind::Machine, NAME, "").await?;
         let running = machines.iter().filter(|it| text(it, "/status/phase") == "Running");
         let ids: Vec<_> = running
@@ -109,14 +112,14 @@ async fn has_a_pool(reader: &Reader<'_>, cluster: &Cluster<'_>) -> Result<()> {
 }
 
 #[test]
-fn a_cluster_is_moved_while_it_is_made_and_back_at_rest_and_nothing_is_made_twice() {
-    play(async |world| {
+fn a_cluster_is_moved_during_creation_and_back_when_idle_without_duplicates() {
+    run_alone(async |world| {
         let other = world.another_management_cluster("eks-target").await?;
         let (here, there) = (world.client(), other.api().client());
-        let silence = world.aws().fails(FaultRule::on("CreateAddon", Fault::Throttled));
+        let throttled = world.aws().fails(FaultRule::on("CreateAddon", Fault::Throttled));
         let cluster = cluster(world, NAME, "v1.34.0").await?;
         let reader = reader(&cluster, &other).await?;
-        wait_until("EKS to create the cluster", MADE, async || {
+        wait_until("EKS to create the cluster", SOON_ON_EKS, async || {
             Ok(Probe::when(simulated(&cluster).is_some(), || "there is none".to_owned()))
         })
         .await?;
@@ -124,23 +127,23 @@ fn a_cluster_is_moved_while_it_is_made_and_back_at_rest_and_nothing_is_made_twic
         let why = refused.err().map_or_else(String::new, |error| format!("{error:#}"));
         ensure!(why.contains("cannot start the move operation"), "clusterctl moved it: {why}");
 
-        // In the middle: the API server answers, and there is no add-on yet.
+        // In the middle: the API server responds, and there is no add-on yet.
         has_its_server(&cluster).await?;
         cluster.is_provisioned().await?;
         let id = simulated(&cluster).context("no EKS cluster")?.id;
         reader.follow(PAGE, "Move").await?;
-        drop(silence);
+        drop(throttled);
         has_a_pool(&reader, &cluster).await?;
         for kind in ["Ready", "AccessReady", "AddonsReady"] {
             is_true(&there, NAME, kind).await?;
         }
         let nodes = machines(&there).await?;
         belongs_to(&cluster, other.api(), &id, 2).await?;
-        lets_in(&kubeconfig(&there, NAME).await?).await?;
+        has_access(&kubeconfig(&there, NAME).await?).await?;
         renews_tokens(&there).await?;
         ensure!(cluster.read(Kind::FooControlPlane).await?.is_none(), "it is left at the source");
 
-        // Back, at rest.
+        // Back, when idle.
         let (source, target) = (other.api().kubeconfig_path(), world.api().kubeconfig_path());
         let turned = format!("export KUBECONFIG={} TARGET_KUBECONFIG={}", source.display(), target.display());
         reader.run(&turned).await?;
@@ -151,6 +154,6 @@ fn a_cluster_is_moved_while_it_is_made_and_back_at_rest_and_nothing_is_made_twic
         ensure!(machines(&here).await? == nodes, "other Nodes");
         belongs_to(&cluster, world.api(), &id, 2).await?;
         renews_tokens(&here).await?;
-        goes(&cluster).await
+        is_deleted(&cluster).await
     });
 }

@@ -1,8 +1,9 @@
-//! A token is worth nothing at another EKS cluster: two namespaces, two regions and two accounts, each API server behind the real
-//! aws-iam-authenticator, before an STS that verifies every signature.
+//! A token is worth nothing at another EKS cluster: two namespaces, two regions and two accounts, each API server
+//! behind the real aws-iam-authenticator, before an STS that verifies every signature.
 
 use crate::parts::{
-    CONTROL_PLANE_ROLE, MADE, control_plane, kubeconfig, lets_in, play, prepare_iam, runs, says,
+    CONTROL_PLANE_ROLE, SOON_ON_EKS, control_plane, has_access, has_condition, kubeconfig, prepare_iam,
+    run_alone, runs,
 };
 use anyhow::{Context as _, Result, ensure};
 use foo_simulator::{AccessKey, SigningKey, Simulator, SimulatorConfig};
@@ -22,7 +23,7 @@ const THEIR_ACCOUNT: &str = "210987654321";
 /// The key of the manager, as the testbed gives it: AWS's own example.
 const OWN_KEY: (&str, &str) = ("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY");
 /// A key of a user of the other account.
-const THEIR_KEY: (&str, &str) = ("AKIATHEIRS", "theirs");
+const FOREIGN_KEY: (&str, &str) = ("AKIAFOREIGN", "foreign");
 /// The name that two of the EKS clusters have, and a third one asks for.
 const PROD: &str = "prod";
 /// Where the token of a kubeconfig is.
@@ -38,23 +39,23 @@ fn access_key((id, secret): (&str, &str)) -> AccessKey {
 /// The other account, and who may use it.
 async fn other_account(world: &World) -> Result<Simulator> {
     let settings = world.aws().region().settings();
-    let theirs = Simulator::new(SimulatorConfig {
+    let foreign = Simulator::new(SimulatorConfig {
         account: THEIR_ACCOUNT.to_owned(),
         settings,
-        keys: vec![access_key(THEIR_KEY)],
+        keys: vec![access_key(FOREIGN_KEY)],
         ..SimulatorConfig::scaled(1.0)
     });
-    theirs.put_role(service_role(CONTROL_PLANE_ROLE, "eks.amazonaws.com"));
-    world.aws().simulator().shares_address_with(&theirs);
+    foreign.put_role(service_role(CONTROL_PLANE_ROLE, "eks.amazonaws.com"));
+    world.aws().simulator().shares_address_with(&foreign);
     let keys = json!({
         "apiVersion": "v1", "kind": "Secret",
-        "metadata": {"name": "their-keys", "namespace": "foo-system"},
-        "stringData": {"AccessKeyID": THEIR_KEY.0, "SecretAccessKey": THEIR_KEY.1},
+        "metadata": {"name": "foreign-keys", "namespace": "foo-system"},
+        "stringData": {"AccessKeyID": FOREIGN_KEY.0, "SecretAccessKey": FOREIGN_KEY.1},
     });
     world.apply(&keys).await?;
     for (name, field, credentials, namespaces) in [
-        ("ours", "controller", json!({}), ["ours", "refused"].as_slice()),
-        ("theirs", "secret", json!({"name": "their-keys"}), &["theirs"]),
+        ("own", "controller", json!({}), ["own", "refused"].as_slice()),
+        ("foreign", "secret", json!({"name": "foreign-keys"}), &["foreign"]),
     ] {
         let mut identity = json!({
             "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooClusterIdentity",
@@ -64,10 +65,11 @@ async fn other_account(world: &World) -> Result<Simulator> {
         foo_e2e::set(&mut identity, &["spec", field], credentials);
         world.apply(&identity).await?;
     }
-    Ok(theirs)
+    Ok(foreign)
 }
 
-/// A Cluster in a namespace of its own, in a region and with an identity, on an EKS cluster of this name or of the default one.
+/// A Cluster in a namespace of its own, in a region and with an identity, on an EKS cluster of this name or of the
+/// default one.
 async fn begins<'w>(
     world: &'w World,
     namespace: &str,
@@ -115,34 +117,37 @@ async fn read(cluster: &Cluster<'_>) -> Result<(Value, String)> {
 /// One name for one user in two regions is refused to the younger, which gets no token.
 async fn the_name_is_refused_to_another_namespace(world: &World) -> Result<()> {
     let name = [("name", PROD.to_owned())];
-    let refused = begins(world, "refused", ELSEWHERE, Some("ours"), &name).await?;
-    says(&refused, "ClusterReady", "it to be refused", |(_, reason, _)| reason == "ClusterNameTaken").await?;
+    let refused = begins(world, "refused", ELSEWHERE, Some("own"), &name).await?;
+    has_condition(&refused, "ClusterReady", "it to be refused", |(_, reason, _)| {
+        reason == "ClusterNameTaken"
+    })
+    .await?;
     let secret = kinds::read(world.client(), Kind::Secret, "refused", "refused-kubeconfig").await?;
     ensure!(secret.is_none(), "it has a token for {PROD}");
     let there = world.aws().simulator().region(ELSEWHERE).cluster(PROD);
     ensure!(there.is_none(), "{there:?}");
     refused.delete().await?;
-    refused.is_gone(MADE).await
+    refused.is_gone(SOON_ON_EKS).await
 }
 
 async fn tokens_are_worth_nothing_elsewhere(world: &World) -> Result<()> {
     let (aws, folder) = (world.aws().simulator(), world.rig().folder());
-    let theirs = other_account(world).await?;
+    let foreign = other_account(world).await?;
     let of_folder = |name: &str| folder.join(name);
     let options = KubeletOptions::default;
     let in_other_region =
         ClusterServers::start(aws, ELSEWHERE, &of_folder("eks-elsewhere"), options()).await?;
     let in_other_account =
-        ClusterServers::start(&theirs, REGION, &of_folder("eks-theirs"), options()).await?;
+        ClusterServers::start(&foreign, REGION, &of_folder("eks-foreign"), options()).await?;
 
     let prod = ("name", PROD.to_owned());
     let role = ("roleARN", format!("arn:aws:iam::{THEIR_ACCOUNT}:role/{CONTROL_PLANE_ROLE}"));
-    let one = begins(world, "ours", REGION, Some("ours"), std::slice::from_ref(&prod)).await?;
+    let one = begins(world, "own", REGION, Some("own"), std::slice::from_ref(&prod)).await?;
     let two = begins(world, "elsewhere", ELSEWHERE, None, &[]).await?;
-    let three = begins(world, "theirs", REGION, Some("theirs"), &[prod, role]).await?;
+    let three = begins(world, "foreign", REGION, Some("foreign"), &[prod, role]).await?;
     for cluster in [&one, &two, &three] {
         runs(cluster, VERSION).await?;
-        lets_in(cluster).await?;
+        has_access(cluster).await?;
     }
     the_name_is_refused_to_another_namespace(world).await?;
 
@@ -153,20 +158,20 @@ async fn tokens_are_worth_nothing_elsewhere(world: &World) -> Result<()> {
     let of_two = || in_other_region.refused_tokens(&name_of_two);
     let of_three = || in_other_account.refused_tokens(PROD);
     let cases: [(&str, &str, &Value, Refusals<'_>, &str); 6] = [
-        ("ours, elsewhere", &first.1, &second.0, &of_two, "SignatureDoesNotMatch"),
-        ("elsewhere, ours", &second.1, &first.0, &of_one, "SignatureDoesNotMatch"),
+        ("own, elsewhere", &first.1, &second.0, &of_two, "SignatureDoesNotMatch"),
+        ("elsewhere, own", &second.1, &first.0, &of_one, "SignatureDoesNotMatch"),
         // One name in two accounts is signed by two users.
-        ("ours, theirs", &first.1, &third.0, &of_three, "ARN is not mapped"),
-        ("theirs, ours", &third.1, &first.0, &of_one, "ARN is not mapped"),
-        ("elsewhere, theirs", &second.1, &third.0, &of_three, "SignatureDoesNotMatch"),
-        ("theirs, elsewhere", &third.1, &second.0, &of_two, "SignatureDoesNotMatch"),
+        ("own, foreign", &first.1, &third.0, &of_three, "ARN is not mapped"),
+        ("foreign, own", &third.1, &first.0, &of_one, "ARN is not mapped"),
+        ("elsewhere, foreign", &second.1, &third.0, &of_three, "SignatureDoesNotMatch"),
+        ("foreign, elsewhere", &third.1, &second.0, &of_two, "SignatureDoesNotMatch"),
     ];
     for (case, token, kubeconfig, refusals, why) in cases {
-        ensure!(status_with(kubeconfig, token).await? == 401, "{case}: let in");
+        ensure!(status_with(kubeconfig, token).await? == 401, "{case}: accepted");
         let refused = refusals();
         ensure!(refused.last().is_some_and(|last| last.contains(why)), "{case}: {refused:?}");
     }
-    // The name alone does it: nothing in a token says in which region its cluster is.
+    // Only the name counts: a token does not contain the region of its cluster.
     let key = SigningKey { id: OWN_KEY.0.to_owned(), secret: OWN_KEY.1.to_owned(), session_token: None };
     let sts = format!("https://sts.{REGION}.amazonaws.com");
     let token = key.cluster_token(&name_of_two, &sts, REGION, aws.real_time());
@@ -176,10 +181,10 @@ async fn tokens_are_worth_nothing_elsewhere(world: &World) -> Result<()> {
         cluster.delete().await?;
     }
     for cluster in [&one, &two, &three] {
-        cluster.is_gone(MADE).await?;
+        cluster.is_gone(SOON_ON_EKS).await?;
     }
-    wait_until("all EKS clusters to be gone", MADE, async || {
-        let regions = [aws.region(REGION), aws.region(ELSEWHERE), theirs.region(REGION)];
+    wait_until("all EKS clusters to be deleted", SOON_ON_EKS, async || {
+        let regions = [aws.region(REGION), aws.region(ELSEWHERE), foreign.region(REGION)];
         let left: Vec<String> =
             regions.iter().flat_map(foo_simulator::RegionHandle::clusters).map(|it| it.name).collect();
         Ok(Probe::when(left.is_empty(), || format!("{left:?}")))
@@ -188,13 +193,13 @@ async fn tokens_are_worth_nothing_elsewhere(world: &World) -> Result<()> {
 }
 
 #[test]
-fn a_token_opens_no_cluster_of_another_namespace_region_or_account() {
-    play(async |world| {
+fn a_token_gives_no_access_to_a_cluster_of_another_namespace_region_or_account() {
+    run_alone(async |world| {
         let aws = world.aws().simulator();
         prepare_iam(world);
         aws.put_key(access_key(OWN_KEY));
-        let played = tokens_are_worth_nothing_elsewhere(world).await;
+        let outcome = tokens_are_worth_nothing_elsewhere(world).await;
         aws.remove_key(OWN_KEY.0);
-        played
+        outcome
     });
 }

@@ -1,6 +1,6 @@
 //! The objects of docs/eks.md and a pool, applied in any order and again and again, and deleted in any order.
 
-use crate::parts::{MADE, eks_name, play, pool_objects, prepare_iam, simulated};
+use crate::parts::{SOON_ON_EKS, eks_name, pool_objects, prepare_iam, run_alone, simulated};
 use anyhow::{Context as _, Result, ensure};
 use foo_model::eks::ClusterStatus;
 use foo_testbed::world::kinds::{self, Kind, condition, text};
@@ -21,8 +21,8 @@ const AGAIN: Duration = Duration::from_secs(5);
 /// The parts of a pool in the order of [`objects`].
 const OF_POOL: [usize; 3] = [3, 4, 5];
 
-/// Cluster, FooCluster and FooControlPlane of the page's example under another name, and MachinePool, FooMachinePool and FooNodeConfig of
-/// a pool.
+/// Cluster, FooCluster and FooControlPlane of the page's example under another name, and MachinePool, FooMachinePool
+/// and FooNodeConfig of a pool.
 fn objects(cluster: &Cluster<'_>) -> Result<Vec<Value>> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/eks.md");
     let text = std::fs::read_to_string(&page).context("reading the page")?;
@@ -83,15 +83,15 @@ async fn is_whole(cluster: &Cluster<'_>) -> Result<Probe<()>> {
     let object = cluster.read(Kind::FooControlPlane).await?.context("no FooControlPlane")?;
     let all = ["Ready", "AddonsReady", "AccessReady"];
     let is = |kind: &&str| condition(&object, kind).is_some_and(|(status, ..)| status == "True");
-    let pool = cluster.existing_pool(POOL).look().await?;
+    let pool = cluster.existing_pool(POOL).view().await?;
     Ok(Probe::when(all.iter().all(is) && pool.is_settled_at(1), || {
-        let said = object.pointer("/status/conditions").map_or_else(String::new, Value::to_string);
-        format!("{said}\n{pool}")
+        let reported = object.pointer("/status/conditions").map_or_else(String::new, Value::to_string);
+        format!("{reported}\n{pool}")
     }))
 }
 
-/// Applies everything in this order, and again and again until all of it is ready. With a pause after the pool's objects if they
-/// are first: they say what they wait for.
+/// Applies everything in this order, and again and again until all of it is ready. With a pause after the pool's
+/// objects if they are first: they show what they wait for.
 async fn applied_in<'w>(
     world: &'w World,
     name: &str,
@@ -103,15 +103,15 @@ async fn applied_in<'w>(
     let (first, rest) = ordered.split_at(OF_POOL.len());
     apply(world, first).await?;
     if order.iter().take(OF_POOL.len()).all(|index| OF_POOL.contains(index)) {
-        let waits = |said: Option<(&str, &str, &str)>| {
-            said.is_some_and(|(status, reason, _)| status == "False" && reason.starts_with("WaitingFor"))
+        let waits = |reported: Option<(&str, &str, &str)>| {
+            reported.is_some_and(|(status, reason, _)| status == "False" && reason.starts_with("WaitingFor"))
         };
         let pool = cluster.existing_pool(POOL);
-        pool.wait("to say what is missing", SOON, |view| waits(view.condition("Ready"))).await?;
+        pool.wait("to report what is missing", SOON, |view| waits(view.condition("Ready"))).await?;
     }
     apply(world, rest).await?;
     let mut applied = Instant::now();
-    wait_until(&format!("{name} to be whole"), MADE, async || {
+    wait_until(&format!("{name} to be whole"), SOON_ON_EKS, async || {
         if applied.elapsed() > AGAIN {
             apply(world, &ordered).await?;
             applied = Instant::now();
@@ -122,12 +122,14 @@ async fn applied_in<'w>(
     Ok((cluster, ordered))
 }
 
-/// Waits until the FooCluster or FooControlPlane that is being deleted says what it waits for.
+/// Waits until the FooCluster or FooControlPlane that is being deleted shows what it waits for.
 async fn waits_for(cluster: &Cluster<'_>, kind: Kind, reason: &str) -> Result<()> {
-    wait_until(&format!("{kind:?} of {} to say {reason}", cluster.name()), SOON, async || {
+    wait_until(&format!("{kind:?} of {} to report {reason}", cluster.name()), SOON, async || {
         let object = cluster.read(kind).await?.with_context(|| format!("no {kind:?}"))?;
-        let said = condition(&object, "Deleting");
-        Ok(Probe::when(said.is_some_and(|(_, said, _)| said == reason), || format!("{said:?}")))
+        let reported = condition(&object, "Deleting");
+        Ok(Probe::when(reported.is_some_and(|(_, reported, _)| reported == reason), || {
+            format!("{reported:?}")
+        }))
     })
     .await
 }
@@ -152,8 +154,8 @@ async fn delete(cluster: &Cluster<'_>, kind: Kind) -> Result<()> {
     kinds::delete(cluster.world().client(), kind, cluster.namespace(), cluster.name()).await
 }
 
-/// The FooCluster is deleted by hand, then the MachinePool, whose pods a budget holds back, and the Cluster.
-async fn goes_with_the_foo_cluster_first(cluster: &Cluster<'_>) -> Result<()> {
+/// The FooCluster is deleted by hand, then the MachinePool, whose pods a budget defers, and the Cluster.
+async fn deleted_with_the_foo_cluster_first(cluster: &Cluster<'_>) -> Result<()> {
     let pool = cluster.existing_pool(POOL);
     let web = pool.run("web", 1).await?;
     delete(cluster, Kind::FooCluster).await?;
@@ -168,12 +170,13 @@ async fn goes_with_the_foo_cluster_first(cluster: &Cluster<'_>) -> Result<()> {
     waits_for(cluster, Kind::FooCluster, "WaitingForControlPlaneDeletion").await?;
     is_untouched(cluster)?;
     cluster.delete().await?;
-    cluster.is_gone(MADE).await?;
+    cluster.is_gone(SOON_ON_EKS).await?;
     nothing_is_left(cluster)
 }
 
-/// FooControlPlane and FooCluster are deleted by hand, the MachinePool after them: both wait for it, and then go without the Cluster.
-async fn goes_with_the_pool_last(cluster: &Cluster<'_>) -> Result<()> {
+/// FooControlPlane and FooCluster are deleted by hand, the MachinePool after them: both wait for it, and then go
+/// without the Cluster.
+async fn deleted_with_the_pool_last(cluster: &Cluster<'_>) -> Result<()> {
     let pool = cluster.existing_pool(POOL);
     let (at, name) = (format!("--namespace={}", cluster.namespace()), cluster.name());
     let confirm = ["annotate", "foocontrolplane", name, &at, "infrastructure.foo.com/deletion-allowed="];
@@ -183,10 +186,10 @@ async fn goes_with_the_pool_last(cluster: &Cluster<'_>) -> Result<()> {
     waits_for(cluster, Kind::FooControlPlane, "WaitingForPools").await?;
     waits_for(cluster, Kind::FooCluster, "WaitingForPools").await?;
     is_untouched(cluster)?;
-    let view = pool.look().await?;
+    let view = pool.view().await?;
     ensure!(view.good().count() == 1, "{view}");
     pool.delete().await?;
-    wait_until("all of it but the Cluster to be gone", MADE, async || {
+    wait_until("all of it but the Cluster to be deleted", SOON_ON_EKS, async || {
         let control_plane = cluster.read(Kind::FooControlPlane).await?;
         let foo_cluster = cluster.read(Kind::FooCluster).await?;
         let left: Vec<_> = control_plane.iter().chain(&foo_cluster).collect();
@@ -197,14 +200,14 @@ async fn goes_with_the_pool_last(cluster: &Cluster<'_>) -> Result<()> {
     .await?;
     nothing_is_left(cluster)?;
     cluster.delete().await?;
-    cluster.is_gone(MADE).await
+    cluster.is_gone(SOON_ON_EKS).await
 }
 
-/// Somebody deletes everything at once, the Secret by which Cluster API reaches the Nodes with it.
-async fn goes_with_its_namespace(cluster: &Cluster<'_>) -> Result<()> {
+/// A user deletes everything at once, the Secret by which Cluster API reaches the Nodes with it.
+async fn deleted_with_its_namespace(cluster: &Cluster<'_>) -> Result<()> {
     let (world, namespace) = (cluster.world(), cluster.namespace());
     world.api().kubectl(["delete", "namespace", namespace, "--wait=false"]).await?;
-    wait_until(&format!("namespace {namespace} to be gone"), MADE, async || {
+    wait_until(&format!("namespace {namespace} to be deleted"), SOON_ON_EKS, async || {
         let get = ["get", "namespace", namespace, "--ignore-not-found", "--output=jsonpath={.status}"];
         let left = world.api().kubectl(get).await?;
         Ok(Probe::when(left.is_empty(), || left))
@@ -228,7 +231,7 @@ fn prepare(world: &World) -> Result<()> {
 
 #[test]
 fn a_cluster_may_be_applied_in_any_order_again_and_again_and_be_deleted_in_any_order() {
-    play(async |world| {
+    run_alone(async |world| {
         prepare(world)?;
         let ((infrastructure, first), (pool, second), (all, third)) = tokio::try_join!(
             applied_in(world, "order-one", [5, 3, 4, 2, 1, 0]),
@@ -242,13 +245,13 @@ fn a_cluster_may_be_applied_in_any_order_again_and_again_and_be_deleted_in_any_o
             tokio::time::sleep(QUIET_PERIOD).await;
         }
         let after = generations(world, &objects).await?;
-        ensure!(after == before, "changed at rest: {before:?} {after:?}");
-        ensure!(changes(world) == made, "AWS was changed at rest: {:?}", world.aws().calls());
+        ensure!(after == before, "changed while idle: {before:?} {after:?}");
+        ensure!(changes(world) == made, "AWS was changed while idle: {:?}", world.aws().calls());
 
         tokio::try_join!(
-            goes_with_the_foo_cluster_first(&infrastructure),
-            goes_with_the_pool_last(&pool),
-            goes_with_its_namespace(&all),
+            deleted_with_the_foo_cluster_first(&infrastructure),
+            deleted_with_the_pool_last(&pool),
+            deleted_with_its_namespace(&all),
         )?;
         Ok(())
     });

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, ensure};
 use base64::Engine as _;
 use foo_cloud::Clusters as _;
-use foo_e2e::Stages;
+use foo_e2e::Worlds;
 use foo_model::eks::{
     AuthenticationMode, Change, ClusterChange, EndpointAccess, IpFamily, Minor, NewCluster, Placement,
     SupportType,
@@ -20,15 +20,15 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// The tests disturb each other: the settings of the simulated AWS are the region's.
-static STAGE: Stages<2> = Stages::new();
+static WORLDS: Worlds<2> = Worlds::new();
 
-/// Runs a test in a world that nobody else uses meanwhile.
-pub(crate) fn play(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
-    STAGE.play(WorldOptions::default(), test);
+/// Runs a test in a world that no other caller uses meanwhile.
+pub(crate) fn run_alone(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
+    WORLDS.run(WorldOptions::default(), test);
 }
 
 /// A control plane takes minutes on AWS, and seconds here, most of them for its API server to start.
-pub(crate) const MADE: Duration = Duration::from_mins(5);
+pub(crate) const SOON_ON_EKS: Duration = Duration::from_mins(5);
 
 pub(crate) use foo_testbed::{CONTROL_PLANE_ROLE, NODE_ROLE};
 
@@ -120,7 +120,7 @@ fn foo_cluster(name: &str) -> Value {
     })
 }
 
-/// A pool whose Nodes join by what a FooNodeConfig says.
+/// A pool whose Nodes join with a FooNodeConfig.
 pub(crate) async fn pool<'w>(
     cluster: &Cluster<'w>,
     name: &str,
@@ -174,9 +174,9 @@ pub(crate) fn pool_objects(
     Ok([machine_pool, foo_machine_pool, config])
 }
 
-/// A cluster in EKS that somebody made by hand; and a Cluster that names it.
-pub(crate) async fn stranger<'w>(world: &'w World, name: &str) -> Result<Cluster<'w>> {
-    make_by_hand(world, name).await?;
+/// A cluster in EKS that a user made by hand; and a Cluster that names it.
+pub(crate) async fn foreign<'w>(world: &'w World, name: &str) -> Result<Cluster<'w>> {
+    create_by_hand(world, name).await?;
     cluster_with(world, name, "v1.34.0", |object| names_by_hand(object, name)).await
 }
 
@@ -185,8 +185,8 @@ pub(crate) fn names_by_hand(control_plane: &mut Value, name: &str) {
     foo_e2e::set(control_plane, &["spec", "eks", "name"], json!(name_by_hand(name)));
 }
 
-/// A cluster in EKS that somebody made by hand.
-pub(crate) async fn make_by_hand(world: &World, name: &str) -> Result<()> {
+/// A cluster in EKS that a user made by hand.
+pub(crate) async fn create_by_hand(world: &World, name: &str) -> Result<()> {
     prepare_iam(world);
     let new = NewCluster {
         version: Some(Minor(34)),
@@ -211,7 +211,7 @@ pub(crate) async fn make_by_hand(world: &World, name: &str) -> Result<()> {
     let change =
         Change::Cluster { cluster: name_by_hand(name), change: ClusterChange::Create(Box::new(new)) };
     let token = format!("by hand {name}");
-    world.aws().simulator().cloud(REGION, "somebody").change_eks(&change, Some(&token)).await?;
+    world.aws().simulator().cloud(REGION, "another-user").change_eks(&change, Some(&token)).await?;
     Ok(())
 }
 
@@ -224,19 +224,19 @@ pub(crate) fn simulated(cluster: &Cluster<'_>) -> Option<Simulated> {
 pub(crate) fn eks_name(cluster: &Cluster<'_>) -> String {
     let of = format!("{}/{}", cluster.namespace(), cluster.name());
     let clusters = cluster.world().aws().region().clusters();
-    let ours = clusters.into_iter().find(|it| it.tags.get(TAG_CLUSTER) == Some(&of));
-    ours.map_or_else(|| name_by_hand(cluster.name()), |it| it.name)
+    let own = clusters.into_iter().find(|it| it.tags.get(TAG_CLUSTER) == Some(&of));
+    own.map_or_else(|| name_by_hand(cluster.name()), |it| it.name)
 }
 
-/// The name that clusters have which a test makes by hand.
+/// The name of clusters that a test creates by hand.
 pub(crate) fn name_by_hand(name: &str) -> String {
     format!("{name}_{name}")
 }
 
-/// Waits until the API server of a Cluster runs, and has the world look for its Nodes there.
+/// Waits until the API server of a Cluster runs, and has the world find its Nodes there.
 pub(crate) async fn has_its_server(cluster: &Cluster<'_>) -> Result<()> {
     let world = cluster.world();
-    wait_until("the cluster in EKS", MADE, async || {
+    wait_until("the cluster in EKS", SOON_ON_EKS, async || {
         Ok(Probe::when(simulated(cluster).is_some(), || "there is none".to_owned()))
     })
     .await?;
@@ -251,14 +251,14 @@ async fn control_plane_of(cluster: &Cluster<'_>) -> Result<Value> {
     found.into_iter().next().context("no FooControlPlane")
 }
 
-/// Waits until a condition of the FooControlPlane says something.
-pub(crate) async fn says(
+/// Waits until a condition of the FooControlPlane matches.
+pub(crate) async fn has_condition(
     cluster: &Cluster<'_>,
     kind: &str,
     what: &str,
     is_so: impl Fn((&str, &str, &str)) -> bool,
 ) -> Result<Value> {
-    wait_until(what, MADE, async || {
+    wait_until(what, SOON_ON_EKS, async || {
         let object = control_plane_of(cluster).await?;
         if condition(&object, kind).is_some_and(&is_so) {
             return Ok(Probe::Done(object));
@@ -269,9 +269,9 @@ pub(crate) async fn says(
     .await
 }
 
-/// Waits until the control plane answers and runs a version.
+/// Waits until the control plane responds and runs a version.
 pub(crate) async fn runs(cluster: &Cluster<'_>, version: &str) -> Result<Value> {
-    wait_until(&format!("{} to run {version}", cluster.name()), MADE, async || {
+    wait_until(&format!("{} to run {version}", cluster.name()), SOON_ON_EKS, async || {
         let object = control_plane_of(cluster).await?;
         let available = condition(&object, "Available").is_some_and(|(status, ..)| status == "True");
         let is_it = object.pointer("/status/version").and_then(Value::as_str) == Some(version);
@@ -298,12 +298,12 @@ pub(crate) async fn kubeconfig_secret(cluster: &Cluster<'_>) -> Result<(Value, j
     let secret = found.with_context(|| format!("no Secret {name}"))?;
     let annotations = secret.pointer("/metadata/annotations").context("no annotations")?;
     let ends = annotations.get("infrastructure.foo.com/token-expires").and_then(Value::as_str);
-    let ends = ends.context("it does not say when its token ends")?.parse()?;
+    let ends = ends.context("it does not have the expiry of its token")?.parse()?;
     Ok((secret, ends))
 }
 
 /// Asks the API server something that only an administrator may, with the kubeconfig that Cluster API reads.
-pub(crate) async fn lets_in(cluster: &Cluster<'_>) -> Result<()> {
+pub(crate) async fn has_access(cluster: &Cluster<'_>) -> Result<()> {
     let kubeconfig = Kubeconfig::from_yaml(&kubeconfig(cluster).await?)?;
     let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
     let nodes: kube::Api<k8s_openapi::api::core::v1::Node> = kube::Api::all(kube::Client::try_from(config)?);
@@ -312,9 +312,9 @@ pub(crate) async fn lets_in(cluster: &Cluster<'_>) -> Result<()> {
 }
 
 /// Deletes the Cluster and waits until nothing is left of it, here and in AWS.
-pub(crate) async fn goes(cluster: &Cluster<'_>) -> Result<()> {
+pub(crate) async fn is_deleted(cluster: &Cluster<'_>) -> Result<()> {
     cluster.delete().await?;
-    cluster.is_gone(MADE).await?;
+    cluster.is_gone(SOON_ON_EKS).await?;
     ensure!(simulated(cluster).is_none(), "the EKS cluster is left");
     let network = cluster.world().aws().network(cluster.namespace(), cluster.name())?;
     let left = foo_testbed::world::network::ids(&network);

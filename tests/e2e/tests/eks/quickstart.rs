@@ -1,8 +1,8 @@
-//! docs/quickstart.md from the Cluster on: its commands, before the simulated AWS, with the IAM policies in force that its first step
-//! attaches to the manager's user. What installs the providers is played in `install/documents.rs`.
+//! docs/quickstart.md from the Cluster on: its commands, before the simulated AWS, with the IAM policies in force that
+//! its first step attaches to the manager's user. What installs the providers is tested in `install/documents.rs`.
 
 use crate::class::{VERSIONS, publish_images};
-use crate::parts::{play, simulated};
+use crate::parts::{run_alone, simulated};
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::document::Reader;
 use foo_simulator::{AccessKey, DEFAULT_ACCOUNT, InstanceProfile, Policy};
@@ -81,11 +81,11 @@ fn create_roles(world: &World) -> Result<()> {
 async fn follows(world: &World) -> Result<()> {
     let cluster = world.existing_cluster("default", NAME);
     let reader = Reader::of_release(world).await?;
-    let theirs = format!(
+    let foreign = format!(
         "export AWS_REGION={REGION} AWS_ACCOUNT_ID={DEFAULT_ACCOUNT} KUBERNETES_VERSION={}",
         VERSIONS[0]
     );
-    reader.run(&theirs).await?;
+    reader.run(&foreign).await?;
     let printed = reader.follow(PAGE, "5. Create the cluster").await?;
     ensure!(printed.contains("foomachinepool") && printed.contains("condition met"), "{printed}");
     let printed = reader.follow(PAGE, "6. Use it").await?;
@@ -100,7 +100,7 @@ async fn follows(world: &World) -> Result<()> {
 
 #[test]
 fn the_quick_start_leads_to_nodes_with_the_shipped_policies_and_leaves_nothing() {
-    play(async |world| {
+    run_alone(async |world| {
         publish_images(world)?;
         create_roles(world)?;
         world.aws().region().change_settings(|settings| {

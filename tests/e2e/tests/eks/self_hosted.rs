@@ -3,8 +3,8 @@
 //! Cluster API's SelfHostedSpec needs a KubeadmControlPlane and the provider's image; its steps are the same.
 
 use crate::class::publish_images;
-use crate::moves::{is_true, kubeconfig, lets_in};
-use crate::parts::{MADE, cluster, goes, has_its_server, play, pool_objects, simulated};
+use crate::moves::{has_access, is_true, kubeconfig};
+use crate::parts::{SOON_ON_EKS, cluster, has_its_server, is_deleted, pool_objects, run_alone, simulated};
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::document::Reader;
 use foo_testbed::world::kinds::{self, Kind, text};
@@ -20,7 +20,7 @@ const POOL: &str = "workers";
 
 /// The provider ids of the Machines that run a version, once there are as many as requested and no others.
 async fn run(client: &Client, workload: &Client, replicas: usize, minor: &str) -> Result<BTreeSet<String>> {
-    wait_until(&format!("{replicas} Machines to run {minor}"), 2 * MADE, async || {
+    wait_until(&format!("{replicas} Machines to run {minor}"), 2 * SOON_ON_EKS, async || {
         let machines = kinds::list(client.clone(), Kind::Machine, NAME, "").await?;
         let nodes = kinds::list(workload.clone(), Kind::Node, "", "").await?;
         let has_node = |machine: &&Value| {
@@ -40,7 +40,7 @@ async fn run(client: &Client, workload: &Client, replicas: usize, minor: &str) -
 
 #[test]
 fn a_cluster_is_moved_into_itself_scaled_upgraded_and_moved_back() {
-    play(async |world| {
+    run_alone(async |world| {
         publish_images(world)?;
         let here = world.client();
         let cluster = cluster(world, NAME, "v1.34.0").await?;
@@ -67,7 +67,7 @@ fn a_cluster_is_moved_into_itself_scaled_upgraded_and_moved_back() {
             is_true(&there, NAME, kind).await?;
         }
         ensure!(run(&there, &there, 1, "v1.34").await? == nodes, "the move replaced Nodes");
-        lets_in(&kubeconfig(&there, NAME).await?).await?;
+        has_access(&kubeconfig(&there, NAME).await?).await?;
 
         kinds::patch(there.clone(), Kind::MachinePool, NAME, POOL, &json!({"spec": {"replicas": 2}})).await?;
         let scaled = run(&there, &there, 2, "v1.34").await?;
@@ -86,8 +86,8 @@ fn a_cluster_is_moved_into_itself_scaled_upgraded_and_moved_back() {
         reader.follow(PAGE, "Move").await?;
         is_true(&here, NAME, "Ready").await?;
         ensure!(run(&here, &there, 2, "v1.35").await? == upgraded, "the move back replaced Nodes");
-        ensure!(simulated(&cluster).is_some_and(|it| it.id == id), "the EKS cluster was created anew");
+        ensure!(simulated(&cluster).is_some_and(|it| it.id == id), "the EKS cluster was recreated");
         drop(itself);
-        goes(&cluster).await
+        is_deleted(&cluster).await
     });
 }

@@ -1,7 +1,7 @@
 //! Tokens: an hour of them, and a manager that does not renew them for a while.
 
 use crate::clock::passes;
-use crate::parts::{kubeconfig_secret, lets_in, says};
+use crate::parts::{has_access, has_condition, kubeconfig_secret};
 use anyhow::{Context as _, Result, ensure};
 use foo_testbed::world::kinds::{History, Kind, condition};
 use foo_testbed::world::{Cluster, SOON};
@@ -40,36 +40,36 @@ fn connections(world: &World, cluster: &Cluster<'_>) -> Result<usize> {
     Ok(log.lines().filter(connected).count())
 }
 
-/// What the Cluster said of Cluster API's connection.
+/// What the Cluster reported of Cluster API's connection.
 fn probes(history: &History) -> BTreeSet<String> {
     let versions = history.versions();
-    let said = versions.iter().filter_map(|it| condition(it, "RemoteConnectionProbe"));
-    said.map(|(status, reason, _)| format!("{status} {reason}")).collect()
+    let reported = versions.iter().filter_map(|it| condition(it, "RemoteConnectionProbe"));
+    reported.map(|(status, reason, _)| format!("{status} {reason}")).collect()
 }
 
-/// An hour passes. The token in the kubeconfig is always valid; it is not written, and Cluster API does not connect anew, more often
-/// than the life of a token makes necessary.
+/// An hour passes. The token in the kubeconfig is always valid; it is not written, and Cluster API does not connect
+/// again, more often than the lifetime of a token requires.
 pub(crate) async fn an_hour_passes(world: &World, cluster: &Cluster<'_>) -> Result<()> {
     let history = world.history(Kind::Cluster, cluster.namespace()).await?;
     let (written, connected) = (writes(world, cluster)?, connections(world, cluster)?);
-    ensure!(connected > 0, "the log of Cluster API does not say when it connects");
+    ensure!(connected > 0, "the log of Cluster API does not show when it connects");
     for step in 0..STEPS {
         passes(cluster, STEP).await?;
-        lets_in(cluster).await.with_context(|| format!("after {step} steps"))?;
+        has_access(cluster).await.with_context(|| format!("after {step} steps"))?;
         wait_until("the token to be fresh", SOON, async || {
             let left = left(world, cluster).await?;
             Ok(Probe::when(left > RENEWED_WITH, || format!("{left:?} left")))
         })
         .await?;
     }
-    lets_in(cluster).await?;
+    has_access(cluster).await?;
     let (written, connected) = (writes(world, cluster)? - written, connections(world, cluster)? - connected);
     println!("an hour of tokens: {written} writes of the Secret, {connected} connections of Cluster API");
     ensure!((7..=8).contains(&written), "{written} writes in an hour");
     let lives = usize::try_from((STEP * STEPS).as_secs() / LIFE.as_secs())?;
     ensure!(connected <= lives + 1, "Cluster API connected {connected} times in {lives} lives of a token");
     stays_connected(&history)?;
-    says(cluster, "Available", "the API server to answer", |(status, ..)| status == "True").await?;
+    has_condition(cluster, "Available", "the API server to respond", |(status, ..)| status == "True").await?;
     Ok(())
 }
 
@@ -89,13 +89,13 @@ pub(crate) async fn the_manager_is_away_for_five_minutes(world: &World, cluster:
     world.manager().terminate().await?;
     world.passes(Duration::from_mins(5))?;
     ensure!(kubeconfig_secret(cluster).await?.1 == ends, "it was renewed just now");
-    lets_in(cluster).await.context("while the manager is away")?;
+    has_access(cluster).await.context("while the manager is away")?;
     world.manager().start().await?;
     wait_until("the token to be renewed", SOON, async || {
         let left = left(world, cluster).await?;
         Ok(Probe::when(left > RENEWED_WITH, || format!("{left:?} left")))
     })
     .await?;
-    lets_in(cluster).await?;
+    has_access(cluster).await?;
     stays_connected(&history)
 }

@@ -14,10 +14,10 @@ fn the_page_on_installing_with_clusterctl_works_from_release_to_removal() {
         let image = "registry.example.com/mine/cluster-api-provider-foo";
         reader.run(&format!("export IMAGE={image}")).await?;
         reader.follow(PAGE, "A release").await?;
-        let theirs = "export AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE AWS_SECRET_ACCESS_KEY=EXAMPLEKEY\n\
+        let foreign = "export AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE AWS_SECRET_ACCESS_KEY=EXAMPLEKEY\n\
                       echo '#!/bin/sh' >user-data\n\
                       export EXISTING_KUBECONFIG=$KUBECONFIG USER_DATA=user-data";
-        reader.run(theirs).await?;
+        reader.run(foreign).await?;
         let printed = reader.follow(PAGE, "With clusterctl").await?;
         for provider in ["infrastructure-foo", "control-plane-foo", "bootstrap-foo"] {
             assert!(printed.contains(provider), "{printed}");
@@ -40,13 +40,13 @@ fn the_page_on_installing_with_clusterctl_works_from_release_to_removal() {
             .api()
             .kubectl(["get", "crd,clusterrole,clusterrolebinding,validatingadmissionpolicy", "-o", "name"])
             .await?;
-        let ours: Vec<&str> = left.lines().filter(|name| name.contains("foo")).collect();
-        assert!(ours.is_empty(), "{ours:?}");
+        let own: Vec<&str> = left.lines().filter(|name| name.contains("foo")).collect();
+        assert!(own.is_empty(), "{own:?}");
         Ok(())
     });
 }
 
-/// The rest of the page is played in `eks/quickstart.rs`, with a manager.
+/// The rest of the page is tested in `eks/quickstart.rs`, with a manager.
 #[test]
 fn the_quick_start_builds_the_release_and_installs_the_providers() {
     const PAGE: &str = "docs/quickstart.md";
@@ -54,9 +54,9 @@ fn the_quick_start_builds_the_release_and_installs_the_providers() {
         let rig =
             Rig::start(RigOptions { capi: Some(CapiOptions::default()), ..RigOptions::default() }).await?;
         let reader = Reader::of(&rig).await?;
-        let theirs = "export IMAGE=registry.example.com/mine/cluster-api-provider-foo\n\
+        let foreign = "export IMAGE=registry.example.com/mine/cluster-api-provider-foo\n\
                       export MANAGER_KEY_ID=AKIAIOSFODNN7EXAMPLE MANAGER_SECRET_KEY=EXAMPLEKEY";
-        reader.run(theirs).await?;
+        reader.run(foreign).await?;
         reader.follow(PAGE, "2. Management cluster, image and release").await?;
         let printed = reader.follow(PAGE, "3. Install the providers").await?;
         for provider in ["cluster-api", "infrastructure-foo", "control-plane-foo", "bootstrap-foo"] {

@@ -14,13 +14,13 @@ fn the_page_on_installing_with_kubectl_works_and_nothing_is_left() {
         let rig = Rig::start(RigOptions { capi: None, ..RigOptions::default() }).await?;
         let reader = Reader::of(&rig).await?;
         let all = "crd,clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding,namespace";
-        let ours = async || -> Result<Vec<String>> {
+        let own = async || -> Result<Vec<String>> {
             let names = rig.api().kubectl(["get", all, "-o", "name"]).await?;
             Ok(names.lines().filter(|name| name.contains("foo")).map(str::to_owned).collect())
         };
-        assert_eq!(ours().await?, Vec::<String>::new());
+        assert_eq!(own().await?, Vec::<String>::new());
         reader.follow(PAGE, "With kubectl").await?;
-        let installed = ours().await?;
+        let installed = own().await?;
         for name in ["namespace/foo-system", "clusterrole.rbac.authorization.k8s.io/foo-manager"] {
             assert!(installed.iter().any(|it| it == name), "{installed:?}");
         }
@@ -47,12 +47,12 @@ fn the_page_on_installing_with_kubectl_works_and_nothing_is_left() {
         assert_eq!(image, "registry.example.com/cluster-api-provider-foo:v0.1.0");
         fits_the_restricted_standard(&rig).await?;
         reader.follow(PAGE, "Remove what kubectl installed").await?;
-        assert_eq!(ours().await?, Vec::<String>::new());
+        assert_eq!(own().await?, Vec::<String>::new());
         Ok(())
     });
 }
 
-/// The namespace enforces the Pod security standard `restricted`; the manager's pod is let in, and only as it is.
+/// The namespace enforces the Pod security standard `restricted`; the manager's pod is admitted, and only as it is.
 async fn fits_the_restricted_standard(rig: &Rig) -> Result<()> {
     let deployment = ["get", "deployment/foo-controller-manager", "--namespace=foo-system", "--output=json"];
     let deployment: Value = serde_json::from_str(&rig.api().kubectl(deployment).await?)?;
@@ -74,13 +74,13 @@ async fn fits_the_restricted_standard(rig: &Rig) -> Result<()> {
 const POOL: &str = "
 apiVersion: infrastructure.foo.com/v1alpha1
 kind: FooMachinePool
-metadata: {name: held, namespace: default, finalizers: [foomachinepool.infrastructure.foo.com]}
+metadata: {name: blocked, namespace: default, finalizers: [foomachinepool.infrastructure.foo.com]}
 spec: {instanceType: m7i.large, ami: {id: ami-1}}
 ";
 
-/// The part of the manager is played by hand: it takes the finalizer off when it is there again.
+/// The test takes the part of the manager: it removes the finalizer when it is restored.
 #[test]
-fn a_removal_that_hangs_because_the_manager_went_first_comes_to_its_end() {
+fn a_removal_that_hangs_because_the_manager_was_removed_first_can_be_completed() {
     foo_e2e::alone(async || {
         let rig = Rig::start(RigOptions { capi: None, ..RigOptions::default() }).await?;
         let reader = Reader::of(&rig).await?;
@@ -92,15 +92,15 @@ fn a_removal_that_hangs_because_the_manager_went_first_comes_to_its_end() {
         let namespace = async || {
             rig.api().kubectl(["get", "namespace/foo-system", "--ignore-not-found", "-o=name"]).await
         };
-        let gone = async || {
+        let deleted = async || {
             Ok(Probe::when(namespace().await?.is_empty(), || "the namespace is still there".to_owned()))
         };
-        wait_until("the manager to be gone", SOON, gone).await?;
-        let held = rig
+        wait_until("the manager to be deleted", SOON, deleted).await?;
+        let blocked = rig
             .api()
-            .kubectl(["get", "foomachinepool/held", "-o=jsonpath={.metadata.deletionTimestamp}"])
+            .kubectl(["get", "foomachinepool/blocked", "-o=jsonpath={.metadata.deletionTimestamp}"])
             .await?;
-        assert!(!held.is_empty(), "the pool is not being deleted");
+        assert!(!blocked.is_empty(), "the pool is not being deleted");
 
         let manager = async {
             // The last of what is applied: then kubectl is done with the CRDs.
@@ -112,7 +112,7 @@ fn a_removal_that_hangs_because_the_manager_went_first_comes_to_its_end() {
             })
             .await?;
             let patch = r#"--patch={"metadata": {"finalizers": null}}"#;
-            rig.api().kubectl(["patch", "foomachinepool/held", "--type=merge", patch]).await
+            rig.api().kubectl(["patch", "foomachinepool/blocked", "--type=merge", patch]).await
         };
         let (page, manager) = tokio::join!(reader.follow(PAGE, "If the manager was removed first"), manager);
         manager?;

@@ -1,4 +1,4 @@
-//! What `clusterctl generate cluster` makes of each flavour, as Cluster API and our CRDs take it.
+//! What `clusterctl generate cluster` generates from each flavour, as accepted by Cluster API and the provider's CRDs.
 
 use anyhow::{Context as _, Result, ensure};
 use foo_testbed::world::kinds::{Kind, list};
@@ -70,7 +70,7 @@ async fn dry_run(rig: &Rig, yaml: &str) -> Result<Vec<String>> {
 }
 
 #[test]
-fn what_each_flavour_makes_is_accepted() {
+fn what_each_flavour_creates_is_accepted() {
     on_rig(async |rig| {
         for flavour in ["", "spot", "mixed", "managed-network"] {
             let yaml = generate(rig, flavour, "default").await?;
@@ -90,9 +90,9 @@ fn what_each_flavour_makes_is_accepted() {
     });
 }
 
-/// From the release to what Cluster API's topology controller makes of it.
+/// From the release to what Cluster API's topology controller creates from it.
 #[test]
-fn the_class_makes_pools_of_both_classes_from_its_variables() {
+fn the_class_creates_pools_of_both_classes_from_its_variables() {
     on_rig(async |rig| {
         let namespace = "classy";
         rig.api().kubectl(["create", "namespace", namespace]).await?;
@@ -170,7 +170,7 @@ fn the_class_makes_pools_of_both_classes_from_its_variables() {
 }
 
 #[test]
-fn the_class_makes_a_managed_network_if_a_variable_says_so() {
+fn the_class_creates_a_managed_network_if_a_variable_requests_it() {
     on_rig(async |rig| {
         let namespace = "managed";
         rig.api().kubectl(["create", "namespace", namespace]).await?;
@@ -202,9 +202,9 @@ fn the_class_makes_a_managed_network_if_a_variable_says_so() {
     });
 }
 
-/// Of the objects that people delete, those that carry the annotation; the policy is the released one.
+/// Of the objects that users delete, those that have the annotation; the policy is the released one.
 #[test]
-fn what_is_protected_is_not_deleted_until_the_annotation_is_taken_off() {
+fn protected_objects_are_not_deleted_until_the_annotation_is_removed() {
     on_rig(async |rig| {
         let namespace = "protected";
         rig.api().kubectl(["create", "namespace", namespace]).await?;
@@ -231,7 +231,7 @@ fn what_is_protected_is_not_deleted_until_the_annotation_is_taken_off() {
 
 /// RBAC lets them, for the sake of ownerReferences; the released policy does not.
 #[test]
-fn managers_delete_no_secret_although_they_have_the_right() {
+fn managers_delete_no_secret_although_they_have_the_permission() {
     on_rig(async |rig| {
         for (namespace, account) in
             [("foo-system", "foo-manager"), ("foo-control-plane-system", "foo-control-plane-manager")]

@@ -13,7 +13,7 @@ use foo_testbed::{Probe, nothing_happens, until_quiet, wait_until};
 use serde_json::{Value, json};
 
 const PAGE: &str = "docs/operations/clusterclass.md";
-/// What kubelets of the two images say. The API server is v1.36.3.
+/// What kubelets of the two images report. The API server is v1.36.3.
 const VERSION: &str = "v1.36.2-eks-0a1b2c3";
 const NEXT_VERSION: &str = "v1.36.3-eks-4d5e6f7";
 
@@ -23,9 +23,9 @@ async fn pool_of<'w>(cluster: &Cluster<'w>, name: &str) -> Result<Pool<'w>> {
     let waiting = format!("pool {name}");
     wait_until(&waiting, SOON, async || {
         let client = || cluster.world().client();
-        let ours = kinds::list(client(), Kind::FooMachinePool, cluster.namespace(), &label).await?;
+        let own = kinds::list(client(), Kind::FooMachinePool, cluster.namespace(), &label).await?;
         let cores = kinds::list(client(), Kind::MachinePool, cluster.namespace(), &label).await?;
-        Ok(match (cores.first(), ours.first()) {
+        Ok(match (cores.first(), own.first()) {
             (Some(core), Some(our)) => {
                 Probe::Done(cluster.topology_pool(text(core, "/metadata/name"), text(our, "/metadata/name")))
             }
@@ -108,7 +108,7 @@ async fn start() -> Result<World> {
     World::start(WorldOptions { kubeadm_bootstrap: true, kubelet_versions, ..WorldOptions::default() }).await
 }
 
-/// A reader of the page who makes a Cluster of that name, in a namespace of the same name, and of that version.
+/// A reader of the page who creates a Cluster of that name, in a namespace of the same name, and of that version.
 async fn follower<'w>(world: &'w World, cluster: &str, version: &str) -> Result<Reader<'w>> {
     let kubeconfig = manifests::kubeconfig_secret(cluster, cluster, world.api().kubeconfig());
     world.apply(&kubeconfig).await?;
@@ -140,7 +140,7 @@ fn the_page_on_cluster_classes_works_from_the_first_pool_to_an_upgrade() {
     });
 }
 
-/// Why the page says so.
+/// Why the page has that.
 #[test]
 fn a_topology_with_a_plain_version_is_stuck_with_kubelets_that_have_a_suffix() {
     foo_e2e::alone(async || {
@@ -205,7 +205,7 @@ fn without_the_released_role_the_bootstrap_provider_writes_no_user_data() {
         .await?;
         let workers = pool_of(&cluster, "workers").await?;
         let secret = "/spec/template/spec/bootstrap/dataSecretName";
-        let view = workers.look().await?;
+        let view = workers.view().await?;
         ensure!(view.machine_pool.as_ref().is_some_and(|pool| text(pool, secret).is_empty()), "{view}");
 
         if let Some(metadata) = binding["metadata"].as_object_mut() {

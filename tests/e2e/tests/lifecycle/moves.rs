@@ -1,4 +1,4 @@
-//! docs/operations/move.md between two management clusters, both real but for AWS.
+//! docs/operations/move.md between two management clusters, both real except AWS.
 
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::document::Reader;
@@ -75,7 +75,7 @@ fn made(world: &World, pool: &Pool<'_>) -> Result<(String, u64)> {
 }
 
 #[test]
-fn the_page_on_moving_works_there_and_back_and_nothing_is_made_anew() {
+fn the_page_on_moving_works_there_and_back_and_nothing_is_recreated() {
     between_two(async |world, other| {
         let cluster = world.cluster("mover").await?;
         let pool = cluster.pool("workers", 2).await?;
@@ -103,8 +103,8 @@ fn the_page_on_moving_works_there_and_back_and_nothing_is_made_anew() {
             }
             let machines = kinds::list(target.clone(), Kind::Machine, "mover", "").await?.len();
             let in_aws = world.aws().leftovers(&extra.group());
-            let gone = left.is_empty() && machines == before.len() - 1 && in_aws.is_empty();
-            Ok(Probe::when(gone, || format!("{in_aws:?} {machines} Machines {left:?}")))
+            let deleted = left.is_empty() && machines == before.len() - 1 && in_aws.is_empty();
+            Ok(Probe::when(deleted, || format!("{in_aws:?} {machines} Machines {left:?}")))
         })
         .await?;
 
@@ -128,7 +128,7 @@ fn the_page_on_moving_works_there_and_back_and_nothing_is_made_anew() {
 }
 
 #[test]
-fn a_pool_that_cannot_be_made_holds_a_move_up_only_until_that_is_certain() {
+fn a_pool_that_cannot_be_created_delays_a_move_only_until_that_is_certain() {
     between_two(async |world, other| {
         let cluster = world.cluster("stuck").await?;
         let rule = FaultRule {
@@ -152,7 +152,7 @@ fn a_pool_that_cannot_be_made_holds_a_move_up_only_until_that_is_certain() {
         assert!(world.aws().group(&pool.group()).is_none());
         world.aws().simulator().remove_fault(rule);
         let target = other.api().client();
-        wait_until("the pool to be made by its new manager", SOON, async || {
+        wait_until("the pool to be created by its new manager", SOON, async || {
             let object = kinds::read(target.clone(), Kind::FooMachinePool, "stuck", "workers").await?;
             let object = object.context("no FooMachinePool")?;
             let ready = condition(&object, "Ready");
@@ -165,9 +165,9 @@ fn a_pool_that_cannot_be_made_holds_a_move_up_only_until_that_is_certain() {
     });
 }
 
-/// A test of a backup: the objects are restored beside the source, which goes on.
+/// A test of a backup: the objects are restored beside the source, which continues.
 #[test]
-fn a_copy_in_another_management_cluster_touches_nothing_and_says_whose_the_group_is() {
+fn a_copy_in_another_management_cluster_changes_nothing_and_reports_the_owner_of_the_group() {
     between_two(async |world, other| {
         let cluster = world.cluster("copied").await?;
         let pool = cluster.pool("workers", 2).await?;
@@ -181,15 +181,15 @@ fn a_copy_in_another_management_cluster_touches_nothing_and_says_whose_the_group
         let uid = ["get", "namespace", "kube-system", "--output=jsonpath={.metadata.uid}"];
         let (source, target) = tokio::try_join!(world.api().kubectl(uid), other.api().kubectl(uid))?;
         let client = other.api().client();
-        wait_until("the copy to be told", SOON, async || {
+        wait_until("the copy to be refused", SOON, async || {
             let object = kinds::read(client.clone(), Kind::FooMachinePool, "copied", "workers").await?;
             let object = object.context("no FooMachinePool")?;
             let ready = condition(&object, "Ready");
-            let told = ready.is_some_and(|(status, reason, message)| {
+            let reported = ready.is_some_and(|(status, reason, message)| {
                 let both = message.contains(&source) && message.contains(&target);
                 (status, reason, both) == ("False", "GroupOfAnotherInstallation", true)
             });
-            Ok(Probe::when(told, || format!("{ready:?}")))
+            Ok(Probe::when(reported, || format!("{ready:?}")))
         })
         .await?;
         let none = serde_json::json!({"spec": {"replicas": 0}});

@@ -5,7 +5,7 @@ use foo_testbed::World;
 use foo_testbed::world::kinds::{self, Kind, text};
 use std::collections::BTreeMap;
 
-/// Names and resourceVersions of everything of ours in a namespace.
+/// Names and resourceVersions of all objects of the provider in a namespace.
 pub(crate) async fn versions(world: &World, namespace: &str) -> Result<BTreeMap<String, String>> {
     let mut found = BTreeMap::new();
     for kind in

@@ -1,6 +1,6 @@
 //! docs/operations/upgrade.md: from v0.1.0 to a v0.2.0 that only this test has released; and back again, as
-//! docs/operations/runbooks/rollback.md says. The program is the same in both: it knows nothing of what v0.2.0 adds to the CRDs, so it
-//! is the older one.
+//! docs/operations/runbooks/rollback.md describes. The program is the same in both: it knows nothing of what v0.2.0
+//! adds to the CRDs, so it is the older one.
 
 use super::released::versions;
 use anyhow::{Context as _, Result, ensure};
@@ -76,10 +76,10 @@ fn the_page_on_upgrading_works_and_nothing_rolls() {
 
         let follower = Reader::of_release(&world).await?;
         follower.run("export CLUSTER=upgraded NAMESPACE=upgraded").await?;
-        let tree = follower.follow(PAGE, "Look at a cluster").await?;
+        let tree = follower.follow(PAGE, "Inspect a cluster").await?;
         is_useful(&tree)?;
         drop(follower);
-        goes_back(&mut world).await
+        rolls_back(&mut world).await
     });
 }
 
@@ -89,8 +89,9 @@ async fn new_field(pool: &Pool<'_>) -> Result<Option<Value>> {
     Ok(object.pointer(NEW_FIELD).cloned())
 }
 
-/// The older manager on the newer CRDs leaves alone what it does not know; with the older CRDs that is gone. Nothing rolls.
-async fn goes_back(world: &mut World) -> Result<()> {
+/// The older manager on the newer CRDs leaves alone what it does not know; with the older CRDs that is removed. Nothing
+/// rolls.
+async fn rolls_back(world: &mut World) -> Result<()> {
     let names = ("upgraded", "workers");
     let follower = Reader::of_release(world).await?;
     let variables = format!("export OLDER={RELEASE} OLDER_IMAGE={}:{RELEASE}", xtask::release::IMAGE);
@@ -111,7 +112,7 @@ async fn goes_back(world: &mut World) -> Result<()> {
     let follower = Reader::of_release(world).await?;
     follower.run(&variables).await?;
     follower.follow(ROLLBACK, "The older CRDs").await?;
-    wait_until("the field to be gone", SOON, async || {
+    wait_until("the field to be removed", SOON, async || {
         let shown = new_field(&pool).await?;
         Ok(Probe::when(shown.is_none(), || format!("{shown:?}")))
     })
@@ -131,7 +132,7 @@ async fn goes_back(world: &mut World) -> Result<()> {
     world.check_nothing_undrained()
 }
 
-/// Every object of ours is in the tree of `clusterctl describe`, with a condition that says how it is.
+/// Every object of the provider is in the tree of `clusterctl describe`, with a condition that shows how it is.
 ///
 /// Core v1.14 gives MachinePools no condition but Paused; their Machines speak for them.
 fn is_useful(tree: &str) -> Result<()> {
@@ -142,9 +143,9 @@ fn is_useful(tree: &str) -> Result<()> {
     ];
     for (object, condition, reason) in conditions {
         let mut lines = tree.lines().skip_while(|line| !line.contains(object)).skip(1);
-        let said = lines.find(|line| line.contains(&format!("─{condition} ")));
-        let said = said.with_context(|| format!("no {condition} of {object}:\n{tree}"))?;
-        ensure!(said.contains("True") && said.contains(reason), "{object}: {said}");
+        let reported = lines.find(|line| line.contains(&format!("─{condition} ")));
+        let reported = reported.with_context(|| format!("no {condition} of {object}:\n{tree}"))?;
+        ensure!(reported.contains("True") && reported.contains(reason), "{object}: {reported}");
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
-//! A Cluster of the released ClusterClass whose variables ask for a network: to nodes in three zones, and back to nothing.
+//! A Cluster of the released ClusterClass whose variables ask for a network: to nodes in three zones, and back to
+//! nothing.
 
-use crate::parts::{MADE, has_one_of_each, network, play_alone, quick, zones};
+use crate::parts::{SOON_IN_AWS, has_one_of_each, network, play_alone, quick, zones};
 use anyhow::{Context as _, Result, ensure};
 use foo_testbed::world::kinds::{self, Kind, condition, text};
 use foo_testbed::world::network::ids;
@@ -18,7 +19,8 @@ async fn prepare(cluster: &Cluster<'_>) -> Result<()> {
     world.apply(&manifests::authority_secret(NAME, NAME, api.pki().ca_pem())).await
 }
 
-/// What clusterctl makes of the flavour `topology`, with a network of this kind in place of the subnets that exist.
+/// What clusterctl generates from the flavour `topology`, with a network of this kind in place of the subnets that
+/// exist.
 async fn generate(cluster: &Cluster<'_>, managed: Value) -> Result<Vec<Value>> {
     let provider = format!("--infrastructure=foo:{RELEASE}");
     let (version, namespace) =
@@ -30,26 +32,25 @@ async fn generate(cluster: &Cluster<'_>, managed: Value) -> Result<Vec<Value>> {
     let found = objects.iter_mut().find(|object| text(object, "/kind") == "Cluster");
     let variables = found.and_then(|cluster| cluster.pointer_mut("/spec/topology/variables"));
     let variables = variables.and_then(Value::as_array_mut).context("no variables")?;
-    let ours = [
+    let own = [
         ("networkMode", json!("Managed")),
         ("managedNetwork", managed),
         ("kubeconfigSecret", json!(manifests::existing_kubeconfig(NAME))),
     ];
-    let replaced = |name: &str| {
-        ["subnets", "securityGroups"].contains(&name) || ours.iter().any(|(ours, _)| *ours == name)
-    };
+    let replaced =
+        |name: &str| ["subnets", "securityGroups"].contains(&name) || own.iter().any(|(own, _)| *own == name);
     variables.retain(|variable| !replaced(text(variable, "/name")));
-    variables.extend(ours.map(|(name, value)| json!({"name": name, "value": value})));
+    variables.extend(own.map(|(name, value)| json!({"name": name, "value": value})));
     Ok(objects)
 }
 
 /// Its only pool, once the topology controller has made it.
 async fn pool<'w>(cluster: &Cluster<'w>) -> Result<Pool<'w>> {
     let client = || cluster.world().client();
-    wait_until("the pool of the topology", MADE, async || {
-        let ours = kinds::list(client(), Kind::FooMachinePool, NAME, "").await?;
+    wait_until("the pool of the topology", SOON_IN_AWS, async || {
+        let own = kinds::list(client(), Kind::FooMachinePool, NAME, "").await?;
         let cores = kinds::list(client(), Kind::MachinePool, NAME, "").await?;
-        Ok(match (cores.first(), ours.first()) {
+        Ok(match (cores.first(), own.first()) {
             (Some(core), Some(our)) => {
                 Probe::Done(cluster.topology_pool(text(core, "/metadata/name"), text(our, "/metadata/name")))
             }
@@ -70,9 +71,9 @@ fn a_cluster_of_the_class_gets_a_network_by_a_variable_and_leaves_none() {
             world.apply(&object).await?;
         }
         let workers = pool(&cluster).await?;
-        workers.settles_within(3, MADE).await?;
+        workers.settles_within(3, SOON_IN_AWS).await?;
         cluster.is_provisioned().await?;
-        wait_until("the topology to be as requested", MADE, async || {
+        wait_until("the topology to be as requested", SOON_IN_AWS, async || {
             let object = cluster.read(Kind::Cluster).await?.context("no Cluster")?;
             let reconciled = condition(&object, "TopologyReconciled");
             let done = reconciled.is_some_and(|(status, ..)| status == "True");
@@ -88,7 +89,7 @@ fn a_cluster_of_the_class_gets_a_network_by_a_variable_and_leaves_none() {
         ensure!(zones.len() == 3, "{zones:?}");
 
         cluster.delete().await?;
-        cluster.is_gone(MADE).await?;
+        cluster.is_gone(SOON_IN_AWS).await?;
         let left = ids(&network(&cluster)?);
         ensure!(left.is_empty(), "left in AWS: {left:?}");
         Ok(())

@@ -1,6 +1,6 @@
-//! The manager is killed after every single change of AWS, and every answer is lost.
+//! The manager is killed after every single change of AWS, and every response is lost.
 
-use crate::parts::{MADE, apply, cluster, has_one_of_each, is_ready, network, play, play_alone};
+use crate::parts::{SOON_IN_AWS, apply, cluster, has_one_of_each, is_ready, network, play_alone, run_alone};
 use anyhow::{Result, ensure};
 use foo_simulator::{Fault, FaultRule};
 use foo_testbed::World;
@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 
 /// A manager finds out in a minute that a call of its predecessor was not carried out (`PATIENCE` in foo-network).
 const PATIENCE: Duration = Duration::from_secs(61);
-/// After so long without a change the manager's clock goes on by that minute.
+/// After so long without a change the manager's clock continues by that minute.
 const PATIENT: Duration = QUIET_PERIOD;
-/// Between two looks at how many changes there were.
-const LOOK: Duration = Duration::from_millis(50);
+/// Between two reads of how many changes there were.
+const POLL: Duration = Duration::from_millis(50);
 /// How long no change may come while there is something to do.
 const STUCK: Duration = Duration::from_mins(3);
 
@@ -39,9 +39,9 @@ fn changes(world: &World) -> u64 {
         .sum()
 }
 
-/// Begins something while there is no manager, and lets the manager make one change at a time: the next one hangs, and then the
-/// manager is killed and started again. Until it is done; returns how often the manager was killed. `clock` is by how much the manager's clock
-/// is fast.
+/// Begins something while there is no manager, and lets the manager send one change at a time: the next one hangs, and
+/// then the manager is killed and started again. Until it is done; returns how often the manager was killed. `clock` is
+/// by how much the manager's clock is fast.
 async fn one_at_a_time(
     world: &World,
     clock: &Cell<Duration>,
@@ -78,28 +78,28 @@ async fn crashes_until(
                 clock.set(clock.get() + PATIENCE);
                 world.move_managers_clock(i64::try_from(clock.get().as_secs())?)?;
             }
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL).await;
         }
-        // The answer reaches the manager, and so does what follows it at once.
-        tokio::time::sleep(LOOK).await;
+        // The response reaches the manager, and so does what follows it at once.
+        tokio::time::sleep(POLL).await;
         world.manager().kill();
         crashes += 1;
     }
 }
 
-async fn is_made(cluster: &Cluster<'_>) -> Result<bool> {
+async fn is_complete(cluster: &Cluster<'_>) -> Result<bool> {
     let Some(object) = cluster.read(Kind::FooCluster).await? else { return Ok(false) };
     Ok(condition(&object, "NetworkReady").is_some_and(|(status, ..)| status == "True"))
 }
 
 #[test]
-fn a_manager_that_is_killed_after_each_change_makes_nothing_twice_and_leaves_nothing() {
+fn a_manager_killed_after_each_change_duplicates_nothing_and_leaves_nothing() {
     play_alone(options(), async |world| {
         let clock = Cell::default();
         let cluster = world.no_cluster("crashes").await?;
         let begin = async || apply(&cluster, json!({"zones": {"count": 2}, "nat": "Single"})).await;
-        let crashes = one_at_a_time(world, &clock, begin, async || is_made(&cluster).await).await?;
-        println!("{crashes} crashes while it was made");
+        let crashes = one_at_a_time(world, &clock, begin, async || is_complete(&cluster).await).await?;
+        println!("{crashes} crashes while it was created");
         ensure!(crashes > 20, "only {crashes} crashes");
         has_one_of_each(&network(&cluster)?, 2, 1)?;
 
@@ -107,7 +107,7 @@ fn a_manager_that_is_killed_after_each_change_makes_nothing_twice_and_leaves_not
         let crashes = one_at_a_time(world, &clock, async || cluster.delete().await, is_gone).await?;
         println!("{crashes} crashes while it was deleted");
         ensure!(crashes > 10, "only {crashes} crashes");
-        cluster.is_gone(MADE).await?;
+        cluster.is_gone(SOON_IN_AWS).await?;
         let left = ids(&network(&cluster)?);
         ensure!(left.is_empty(), "left in AWS: {left:?}");
         Ok(())
@@ -115,15 +115,15 @@ fn a_manager_that_is_killed_after_each_change_makes_nothing_twice_and_leaves_not
 }
 
 #[test]
-fn no_answer_to_any_change_comes_and_nothing_is_made_twice() {
-    play(async |world| {
-        let silence = world.aws().fails(FaultRule::on_changes(Fault::DroppedAfter));
+fn lost_responses_do_not_duplicate_networks() {
+    run_alone(async |world| {
+        let lost_responses = world.aws().fails(FaultRule::on_changes(Fault::DroppedAfter));
         let cluster = cluster(world, "silence", json!({"zones": {"count": 2}, "nat": "Single"})).await?;
         is_ready(&cluster).await?;
         has_one_of_each(&network(&cluster)?, 2, 1)?;
         cluster.delete().await?;
-        cluster.is_gone(MADE).await?;
-        drop(silence);
+        cluster.is_gone(SOON_IN_AWS).await?;
+        drop(lost_responses);
         let left = ids(&network(&cluster)?);
         ensure!(left.is_empty(), "left in AWS: {left:?}");
         Ok(())

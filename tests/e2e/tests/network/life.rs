@@ -1,6 +1,9 @@
 //! A network from nothing and back to nothing, and what happens to it in between.
 
-use crate::parts::{MADE, apply_in, cluster, goes, has_one_of_each, is_ready, network, play, says, zones};
+use crate::parts::{
+    SOON_IN_AWS, apply_in, cluster, has_condition, has_one_of_each, is_deleted, is_ready, network, run_alone,
+    zones,
+};
 use anyhow::{Context as _, Result, ensure};
 use foo_model::network::{Change, NatState, Parts, RouteTarget, Tags};
 use foo_simulator::core::Region;
@@ -40,26 +43,26 @@ fn leads_out(parts: &Parts) -> bool {
         && routes().all(|route| !route.blackhole && works(&route.target))
 }
 
-/// clusterctl says all of this in one line of what it tells of a Cluster.
+/// clusterctl prints all of this in one line of its description of a Cluster.
 async fn described<const N: usize>(cluster: &Cluster<'_>, parts: [&str; N]) -> Result<()> {
     let namespace = format!("--namespace={}", cluster.namespace());
     let printed =
         cluster.world().rig().clusterctl(["describe", "cluster", cluster.name(), &namespace]).await?;
-    let said = printed.lines().any(|line| parts.iter().all(|part| line.contains(part)));
-    ensure!(said, "no line with {parts:?}:\n{printed}");
+    let reported = printed.lines().any(|line| parts.iter().all(|part| line.contains(part)));
+    ensure!(reported, "no line with {parts:?}:\n{printed}");
     Ok(())
 }
 
-/// From nothing to a pool of three in three zones; a NAT gateway that somebody deletes; a zone more; an interface that is not
-/// ours and holds the deletion up; and back to nothing.
+/// From nothing to a pool of three in three zones; a NAT gateway that a user deletes; a zone more; a foreign interface
+/// that delays the deletion; and back to nothing.
 #[test]
-fn a_cluster_lives_its_whole_life_in_a_network_that_was_made_for_it() {
-    play(async |world| {
+fn a_cluster_has_its_whole_life_cycle_in_a_managed_network() {
+    run_alone(async |world| {
         world.aws().region().with(Region::empty_network)?;
         let managed = json!({"zones": {"count": 2}, "nat": "Single"});
         let cluster = cluster(world, "whole-life", managed).await?;
         // The manager is killed in the middle of the creation.
-        wait_until("a VPC", MADE, async || {
+        wait_until("a VPC", SOON_IN_AWS, async || {
             Ok(Probe::when(!network(&cluster)?.vpcs.is_empty(), || "none".to_owned()))
         })
         .await?;
@@ -73,7 +76,7 @@ fn a_cluster_lives_its_whole_life_in_a_network_that_was_made_for_it() {
 
         let gateway = only(&network(&cluster)?.nat_gateways, "NAT gateway")?.clone();
         world.aws().change_network(&Change::DeleteNatGateway { gateway: gateway.clone() })?;
-        wait_until("another NAT gateway", MADE, async || {
+        wait_until("another NAT gateway", SOON_IN_AWS, async || {
             let parts = network(&cluster)?;
             let there = !parts.nat_gateways.contains_key(&gateway) && leads_out(&parts);
             Ok(Probe::when(there, || format!("{:#?}", parts.nat_gateways)))
@@ -92,7 +95,7 @@ fn a_cluster_lives_its_whole_life_in_a_network_that_was_made_for_it() {
         }
         pool.scale(3).await?;
         pool.settles_at(3).await?;
-        wait_until("instances in three zones", MADE, async || {
+        wait_until("instances in three zones", SOON_IN_AWS, async || {
             let zones = zones(world, &pool);
             Ok(Probe::when(zones.len() == 3, || format!("{zones:?}")))
         })
@@ -100,10 +103,10 @@ fn a_cluster_lives_its_whole_life_in_a_network_that_was_made_for_it() {
         described(&cluster, ["FooCluster whole-life/whole-life", "True", "NetworkAsRequested"]).await?;
 
         let subnet = only(&after.subnets, "subnet")?.clone();
-        let stranger = world.aws().region().put_stranger_interface(NewInterface {
+        let foreign = world.aws().region().put_stranger_interface(NewInterface {
             subnet,
             groups: BTreeSet::new(),
-            description: "of somebody else's database".to_owned(),
+            description: "of another user's database".to_owned(),
             requester_managed: false,
             in_use: false,
             public_ip: None,
@@ -112,14 +115,14 @@ fn a_cluster_lives_its_whole_life_in_a_network_that_was_made_for_it() {
         cluster.delete().await?;
         let waits = |(status, _, message): (&str, &str, &str)| {
             status == "True"
-                && message.contains(stranger.as_str())
-                && message.contains("of somebody else's database")
+                && message.contains(foreign.as_str())
+                && message.contains("of another user's database")
         };
-        says(&cluster, "Deleting", "the interface to be named", waits).await?;
-        let holds = format!("interface {stranger} (of somebody else's database)");
-        described(&cluster, ["FooCluster whole-life/whole-life", "Deleting", &holds]).await?;
-        world.aws().change_network(&Change::DeleteNetworkInterface { interface: stranger })?;
-        cluster.is_gone(MADE).await?;
+        has_condition(&cluster, "Deleting", "the interface to be named", waits).await?;
+        let blocks = format!("interface {foreign} (of another user's database)");
+        described(&cluster, ["FooCluster whole-life/whole-life", "Deleting", &blocks]).await?;
+        world.aws().change_network(&Change::DeleteNetworkInterface { interface: foreign })?;
+        cluster.is_gone(SOON_IN_AWS).await?;
         let left = ids(&network(&cluster)?);
         ensure!(left.is_empty(), "left in AWS: {left:?}");
         Ok(())
@@ -129,7 +132,7 @@ fn a_cluster_lives_its_whole_life_in_a_network_that_was_made_for_it() {
 /// Two clusters of one name, in two namespaces and two regions, share nothing.
 #[test]
 fn clusters_of_one_name_have_networks_of_their_own() {
-    play(async |world| {
+    run_alone(async |world| {
         let managed = || json!({"zones": {"count": 1}, "egress": "None"});
         let here = cluster(world, "namesake", managed()).await?;
         world.apply(&manifests::namespace("other-team")).await?;
@@ -137,32 +140,32 @@ fn clusters_of_one_name_have_networks_of_their_own() {
         apply_in(&there, ELSEWHERE, &managed()).await?;
         is_ready(&here).await?;
         is_ready(&there).await?;
-        let ours = network(&here)?;
-        let theirs = world.aws().network_in(ELSEWHERE, "other-team", "namesake")?;
-        ensure!((ours.vpcs.len(), theirs.vpcs.len()) == (1, 1), "{ours:#?} {theirs:#?}");
-        goes(&here).await?;
+        let own = network(&here)?;
+        let foreign = world.aws().network_in(ELSEWHERE, "other-team", "namesake")?;
+        ensure!((own.vpcs.len(), foreign.vpcs.len()) == (1, 1), "{own:#?} {foreign:#?}");
+        is_deleted(&here).await?;
         let still = world.aws().network_in(ELSEWHERE, "other-team", "namesake")?;
-        ensure!(ids(&still) == ids(&theirs), "the other one changed: {:?} {:?}", ids(&theirs), ids(&still));
-        ensure!(still.route_tables == theirs.route_tables, "{:#?}", still.route_tables);
-        ensure!(still.security_groups == theirs.security_groups, "{:#?}", still.security_groups);
+        ensure!(ids(&still) == ids(&foreign), "the other one changed: {:?} {:?}", ids(&foreign), ids(&still));
+        ensure!(still.route_tables == foreign.route_tables, "{:#?}", still.route_tables);
+        ensure!(still.security_groups == foreign.security_groups, "{:#?}", still.security_groups);
         there.delete().await?;
-        there.is_gone(MADE).await?;
+        there.is_gone(SOON_IN_AWS).await?;
         let left = world.aws().network_in(ELSEWHERE, "other-team", "namesake")?;
         ensure!(left == Parts::default(), "left in {ELSEWHERE}: {left:#?}");
         Ok(())
     });
 }
 
-/// A range without room for the zones is refused in plain words, and nothing is made.
+/// A range without room for the zones is refused in plain words, and nothing is created.
 #[test]
-fn what_cannot_be_made_is_said_before_anything_is() {
-    play(async |world| {
+fn an_impossible_network_is_reported_before_anything_is_created() {
+    run_alone(async |world| {
         let managed = json!({"cidr": "10.9.0.0/28", "zones": {"count": 3}});
         let cluster = cluster(world, "too-small", managed).await?;
         let is_said =
             |(status, _, message): (&str, &str, &str)| status == "False" && message.contains("10.9.0.0/28");
-        says(&cluster, "NetworkReady", "the range to be refused", is_said).await?;
+        has_condition(&cluster, "NetworkReady", "the range to be refused", is_said).await?;
         ensure!(network(&cluster)? == Parts::default());
-        goes(&cluster).await
+        is_deleted(&cluster).await
     });
 }

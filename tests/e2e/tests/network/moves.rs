@@ -1,6 +1,7 @@
-//! A move by clusterctl in the middle of a change. Before a network was ready once, clusterctl itself refuses to move its Cluster.
+//! A move by clusterctl in the middle of a change. Before a network was ready once, clusterctl itself refuses to move
+//! its Cluster.
 
-use crate::parts::{MADE, cluster, has_one_of_each, is_ready, network, play};
+use crate::parts::{SOON_IN_AWS, cluster, has_one_of_each, is_ready, network, run_alone};
 use anyhow::{Context as _, ensure};
 use foo_e2e::document::Reader;
 use foo_model::network::NatState;
@@ -14,7 +15,7 @@ const PAGE: &str = "docs/operations/move.md";
 
 #[test]
 fn a_change_that_is_half_done_is_finished_by_the_manager_that_the_cluster_moved_to() {
-    play(async |world| {
+    run_alone(async |world| {
         let other = world.another_management_cluster("network-target").await?;
         let cluster = cluster(world, "half-made", json!({"zones": {"count": 2}})).await?;
         is_ready(&cluster).await?;
@@ -25,7 +26,7 @@ fn a_change_that_is_half_done_is_finished_by_the_manager_that_the_cluster_moved_
             .change_settings(|settings| settings.nat_gateway_create = Duration::from_secs(30))?;
         let zone_more = json!({"spec": {"network": {"managed": {"zones": {"count": 3}}}}});
         cluster.patch(Kind::FooCluster, &zone_more).await?;
-        wait_until("the NAT gateway to be on its way", MADE, async || {
+        wait_until("the NAT gateway to be on its way", SOON_IN_AWS, async || {
             let parts = network(&cluster)?;
             let pending = parts.nat_gateways.values().any(|gateway| gateway.state == NatState::Pending);
             Ok(Probe::when(pending, || format!("{:?}", ids(&parts))))
@@ -41,7 +42,7 @@ fn a_change_that_is_half_done_is_finished_by_the_manager_that_the_cluster_moved_
         reader.follow(PAGE, "Prepare").await?;
         reader.follow(PAGE, "Move").await?;
         let client = other.api().client();
-        wait_until("the network to be finished", MADE, async || {
+        wait_until("the network to be finished", SOON_IN_AWS, async || {
             let object = kinds::read(client.clone(), Kind::FooCluster, "half-made", "half-made").await?;
             let object = object.context("no FooCluster")?;
             let ready = condition(&object, "NetworkReady");
@@ -52,7 +53,7 @@ fn a_change_that_is_half_done_is_finished_by_the_manager_that_the_cluster_moved_
         has_one_of_each(&after, 3, 3)?;
         ensure!(before.vpcs.keys().eq(after.vpcs.keys()), "another VPC");
         kinds::delete(client.clone(), Kind::Cluster, "half-made", "half-made").await?;
-        wait_until("nothing to be left in AWS", MADE, async || {
+        wait_until("nothing to be left in AWS", SOON_IN_AWS, async || {
             let left = ids(&network(&cluster)?);
             Ok(Probe::when(left.is_empty(), || format!("{left:?}")))
         })

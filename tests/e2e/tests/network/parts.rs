@@ -1,7 +1,7 @@
 //! What the tests of networks share.
 
 use anyhow::{Context as _, Result, ensure};
-use foo_e2e::Stages;
+use foo_e2e::Worlds;
 use foo_model::network::Parts;
 use foo_testbed::world::kinds::{Kind, condition, text};
 use foo_testbed::world::network::ids;
@@ -11,16 +11,16 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// The tests disturb each other: they make AWS fail, or change what a region has. They mostly wait, so that two at a time take half
-/// as long.
-static STAGE: Stages<2> = Stages::new();
+/// The tests disturb each other: they cause AWS to fail, or change what a region has. They mostly wait, so that two at
+/// a time take half as long.
+static WORLDS: Worlds<2> = Worlds::new();
 
-/// Runs a test in a world that nobody else uses meanwhile.
-pub(crate) fn play(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
-    STAGE.play(WorldOptions::default(), test);
+/// Runs a test in a world that no other caller uses meanwhile.
+pub(crate) fn run_alone(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
+    WORLDS.run(WorldOptions::default(), test);
 }
 
-/// Runs a test in a world that is made for it and ends with it.
+/// Runs a test in a world that is created for it and ends with it.
 pub(crate) fn play_alone(options: WorldOptions, test: impl AsyncFnOnce(&World) -> Result<()>) {
     foo_e2e::alone(async || {
         let world = World::start(options).await?;
@@ -33,7 +33,7 @@ pub(crate) fn play_alone(options: WorldOptions, test: impl AsyncFnOnce(&World) -
 }
 
 /// A network takes minutes on AWS and seconds here.
-pub(crate) const MADE: Duration = Duration::from_mins(3);
+pub(crate) const SOON_IN_AWS: Duration = Duration::from_mins(3);
 
 /// NAT gateways take this long here.
 const NAT_GATEWAY: Duration = Duration::from_secs(4);
@@ -88,22 +88,22 @@ pub(crate) fn zones(world: &World, pool: &Pool<'_>) -> BTreeSet<String> {
     world.aws().instances_of(&pool.group()).iter().map(|instance| instance.zone.to_string()).collect()
 }
 
-/// Waits until the FooCluster says that its network is ready, for the spec as it is.
+/// Waits until the FooCluster shows that its network is ready, for the spec as it is.
 pub(crate) async fn is_ready(cluster: &Cluster<'_>) -> Result<Value> {
-    says(cluster, "NetworkReady", "the network to be ready", |(status, ..)| status == "True").await
+    has_condition(cluster, "NetworkReady", "the network to be ready", |(status, ..)| status == "True").await
 }
 
-/// Waits until a condition of the FooCluster, for the spec as it is, says something.
-pub(crate) async fn says(
+/// Waits until a condition of the FooCluster, for the spec as it is, matches.
+pub(crate) async fn has_condition(
     cluster: &Cluster<'_>,
     kind: &str,
     what: &str,
     is_so: impl Fn((&str, &str, &str)) -> bool,
 ) -> Result<Value> {
-    wait_until(what, MADE, async || {
+    wait_until(what, SOON_IN_AWS, async || {
         let object = cluster.read(Kind::FooCluster).await?.context("no FooCluster")?;
-        let said = condition(&object, kind);
-        if said.is_some_and(&is_so) && is_observed(&object, kind) {
+        let reported = condition(&object, kind);
+        if reported.is_some_and(&is_so) && is_observed(&object, kind) {
             return Ok(Probe::Done(object));
         }
         let all = object.pointer("/status/conditions").map_or_else(String::new, Value::to_string);
@@ -139,9 +139,9 @@ pub(crate) fn has_one_of_each(parts: &Parts, zones: usize, nat_gateways: usize) 
 }
 
 /// Deletes the Cluster and waits until nothing is left of it, here and in AWS.
-pub(crate) async fn goes(cluster: &Cluster<'_>) -> Result<()> {
+pub(crate) async fn is_deleted(cluster: &Cluster<'_>) -> Result<()> {
     cluster.delete().await?;
-    cluster.is_gone(MADE).await?;
+    cluster.is_gone(SOON_IN_AWS).await?;
     let left = ids(&network(cluster)?);
     ensure!(left.is_empty(), "left in AWS: {left:?}");
     Ok(())

@@ -1,7 +1,7 @@
-//! docs/operations/runbooks/restored.md, of objects from a backup: they come back with new uids, without status and without
-//! owner references, as Velero restores them. Machines and FooMachines stay out, as the page says.
+//! docs/operations/runbooks/restored.md, of objects from a backup: they come back with new uids, without status and
+//! without owner references, as Velero restores them. Machines and FooMachines stay out, as on the page.
 
-use super::{PATIENCE, ever_deleting, goes_on, machines, members, play, stops_and_pauses};
+use super::{PATIENCE, continues, ever_deleting, machines, members, run_alone, stops_and_pauses};
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::document::Reader;
 use foo_testbed::world::kinds::{self, Kind, text};
@@ -40,7 +40,7 @@ async fn back_up(world: &World) -> Result<Vec<(Kind, Value)>> {
     Ok(saved)
 }
 
-/// Everything of the namespace goes without anybody noticing in AWS: what is left when a management cluster was lost.
+/// Everything of the namespace is deleted without any change in AWS: what is left when a management cluster was lost.
 async fn is_lost(world: &World) -> Result<()> {
     let change = json!({"metadata": {
         "finalizers": null,
@@ -86,7 +86,7 @@ async fn the_kubeconfig_has_an_owner(world: &World) -> Result<()> {
 
 #[test]
 fn pools_from_a_backup_find_their_groups_again_and_no_instance_is_replaced() {
-    play(async |world| {
+    run_alone(async |world| {
         let cluster = world.cluster(NAMESPACE).await?;
         let pool = cluster.pool("workers", 2).await?;
         let before = pool.settles_at(2).await?;
@@ -100,10 +100,10 @@ fn pools_from_a_backup_find_their_groups_again_and_no_instance_is_replaced() {
         let saved = back_up(world).await?;
         is_lost(world).await?;
         restore(world, saved).await?;
-        let anew = pool.look().await?;
-        ensure!(anew.machines.is_empty() && anew.foo_machines.is_empty(), "{anew}");
+        let restored = pool.view().await?;
+        ensure!(restored.machines.is_empty() && restored.foo_machines.is_empty(), "{restored}");
         let history = world.history(Kind::Machine, NAMESPACE).await?;
-        goes_on(world, &reader, NAMESPACE).await?;
+        continues(world, &reader, NAMESPACE).await?;
 
         let after = pool.settles_within(2, PATIENCE).await?;
         assert_eq!(members(world, &pool), instances);

@@ -1,7 +1,7 @@
 //! docs/operations/runbooks/restored.md, "Networks and control planes": a Cluster that was created after the snapshot.
 
-use super::restored::goes_back_to;
-use super::{PATIENCE, RESTORED, play};
+use super::restored::restores;
+use super::{PATIENCE, RESTORED, run_alone};
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::document::Reader;
 use foo_model::names::{TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_NETWORK};
@@ -38,8 +38,8 @@ async fn applies_the_files(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Waits until a condition says something.
-async fn says(
+/// Waits until a condition is as expected.
+async fn has_condition(
     cluster: &Cluster<'_>,
     kind: Kind,
     name: &str,
@@ -54,9 +54,9 @@ async fn says(
 }
 
 async fn is_ready(cluster: &Cluster<'_>) -> Result<()> {
-    says(cluster, Kind::FooCluster, "NetworkReady", |(status, ..)| status == "True").await?;
-    says(cluster, Kind::FooControlPlane, "ClusterReady", |(status, ..)| status == "True").await?;
-    says(cluster, Kind::FooControlPlane, "Available", |(status, ..)| status == "True").await
+    has_condition(cluster, Kind::FooCluster, "NetworkReady", |(status, ..)| status == "True").await?;
+    has_condition(cluster, Kind::FooControlPlane, "ClusterReady", |(status, ..)| status == "True").await?;
+    has_condition(cluster, Kind::FooControlPlane, "Available", |(status, ..)| status == "True").await
 }
 
 /// The EKS clusters that have the tag of the Cluster.
@@ -87,8 +87,8 @@ async fn knows_the_ids(world: &World, reader: &Reader<'_>) -> Result<()> {
 }
 
 #[test]
-fn a_cluster_that_a_snapshot_does_not_know_is_applied_again_and_taken_back_and_nothing_is_made_twice() {
-    play(async |world| {
+fn a_cluster_that_a_snapshot_does_not_know_is_applied_again_and_taken_over_and_nothing_is_created_twice() {
+    run_alone(async |world| {
         foo_testbed::prepare_eks(world.aws().simulator());
         let cluster = world.no_cluster(NAME).await?;
         let snapshot = world.api().snapshot("before-the-cluster").await?;
@@ -97,7 +97,7 @@ fn a_cluster_that_a_snapshot_does_not_know_is_applied_again_and_taken_back_and_n
         let before = in_aws(world)?;
         ensure!(before.1.len() == 1, "{before:?}");
 
-        goes_back_to(world, &snapshot).await?;
+        restores(world, &snapshot).await?;
         ensure!(cluster.read(Kind::Cluster).await?.is_none(), "the store is the old one");
         applies_the_files(world).await?;
         for manager in [world.manager(), world.control_plane_manager(), world.bootstrap_manager()] {
@@ -106,8 +106,8 @@ fn a_cluster_that_a_snapshot_does_not_know_is_applied_again_and_taken_back_and_n
         let is = |reason: &'static str| {
             move |(status, it, _): (&str, &str, &str)| status == "False" && it == reason
         };
-        says(&cluster, Kind::FooCluster, "NetworkReady", is("EarlierNetworkExists")).await?;
-        says(&cluster, Kind::FooControlPlane, "ClusterReady", is("ClusterNotOurs")).await?;
+        has_condition(&cluster, Kind::FooCluster, "NetworkReady", is("EarlierNetworkExists")).await?;
+        has_condition(&cluster, Kind::FooControlPlane, "ClusterReady", is("ClusterNotOurs")).await?;
         assert_eq!(in_aws(world)?, before, "nothing is created");
 
         let reader = Reader::of(world.rig()).await?;

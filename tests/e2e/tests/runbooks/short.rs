@@ -1,6 +1,6 @@
-//! docs/operations/runbooks/short.md: accidents after which nothing has to be put back.
+//! docs/operations/runbooks/short.md: accidents after which nothing has to be restored.
 
-use super::{PATIENCE, members, play};
+use super::{PATIENCE, members, run_alone};
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::document::Reader;
 use foo_simulator::{Fault, FaultRule};
@@ -12,17 +12,17 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 const PAGE: &str = "docs/operations/runbooks/short.md";
-/// The renew deadline of a release: after that long without the API server whoever leads has to give up.
+/// The renew deadline of a release: after that long without the API server a leader has to stop.
 const RENEW_DEADLINE: Duration = Duration::from_secs(10);
 const LEASE: &str = "controller-leader-election-foo";
-/// Nobody holds a lease of this name.
-const STRANGER: &str = "somebody-else";
+/// No candidate has this name.
+const ANOTHER_HOLDER: &str = "another-holder";
 
-/// Waits for a leader that is neither the one before nor a stranger.
+/// Waits for a leader that is neither the one before nor [`ANOTHER_HOLDER`].
 async fn another_leads(world: &World, before: &str) -> Result<String> {
     wait_until("another leader", SOON, async || {
         let now = leader(world).await?;
-        let another = !now.is_empty() && now != before && now != STRANGER;
+        let another = !now.is_empty() && now != before && now != ANOTHER_HOLDER;
         Ok(if another { Probe::Done(now) } else { Probe::NotYet(now) })
     })
     .await
@@ -45,19 +45,19 @@ async fn grows(world: &World, pool: &Pool<'_>, replicas: u32, before: &BTreeSet<
 
 #[test]
 fn a_lease_that_is_deleted_or_edited_costs_a_moment_without_a_leader() {
-    play(async |world| {
+    run_alone(async |world| {
         let pool = world.cluster("lease").await?.pool("workers", 1).await?;
         pool.settles_at(1).await?;
         let before = members(world, &pool);
         let first = another_leads(world, "").await?;
         let reader = Reader::of(world.rig()).await?;
         reader.follow(PAGE, "The Lease was deleted or edited").await?;
-        // Either the leader made it anew, or somebody else was first and waited.
+        // Either the leader made it again, or another user or controller was first and waited.
         let second = another_leads(world, "").await?;
         grows(world, &pool, 2, &before).await?;
-        assert_eq!(second, first, "nobody else was there to take it");
+        assert_eq!(second, first, "no other candidate was there to take it");
 
-        let edit = format!(r#"{{"spec": {{"holderIdentity": "{STRANGER}"}}}}"#);
+        let edit = format!(r#"{{"spec": {{"holderIdentity": "{ANOTHER_HOLDER}"}}}}"#);
         let edit = ["patch", "lease", LEASE, "--namespace=foo-system", "--type=merge", "--patch", &edit];
         world.api().kubectl(edit).await?;
         another_leads(world, &second).await?;
@@ -65,10 +65,10 @@ fn a_lease_that_is_deleted_or_edited_costs_a_moment_without_a_leader() {
     });
 }
 
-/// Meanwhile AWS wants an instance to go: it waits in its hook for a manager, and is drained when there is one.
+/// Meanwhile AWS terminates an instance: it waits in its hook for a manager, and is drained when there is one.
 #[test]
-fn what_aws_ends_while_the_api_server_is_away_is_drained_when_it_is_back() {
-    play(async |world| {
+fn instances_terminated_during_an_outage_of_the_api_server_are_drained_after_it() {
+    run_alone(async |world| {
         let pool = world.cluster("away").await?.pool("workers", 2).await?;
         let settled = pool.settles_at(2).await?;
         let before = members(world, &pool);
@@ -83,9 +83,9 @@ fn what_aws_ends_while_the_api_server_is_away_is_drained_when_it_is_back() {
         })
         .await?;
         world.api().resume().await?;
-        let gone =
+        let deleted =
             |view: &foo_testbed::world::PoolView| view.machine_of(&victim).is_none() && view.is_settled_at(2);
-        pool.wait("its replacement", PATIENCE, gone).await?;
+        pool.wait("its replacement", PATIENCE, deleted).await?;
         let after = members(world, &pool);
         ensure!(before.iter().all(|id| *id == victim || after.contains(id)), "{before:?}, {after:?}");
         workload.is_ready(2).await
@@ -94,8 +94,8 @@ fn what_aws_ends_while_the_api_server_is_away_is_drained_when_it_is_back() {
 
 /// A Machine that is deleted meanwhile is drained, and its instance waits; so does what is asked for.
 #[test]
-fn without_credentials_nothing_is_launched_or_ended_and_afterwards_every_target_is_caught_up_with() {
-    play(async |world| {
+fn without_credentials_nothing_is_launched_or_terminated_and_afterwards_every_target_is_reached() {
+    run_alone(async |world| {
         let pool = world.cluster("refused").await?.pool("workers", 2).await?;
         let settled = pool.settles_at(2).await?;
         let before = members(world, &pool);
@@ -111,10 +111,12 @@ fn without_credentials_nothing_is_launched_or_ended_and_afterwards_every_target_
         pool.scale(3).await?;
         let deleted = settled.machines.first().context("no Machine")?;
         pool.delete_machine(deleted).await?;
-        wait_until("the pool to say so", SOON, async || {
+        wait_until("the pool to report it", SOON, async || {
             let object = pool.read(Kind::FooMachinePool).await?.context("no FooMachinePool")?;
-            let said = kinds::condition(&object, "CredentialsReady");
-            Ok(Probe::when(said.is_some_and(|(status, ..)| status == "False"), || format!("{said:?}")))
+            let reported = kinds::condition(&object, "CredentialsReady");
+            Ok(Probe::when(reported.is_some_and(|(status, ..)| status == "False"), || {
+                format!("{reported:?}")
+            }))
         })
         .await?;
         let drained = |view: &foo_testbed::world::PoolView| view.foo_machines.iter().any(kinds::is_deleting);
@@ -124,7 +126,7 @@ fn without_credentials_nothing_is_launched_or_ended_and_afterwards_every_target_
         let done = |view: &foo_testbed::world::PoolView| {
             view.machine_of(&deleted.instance).is_none() && view.is_settled_at(3)
         };
-        pool.wait("all that was wanted for", PATIENCE, done).await?;
+        pool.wait("all that was requested", PATIENCE, done).await?;
         let after = members(world, &pool);
         ensure!(before.iter().all(|id| *id == deleted.instance || after.contains(id)), "{after:?}");
         workload.is_ready(2).await

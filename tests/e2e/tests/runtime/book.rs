@@ -1,4 +1,4 @@
-//! What core asked, and when; and handlers that hold core until a test lets it go on.
+//! What core asked, and when; and handlers that hold core until a test lets it continue.
 
 use anyhow::{Result, ensure};
 use foo_runtime_sdk::hooks::Hook;
@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Why a held hook holds.
-pub(crate) const HELD: &str = "the test has not opened this step";
+/// The message of a blocking hook.
+pub(crate) const BLOCKED: &str = "the test has not opened this step";
 /// How long core is asked to wait with the next call.
-pub(crate) const HOLD: Duration = Duration::from_secs(2);
+pub(crate) const RETRY: Duration = Duration::from_secs(2);
 
 /// A hook, and the version it was called about (empty for hooks that are not about one).
 pub(crate) type Step = (&'static str, String);
@@ -23,8 +23,8 @@ pub(crate) type Step = (&'static str, String);
 pub(crate) struct Call {
     pub(crate) step: Step,
     pub(crate) request: Value,
-    answered: Instant,
-    held: bool,
+    responded_at: Instant,
+    blocked: bool,
 }
 
 /// All calls, in order. Clones share one book.
@@ -38,22 +38,26 @@ struct Pages {
 }
 
 impl Book {
-    /// A handler of a blocking hook that holds each of its steps until it is opened.
-    pub(crate) fn holding<H: Hook<Answer = Decision>>(&self, hook: H) -> Handler {
+    /// A handler of a blocking hook that blocks each of its steps until it is opened.
+    pub(crate) fn holding<H: Hook<Output = Decision>>(&self, hook: H) -> Handler {
         let book = self.clone();
         Handler::new(hook, H::NAME.to_lowercase(), move |request: H::Request| {
-            let held = book.enter(H::NAME, &request);
-            std::future::ready(Ok(if held { Decision::retry_in(HOLD, HELD) } else { Decision::Proceed }))
+            let blocked = book.enter(H::NAME, &request);
+            std::future::ready(Ok(if blocked {
+                Decision::retry_in(RETRY, BLOCKED)
+            } else {
+                Decision::Proceed
+            }))
         })
     }
 
-    /// Writes a call down that is answered at once.
+    /// Writes a call down that gets a response at once.
     pub(crate) fn note(&self, hook: &'static str, request: &impl Serialize) {
         self.pages().open.insert((hook, String::new()));
         self.enter(hook, request);
     }
 
-    /// From now on a step is not held.
+    /// From now on a step does not block.
     pub(crate) fn open(&self, hook: &'static str, version: &str) {
         self.pages().open.insert((hook, version.to_owned()));
     }
@@ -74,14 +78,14 @@ impl Book {
         steps
     }
 
-    /// Fails if core called a held step again before the time that it was asked to wait.
+    /// Fails if core called a blocking step again before the requested time.
     pub(crate) fn check_waits(&self) -> Result<()> {
-        // Core's clock starts when it has read the answer, ours when it is written: a little earlier.
+        // Core's clock starts when it has read the response, this one when it is written: a little earlier.
         let calls = self.pages().calls.clone();
-        for (index, call) in calls.iter().enumerate().filter(|(_, call)| call.held) {
+        for (index, call) in calls.iter().enumerate().filter(|(_, call)| call.blocked) {
             let again = calls.iter().skip(index + 1).find(|later| later.step.0 == call.step.0);
-            let waited = again.map(|again| again.answered.duration_since(call.answered));
-            ensure!(waited.is_none_or(|waited| waited >= HOLD), "{:?} again after {waited:?}", call.step);
+            let waited = again.map(|again| again.responded_at.duration_since(call.responded_at));
+            ensure!(waited.is_none_or(|waited| waited >= RETRY), "{:?} again after {waited:?}", call.step);
         }
         Ok(())
     }
@@ -91,9 +95,9 @@ impl Book {
         let version = ["/toKubernetesVersion", "/kubernetesVersion"].map(|pointer| text(&request, pointer));
         let step = (hook, version.concat());
         let mut pages = self.pages();
-        let held = !pages.open.contains(&step) && !pages.open.contains(&(hook, String::new()));
-        pages.calls.push(Call { step, request, answered: Instant::now(), held });
-        held
+        let blocked = !pages.open.contains(&step) && !pages.open.contains(&(hook, String::new()));
+        pages.calls.push(Call { step, request, responded_at: Instant::now(), blocked });
+        blocked
     }
 
     fn pages(&self) -> MutexGuard<'_, Pages> {

@@ -3,16 +3,16 @@
 //! Core asks for MachineDeployments only. CanUpdateMachine is asked by the kubeadm control plane provider, which is not
 //! core and is not built here; how its request and response are written is compared in tests/contract.
 
-use crate::book::{Book, HELD};
+use crate::book::{BLOCKED, Book};
+use crate::management::{MACHINE, MACHINE_DEPLOYMENT, Management, on_management};
 use crate::provider::{GROUP_VERSION, TEST_MACHINE};
 use crate::served::{Served, register};
-use crate::stage::{MACHINE, MACHINE_DEPLOYMENT, Stage, on_stage};
 use crate::topology::{VERSION, template};
 use anyhow::{Context as _, Result, ensure};
 use foo_runtime_sdk::hooks::{
     CanUpdateMachineSet, CanUpdateMachineSetRequest, MachineSetPatches, UpdateMachine,
 };
-use foo_runtime_sdk::metrics::Outcome;
+use foo_runtime_sdk::metrics::CallOutcome;
 use foo_runtime_sdk::{Extension, Failure, Handler, patch};
 use foo_testbed::world::SOON;
 use foo_testbed::world::kinds::{is_deleting, text};
@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 const NAME: &str = "in-place";
 const SPEC: &str = "/spec/template/spec";
 
-/// Sizes change in place, but for the largest.
+/// Sizes change in place, except the largest.
 fn resizable(request: &CanUpdateMachineSetRequest) -> Result<MachineSetPatches, Failure> {
     let (current, desired) =
         (&request.current.infrastructure_machine_template, &request.desired.infrastructure_machine_template);
@@ -50,21 +50,21 @@ fn extension(book: &Book) -> Result<Extension> {
     ])?)
 }
 
-async fn deployment_of_one(stage: &Stage) -> Result<()> {
-    stage.namespace(NAME).await?;
-    stage.rig().link_cluster(NAME, NAME).await?;
+async fn deployment_of_one(management: &Management) -> Result<()> {
+    management.namespace(NAME).await?;
+    management.rig().link_cluster(NAME, NAME).await?;
     for size in ["small", "large", "huge"] {
-        stage.apply(&template("TestMachine", NAME, size, &json!({"size": size}))).await?;
+        management.apply(&template("TestMachine", NAME, size, &json!({"size": size}))).await?;
     }
-    stage.apply(&template("TestConfig", NAME, NAME, &json!({"files": "none"}))).await?;
-    let endpoint = json!({"host": "127.0.0.1", "port": stage.rig().api().port()});
+    management.apply(&template("TestConfig", NAME, NAME, &json!({"files": "none"}))).await?;
+    let endpoint = json!({"host": "127.0.0.1", "port": management.rig().api().port()});
     let metadata = json!({"name": NAME, "namespace": NAME});
     for (kind, spec) in [
         ("TestCluster", json!({"controlPlaneEndpoint": endpoint})),
         ("TestControlPlane", json!({"version": VERSION})),
     ] {
         let object = json!({"apiVersion": GROUP_VERSION, "kind": kind, "metadata": metadata, "spec": spec});
-        stage.apply(&object).await?;
+        management.apply(&object).await?;
     }
     let reference = |kind: &str, name: &str| json!({"apiGroup": "test.foo.com", "kind": kind, "name": name});
     let cluster = json!({
@@ -73,7 +73,7 @@ async fn deployment_of_one(stage: &Stage) -> Result<()> {
             "infrastructureRef": reference("TestCluster", NAME), "controlPlaneRef": reference("TestControlPlane", NAME),
         },
     });
-    stage.apply(&cluster).await?;
+    management.apply(&cluster).await?;
     let deployment = json!({
         "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "MachineDeployment", "metadata": metadata,
         "spec": {
@@ -88,20 +88,20 @@ async fn deployment_of_one(stage: &Stage) -> Result<()> {
             }},
         },
     });
-    stage.apply(&deployment).await
+    management.apply(&deployment).await
 }
 
-async fn resize(stage: &Stage, size: &str) -> Result<()> {
+async fn resize(management: &Management, size: &str) -> Result<()> {
     let change = json!({"spec": {"template": {"spec": {"infrastructureRef": {"name": size}}}}});
-    stage.patch(MACHINE_DEPLOYMENT, NAME, NAME, &change).await
+    management.patch(MACHINE_DEPLOYMENT, NAME, NAME, &change).await
 }
 
 /// The only Machine, once its infrastructure has this size and core calls it up to date and available.
-async fn settled(stage: &Stage, size: &str) -> Result<Value> {
+async fn settled(management: &Management, size: &str) -> Result<Value> {
     wait_until(&format!("one machine, {size}"), SOON, async || {
         let (machines, infrastructure) =
-            (stage.list(MACHINE, NAME).await?, stage.list(TEST_MACHINE, NAME).await?);
-        let deployment = stage.read(MACHINE_DEPLOYMENT, NAME, NAME).await?;
+            (management.list(MACHINE, NAME).await?, management.list(TEST_MACHINE, NAME).await?);
+        let deployment = management.read(MACHINE_DEPLOYMENT, NAME, NAME).await?;
         let is_one = |pointer: &str| deployment.pointer(pointer) == Some(&json!(1));
         let counted = ["/status/replicas", "/status/upToDateReplicas", "/status/availableReplicas"]
             .into_iter()
@@ -118,27 +118,32 @@ async fn settled(stage: &Stage, size: &str) -> Result<Value> {
 
 #[test]
 fn a_machine_is_updated_in_place_and_replaced_where_that_is_refused() {
-    on_stage(async |stage| {
+    on_management(async |management| {
         let book = Book::default();
-        let served = Served::start(stage, extension(&book)?).await?;
-        register(stage, NAME, served.port).await?;
-        deployment_of_one(stage).await?;
-        let first = settled(stage, "small").await?;
+        let served = Served::start(management, extension(&book)?).await?;
+        register(management, NAME, served.port).await?;
+        deployment_of_one(management).await?;
+        let first = settled(management, "small").await?;
         let (name, uid) = (text(&first, "/metadata/name"), text(&first, "/metadata/uid"));
 
-        resize(stage, "large").await?;
-        stage.until_condition((MACHINE, NAME, name), "Updating", "True", &["In-place update", HELD]).await?;
+        resize(management, "large").await?;
+        management
+            .until_condition((MACHINE, NAME, name), "Updating", "True", &["In-place update", BLOCKED])
+            .await?;
         let asked = book.of("UpdateMachine").first().map(|call| call.request.clone());
         let asked = asked.context("UpdateMachine was not called")?;
         ensure!(text(&asked, "/desired/infrastructureMachine/spec/size") == "large", "{asked:#}");
         book.open("UpdateMachine", "");
-        let resized = settled(stage, "large").await?;
+        let resized = settled(management, "large").await?;
         ensure!(text(&resized, "/metadata/uid") == uid, "another Machine: {resized:#}");
 
-        resize(stage, "huge").await?;
-        let replaced = settled(stage, "huge").await?;
+        resize(management, "huge").await?;
+        let replaced = settled(management, "huge").await?;
         ensure!(text(&replaced, "/metadata/uid") != uid, "the same Machine: {replaced:#}");
-        ensure!(served.metrics.calls("CanUpdateMachineSet", Outcome::Success) >= 2, "not asked each time");
+        ensure!(
+            served.metrics.calls("CanUpdateMachineSet", CallOutcome::Success) >= 2,
+            "not asked each time"
+        );
         book.check_waits()
     });
 }

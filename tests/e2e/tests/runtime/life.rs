@@ -1,10 +1,10 @@
-//! A Cluster is created, patched, refused, upgraded by two minors and deleted; at every step that core lets an extension
-//! hold, it is held once.
+//! A Cluster is created, patched, refused, upgraded by two minors and deleted; at every step that core lets an
+//! extension block, it blocks once.
 
-use crate::book::{Book, HELD, HOLD, Step};
+use crate::book::{BLOCKED, Book, RETRY, Step};
+use crate::management::{CLUSTER, MACHINE, MACHINE_DEPLOYMENT, Management, on_management};
 use crate::provider::{TEST_CONTROL_PLANE, TEST_MACHINE};
 use crate::served::{Served, handlers, register};
-use crate::stage::{CLUSTER, MACHINE, MACHINE_DEPLOYMENT, Stage, on_stage};
 use crate::topology::{self, VERSION};
 use anyhow::{Context as _, Result, ensure};
 use foo_runtime_sdk::hooks::{
@@ -15,7 +15,7 @@ use foo_runtime_sdk::hooks::{
     GenerateUpgradePlan, GenerateUpgradePlanRequest, Hook as _, UpgradePlan, ValidateTopology,
     ValidateTopologyRequest, VariableDefinition, VariableSchema,
 };
-use foo_runtime_sdk::metrics::Outcome;
+use foo_runtime_sdk::metrics::CallOutcome;
 use foo_runtime_sdk::variables::Variables;
 use foo_runtime_sdk::{Extension, Failure, Handler, Selector, patch};
 use foo_testbed::world::SOON;
@@ -41,8 +41,8 @@ const IN_PLACE: [&str; 3] = ["CanUpdateMachine", "CanUpdateMachineSet", "UpdateM
 const REPEATED: [&str; 4] =
     ["GeneratePatches", "ValidateTopology", "DiscoverVariables", "GenerateUpgradePlan"];
 
-/// Each step of the upgrade in order: the hook, the version that it is about, and the versions of control plane and workers while
-/// it is held.
+/// Each step of the upgrade in order: the hook, the version that it is about, and the versions of control plane and
+/// workers while it blocks.
 const UPGRADE: [(&str, &str, &str, &str); 10] = [
     ("BeforeClusterUpgrade", LAST, VERSION, VERSION),
     ("BeforeControlPlaneUpgrade", NEXT, VERSION, VERSION),
@@ -110,9 +110,9 @@ fn flavour() -> VariableDefinition {
 /// Writes the variable, the settings and builtins into the templates of control plane and machines.
 fn flavoured(request: &GeneratePatchesRequest) -> Result<Vec<GeneratePatchesResponseItem>, Failure> {
     let kinds = ["TestControlPlaneTemplate", "TestMachineTemplate"];
-    let ours = kinds.map(|kind| Selector::of("test.foo.com", kind));
+    let own = kinds.map(|kind| Selector::of("test.foo.com", kind));
     let mut patches = Vec::new();
-    for item in request.items.iter().flatten().filter(|item| ours.iter().any(|it| it.matches(&item.object))) {
+    for item in request.items.iter().flatten().filter(|item| own.iter().any(|it| it.matches(&item.object))) {
         let variables = Variables::new(&item.variables, &request.variables);
         let builtins = variables.builtins()?;
         let mut wanted = item.object.clone();
@@ -154,36 +154,36 @@ fn every_minor(request: &GenerateUpgradePlanRequest) -> UpgradePlan {
 
 #[test]
 fn core_calls_every_hook_in_the_life_of_a_cluster() {
-    on_stage(async |stage| {
+    on_management(async |management| {
         let book = Book::default();
-        let served = Served::start(stage, extension(&book)?).await?;
-        let registered = register(stage, NAME, served.port).await?;
+        let served = Served::start(management, extension(&book)?).await?;
+        let registered = register(management, NAME, served.port).await?;
         ensure!(handlers(&registered).len() == 13, "{registered:#}");
-        Box::pin(variables_are_discovered(stage)).await?;
-        Box::pin(creation_waits(stage, &book)).await?;
-        Box::pin(the_control_plane_is_welcomed(stage, &book)).await?;
-        Box::pin(objects_are_patched(stage)).await?;
-        Box::pin(a_topology_is_refused(stage)).await?;
-        let waited = Box::pin(an_upgrade_waits_at_every_step(stage, &book)).await?;
-        Box::pin(deletion_waits(stage, &book)).await?;
+        Box::pin(variables_are_discovered(management)).await?;
+        Box::pin(creation_waits(management, &book)).await?;
+        Box::pin(the_control_plane_is_welcomed(management, &book)).await?;
+        Box::pin(objects_are_patched(management)).await?;
+        Box::pin(a_topology_is_refused(management)).await?;
+        let waited = Box::pin(an_upgrade_waits_at_every_step(management, &book)).await?;
+        Box::pin(deletion_waits(management, &book)).await?;
         all_was_asked(&book, &served, waited)
     });
 }
 
-async fn variables_are_discovered(stage: &Stage) -> Result<()> {
+async fn variables_are_discovered(management: &Management) -> Result<()> {
     let external = json!({
         "discoverVariablesExtension": format!("variables.{NAME}"),
         "generatePatchesExtension": format!("patches.{NAME}"),
         "validateTopologyExtension": format!("validate.{NAME}"),
         "settings": {"paper": "of the ClusterClass"},
     });
-    topology::class(stage, NAME, |class| {
+    topology::class(management, NAME, |class| {
         class["spec"]["patches"] = json!([{"name": "flavours", "external": external}]);
         class["spec"]["upgrade"] =
             json!({"external": {"generateUpgradePlanExtension": format!("plan.{NAME}")}});
     })
     .await?;
-    let class = topology::with_variables(stage, NAME, topology::CLASS).await?;
+    let class = topology::with_variables(management, NAME, topology::CLASS).await?;
     let variables = class.pointer("/status/variables").context("no variables")?;
     let definition = variables.pointer("/0/definitions/0").context("no definition")?;
     ensure!(text(definition, "/from") == "flavours", "{variables:#}");
@@ -192,9 +192,9 @@ async fn variables_are_discovered(stage: &Stage) -> Result<()> {
     Ok(())
 }
 
-/// However often core has reason to look at the Cluster meanwhile, it calls no earlier than it was asked to.
-async fn creation_waits(stage: &Stage, book: &Book) -> Result<()> {
-    topology::cluster(stage, NAME, NAME, |cluster| {
+/// However often core has reason to read the Cluster meanwhile, it calls no earlier than it was asked to.
+async fn creation_waits(management: &Management, book: &Book) -> Result<()> {
+    topology::cluster(management, NAME, NAME, |cluster| {
         cluster["spec"]["topology"]["variables"] = json!([{"name": "flavour", "value": "large"}]);
         cluster["spec"]["topology"]["workers"] = json!({"machineDeployments": [{
             "class": "workers", "name": "md", "replicas": 1,
@@ -202,52 +202,52 @@ async fn creation_waits(stage: &Stage, book: &Book) -> Result<()> {
         }]});
     })
     .await?;
-    let blocked = topology::says(stage, NAME, NAME, &["BeforeClusterCreate", HELD]).await?;
+    let blocked = topology::has_condition(management, NAME, NAME, &["BeforeClusterCreate", BLOCKED]).await?;
     ensure!(!topology::is_created(&blocked), "{blocked:#}");
     let (since, before) = (Instant::now(), book.of("BeforeClusterCreate").len());
     for touch in 0.. {
-        if since.elapsed() > HOLD * 3 {
+        if since.elapsed() > RETRY * 3 {
             break;
         }
-        stage.touch(CLUSTER, NAME, NAME, &touch.to_string()).await?;
+        management.touch(CLUSTER, NAME, NAME, &touch.to_string()).await?;
     }
     let calls = u64::try_from(book.of("BeforeClusterCreate").len() - before)?;
-    let most = since.elapsed().as_secs() / HOLD.as_secs() + 1;
+    let most = since.elapsed().as_secs() / RETRY.as_secs() + 1;
     ensure!((1..=most).contains(&calls), "{calls} calls where at most {most} were asked for");
-    ensure!(stage.list(TEST_CONTROL_PLANE, NAME).await?.is_empty(), "made before it may be");
+    ensure!(management.list(TEST_CONTROL_PLANE, NAME).await?.is_empty(), "made before it may be");
     book.open("BeforeClusterCreate", "");
     Ok(())
 }
 
-/// The hook cannot be held; but it is called until it succeeds, and changes wait for that.
-async fn the_control_plane_is_welcomed(stage: &Stage, book: &Book) -> Result<()> {
-    topology::says(stage, NAME, NAME, &["AfterControlPlaneInitialized", NOT_YET]).await?;
-    stage.patch(CLUSTER, NAME, NAME, &with_flavour("early")).await?;
+/// The hook cannot block; but it is called until it succeeds, and changes wait for that.
+async fn the_control_plane_is_welcomed(management: &Management, book: &Book) -> Result<()> {
+    topology::has_condition(management, NAME, NAME, &["AfterControlPlaneInitialized", NOT_YET]).await?;
+    management.patch(CLUSTER, NAME, NAME, &with_flavour("early")).await?;
     let before = book.of("AfterControlPlaneInitialized").len();
     wait_until("calls after the change", SOON, async || {
         let calls = book.of("AfterControlPlaneInitialized").len() - before;
         Ok(Probe::when(calls >= 2, || format!("{calls} calls")))
     })
     .await?;
-    ensure!(control_plane_flavour(stage).await? == "large", "a change did not wait for the hook");
-    stage.patch(CLUSTER, NAME, NAME, &with_flavour("large")).await?;
+    ensure!(control_plane_flavour(management).await? == "large", "a change did not wait for the hook");
+    management.patch(CLUSTER, NAME, NAME, &with_flavour("large")).await?;
     let registered = json!({"metadata": {"annotations": {"runtime.test/registered": ""}}});
-    stage.patch(CLUSTER, NAME, NAME, &registered).await?;
-    topology::is_reconciled(stage, NAME, NAME).await?;
+    management.patch(CLUSTER, NAME, NAME, &registered).await?;
+    topology::is_reconciled(management, NAME, NAME).await?;
     let calls = book.of("AfterControlPlaneInitialized").len();
-    stage.touch(CLUSTER, NAME, NAME, "initialized").await?;
-    tokio::time::sleep(HOLD).await;
+    management.touch(CLUSTER, NAME, NAME, "initialized").await?;
+    tokio::time::sleep(RETRY).await;
     ensure!(book.of("AfterControlPlaneInitialized").len() == calls, "called again after it succeeded");
     Ok(())
 }
 
-async fn objects_are_patched(stage: &Stage) -> Result<()> {
+async fn objects_are_patched(management: &Management) -> Result<()> {
     let machines = wait_until("a machine", SOON, async || {
-        let machines = stage.list(TEST_MACHINE, NAME).await?;
+        let machines = management.list(TEST_MACHINE, NAME).await?;
         Ok(if machines.is_empty() { Probe::NotYet("none".to_owned()) } else { Probe::Done(machines) })
     })
     .await?;
-    let control_planes = stage.list(TEST_CONTROL_PLANE, NAME).await?;
+    let control_planes = management.list(TEST_CONTROL_PLANE, NAME).await?;
     for (objects, flavour, workers) in
         [(&control_planes, "large", json!(null)), (&machines, "small", json!("md"))]
     {
@@ -268,14 +268,14 @@ async fn objects_are_patched(stage: &Stage) -> Result<()> {
 }
 
 /// Nothing of a refused topology is written; the one before stays.
-async fn a_topology_is_refused(stage: &Stage) -> Result<()> {
-    stage.patch(CLUSTER, NAME, NAME, &with_flavour("forbidden")).await?;
-    topology::says(stage, NAME, NAME, &[FORBIDDEN]).await?;
-    ensure!(control_plane_flavour(stage).await? == "large", "written although it was refused");
-    stage.patch(CLUSTER, NAME, NAME, &with_flavour("medium")).await?;
-    topology::is_reconciled(stage, NAME, NAME).await?;
+async fn a_topology_is_refused(management: &Management) -> Result<()> {
+    management.patch(CLUSTER, NAME, NAME, &with_flavour("forbidden")).await?;
+    topology::has_condition(management, NAME, NAME, &[FORBIDDEN]).await?;
+    ensure!(control_plane_flavour(management).await? == "large", "written although it was refused");
+    management.patch(CLUSTER, NAME, NAME, &with_flavour("medium")).await?;
+    topology::is_reconciled(management, NAME, NAME).await?;
     wait_until("the allowed flavour", SOON, async || {
-        let flavour = control_plane_flavour(stage).await?;
+        let flavour = control_plane_flavour(management).await?;
         Ok(Probe::when(flavour == "medium", || flavour))
     })
     .await
@@ -285,28 +285,34 @@ fn with_flavour(flavour: &str) -> Value {
     json!({"spec": {"topology": {"variables": [{"name": "flavour", "value": flavour}]}}})
 }
 
-async fn control_plane_flavour(stage: &Stage) -> Result<String> {
-    let control_planes = stage.list(TEST_CONTROL_PLANE, NAME).await?;
+async fn control_plane_flavour(management: &Management) -> Result<String> {
+    let control_planes = management.list(TEST_CONTROL_PLANE, NAME).await?;
     Ok(control_planes.first().map(|it| text(it, "/spec/flavour").to_owned()).unwrap_or_default())
 }
 
-/// Whether core waited at every step. At a busy API server Cluster API v1.14 can forget a hook of a second minor: it notes in the
-/// annotation `pending-hooks` that the hook is due, and its next patch of the Cluster, computed before, takes the note away. Then the
-/// workers are upgraded with the control plane; nothing that an extension answers prevents it.
-async fn an_upgrade_waits_at_every_step(stage: &Stage, book: &Book) -> Result<bool> {
+/// Whether core waited at every step. At a busy API server Cluster API v1.14 can forget a hook of a second minor: it
+/// notes in the annotation `pending-hooks` that the hook is due, and its next patch of the Cluster, computed before,
+/// takes the note away. Then the workers are upgraded with the control plane; no response of an extension prevents it.
+async fn an_upgrade_waits_at_every_step(management: &Management, book: &Book) -> Result<bool> {
     let mut waited = true;
     let version = json!({"spec": {"topology": {"version": LAST}}});
-    stage.patch(CLUSTER, NAME, NAME, &version).await?;
+    management.patch(CLUSTER, NAME, NAME, &version).await?;
     for (hook, version, control_plane, workers) in UPGRADE {
-        let blocking = format!("Following hooks are blocking upgrade: {hook}: {HELD}");
-        topology::says(stage, NAME, NAME, &[&format!("Cluster is upgrading to {LAST}"), &blocking]).await?;
+        let blocking = format!("Following hooks are blocking upgrade: {hook}: {BLOCKED}");
+        topology::has_condition(
+            management,
+            NAME,
+            NAME,
+            &[&format!("Cluster is upgrading to {LAST}"), &blocking],
+        )
+        .await?;
         wait_until("the call about this version", SOON, async || {
             let asked = book.of(hook).iter().any(|call| call.step.1 == version);
             Ok(Probe::when(asked, || format!("{:?}", book.of(hook))))
         })
         .await?;
-        let control_planes = stage.list(TEST_CONTROL_PLANE, NAME).await?;
-        let deployments = stage.list(MACHINE_DEPLOYMENT, NAME).await?;
+        let control_planes = management.list(TEST_CONTROL_PLANE, NAME).await?;
+        let deployments = management.list(MACHINE_DEPLOYMENT, NAME).await?;
         let found = (
             control_planes.first().map(|it| text(it, "/spec/version")),
             deployments.first().map(|it| text(it, "/spec/template/spec/version")),
@@ -322,38 +328,39 @@ async fn an_upgrade_waits_at_every_step(stage: &Stage, book: &Book) -> Result<bo
         ensure!(found == (Some(control_plane), Some(workers)), "{found:?} at {hook} {version}");
         if hook == AfterClusterUpgrade::NAME {
             let beyond = json!({"spec": {"topology": {"version": BEYOND}}});
-            let refused = stage.patch(CLUSTER, NAME, NAME, &beyond).await.err();
+            let refused = management.patch(CLUSTER, NAME, NAME, &beyond).await.err();
             let refused = format!("{:#}", refused.context("the next upgrade did not wait")?);
             ensure!(refused.contains("\"AfterClusterUpgrade\" hook is still blocking"), "{refused}");
         }
         book.open(hook, version);
     }
-    topology::is_reconciled(stage, NAME, NAME).await?;
-    for machine in stage.list(MACHINE, NAME).await? {
+    topology::is_reconciled(management, NAME, NAME).await?;
+    for machine in management.list(MACHINE, NAME).await? {
         ensure!(text(&machine, "/spec/version") == LAST, "{machine:#}");
     }
     Ok(waited)
 }
 
-async fn deletion_waits(stage: &Stage, book: &Book) -> Result<()> {
-    stage.delete(CLUSTER, NAME, NAME).await?;
-    let blocking = format!("Following hooks are blocking delete: BeforeClusterDelete: {HELD}");
-    topology::says(stage, NAME, NAME, &["Cluster is deleting", &blocking]).await?;
-    let deployments = stage.list(MACHINE_DEPLOYMENT, NAME).await?;
+async fn deletion_waits(management: &Management, book: &Book) -> Result<()> {
+    management.delete(CLUSTER, NAME, NAME).await?;
+    let blocking = format!("Following hooks are blocking delete: BeforeClusterDelete: {BLOCKED}");
+    topology::has_condition(management, NAME, NAME, &["Cluster is deleting", &blocking]).await?;
+    let deployments = management.list(MACHINE_DEPLOYMENT, NAME).await?;
     let untouched = deployments.iter().all(|it| it.pointer("/metadata/deletionTimestamp").is_none());
     ensure!(untouched && deployments.len() == 1, "{deployments:#?}");
     book.open("BeforeClusterDelete", "");
-    stage.until((CLUSTER, NAME, NAME), "gone", Value::is_null).await.map(drop)
+    management.until((CLUSTER, NAME, NAME), "deleted", Value::is_null).await.map(drop)
 }
 
 fn all_was_asked(book: &Book, served: &Served, waited: bool) -> Result<()> {
     for row in CATALOGUE.iter().filter(|row| !IN_PLACE.contains(&row.name)) {
-        let (calls, answered) = (book.of(row.name).len(), served.metrics.calls(row.name, Outcome::Success));
-        ensure!(answered > 0, "{} was not called", row.name);
+        let (calls, responded_at) =
+            (book.of(row.name).len(), served.metrics.calls(row.name, CallOutcome::Success));
+        ensure!(responded_at > 0, "{} was not called", row.name);
         ensure!(row.name == "Discovery" || calls > 0, "{} was not noted", row.name);
-        let held = served.metrics.calls(row.name, Outcome::Retry);
-        ensure!((held > 0) == row.blocking, "{} was held {held} times", row.name);
-        for broken in [Outcome::Late, Outcome::Panic, Outcome::Refused] {
+        let blocked = served.metrics.calls(row.name, CallOutcome::Retry);
+        ensure!((blocked > 0) == row.blocking, "{} blocked {blocked} times", row.name);
+        for broken in [CallOutcome::Late, CallOutcome::Panic, CallOutcome::Refused] {
             ensure!(served.metrics.calls(row.name, broken) == 0, "{}: {broken:?}", row.name);
         }
     }

@@ -1,8 +1,8 @@
-//! crates/runtime-sdk/examples/minimal.rs, as a process of its own: what a reader of the example gets. And two of it, of
-//! which one dies.
+//! crates/runtime-sdk/examples/minimal.rs, as a process of its own: what a reader of the example gets. And two of it,
+//! of which one is killed.
 
+use crate::management::{CLUSTER, Kind, Management, on_management};
 use crate::served::{certify, register};
-use crate::stage::{CLUSTER, Kind, Stage, on_stage};
 use crate::topology;
 use anyhow::{Context as _, Result, ensure};
 use foo_testbed::world::SOON;
@@ -33,9 +33,9 @@ struct Replica {
 }
 
 impl Replica {
-    async fn start(stage: &Stage) -> Result<Self> {
+    async fn start(management: &Management) -> Result<Self> {
         let (folder, port) = (tempfile::tempdir()?, free_port()?);
-        certify(stage.rig().api().pki(), &folder)?;
+        certify(management.rig().api().pki(), &folder)?;
         let path = |name: &str| folder.path().join(name).display().to_string();
         let args = [format!("127.0.0.1:{port}"), path("tls.crt"), path("tls.key")];
         let process = Process::start("minimal", Path::new(PROGRAM), args, &[], &folder.path().join("log"))?;
@@ -52,7 +52,8 @@ impl Replica {
 /// Which replicas a Service sends calls to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Route {
-    /// Each connection to the next one, whether somebody is there or not, as until the dead one's readiness probe has failed.
+    /// Each connection to the next one, whether it runs or not, as until the readiness probe of the killed one has
+    /// failed.
     InTurn,
     /// All to the first one; connections to others end.
     First,
@@ -123,14 +124,14 @@ async fn relay(mut client: TcpStream, port: u16, sent: Option<Arc<AtomicUsize>>)
 }
 
 /// The class with a pool, whose template the example patches, and a Cluster of it that lacks its owner.
-async fn ownerless_cluster(stage: &Stage, name: &str) -> Result<()> {
+async fn ownerless_cluster(management: &Management, name: &str) -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/crd");
     for file in ["foomachinepools", "foomachinepooltemplates"] {
         let path = root.join(format!("infrastructure.foo.com_{file}.yaml"));
         let crd = std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
-        stage.rig().api().apply(&crd).await?;
+        management.rig().api().apply(&crd).await?;
     }
-    stage.namespace(name).await?;
+    management.namespace(name).await?;
     let pool = json!({
         "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooMachinePoolTemplate",
         "metadata": {"name": topology::CLASS, "namespace": name},
@@ -138,8 +139,8 @@ async fn ownerless_cluster(stage: &Stage, name: &str) -> Result<()> {
             "instanceType": "m7i.large", "ami": {"id": "ami-0a000000000000001"}, "tags": {"team": "a"},
         }}},
     });
-    stage.apply(&pool).await?;
-    topology::class(stage, name, |class| {
+    management.apply(&pool).await?;
+    topology::class(management, name, |class| {
         let mut pools = class["spec"]["workers"]["machineDeployments"].clone();
         pools[0]["infrastructure"]["templateRef"] = json!({
             "apiVersion": "infrastructure.foo.com/v1alpha1", "kind": "FooMachinePoolTemplate", "name": topology::CLASS,
@@ -149,22 +150,22 @@ async fn ownerless_cluster(stage: &Stage, name: &str) -> Result<()> {
         class["spec"]["patches"] = json!([{"name": "tags", "external": external}]);
     })
     .await?;
-    topology::cluster(stage, name, name, |cluster| {
+    topology::cluster(management, name, name, |cluster| {
         cluster["spec"]["topology"]["workers"] =
             json!({"machinePools": [{"class": "workers", "name": "pool", "replicas": 0}]});
     })
     .await?;
-    let blocked = topology::says(stage, name, name, &["BeforeClusterCreate", MISSING]).await?;
+    let blocked = topology::has_condition(management, name, name, &["BeforeClusterCreate", MISSING]).await?;
     ensure!(!topology::is_created(&blocked), "{blocked:#}");
     Ok(())
 }
 
 /// It gets its owner; its pool gets the tag, beside those of the template.
-async fn goes_on_with_an_owner(stage: &Stage, name: &str) -> Result<()> {
+async fn continues_with_an_owner(management: &Management, name: &str) -> Result<()> {
     let owner = json!({"metadata": {"annotations": {"example.com/owner": "team-a"}}});
-    stage.patch(CLUSTER, name, name, &owner).await?;
+    management.patch(CLUSTER, name, name, &owner).await?;
     wait_until("a tagged pool", SOON, async || {
-        let pools = stage.list(POOL, name).await?;
+        let pools = management.list(POOL, name).await?;
         let tags = pools.first().and_then(|pool| pool.pointer("/spec/tags")).unwrap_or(&Value::Null);
         let tagged = text(tags, "/example.com~1managed") == "true" && text(tags, "/team") == "a";
         Ok(Probe::when(tagged, || format!("{pools:?}")))
@@ -173,29 +174,29 @@ async fn goes_on_with_an_owner(stage: &Stage, name: &str) -> Result<()> {
 }
 
 #[test]
-fn the_example_of_the_library_holds_a_cluster_and_patches_its_pools() {
-    on_stage(async |stage| {
-        let replica = Replica::start(stage).await?;
-        register(stage, "minimal", replica.port).await?;
-        ownerless_cluster(stage, "minimal").await?;
-        goes_on_with_an_owner(stage, "minimal").await
+fn the_example_of_the_library_blocks_a_cluster_and_patches_its_pools() {
+    on_management(async |management| {
+        let replica = Replica::start(management).await?;
+        register(management, "minimal", replica.port).await?;
+        ownerless_cluster(management, "minimal").await?;
+        continues_with_an_owner(management, "minimal").await
     });
 }
 
-/// One of them dies while a call waits for its answer: it is frozen before, so that the call cannot end first.
+/// One of them is killed while a call waits for its response: it is frozen before, so that the call cannot end first.
 #[test]
-fn of_two_replicas_one_dies_with_a_call_under_way_and_no_cluster_is_lost() {
-    on_stage(async |stage| {
+fn one_of_two_replicas_is_killed_during_a_call_and_no_cluster_is_lost() {
+    on_management(async |management| {
         const NAME: &str = "replicas";
-        let (first, second) = (Replica::start(stage).await?, Replica::start(stage).await?);
+        let (first, second) = (Replica::start(management).await?, Replica::start(management).await?);
         let service = Service::start(vec![first.port, second.port]).await?;
-        register(stage, NAME, service.port).await?;
-        ownerless_cluster(stage, NAME).await?;
+        register(management, NAME, service.port).await?;
+        ownerless_cluster(management, NAME).await?;
         first.process.signal(Signal::Freeze)?;
         service.route.send_replace(Route::First);
         let before = service.to_first.load(Ordering::SeqCst);
-        // Core repeats the call that is held every 5 s.
-        wait_until("a call that nobody answers", SOON, async || {
+        // Core repeats the blocking call every 5 s.
+        wait_until("a call without a response", SOON, async || {
             let sent = service.to_first.load(Ordering::SeqCst) - before;
             Ok(Probe::when(sent > 0, || format!("{sent} bytes")))
         })
@@ -203,7 +204,7 @@ fn of_two_replicas_one_dies_with_a_call_under_way_and_no_cluster_is_lost() {
         first.process.kill();
         ensure!(!first.process.is_running(), "the first replica outlived its end");
         service.route.send_replace(Route::InTurn);
-        goes_on_with_an_owner(stage, NAME).await?;
+        continues_with_an_owner(management, NAME).await?;
         second.process.check_running()
     });
 }

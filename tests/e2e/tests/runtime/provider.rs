@@ -1,7 +1,7 @@
-//! A provider of clusters, control planes, machines and bootstrap data that does at once what it is asked: only its status
-//! is of interest to core.
+//! A provider of clusters, control planes, machines and bootstrap data that does at once what it is asked: only its
+//! status is of interest to core.
 
-use crate::stage::{Kind, MACHINE};
+use crate::management::{Kind, MACHINE};
 use anyhow::Result;
 use foo_testbed::world::kinds::text;
 use foo_testbed::{InstanceList, NodeSpec};
@@ -97,15 +97,15 @@ async fn reconcile_all(
             }
         }
         if kind == "TestMachine" {
-            for gone in launched.extract_if(.., |provider_id| !running.contains(provider_id)) {
-                instances.terminate(&gone);
+            for deleted in launched.extract_if(.., |provider_id| !running.contains(provider_id)) {
+                instances.terminate(&deleted);
             }
         }
     }
     Ok(())
 }
 
-/// Of the Machine of the same name: core compares it with what the kubelet says.
+/// Of the Machine of the same name: core compares it with what the kubelet reports.
 async fn machine_version(client: &Client, namespace: &str, name: &str) -> Result<String> {
     let machine = MACHINE.api(client.clone(), namespace).get(name).await?;
     Ok(text(&serde_json::to_value(machine)?, "/spec/version").to_owned())

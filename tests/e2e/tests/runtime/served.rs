@@ -1,6 +1,6 @@
 //! An extension that is served by the test itself, and its registration with core.
 
-use crate::stage::{EXTENSION_CONFIG, Stage};
+use crate::management::{EXTENSION_CONFIG, Management};
 use anyhow::{Context as _, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -30,8 +30,8 @@ pub(crate) struct Served {
 
 impl Served {
     /// On a free port, with a certificate that the ExtensionConfigs of this suite trust.
-    pub(crate) async fn start(stage: &Stage, extension: Extension) -> Result<Self> {
-        Self::start_at(free_port()?, stage.rig().api().pki(), extension).await
+    pub(crate) async fn start(management: &Management, extension: Extension) -> Result<Self> {
+        Self::start_at(free_port()?, management.rig().api().pki(), extension).await
     }
 
     /// On a given port, with a certificate of some authority.
@@ -73,14 +73,14 @@ pub(crate) fn certify(authority: &Pki, folder: &TempDir) -> Result<()> {
 }
 
 /// An ExtensionConfig for what is served on a port of loopback, in effect in one namespace.
-pub(crate) fn extension_config(stage: &Stage, name: &str, port: u16) -> Value {
+pub(crate) fn extension_config(management: &Management, name: &str, port: u16) -> Value {
     json!({
         "apiVersion": "runtime.cluster.x-k8s.io/v1beta2", "kind": "ExtensionConfig",
         "metadata": {"name": name},
         "spec": {
             "clientConfig": {
                 "url": format!("https://127.0.0.1:{port}"),
-                "caBundle": BASE64.encode(stage.rig().api().pki().ca_pem()),
+                "caBundle": BASE64.encode(management.rig().api().pki().ca_pem()),
             },
             "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": name}},
             "settings": {"palette": "of the ExtensionConfig", "paper": "of the ExtensionConfig"},
@@ -89,14 +89,14 @@ pub(crate) fn extension_config(stage: &Stage, name: &str, port: u16) -> Value {
 }
 
 /// Registers an extension under the name of the one namespace that it serves, and waits until core knows its handlers.
-pub(crate) async fn register(stage: &Stage, name: &str, port: u16) -> Result<Value> {
-    stage.apply(&extension_config(stage, name, port)).await?;
-    is_known(stage, name).await
+pub(crate) async fn register(management: &Management, name: &str, port: u16) -> Result<Value> {
+    management.apply(&extension_config(management, name, port)).await?;
+    is_known(management, name).await
 }
 
 /// Waits until core knows the handlers of an extension: it writes that it does, and the handlers a moment later.
-pub(crate) async fn is_known(stage: &Stage, name: &str) -> Result<Value> {
-    stage
+pub(crate) async fn is_known(management: &Management, name: &str) -> Result<Value> {
+    management
         .until((EXTENSION_CONFIG, "", name), "discovered, with handlers", |config| {
             let discovered = condition(config, "Discovered").is_some_and(|(status, ..)| status == "True");
             discovered && !handlers(config).is_empty()

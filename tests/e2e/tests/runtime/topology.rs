@@ -1,7 +1,7 @@
 //! A ClusterClass of the stand-in provider, and Clusters of it.
 
+use crate::management::{CLUSTER, CLUSTER_CLASS, Management};
 use crate::provider::GROUP_VERSION;
-use crate::stage::{CLUSTER, CLUSTER_CLASS, Stage};
 use anyhow::Result;
 use foo_testbed::world::kinds::{condition, text};
 use serde_json::{Value, json};
@@ -11,17 +11,22 @@ pub(crate) const CLASS: &str = "test";
 /// Version of a Cluster that is not being upgraded.
 pub(crate) const VERSION: &str = "v1.34.1";
 
-/// Makes a namespace with the class, after a change to it.
-pub(crate) async fn class(stage: &Stage, namespace: &str, change: impl FnOnce(&mut Value)) -> Result<()> {
-    stage.namespace(namespace).await?;
-    let endpoint = json!({"controlPlaneEndpoint": {"host": "127.0.0.1", "port": stage.rig().api().port()}});
+/// Creates a namespace with the class, after a change to it.
+pub(crate) async fn class(
+    management: &Management,
+    namespace: &str,
+    change: impl FnOnce(&mut Value),
+) -> Result<()> {
+    management.namespace(namespace).await?;
+    let endpoint =
+        json!({"controlPlaneEndpoint": {"host": "127.0.0.1", "port": management.rig().api().port()}});
     for (kind, spec) in [
         ("TestCluster", endpoint),
         ("TestControlPlane", json!({"size": "small"})),
         ("TestMachine", json!({"size": "small"})),
         ("TestConfig", json!({"files": "none"})),
     ] {
-        stage.apply(&template(kind, namespace, CLASS, &spec)).await?;
+        management.apply(&template(kind, namespace, CLASS, &spec)).await?;
     }
     let reference = |kind: &str| json!({"templateRef": {"apiVersion": GROUP_VERSION, "kind": format!("{kind}Template"), "name": CLASS}});
     let mut class = json!({
@@ -36,12 +41,13 @@ pub(crate) async fn class(stage: &Stage, namespace: &str, change: impl FnOnce(&m
         },
     });
     change(&mut class);
-    stage.apply(&class).await
+    management.apply(&class).await
 }
 
-/// Waits until core has discovered the variables of a class. It writes the condition before the variables, in a request of its own.
-pub(crate) async fn with_variables(stage: &Stage, namespace: &str, class: &str) -> Result<Value> {
-    stage
+/// Waits until core has discovered the variables of a class. It writes the condition before the variables, in a request
+/// of its own.
+pub(crate) async fn with_variables(management: &Management, namespace: &str, class: &str) -> Result<Value> {
+    management
         .until((CLUSTER_CLASS, namespace, class), "variables to be discovered", |class| {
             condition(class, "VariablesReady").is_some_and(|(status, ..)| status == "True")
                 && class.pointer("/status/variables").is_some()
@@ -58,31 +64,36 @@ pub(crate) fn template(kind: &str, namespace: &str, name: &str, spec: &Value) ->
     })
 }
 
-/// Makes a Cluster of the class without workers, after a change to it.
+/// Creates a Cluster of the class without workers, after a change to it.
 pub(crate) async fn cluster(
-    stage: &Stage,
+    management: &Management,
     namespace: &str,
     name: &str,
     change: impl FnOnce(&mut Value),
 ) -> Result<()> {
-    stage.rig().link_cluster(namespace, name).await?;
+    management.rig().link_cluster(namespace, name).await?;
     let mut cluster = json!({
         "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster",
         "metadata": {"name": name, "namespace": namespace},
         "spec": {"topology": {"classRef": {"name": CLASS}, "version": VERSION}},
     });
     change(&mut cluster);
-    stage.apply(&cluster).await
+    management.apply(&cluster).await
 }
 
 /// Waits until the Cluster's topology is blocked, or failed, with all these parts in the message.
-pub(crate) async fn says(stage: &Stage, namespace: &str, name: &str, parts: &[&str]) -> Result<Value> {
-    stage.until_condition((CLUSTER, namespace, name), "TopologyReconciled", "False", parts).await
+pub(crate) async fn has_condition(
+    management: &Management,
+    namespace: &str,
+    name: &str,
+    parts: &[&str],
+) -> Result<Value> {
+    management.until_condition((CLUSTER, namespace, name), "TopologyReconciled", "False", parts).await
 }
 
 /// Waits until all objects of the topology are as they should be.
-pub(crate) async fn is_reconciled(stage: &Stage, namespace: &str, name: &str) -> Result<Value> {
-    stage.until_condition((CLUSTER, namespace, name), "TopologyReconciled", "True", &[]).await
+pub(crate) async fn is_reconciled(management: &Management, namespace: &str, name: &str) -> Result<Value> {
+    management.until_condition((CLUSTER, namespace, name), "TopologyReconciled", "True", &[]).await
 }
 
 /// Whether core has made anything of the topology.

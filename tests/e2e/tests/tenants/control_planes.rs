@@ -18,13 +18,13 @@ async fn kubeconfig_of(world: &World, cluster: &str) -> Result<Value> {
 }
 
 /// The rig's kubeconfig with something changed.
-fn spoiled(world: &World, from: &str, to: &str) -> Result<String> {
+fn changed(world: &World, from: &str, to: &str) -> Result<String> {
     let kubeconfig = world.api().kubeconfig();
     ensure!(kubeconfig.contains(from), "{from} is not in the rig's kubeconfig");
     Ok(kubeconfig.replacen(from, to, 1))
 }
 
-/// A Cluster whose FooControlPlane names this kubeconfig. `writes` makes the Secret first.
+/// A Cluster whose FooControlPlane names this kubeconfig. `writes` creates the Secret first.
 async fn with_kubeconfig(world: &World, name: &str, kubeconfig: &str) -> Result<()> {
     writes(world, &manifests::kubeconfig_secret(NAMESPACE, name, kubeconfig)).await?;
     writes(world, &manifests::foo_control_plane(NAMESPACE, name)).await?;
@@ -41,25 +41,25 @@ fn a_control_plane_writes_no_kubeconfig_but_that_of_the_cluster_that_names_it() 
         let before = kubeconfig_of(world, "claimed").await?;
         let uid = claimed.read(Kind::Cluster).await?.map(|it| text(&it, "/metadata/uid").to_owned());
 
-        // It says that it belongs to that Cluster, and would have its own API server written there.
-        let theirs = spoiled(world, "https://127.0.0.1", "https://127.0.0.2")?;
-        writes(world, &manifests::kubeconfig_secret(NAMESPACE, "intruder", &theirs)).await?;
+        // It shows that it belongs to that Cluster, and would have its own API server written there.
+        let foreign = changed(world, "https://127.0.0.1", "https://127.0.0.2")?;
+        writes(world, &manifests::kubeconfig_secret(NAMESPACE, "intruder", &foreign)).await?;
         let mut intruder = manifests::foo_control_plane(NAMESPACE, "intruder");
         intruder["metadata"]["labels"] = json!({"cluster.x-k8s.io/cluster-name": "claimed"});
         intruder["metadata"]["ownerReferences"] = json!([{
             "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "name": "claimed", "uid": uid,
         }]);
         writes(world, &intruder).await?;
-        let said = ("Available", "WaitingForCluster");
-        let told = is_refused(world, Kind::FooControlPlane, NAMESPACE, "intruder", said).await?;
-        ensure!(told.contains("spec.controlPlaneRef"), "{told}");
+        let reported = ("Available", "WaitingForCluster");
+        let reported = is_refused(world, Kind::FooControlPlane, NAMESPACE, "intruder", reported).await?;
+        ensure!(reported.contains("spec.controlPlaneRef"), "{reported}");
         assert_eq!(kubeconfig_of(world, "claimed").await?, before);
 
-        // A Secret of that name that somebody else wrote is left as it is.
+        // A Secret of that name that another user or controller wrote is left as it is.
         writes(world, &secret_of_others("taken-kubeconfig")).await?;
         with_kubeconfig(world, "taken", world.api().kubeconfig()).await?;
-        let said = ("Available", "KubeconfigSecretNotOwned");
-        is_refused(world, Kind::FooControlPlane, NAMESPACE, "taken", said).await?;
+        let reported = ("Available", "KubeconfigSecretNotOwned");
+        is_refused(world, Kind::FooControlPlane, NAMESPACE, "taken", reported).await?;
         let left = as_tenant(
             world,
             &[
@@ -91,8 +91,8 @@ fn a_kubeconfig_cannot_make_the_manager_run_read_or_trust_anything() {
     among_tenants(async |world| {
         let namespace = NAMESPACE;
         namespace_of_tenant(world, namespace).await?;
-        let user = |with: &str| spoiled(world, "user: {", &format!("user: {{{with}, "));
-        let server = |with: &str| spoiled(world, "cluster: {", &format!("cluster: {{{with}, "));
+        let user = |with: &str| changed(world, "user: {", &format!("user: {{{with}, "));
+        let server = |with: &str| changed(world, "cluster: {", &format!("cluster: {{{with}, "));
         let exec = "exec: {apiVersion: client.authentication.k8s.io/v1, command: id, interactiveMode: Never}";
         let token = "tokenFile: /var/run/secrets/kubernetes.io/serviceaccount/token";
         for (name, kubeconfig, reason, message) in [
@@ -109,20 +109,20 @@ fn a_kubeconfig_cannot_make_the_manager_run_read_or_trust_anything() {
                 "KubeconfigInvalid",
                 "insecure-skip-tls-verify is set",
             ),
-            ("plain", spoiled(world, "https://", "http://")?, "KubeconfigInvalid", "is not an https URL"),
+            ("plain", changed(world, "https://", "http://")?, "KubeconfigInvalid", "is not an https URL"),
         ] {
             with_kubeconfig(world, name, &kubeconfig).await?;
-            let said = ("Available", reason);
-            let told = is_refused(world, Kind::FooControlPlane, namespace, name, said).await?;
-            ensure!(told.contains(message), "{name}: {told}");
+            let reported = ("Available", reason);
+            let reported = is_refused(world, Kind::FooControlPlane, namespace, name, reported).await?;
+            ensure!(reported.contains(message), "{name}: {reported}");
         }
-        // A proxy is passed by: the API server itself answers, though nothing listens where the proxy would be.
+        // A proxy is bypassed: the API server itself responds, though nothing listens where the proxy would be.
         with_kubeconfig(world, "proxied", &server("proxy-url: http://127.0.0.1:1")?).await?;
-        wait_until("the API server to answer past the proxy", SOON, async || {
+        wait_until("the API server to respond past the proxy", SOON, async || {
             let found = kinds::read(world.client(), Kind::FooControlPlane, namespace, "proxied").await?;
             let found = found.unwrap_or_default();
-            let said = condition(&found, "Available");
-            Ok(Probe::when(said.is_some_and(|(status, ..)| status == "True"), || format!("{said:?}")))
+            let reported = condition(&found, "Available");
+            Ok(Probe::when(reported.is_some_and(|(status, ..)| status == "True"), || format!("{reported:?}")))
         })
         .await
     });

@@ -1,4 +1,5 @@
-//! Times that the API server takes and that cannot be decoded: they stop nobody, not even a manager that starts with them.
+//! Times that the API server takes and that cannot be decoded: they block no object, not even a manager that starts
+//! with them.
 
 use crate::{among_tenants, as_tenant, cluster, identity, namespace_of_tenant};
 use anyhow::{Context as _, Result, ensure};
@@ -28,7 +29,7 @@ async fn is_replaced(world: &World, what: &str, time_at: &str, flags: &[&str]) -
 }
 
 #[test]
-fn objects_with_times_of_the_year_9999_stop_neither_their_namespace_nor_the_next_manager() {
+fn objects_with_times_of_the_year_9999_block_neither_their_namespace_nor_the_next_manager() {
     among_tenants(async |world| {
         namespace_of_tenant(world, NAMESPACE).await?;
         world.apply(&manifests::namespace("even")).await?;
@@ -61,9 +62,11 @@ fn objects_with_times_of_the_year_9999_stop_neither_their_namespace_nor_the_next
         let row = "--output=jsonpath={.status.replicas} {.status.readyReplicas} {.status.conditions[?(@.type==\"Ready\")].status}";
         wait_until("the pool with odd times to be of two", SOON, async || {
             let get = ["get", "foomachinepool/workers", "--namespace", NAMESPACE, row];
-            let said = as_tenant(world, &get, &Value::Null).await?;
+            let reported = as_tenant(world, &get, &Value::Null).await?;
             let instances = world.aws().instances_of(&of_odd.group()).len();
-            Ok(Probe::when((said.as_str(), instances) == ("2 2 True", 2), || format!("{said}, {instances}")))
+            Ok(Probe::when((reported.as_str(), instances) == ("2 2 True", 2), || {
+                format!("{reported}, {instances}")
+            }))
         })
         .await
     });

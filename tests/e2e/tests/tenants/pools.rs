@@ -1,5 +1,5 @@
-//! Pools that ask for what is not theirs: names that would become paths, Secrets, profiles, subnets, tags and groups of others,
-//! and credentials that nobody gave them.
+//! Pools that request foreign resources: names that would become paths, Secrets, profiles, subnets, tags and groups of
+//! others, and credentials that were not granted to them.
 
 use crate::{among_tenants, cluster, identity, is_refused, namespace_of_tenant, writes};
 use anyhow::{Result, ensure};
@@ -14,18 +14,18 @@ struct Attempt {
     secret: Option<&'static str>,
     spec: Value,
     /// The condition and its reason.
-    said: (&'static str, &'static str),
+    reported: (&'static str, &'static str),
     /// What the message has in it.
     message: &'static str,
 }
 
 /// Everything that is refused for the bootstrap data of a pool.
-fn secrets_of_others() -> Vec<Attempt> {
+fn foreign_secrets() -> Vec<Attempt> {
     let attempt = |pool, secret, reason, message| Attempt {
         pool,
         secret: Some(secret),
         spec: json!({}),
-        said: ("LaunchTemplateReady", reason),
+        reported: ("LaunchTemplateReady", reason),
         message,
     };
     let no_name = "BootstrapDataSecretNameInvalid";
@@ -43,34 +43,34 @@ fn secrets_of_others() -> Vec<Attempt> {
             "copied",
             "copied",
             "BootstrapDataNotAllowed",
-            "holds a kubeconfig, which is never given to instances",
+            "contains a kubeconfig, which is never given to instances",
         ),
         attempt("foreign", "foreign", "BootstrapDataNotAllowed", "belongs to Cluster victim by its label"),
     ]
 }
 
 /// Everything else that is refused of a pool.
-fn things_of_others() -> Vec<Attempt> {
+fn foreign_resources() -> Vec<Attempt> {
     vec![
         Attempt {
             pool: "profile",
             secret: None,
             spec: json!({"iamInstanceProfile": "admin"}),
-            said: ("LaunchTemplateReady", "InstanceProfileNotAllowed"),
+            reported: ("LaunchTemplateReady", "InstanceProfileNotAllowed"),
             message: "FooClusterIdentity tenants does not allow instance profile \"admin\"",
         },
         Attempt {
             pool: "tag",
             secret: None,
             spec: json!({"tags": {"kubernetes.io/cluster/neighbour": "owned"}}),
-            said: ("LaunchTemplateReady", "TagNotAllowed"),
+            reported: ("LaunchTemplateReady", "TagNotAllowed"),
             message: "\"kubernetes.io/cluster/neighbour\" is for instances of another Cluster",
         },
         Attempt {
             pool: "group",
             secret: None,
             spec: json!({"groupName": "neighbour-neighbour-workers"}),
-            said: ("AutoScalingGroupReady", "GroupNameTaken"),
+            reported: ("AutoScalingGroupReady", "GroupNameTaken"),
             message: "belongs to a FooMachinePool of another namespace",
         },
     ]
@@ -95,10 +95,10 @@ async fn try_it(world: &World, attempt: &Attempt) -> Result<()> {
     writes(world, &machine_pool).await
 }
 
-async fn is_told(world: &World, attempt: &Attempt) -> Result<()> {
-    let Attempt { pool, said, message, .. } = attempt;
-    let told = is_refused(world, Kind::FooMachinePool, "tenant", pool, *said).await?;
-    ensure!(told.contains(message), "{pool}: {told}");
+async fn is_reported(world: &World, attempt: &Attempt) -> Result<()> {
+    let Attempt { pool, reported, message, .. } = attempt;
+    let reported = is_refused(world, Kind::FooMachinePool, "tenant", pool, *reported).await?;
+    ensure!(reported.contains(message), "{pool}: {reported}");
     let group = if *pool == "group" { None } else { world.aws().group(&format!("tenant-mine-{pool}")) };
     ensure!(group.is_none(), "{pool} has a group");
     Ok(())
@@ -113,7 +113,7 @@ fn secret(name: &str, cluster: &str, value: &str) -> Value {
 }
 
 #[test]
-fn a_pool_that_asks_for_what_is_not_its_own_is_refused_by_name_and_the_neighbour_goes_on() {
+fn a_pool_that_names_foreign_resources_is_refused_by_name_and_its_neighbour_continues() {
     among_tenants(async |world| {
         identity(world, "neighbours", &["neighbour"], &json!({})).await?;
         let limits = json!({"allowedInstanceProfiles": ["team-*"], "allowedSubnets": SUBNETS});
@@ -132,12 +132,12 @@ fn a_pool_that_asks_for_what_is_not_its_own_is_refused_by_name_and_the_neighbour
         writes(world, &manifests::bootstrap_secret(&mine.pool_name("any"))).await?;
         writes(world, &secret("copied", "mine", world.api().kubeconfig())).await?;
         writes(world, &secret("foreign", "victim", "#!/bin/sh\n")).await?;
-        let attempts: Vec<Attempt> = secrets_of_others().into_iter().chain(things_of_others()).collect();
+        let attempts: Vec<Attempt> = foreign_secrets().into_iter().chain(foreign_resources()).collect();
         for attempt in &attempts {
             try_it(world, attempt).await?;
         }
         for attempt in &attempts {
-            is_told(world, attempt).await?;
+            is_reported(world, attempt).await?;
         }
         workers.scale(2).await?;
         workers.settles_at(2).await.map(drop)
@@ -145,12 +145,12 @@ fn a_pool_that_asks_for_what_is_not_its_own_is_refused_by_name_and_the_neighbour
 }
 
 #[test]
-fn a_cluster_gets_only_the_credentials_and_subnets_that_somebody_gave_its_namespace() {
+fn a_cluster_gets_only_the_credentials_and_subnets_granted_to_its_namespace() {
     among_tenants(async |world| {
-        namespace_of_tenant(world, "nobody").await?;
+        namespace_of_tenant(world, "limited").await?;
         identity(world, "of-others", &["neighbour"], &json!({})).await?;
-        identity(world, "of-two-subnets", &["nobody"], &json!({"allowedSubnets": SUBNETS[..2]})).await?;
-        for (name, identity, said, message) in [
+        identity(world, "of-two-subnets", &["limited"], &json!({"allowedSubnets": SUBNETS[..2]})).await?;
+        for (name, identity, reported, message) in [
             (
                 "without",
                 None,
@@ -161,9 +161,9 @@ fn a_cluster_gets_only_the_credentials_and_subnets_that_somebody_gave_its_namesp
             ("made-up", Some("no-such-one"), ("CredentialsReady", "IdentityNotFound"), "no-such-one"),
             ("third", Some("of-two-subnets"), ("NetworkReady", "SubnetNotAllowed"), SUBNETS[2]),
         ] {
-            cluster(world, "nobody", name, identity).await?;
-            let told = is_refused(world, Kind::FooCluster, "nobody", name, said).await?;
-            ensure!(told.contains(message), "{name}: {told}");
+            cluster(world, "limited", name, identity).await?;
+            let reported = is_refused(world, Kind::FooCluster, "limited", name, reported).await?;
+            ensure!(reported.contains(message), "{name}: {reported}");
         }
         Ok(())
     });

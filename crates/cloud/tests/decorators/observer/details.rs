@@ -1,15 +1,15 @@
-//! What EC2 says of instances and of launch templates.
+//! What EC2 reports of instances and of launch templates.
 
 use super::{Bench, g, only, seconds};
 use crate::support::{World, details};
-use foo_cloud::{ErrorKind, InstanceDetails, InstanceState, TemplateSummary, Word};
+use foo_cloud::{ErrorKind, InstanceDetails, InstanceReport, InstanceState, TemplateSummary};
 use foo_model::{InstanceId, TemplateVersion, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use tokio::time::sleep;
 
 #[tokio::test(start_paused = true)]
-async fn ids_of_all_pools_are_asked_for_together_and_once() {
+async fn ids_of_all_pools_are_described_together_and_once() {
     let mut bench = Bench::of(2).await;
     bench.cloud.edit(|world| world.instances.insert("i-1".into(), details("i-1")));
     let known = InstanceId::from("i-1");
@@ -20,8 +20,8 @@ async fn ids_of_all_pools_are_asked_for_together_and_once() {
     seconds(1).await;
     assert_eq!(bench.woken(), BTreeSet::from([g("g0"), g("g1")]));
     let (at, found) = bench.observer.details(&known).unwrap();
-    assert_eq!(found, Word::Known(details("i-1")));
-    assert!(matches!(bench.observer.details(&unknown).unwrap().1, Word::NotFound { .. }));
+    assert_eq!(found, InstanceReport::Known(details("i-1")));
+    assert!(matches!(bench.observer.details(&unknown).unwrap().1, InstanceReport::NotFound { .. }));
 
     bench.observer.request_details(&g("g0"), &[known.clone(), unknown.clone()], None);
     bench.observer.request_details(&g("g0"), std::slice::from_ref(&known), Some(Timestamp(at.0 - 1)));
@@ -50,25 +50,25 @@ async fn ten_thousand_ids_take_twenty_calls() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_fetch_is_repeated_and_known_to_those_who_wait() {
+async fn a_failed_fetch_is_retried_and_reported_to_waiting_callers() {
     let mut bench = Bench::of(1).await;
     bench.fail(Some(ErrorKind::Denied));
     bench.observer.request_details(&g("g0"), &["i-1".into()], None);
     seconds(1).await;
     assert_eq!(bench.woken(), only("g0"));
-    assert_eq!(bench.observer.details_trouble().unwrap().1.kind, ErrorKind::Denied);
+    assert_eq!(bench.observer.details_failure().unwrap().1.kind, ErrorKind::Denied);
     seconds(600).await;
     let calls = bench.cloud.edit(|world| world.instance_calls.len());
     assert!((10..=25).contains(&calls), "{calls} calls in 10 minutes of failure");
     bench.fail(None);
     seconds(61).await;
     assert_eq!(bench.woken(), only("g0"));
-    assert_eq!(bench.observer.details_trouble(), None);
+    assert_eq!(bench.observer.details_failure(), None);
     assert!(bench.observer.details(&"i-1".into()).is_some());
 }
 
 #[tokio::test(start_paused = true)]
-async fn somebody_who_needs_a_newer_answer_than_the_one_in_flight_gets_one() {
+async fn a_caller_that_needs_newer_details_than_those_in_flight_gets_them() {
     let bench = Bench::of(1).await;
     let id = InstanceId::from("i-1");
     bench.cloud.edit(|world| world.latency = Duration::from_secs(2));
@@ -114,7 +114,7 @@ async fn templates_are_listed_every_hour_and_their_changes_wake_their_group() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_instance_that_was_seen_ending_never_lives_again_and_one_not_found_may() {
+async fn a_terminating_instance_never_runs_again_and_one_not_found_may() {
     let mut bench = Bench::of(1).await;
     let id = InstanceId::from("i-1");
     let ask = async |bench: &mut Bench| {
@@ -124,34 +124,38 @@ async fn an_instance_that_was_seen_ending_never_lives_again_and_one_not_found_ma
         bench.observer.details(&id).unwrap()
     };
     let (first, word) = ask(&mut bench).await;
-    assert_eq!(word, Word::NotFound { since: first });
+    assert_eq!(word, InstanceReport::NotFound { since: first });
     let (second, word) = ask(&mut bench).await;
     assert!(second > first);
-    assert_eq!(word, Word::NotFound { since: first }, "it said so all the time");
+    assert_eq!(word, InstanceReport::NotFound { since: first }, "it reported that all the time");
     bench.cloud.edit(|world| world.instances.insert(id.clone(), details("i-1")));
-    assert_eq!(ask(&mut bench).await.1, Word::Known(details("i-1")));
+    assert_eq!(ask(&mut bench).await.1, InstanceReport::Known(details("i-1")));
     bench.cloud.edit(|world| world.instances.remove(&id));
     let (again, word) = ask(&mut bench).await;
-    assert_eq!(word, Word::NotFound { since: again }, "counted anew");
+    assert_eq!(word, InstanceReport::NotFound { since: again }, "counted again");
     let ended = InstanceDetails { state: InstanceState::ShuttingDown, ..details("i-1") };
     bench.cloud.edit(|world| world.instances.insert(id.clone(), ended.clone()));
-    assert_eq!(ask(&mut bench).await.1, Word::Known(ended.clone()));
+    assert_eq!(ask(&mut bench).await.1, InstanceReport::Known(ended.clone()));
     for older in [Some(details("i-1")), None] {
         bench.cloud.edit(|world| match older {
             Some(older) => drop(world.instances.insert(id.clone(), older)),
             None => drop(world.instances.remove(&id)),
         });
-        assert_eq!(ask(&mut bench).await.1, Word::Known(ended.clone()), "reads may go back, death does not");
+        assert_eq!(
+            ask(&mut bench).await.1,
+            InstanceReport::Known(ended.clone()),
+            "reads may go back, death does not"
+        );
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_ec2_passes_over_in_silence_is_no_answer_and_is_asked_for_again_at_leisure() {
+async fn ids_that_ec2_omits_are_not_absent_and_are_described_again_later() {
     let mut bench = Bench::of(1).await;
     let id = InstanceId::from("i-1");
     bench.cloud.edit(|world| {
         world.instances.insert(id.clone(), details("i-1"));
-        world.silent_on.insert(id.clone());
+        world.omitted.insert(id.clone());
     });
     bench.observer.request_details(&g("g0"), std::slice::from_ref(&id), None);
     for _ in 0..10 {
@@ -162,9 +166,9 @@ async fn what_ec2_passes_over_in_silence_is_no_answer_and_is_asked_for_again_at_
     assert_eq!(bench.woken(), BTreeSet::new(), "nothing is new");
     let calls = bench.cloud.edit(|world| world.instance_calls.len());
     assert!((3..=5).contains(&calls), "{calls} calls in 100 s");
-    bench.cloud.edit(|world| world.silent_on.clear());
+    bench.cloud.edit(|world| world.omitted.clear());
     seconds(40).await;
-    assert_eq!(bench.observer.details(&id).unwrap().1, Word::Known(details("i-1")));
+    assert_eq!(bench.observer.details(&id).unwrap().1, InstanceReport::Known(details("i-1")));
     assert_eq!(bench.woken(), only("g0"));
 }
 
@@ -174,7 +178,8 @@ fn template_of(group: &str, latest: i64) -> (String, TemplateSummary) {
     (group.to_owned(), summary)
 }
 
-/// A manager that starts asks once about all templates, and believes the answer for as long as no other version is the latest.
+/// A manager that starts asks once about all templates, and believes the response for as long as no other version is
+/// the latest.
 #[tokio::test(start_paused = true)]
 async fn the_latest_versions_of_all_templates_are_listed_once_at_the_start() {
     let bench = Bench::with_templates([template_of("g0", 3), template_of("g1", 1)]).await;
@@ -188,9 +193,9 @@ async fn the_latest_versions_of_all_templates_are_listed_once_at_the_start() {
     assert_eq!(bench.cloud.edit(|world| world.version_calls), 1);
 }
 
-/// Pools wait for the first list; when it fails they go on without it.
+/// Pools wait for the first list; when it fails they continue without it.
 #[tokio::test(start_paused = true)]
-async fn a_first_list_that_fails_or_hangs_is_not_waited_for() {
+async fn a_first_list_that_fails_or_hangs_blocks_nothing() {
     for hangs in [false, true] {
         let bench = Bench::new(&|world: &mut World| {
             world.templates.extend([template_of("g0", 3)]);

@@ -1,4 +1,4 @@
-//! What looks at groups cost, and what they show when.
+//! What reads groups cost, and what they show when.
 
 use super::{Bench, g, only, seconds};
 use foo_cloud::{Pace, Seen};
@@ -15,10 +15,10 @@ async fn ten_quiet_minutes_cost_a_constant_handful_of_calls() {
         let calls = bench.group_calls();
         assert!(calls <= most && calls * 2 >= most, "{groups} groups: {calls} calls in 10 minutes");
         assert_eq!(bench.woken(), BTreeSet::new(), "nothing changed");
-        let looked = bench
+        let described = bench
             .cloud
             .edit(|world| world.group_calls.iter().flat_map(|call| &call.1).collect::<BTreeSet<_>>().len());
-        assert_eq!(looked, groups);
+        assert_eq!(described, groups);
         bench.driver.abort();
     }
 }
@@ -49,12 +49,12 @@ async fn the_order_of_members_is_no_change_and_an_unchanged_view_gets_younger() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn groups_that_vanish_and_groups_that_never_were_are_absent() {
+async fn groups_that_vanish_and_groups_that_never_existed_are_absent() {
     let mut bench = Bench::of(1).await;
-    bench.observer.watch(&g("nobody"));
+    bench.observer.watch(&g("absent"));
     seconds(1).await;
-    assert_eq!(bench.woken(), only("nobody"));
-    assert_eq!(bench.observer.view(&g("nobody")).unwrap().seen, Seen::Absent);
+    assert_eq!(bench.woken(), only("absent"));
+    assert_eq!(bench.observer.view(&g("absent")).unwrap().seen, Seen::Absent);
     bench.cloud.edit(|world| world.groups.clear());
     seconds(31).await;
     assert_eq!(bench.woken(), only("g0"));
@@ -62,19 +62,19 @@ async fn groups_that_vanish_and_groups_that_never_were_are_absent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_active_group_is_looked_at_after_2_4_8_then_every_10_seconds() {
+async fn an_active_group_is_described_after_2_4_8_then_every_10_seconds() {
     let bench = Bench::of(300).await;
     seconds(10).await;
     bench.cloud.edit(|world| world.group_calls.clear());
     let start = Instant::now();
     bench.observer.pace(&g("g5"), Pace::Active);
     seconds(60).await;
-    let looks: Vec<u64> = bench.cloud.edit(|world| {
+    let reads: Vec<u64> = bench.cloud.edit(|world| {
         let calls = world.group_calls.iter().filter(|call| call.1.contains(&g("g5")));
         calls.map(|call| (call.0 - start).as_secs()).collect()
     });
-    assert!(looks.starts_with(&[2, 4, 8, 16]), "{looks:?}");
-    assert!(looks.len() <= 9, "{looks:?}");
+    assert!(reads.starts_with(&[2, 4, 8, 16]), "{reads:?}");
+    assert!(reads.len() <= 9, "{reads:?}");
     assert!(bench.group_calls() <= 15, "the quiet groups travel along: {} calls", bench.group_calls());
     bench.observer.pace(&g("g5"), Pace::Quiet);
     bench.cloud.edit(|world| world.group_calls.clear());
@@ -83,7 +83,7 @@ async fn an_active_group_is_looked_at_after_2_4_8_then_every_10_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_look_after_a_change_of_ours_comes_soon_and_wakes_even_if_nothing_changed() {
+async fn a_read_after_our_own_change_comes_soon_and_wakes_even_if_nothing_changed() {
     let mut bench = Bench::of(3).await;
     let changed = bench.clock.now();
     bench.observer.invalidate(&g("g1"), changed);
@@ -97,22 +97,22 @@ async fn a_look_after_a_change_of_ours_comes_soon_and_wakes_even_if_nothing_chan
 }
 
 #[tokio::test(start_paused = true)]
-async fn looks_asked_for_by_many_pools_share_their_calls() {
+async fn reads_requested_by_many_pools_share_their_calls() {
     let bench = Bench::of(100).await;
     for at in 0..100 {
         bench.observer.invalidate(&g(&format!("g{at}")), bench.clock.now());
         sleep(Duration::from_millis(20)).await;
     }
     seconds(2).await;
-    assert!(bench.group_calls() <= 13, "{} calls for 100 looks asked for within 2 s", bench.group_calls());
+    assert!(bench.group_calls() <= 13, "{} calls for 100 reads requested within 2 s", bench.group_calls());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_look_in_flight_does_not_count_as_the_one_asked_for() {
+async fn a_read_in_flight_does_not_count_as_the_requested_one() {
     let mut bench = Bench::of(1).await;
     bench.cloud.edit(|world| world.latency = Duration::from_secs(5));
     bench.observer.pace(&g("g0"), Pace::Active);
-    seconds(3).await; // the look is on its way
+    seconds(3).await; // the read is on its way
     let changed = bench.clock.now();
     bench.observer.invalidate(&g("g0"), changed);
     bench.wakes.next().await.unwrap();
@@ -120,7 +120,7 @@ async fn a_look_in_flight_does_not_count_as_the_one_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_forgotten_group_costs_nothing_and_says_nothing() {
+async fn an_unwatched_group_costs_no_call_and_wakes_nothing() {
     let mut bench = Bench::of(2).await;
     bench.observer.forget(&g("g0"));
     bench.observer.forget(&g("g1"));
@@ -145,7 +145,7 @@ async fn a_wall_clock_that_is_set_back_hides_nothing() {
         assert!(bench.woken().contains(&g("g1")), "after a step of {step} s");
         assert!(bench.group_calls() > before);
         let view = bench.observer.view(&g("g1")).unwrap();
-        assert!(view.at <= bench.clock.now(), "the view tells its time by the clock as it is");
+        assert!(view.at <= bench.clock.now(), "the view's time is of the clock as it is");
         assert_eq!(bench.observer.unseen_since(&g("g1")), None);
     }
     bench.observer.invalidate(&g("g1"), bench.clock.now());

@@ -1,4 +1,4 @@
-//! The observer against a scripted cloud, in paused time: what it costs, what it sees, whom it wakes.
+//! The observer against a scripted cloud, in paused time: what it costs, what it sees, which groups it wakes.
 
 mod anything;
 mod details;
@@ -49,7 +49,7 @@ impl Bench {
         bench
     }
 
-    /// An observer of so many groups that exist, called `g0`, `g1`, …, which has looked at all of them once.
+    /// An observer of this many groups that exist, called `g0`, `g1`, …, which has read all of them once.
     async fn of(groups: usize) -> Self {
         let cloud = Scripted::default();
         for at in 0..groups {
@@ -67,7 +67,7 @@ impl Bench {
         }
         let mut bench = Self { cloud, observer, wakes, clock, wall, driver };
         seconds(1).await;
-        assert_eq!(bench.woken().len(), groups, "the first look at a group is news");
+        assert_eq!(bench.woken().len(), groups, "the first read of a group is news");
         bench.cloud.edit(|world| {
             world.group_calls.clear();
             world.template_calls.clear();
@@ -75,7 +75,7 @@ impl Bench {
         bench
     }
 
-    /// Starts what names the groups that nobody has seen for too long.
+    /// Starts what names the groups that have not been observed for too long.
     fn guarded(&self) -> JoinHandle<()> {
         let observer = Arc::clone(&self.observer);
         tokio::spawn(async move { observer.guard().await })

@@ -19,13 +19,14 @@ impl Clusters {
                 || network.is_some_and(|network| network.id.is_some()))
     }
 
-    /// Id of the network of a FooCluster: once anything of it is recorded that counts more than the annotation, which anybody can change.
+    /// Id of the network of a FooCluster: once anything of it is recorded that counts more than the annotation, which
+    /// any user can change.
     fn network_id(&self, cluster: &FooCluster) -> Option<String> {
         let recorded = self.networks.network(cluster).filter(has_begun).and_then(|network| network.id);
         recorded.or_else(|| cluster.annotations().get(NETWORK_ID_ANNOTATION).cloned())
     }
 
-    /// A copy of a FooCluster that was made with its annotations names the network of the other one.
+    /// A copy of a FooCluster that was created with its annotations names the network of the other one.
     pub(in crate::cluster) fn is_alone(&self, cluster: &FooCluster) -> Result<(), Blocked> {
         let Some(id) = self.network_id(cluster) else {
             return Ok(());
@@ -65,7 +66,7 @@ impl Clusters {
     }
 }
 
-/// Those that say whose the network is.
+/// Those that show the owner of the network.
 pub(super) fn annotations<'a>(
     api: &'a Api<FooCluster>,
     cluster: &'a FooCluster,

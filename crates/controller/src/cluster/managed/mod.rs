@@ -8,9 +8,9 @@ mod pass;
 mod shown;
 mod workload;
 
-use super::clusters::{Clusters, LOOK_AGAIN};
-use super::network_state::{NetworkState, looks};
-use super::status::{Found, Said};
+use super::clusters::{Clusters, READ_AGAIN};
+use super::network_state::{NetworkState, reads};
+use super::status::{Found, Published};
 use crate::apply::{self, Written};
 use crate::calls::{self, Ended, Goal, Progress};
 use crate::clouds::CloudRegion;
@@ -45,7 +45,7 @@ impl Clusters {
         };
         let (began, mut progress) = (self.context.clock.now(), Progress::begin(&self.context));
         self.keep_id(api, cluster, goal, &mut state).await?;
-        match looks::zones(&region.networks).await {
+        match reads::zones(&region.networks).await {
             Ok(zones) => state.zones = zones,
             Err(error) if state.zones.is_empty() => {
                 let blocked = Blocked::new(error.kind.into(), error.to_string());
@@ -57,15 +57,15 @@ impl Clusters {
             return self.is_blocked(api, cluster, goal, blocked).await;
         }
         let account = region.account().await.ok().map(str::to_owned);
-        // Those of an earlier pass tell nothing about the account of now.
+        // Those of an earlier pass may be of another account.
         state.quotas = None;
         let period = self.context.settings.network_period;
-        progress.trouble = looks::renew(&state.kinds, &region.networks, period).await;
+        progress.failure = reads::renew(&state.kinds, &region.networks, period).await;
         let pass = Pass {
             clusters: self,
             api,
             managed,
-            pass: calls::Pass {
+            scope: calls::Pass {
                 context: &self.context,
                 object: cluster,
                 own: &self.own,
@@ -102,7 +102,7 @@ impl Clusters {
         Ok(region)
     }
 
-    /// Says why nothing can be done.
+    /// Reports why nothing can be done.
     async fn is_blocked(
         &self,
         api: &Api<FooCluster>,
@@ -112,9 +112,9 @@ impl Clusters {
     ) -> Result<Ended, apply::Error> {
         let found = Found::Blocked(blocked.clone());
         let deleting = (goal == Goal::Delete).then_some(blocked);
-        let said = Said { deleting, ..Said::of(super::status::credentials(&found, None)) };
-        let written = self.publish(api, cluster, &found, said).await?;
-        Ok(Ended { worked: written == Written::Yes, after: LOOK_AGAIN, gone: false })
+        let published = Published { deleting, ..Published::of(super::status::credentials(&found, None)) };
+        let written = self.publish(api, cluster, &found, published).await?;
+        Ok(Ended { worked: written == Written::Yes, after: READ_AGAIN, gone: false })
     }
 
     /// `<namespace>/<name>` of the Cluster, as tags have it.

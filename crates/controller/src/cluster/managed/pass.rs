@@ -6,10 +6,10 @@ use super::identity;
 use super::shown::{self, View};
 use super::workload;
 use crate::apply::{self, Written};
-use crate::calls::{self, Driver, Ended, GO_ON, Goal, LOOK_SOON, Progress, ReadOnly, Sent, Turn, Warned};
+use crate::calls::{self, CONTINUE, Driver, Ended, Goal, Progress, READ_SOON, ReadOnly, Sent, Turn, Warned};
 use crate::cluster::clusters::Clusters;
-use crate::cluster::network_state::{NetworkState, looks};
-use crate::cluster::status::{Found, Said, credentials};
+use crate::cluster::network_state::{NetworkState, reads};
+use crate::cluster::status::{Found, Published, credentials};
 use crate::labels::Controller;
 use foo_api::cluster::ManagedNetwork;
 use foo_api::{FooCluster, conditions};
@@ -31,8 +31,8 @@ pub(super) struct Pass<'a> {
     pub(super) clusters: &'a Clusters,
     pub(super) api: &'a Api<FooCluster>,
     pub(super) managed: &'a ManagedNetwork,
-    pub(super) pass: calls::Pass<'a, FooCluster>,
-    /// Looks that were taken; none is taken twice.
+    pub(super) scope: calls::Pass<'a, FooCluster>,
+    /// Reads that were taken; none is taken twice.
     pub(super) taken: BTreeSet<LookRequest>,
     /// When it began.
     pub(super) began: Timestamp,
@@ -62,11 +62,11 @@ impl Driver for Pass<'_> {
     const READ_ONLY: ReadOnly = ReadOnly::Remembered;
 
     fn pass(&self) -> &calls::Pass<'_, FooCluster> {
-        &self.pass
+        &self.scope
     }
 
     fn is_left_alone(&self, newest: &FooCluster) -> bool {
-        self.clusters.is_left_alone(newest, self.pass.goal)
+        self.clusters.is_left_alone(newest, self.scope.goal)
     }
 
     fn progress(&mut self) -> &mut Progress {
@@ -82,11 +82,11 @@ impl Driver for Pass<'_> {
     }
 
     fn observed(&self, state: &NetworkState, now: Timestamp) -> Observed {
-        state.observed(&self.pass.region.networks, &self.clusters.tagged_cluster(self.pass.object), now)
+        state.observed(&self.scope.region.networks, &self.clusters.tagged_cluster(self.scope.object), now)
     }
 
     fn desired(&self, observed: &Observed, state: &NetworkState) -> Result<Desired, Blocked> {
-        let (clusters, cluster) = (self.clusters, self.pass.object);
+        let (clusters, cluster) = (self.clusters, self.scope.object);
         let status = clusters.networks.network(cluster);
         let namespace = cluster.namespace().unwrap_or_default();
         let name = clusters.name_of_cluster(cluster);
@@ -100,20 +100,20 @@ impl Driver for Pass<'_> {
             region: &cluster.spec.region,
             installation: &clusters.installation,
             adopt_from: cluster.annotations().get(ADOPT_FROM_ANNOTATION).map(String::as_str),
-            account: self.pass.account.as_deref(),
+            account: self.scope.account.as_deref(),
             zones: &state.zones,
             seen: &observed.tagged.parts,
             status: status.as_ref(),
             vpc: vpc.as_ref().and_then(|vpc| observed.by_id.parts.vpcs.get(vpc)),
-            vpc_subnets: vpc.as_ref().and_then(|vpc| observed.in_vpc.get(vpc)).map(|look| &look.parts),
-            being_deleted: self.pass.goal == Goal::Delete,
+            vpc_subnets: vpc.as_ref().and_then(|vpc| observed.in_vpc.get(vpc)).map(|read| &read.parts),
+            being_deleted: self.scope.goal == Goal::Delete,
             // A pass over what is paused does not come as far as this.
             paused: false,
         };
         desired::desired(self.managed, &known)
     }
 
-    /// Looks again at the user's VPC and its subnets, if their ranges keep the network from being planned: they may be
+    /// Reads the user's VPC and its subnets again, if their ranges keep the network from being planned: they may be
     /// others by now, and without a plan nothing asks for them. Once in a pass.
     async fn read_again(
         &mut self,
@@ -126,7 +126,7 @@ impl Driver for Pass<'_> {
             return false;
         }
         let Some(vpc) = self.managed.vpc_id.as_deref().map(VpcId::new) else { return false };
-        let subnets = observed.in_vpc.get(&vpc).and_then(|look| look.begun.get(&Kind::Subnet));
+        let subnets = observed.in_vpc.get(&vpc).and_then(|read| read.begun.get(&Kind::Subnet));
         let itself = observed.by_id.begun.get(&Kind::Vpc).and_then(|begun| begun.get(vpc.as_str()));
         let looks = [
             (Kind::Vpc, Scope::Ids([vpc.to_string()].into()), itself),
@@ -140,12 +140,12 @@ impl Driver for Pass<'_> {
             return false;
         }
         state.in_view.add(&requests, now);
-        self.look(&requests).await;
-        self.progress.trouble.is_none()
+        self.read(&requests).await;
+        self.progress.failure.is_none()
     }
 
     async fn blocked(&mut self, blocked: Blocked, _state: &mut NetworkState) -> Result<Ended, apply::Error> {
-        self.clusters.is_blocked(self.api, self.pass.object, self.pass.goal, blocked).await
+        self.clusters.is_blocked(self.api, self.scope.object, self.scope.goal, blocked).await
     }
 
     fn notes(&self, plan: &Plan, state: &mut NetworkState, now: Timestamp) {
@@ -154,7 +154,7 @@ impl Driver for Pass<'_> {
 
     fn due(&self, plan: &Plan, now: Timestamp) -> Option<Reads> {
         let quotas = plan.report.wants_quotas && !self.knows_quotas;
-        let mut looks = looks::due(&plan.report, &self.pass.region.networks, now);
+        let mut looks = reads::due(&plan.report, &self.scope.region.networks, now);
         looks.retain(|request| !self.taken.contains(request));
         (quotas || !looks.is_empty()).then_some(Reads { looks, quotas })
     }
@@ -162,10 +162,10 @@ impl Driver for Pass<'_> {
     async fn take(&mut self, reads: Reads, state: &mut NetworkState, _now: Timestamp) {
         if reads.quotas {
             self.knows_quotas = true;
-            state.quotas = Some(looks::quotas(&self.pass.region.networks).await);
+            state.quotas = Some(reads::quotas(&self.scope.region.networks).await);
         }
         if !reads.looks.is_empty() {
-            self.look(&reads.looks).await;
+            self.read(&reads.looks).await;
             self.taken.extend(reads.looks);
         }
     }
@@ -175,23 +175,24 @@ impl Driver for Pass<'_> {
         turn: &Turn<'_, Network>,
         state: &mut NetworkState,
     ) -> Result<(), apply::Error> {
-        let (clusters, trouble) = (self.clusters, self.progress.trouble.clone());
-        let deleting = (self.pass.goal == Goal::Delete).then(|| shown::deleting(turn.plan, trouble.as_ref()));
+        let (clusters, failure) = (self.clusters, self.progress.failure.clone());
+        let deleting =
+            (self.scope.goal == Goal::Delete).then(|| shown::deleting(turn.plan, failure.as_ref()));
         let shown = shown::shown(
             &View {
                 desired: turn.desired,
                 observed: turn.observed,
                 plan: turn.plan,
                 zones: &state.zones,
-                before: clusters.networks.network(self.pass.object),
+                before: clusters.networks.network(self.scope.object),
                 clock: clusters.context.kubernetes_clock.found().difference,
             },
-            trouble,
+            failure,
         );
         let found = Found::Managed(Box::new(shown));
-        let refusal = self.pass.region.observer.refusal().map(|(_, error)| error);
-        let said = Said { deleting, ..Said::of(credentials(&found, refusal.as_ref())) };
-        let written = clusters.publish(self.api, self.pass.object, &found, said).await?;
+        let refusal = self.scope.region.observer.refusal().map(|(_, error)| error);
+        let published = Published { deleting, ..Published::of(credentials(&found, refusal.as_ref())) };
+        let written = clusters.publish(self.api, self.scope.object, &found, published).await?;
         self.progress.worked |= written == Written::Yes;
         Ok(())
     }
@@ -216,7 +217,7 @@ impl Driver for Pass<'_> {
     }
 
     fn events(&self, sent: &[Sent<Action>]) -> Vec<(EventReason, String)> {
-        let was_ready = self.pass.object.status.as_ref().is_some_and(|status| status.ready == Some(true));
+        let was_ready = self.scope.object.status.as_ref().is_some_and(|status| status.ready == Some(true));
         act::events(sent, was_ready)
     }
 
@@ -227,7 +228,7 @@ impl Driver for Pass<'_> {
     async fn forget_adoption(&self, turn: &Turn<'_, Network>) -> Result<(), kube::Error> {
         let installations = foo_network::installations(turn.desired, turn.observed);
         if installations.len() == 1 && installations.contains(&*self.clusters.installation) {
-            identity::annotations(self.api, self.pass.object).forget_adoption().await?;
+            identity::annotations(self.api, self.scope.object).forget_adoption().await?;
         }
         Ok(())
     }
@@ -235,32 +236,36 @@ impl Driver for Pass<'_> {
     fn timers(&self, turn: &Turn<'_, Network>, state: &NetworkState) -> Vec<Duration> {
         let Turn { plan, now, .. } = *turn;
         let period = self.clusters.context.settings.network_period;
-        // What could not be looked at is overdue, and an immediate retry would not help.
-        let looks = match &self.progress.trouble {
-            Some(_) => Some(LOOK_SOON),
-            None => looks::renewal(&state.kinds, &self.pass.region.networks, period, now),
+        // What could not be read is overdue, and an immediate retry would not help.
+        let looks = match &self.progress.failure {
+            Some(_) => Some(READ_SOON),
+            None => reads::renewal(&state.kinds, &self.scope.region.networks, period, now),
         };
-        // A pass that gave way did not take the looks of its last plan: no timer brings them.
-        let rest = (!plan.actions.is_empty() || self.due(plan, now).is_some()).then_some(GO_ON);
+        // A pass that gave way did not take the reads of its last plan: no timer brings them.
+        let rest = (!plan.actions.is_empty() || self.due(plan, now).is_some()).then_some(CONTINUE);
         let again = plan.report.again_at.map(|at| now.until(at));
         let name = state.kubernetes_cluster.is_none().then_some(workload::ASK_AGAIN);
-        [again, looks::next(&plan.report, now), looks, rest, name].into_iter().flatten().collect()
+        [again, reads::next(&plan.report, now), looks, rest, name].into_iter().flatten().collect()
     }
 }
 
 impl Pass<'_> {
-    /// An event when `NetworkReady` says for the first time that another management cluster has a network for a Cluster of this name.
+    /// An event when `NetworkReady` reports for the first time that another management cluster has a network for a
+    /// Cluster of this name.
     async fn warn_of_namesake(&self, plan: &Plan, state: &mut NetworkState) {
         let kind: &'static str = ConditionKind::NetworkReady.into();
-        let before = self.cluster.status.as_ref().map(|it| it.conditions.as_slice()).unwrap_or_default();
+        let before = self.scope.object.status.as_ref().map(|it| it.conditions.as_slice()).unwrap_or_default();
         let is_known = conditions::find(before, kind).is_some_and(|it| it.message.contains(NAMESAKE));
         if plan.report.namesake && !is_known {
-            state.warned.warn(self.context(), self.cluster, EventReason::NetworkElsewhere, NAMESAKE).await;
+            state
+                .warned
+                .warn(&self.clusters.context, self.scope.object, EventReason::NetworkElsewhere, NAMESAKE)
+                .await;
         }
     }
 
-    async fn look(&mut self, requests: &[LookRequest]) {
-        let trouble = looks::take(requests, &self.pass.region.networks).await;
-        self.progress.trouble = trouble.or_else(|| self.progress.trouble.take());
+    async fn read(&mut self, requests: &[LookRequest]) {
+        let failure = reads::take(requests, &self.scope.region.networks).await;
+        self.progress.failure = failure.or_else(|| self.progress.failure.take());
     }
 }

@@ -1,4 +1,5 @@
-//! What a plan shows of its network: the part of the FooCluster's status that pools and Cluster API read, and the conditions.
+//! What a plan shows of its network: the part of the FooCluster's status that pools and Cluster API read, and the
+//! conditions.
 
 #[cfg(test)]
 mod tests;
@@ -22,14 +23,14 @@ pub(super) struct View<'a> {
     pub(super) observed: &'a Observed,
     pub(super) plan: &'a Plan,
     pub(super) zones: &'a BTreeMap<Zone, ZoneInfo>,
-    /// What the status said before the plan.
+    /// The status before the plan.
     pub(super) before: Option<NetworkStatus>,
     /// How far the manager's clock is from the API server's.
     pub(super) clock: Difference<Kubernetes>,
 }
 
 /// What a plan shows.
-pub(super) fn shown(view: &View<'_>, trouble: Option<CloudError>) -> Shown {
+pub(super) fn shown(view: &View<'_>, failure: Option<CloudError>) -> Shown {
     let View { desired, plan, .. } = *view;
     let subnets = subnets(view);
     let failure_domains = failure_domains(&subnets, view.zones);
@@ -46,8 +47,8 @@ pub(super) fn shown(view: &View<'_>, trouble: Option<CloudError>) -> Shown {
     };
     let of = |kind: ConditionKind| plan.report.conditions.iter().find(move |it| it.kind == kind);
     let mut ready = of(ConditionKind::NetworkReady).map_or_else(not_yet, condition);
-    if let Some(error) = trouble.as_ref().filter(|_| ready.status != "True") {
-        // What was planned rests on looks that could not be taken.
+    if let Some(error) = failure.as_ref().filter(|_| ready.status != "True") {
+        // What was planned depends on reads that failed.
         ready = NewCondition {
             kind: ready.kind,
             status: "False",
@@ -56,18 +57,18 @@ pub(super) fn shown(view: &View<'_>, trouble: Option<CloudError>) -> Shown {
         };
     }
     let areas = plan.report.conditions.iter().filter(|it| is_area(it.kind)).map(condition).collect();
-    Shown { network, failure_domains, ready, areas, trouble }
+    Shown { network, failure_domains, ready, areas, failure }
 }
 
 /// What the deletion waits for.
-pub(super) fn deleting(plan: &Plan, trouble: Option<&CloudError>) -> Blocked {
-    if let Some(error) = trouble {
+pub(super) fn deleting(plan: &Plan, failure: Option<&CloudError>) -> Blocked {
+    if let Some(error) = failure {
         return Blocked::new(error.kind.into(), error.to_string());
     }
-    let said = plan.report.conditions.iter().find(|it| it.kind == ConditionKind::Deleting);
-    said.map_or_else(
+    let condition = plan.report.conditions.iter().find(|it| it.kind == ConditionKind::Deleting);
+    condition.map_or_else(
         || Blocked::new(Reason::Deleting, "the network is being deleted"),
-        |said| Blocked::new(said.reason, said.message.as_str()),
+        |condition| Blocked::new(condition.reason, condition.message.as_str()),
     )
 }
 
@@ -93,9 +94,9 @@ fn is_area(kind: ConditionKind) -> bool {
     }
 }
 
-fn condition(said: &foo_network::report::Condition) -> NewCondition {
-    let kind: &'static str = said.kind.into();
-    let status = match said.status {
+fn condition(published: &foo_network::report::Condition) -> NewCondition {
+    let kind: &'static str = published.kind.into();
+    let status = match published.status {
         Status::True => "True",
         Status::False => "False",
         Status::Unknown => "Unknown",
@@ -103,8 +104,8 @@ fn condition(said: &foo_network::report::Condition) -> NewCondition {
     NewCondition {
         kind: kind.to_owned(),
         status,
-        reason: said.reason.as_str().to_owned(),
-        message: said.message.clone(),
+        reason: published.reason.as_str().to_owned(),
+        message: published.message.clone(),
     }
 }
 
@@ -114,7 +115,7 @@ struct Usable<'a> {
     status: SubnetStatus,
 }
 
-/// The subnets that instances can be launched into, by id. One that they could once stays, whatever somebody did to its
+/// The subnets that instances can be launched into, by id. One that they could once stays, whatever a user did to its
 /// routes since: pools would move otherwise.
 fn subnets<'a>(view: &View<'a>) -> Vec<Usable<'a>> {
     let View { desired, observed, plan, ref before, .. } = *view;
@@ -155,8 +156,8 @@ fn status(subnet: &DesiredSubnet, id: String, observed: &Observed) -> SubnetStat
     }
 }
 
-/// The security groups that every node gets. While one of them is missing, those that were shown before: without it every node
-/// would be replaced.
+/// The security groups that every node gets. While one of them is missing, those that were shown before: without it
+/// every node would be replaced.
 fn node_groups(view: &View<'_>) -> Vec<String> {
     let of_nodes = view.desired.security_groups.iter().filter(|group| group.is_for_nodes);
     let id_of = |name: &str| {
@@ -170,8 +171,8 @@ fn node_groups(view: &View<'_>) -> Vec<String> {
     }
 }
 
-/// The ranges that the VPC has or is about to have, the first one first; those that were shown before until a look shows the
-/// VPC.
+/// The ranges that the VPC has or is about to have, the first one first; those that were shown before until a read
+/// shows the VPC.
 fn cidrs(view: &View<'_>) -> Vec<String> {
     let id = view.plan.report.vpc.as_ref();
     let parts = [&view.observed.tagged.parts, &view.observed.by_id.parts];

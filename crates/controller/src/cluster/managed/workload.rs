@@ -13,11 +13,13 @@ use std::time::Duration;
 pub(super) const ASK_AGAIN: Duration = Duration::from_secs(30);
 
 impl Clusters {
-    /// Learns that name, unless this process knows it. The FooControlPlane goes before the network, so that the status keeps the name.
+    /// Learns that name, unless this process knows it. The FooControlPlane is deleted before the network, so that the
+    /// status keeps the name.
     ///
     /// # Errors
     ///
-    /// The network is being deleted, and whether there is a name cannot be learned: without it left-overs would be overlooked.
+    /// The network is being deleted, and whether there is a name cannot be learned: without it left-overs would be
+    /// overlooked.
     pub(super) async fn learn_name(
         &self,
         cluster: &FooCluster,
@@ -51,8 +53,8 @@ impl Clusters {
         Ok(())
     }
 
-    /// The name that former versions of the provider went by. It counts for a network that is deleted without anything having been
-    /// recorded: then they created it, or nothing was ever launched into it.
+    /// The name that former versions of the provider used. It counts for a network that is deleted without anything
+    /// having been recorded: then they created it, or nothing was ever launched into it.
     fn former_name(&self, cluster: &FooCluster, goal: Goal) -> Option<String> {
         (goal == Goal::Delete).then(|| self.name_of_cluster(cluster))
     }

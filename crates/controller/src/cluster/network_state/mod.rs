@@ -1,6 +1,7 @@
-//! What is remembered of each managed network between passes. All of it can be lost at any time: status and tags suffice.
+//! What is remembered of each managed network between passes. All of it can be lost at any time: status and tags
+//! suffice.
 
-pub(super) mod looks;
+pub(super) mod reads;
 pub(super) mod record;
 
 use crate::calls::Warned;
@@ -9,7 +10,7 @@ use crate::calls::state::{States, lock};
 use foo_api::FooCluster;
 use foo_api::cluster::NetworkStatus;
 use foo_calls::Process;
-use foo_cloud::NetworkLooks;
+use foo_cloud::NetworkReads;
 use foo_model::names::NETWORK_ID_ANNOTATION;
 use foo_model::network::{Kind, Quotas, ZoneInfo};
 use foo_model::{Difference, Kubernetes, Timestamp, Zone};
@@ -18,7 +19,7 @@ use foo_network::report::Owner;
 use foo_network::{Network, Observed, Plan};
 use kube::ResourceExt;
 use kube_runtime::reflector::{ObjectRef, Store};
-use looks::InView;
+use reads::InView;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
@@ -42,7 +43,7 @@ pub(super) struct NetworkState {
 }
 
 impl NetworkState {
-    /// What this process knows of the FooCluster when it sees it first: what the status says.
+    /// What this process knows of the FooCluster when it sees it first: what the status reports.
     pub(super) fn first(cluster: &FooCluster, clock: Difference<Kubernetes>) -> Self {
         let status = cluster.status.as_ref().and_then(|status| status.network.as_ref());
         let recorded = status.filter(|network| has_begun(network)).and_then(|network| network.id.clone());
@@ -54,28 +55,30 @@ impl NetworkState {
         }
     }
 
-    /// What the next plan goes by.
-    pub(super) fn observed(&self, looks: &NetworkLooks, cluster: &str, now: Timestamp) -> Observed {
-        let mut observed = self.in_view.observed(looks, (&self.identity.id, cluster), now);
+    /// The input of the next plan.
+    pub(super) fn observed(&self, reads: &NetworkReads, cluster: &str, now: Timestamp) -> Observed {
+        let mut observed = self.in_view.observed(reads, (&self.identity.id, cluster), now);
         observed.zones = Some(self.zones.clone());
         observed.quotas.clone_from(&self.quotas);
         observed
     }
 
-    /// What is looked at from now on, by what a plan says.
+    /// What is read from now on, according to a plan.
     pub(super) fn sees(&mut self, plan: &Plan, now: Timestamp) {
         self.in_view.add(&plan.report.looks, now);
-        let ours = plan.report.resources.iter().filter(|it| it.owner == Owner::Network);
-        self.kinds = ours.map(|it| it.role.kind()).collect();
+        let own = plan.report.resources.iter().filter(|it| it.owner == Owner::Network);
+        self.kinds = own.map(|it| it.role.kind()).collect();
         self.in_view.keep(&self.kinds, now);
     }
 
-    /// Whether it is of this very object, and not of another one that had its name, nor of the same one with another id.
+    /// Whether it is of this very object, and not of another one that had its name, nor of the same one with another
+    /// id.
     pub(super) fn is_of(&self, cluster: &FooCluster) -> bool {
         self.identity.is_of(cluster) && !self.has_another_id(cluster)
     }
 
-    /// Whether a user gave the FooCluster the id of a network that exists (a restore). Once anything was created for it, it keeps its id.
+    /// Whether a user gave the FooCluster the id of a network that exists (a restore). Once anything was created for
+    /// it, it keeps its id.
     fn has_another_id(&self, cluster: &FooCluster) -> bool {
         let record = &self.process.record;
         let has_nothing = record.parts.is_empty() && !record.intents.values().any(is_decided);
@@ -123,7 +126,7 @@ impl Networks {
         lock(&self.written).insert(ObjectRef::from_obj(cluster), newest);
     }
 
-    /// Nothing is remembered of FooClusters that are gone.
+    /// Nothing is remembered of deleted FooClusters.
     pub(super) fn forget_vanished(&self, there: &Store<FooCluster>) {
         self.states.forget_vanished(there);
         lock(&self.written).retain(|key, _| there.get(key).is_some());

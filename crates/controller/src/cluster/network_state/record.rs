@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What the API server takes in one message.
 const LONGEST_MESSAGE: usize = 1024;
-/// The state of a part whose deletion is about to be sent or was sent: after a crash it is expected to be gone.
+/// The state of a part whose deletion is about to be sent or was sent: after a crash it is expected to be deleted.
 const DELETING: &str = "Deleting";
 /// The state of a role that is no longer requested and has no part any more: only how often there was one is known.
 const DELETED: &str = "Deleted";
 
-/// The record that a status holds. What another version of the provider wrote into it and this one cannot read is left out:
-/// tags and looks say the same.
+/// The record in a status. What another version of the provider wrote into it and this one cannot read is left out:
+/// tags and reads show the same.
 pub(in crate::cluster) fn read(status: &NetworkStatus, clock: Clock) -> Recorded {
     let mut record = Recorded { tag_keys: status.tag_keys.iter().cloned().collect(), ..Recorded::default() };
     for resource in &status.resources {
@@ -46,8 +46,8 @@ pub(in crate::cluster) fn read(status: &NetworkStatus, clock: Clock) -> Recorded
     record
 }
 
-/// The resources that a status shows: all that is recorded or reported, by role. How often a role had a part is recorded for
-/// longer than it is requested only if the next creation needs it.
+/// The resources that a status shows: all that is recorded or reported, by role. How often a role had a part is
+/// recorded for longer than it is requested only if the next creation needs it.
 pub(in crate::cluster) fn resources(
     record: &Recorded,
     reported: &[Resource],
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_read_as_it_was_written_whatever_the_report_says() {
+    fn a_record_is_read_as_it_was_written_whatever_the_status_contains() {
         let record = record();
         assert_eq!(read(&written(&record, &[]), Clock::default()), record);
         let reported = Resource {
@@ -186,7 +186,7 @@ mod tests {
 
     /// Parts that wait for others to go first are not taken for deleted ones.
     #[test]
-    fn a_deletion_that_is_sent_is_told_from_one_that_waits() {
+    fn a_sent_deletion_differs_from_a_waiting_one() {
         let mut record = record();
         record.parts.get_mut(&Role::Vpc).unwrap().deletion = Deletion::Sent;
         let status = written(&record, &[]);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ipv6_range_of_the_vpc_is_there_though_nobody_reports_it() {
+    fn the_ipv6_range_of_the_vpc_is_recorded_although_no_status_has_it() {
         let mut record = record();
         let part = record.parts.get(&Role::Vpc).unwrap().clone();
         record.parts.insert(Role::VpcIpv6, part);
@@ -218,9 +218,9 @@ mod tests {
         assert_eq!((range.state.as_str(), range.id.is_some()), ("Ready", true));
     }
 
-    /// The user's VPC is shown, and is none of the parts that we look after.
+    /// The user's VPC is shown, and is none of the parts that we reconcile.
     #[test]
-    fn what_is_the_users_is_shown_and_not_recorded() {
+    fn parts_of_the_user_are_reported_and_not_recorded() {
         let reported = Resource {
             role: Role::Vpc,
             id: Some("vpc-9".to_owned()),

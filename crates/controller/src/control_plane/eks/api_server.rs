@@ -1,5 +1,6 @@
-//! What the controller does at the API server of an EKS cluster: it makes the endpoint known, and uses the kubeconfig's own credentials
-//! there. EKS lists access entries and policies before API servers know them, so that only such a try tells whether they work.
+//! What the controller does at the API server of an EKS cluster: it publishes the endpoint, and uses the kubeconfig's
+//! own credentials there. EKS lists access entries and policies before API servers know them, so that only such a
+//! request shows whether they work.
 
 use super::control_planes::EksControlPlanes;
 use super::kubeconfig::{Kept, Server, renewal};
@@ -7,7 +8,7 @@ use super::state::{AskedApiServer, EksState};
 use crate::apply;
 use crate::clouds::CloudRegion;
 use crate::control_plane::pace::{TRY_AGAIN, healthy_period};
-use crate::kubeconfig::{self, Trouble, Usable};
+use crate::kubeconfig::{self, Problem, Usable};
 use foo_api::FooControlPlane;
 use foo_api::names::managers;
 use foo_model::{Blocked, Reason, Timestamp};
@@ -15,13 +16,13 @@ use kube::ResourceExt;
 use serde_json::json;
 use std::time::Duration;
 
-/// Retry interval before the API server answered for the first time: Cluster API and the nodes wait for that.
+/// Retry interval before the API server responded for the first time: Cluster API and the nodes wait for that.
 const FIRST: Duration = Duration::from_secs(5);
 
-fn blocked(trouble: Trouble) -> Blocked {
-    match trouble {
-        Trouble::Unreachable(message) => Blocked::new(Reason::ApiServerUnreachable, message),
-        Trouble::Refused(message) => {
+fn blocked(failure: Problem) -> Blocked {
+    match failure {
+        Problem::Unreachable(message) => Blocked::new(Reason::ApiServerUnreachable, message),
+        Problem::Refused(message) => {
             let message =
                 format!("{message}: waiting for EKS to apply the manager's access entry and its policy");
             Blocked::new(Reason::WaitingForAccess, message)
@@ -35,14 +36,14 @@ pub(super) struct ApiServer {
     /// Whether the kubeconfigs are as they must be; `None`: there is no API server yet.
     pub(super) kubeconfig: Option<Result<(), Blocked>>,
     /// The version that it reports to credentials that work, or why they do not; `None`: it was not asked.
-    pub(super) answer: Option<Result<String, Blocked>>,
+    pub(super) version: Option<Result<String, Blocked>>,
     /// Whether anything was written.
     pub(super) worked: bool,
 }
 
 impl EksControlPlanes {
-    /// Keeps kubeconfigs and endpoint, and asks the API server if that is due. `server` is what EKS shows, `None` while it does not
-    /// answer.
+    /// Keeps kubeconfigs and endpoint, and asks the API server if that is due. `server` is what EKS shows, `None` while
+    /// it does not respond.
     pub(super) async fn keep_api_server(
         &self,
         control_plane: &FooControlPlane,
@@ -62,8 +63,8 @@ impl EksControlPlanes {
             apply::apply(&api, &name, managers::CONTROL_PLANE_ENDPOINT, spec).await?;
             worked = true;
         }
-        let answer = match &usable {
-            Some(usable) => Some(self.answer(usable, state).await),
+        let version = match &usable {
+            Some(usable) => Some(self.version(usable, state).await),
             None => wrong.clone().map(Err),
         };
         let kubeconfig = match (wrong, usable) {
@@ -71,10 +72,10 @@ impl EksControlPlanes {
             (None, Some(_)) => Some(Ok(())),
             (None, None) => None,
         };
-        Ok(ApiServer { kubeconfig, answer, worked })
+        Ok(ApiServer { kubeconfig, version, worked })
     }
 
-    /// The same while nobody may call AWS: Cluster API uses what there is until it ends.
+    /// The same while AWS may not be called: Cluster API uses what there is until it expires.
     pub(super) async fn watch_api_server(
         &self,
         control_plane: &FooControlPlane,
@@ -86,29 +87,29 @@ impl EksControlPlanes {
         };
         let message = format!("its token cannot be renewed: {}", blocked.message);
         let kubeconfig = Some(Err(Blocked::new(blocked.reason, message)));
-        let answer = Some(self.answer(&usable, state).await);
-        Ok(ApiServer { kubeconfig, answer, worked: false })
+        let version = Some(self.version(&usable, state).await);
+        Ok(ApiServer { kubeconfig, version, worked: false })
     }
 
-    /// The last answer to the credentials of this kubeconfig, or a new one if that is due.
-    async fn answer(&self, usable: &Usable, state: &mut EksState) -> Result<String, Blocked> {
+    /// The last response to the credentials of this kubeconfig, or a new one if that is due.
+    async fn version(&self, usable: &Usable, state: &mut EksState) -> Result<String, Blocked> {
         let now = self.context.clock.now();
         let is_due = self.next_request(state, now).is_none_or(|wait| wait.is_zero());
         let last = state.asked.as_ref().filter(|asked| !is_due && asked.kubeconfig == usable.text);
         if let Some(asked) = last {
-            return asked.answer.clone();
+            return asked.version.clone();
         }
-        let answer = kubeconfig::try_out(usable, &self.context.workloads).await.map_err(blocked);
-        state.process.record.initialized |= answer.is_ok();
+        let version = kubeconfig::try_out(usable, &self.context.workloads).await.map_err(blocked);
+        state.process.record.initialized |= version.is_ok();
         state.asked =
-            Some(AskedApiServer { at: now, kubeconfig: usable.text.clone(), answer: answer.clone() });
-        answer
+            Some(AskedApiServer { at: now, kubeconfig: usable.text.clone(), version: version.clone() });
+        version
     }
 
     /// How soon the API server is to be asked again; `None` if it never was.
     fn next_request(&self, state: &EksState, now: Timestamp) -> Option<Duration> {
         let asked = state.asked.as_ref()?;
-        let period = match &asked.answer {
+        let period = match &asked.version {
             Ok(_) => healthy_period(self.own.len(), self.context.settings.sync_period),
             Err(_) if state.process.record.initialized => TRY_AGAIN,
             Err(_) => FIRST,

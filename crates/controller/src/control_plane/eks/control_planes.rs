@@ -43,7 +43,7 @@ pub(super) struct Place {
     pub(super) region: String,
     /// The FooClusterIdentity that the FooCluster names.
     pub(super) identity: Option<String>,
-    /// The FooCluster; `None` if it is gone, and only the status tells the region.
+    /// The FooCluster; `None` if it does not exist, and only the status has the region.
     pub(super) foo_cluster: Option<Arc<FooCluster>>,
 }
 
@@ -62,7 +62,7 @@ impl EksControlPlanes {
         relations::owner(control_plane, &self.clusters)
     }
 
-    /// Name of the Cluster that this object belongs to, also when the Cluster is gone.
+    /// Name of the Cluster that this object belongs to, also when the Cluster is deleted.
     pub(super) fn name_of_cluster(&self, control_plane: &FooControlPlane) -> String {
         let labelled = || control_plane.labels().get(names::CLUSTER_NAME_LABEL).cloned();
         let owner = self.owner(control_plane).map(|owner| owner.name_any());
@@ -91,7 +91,7 @@ impl EksControlPlanes {
         }
     }
 
-    /// The FooCluster of the Cluster; of a Cluster that is gone the one with its label.
+    /// The FooCluster of the Cluster; of a deleted Cluster the one with its label.
     fn foo_cluster(&self, control_plane: &FooControlPlane) -> Option<Arc<FooCluster>> {
         let namespace = control_plane.namespace().unwrap_or_default();
         if let Some(owner) = self.owner(control_plane) {
@@ -124,7 +124,8 @@ impl EksControlPlanes {
         Some(CloudKey::of(&credentials, &place.region))
     }
 
-    /// The control plane's cloud, or why nobody may call AWS for it. It is let go when the control plane turns to another.
+    /// The control plane's cloud, or why AWS may not be called for it. It is released when the control plane uses
+    /// another.
     pub(super) async fn region(
         &self,
         control_plane: &FooControlPlane,
@@ -136,7 +137,7 @@ impl EksControlPlanes {
         let connected =
             connected.map_err(|error| Blocked::new(Reason::CredentialsInvalid, error.to_string()));
         let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
-        // Those that went without asking us.
+        // Those that were deleted without a pass.
         regions.retain(|key, _| self.own.get(key).is_some());
         match &connected {
             Ok(region) => drop(regions.insert(key, Arc::clone(region))),
@@ -145,8 +146,8 @@ impl EksControlPlanes {
         connected
     }
 
-    /// Whether nobody may do anything to the EKS cluster at present: the object is paused or was moved, or the goal is no longer the
-    /// same.
+    /// Whether the EKS cluster must not be changed at present: the object is paused or was moved, or the goal is no
+    /// longer the same.
     pub(super) fn is_left_alone(&self, control_plane: &FooControlPlane, goal: Goal) -> bool {
         let is_deleted = control_plane.metadata.deletion_timestamp.is_some();
         control_plane.annotations().contains_key(names::DELETE_FOR_MOVE_ANNOTATION)

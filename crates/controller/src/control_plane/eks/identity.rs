@@ -1,4 +1,5 @@
-//! Whose an EKS cluster is: the control plane's id on the FooControlPlane, rivals for one name, and which user or role AWS sees in this manager.
+//! Whose an EKS cluster is: the control plane's id on the FooControlPlane, rivals for one name, and which user or role
+//! AWS sees in this manager.
 
 use super::control_planes::{EksControlPlanes, Place, arn};
 use super::state::EksState;
@@ -20,7 +21,7 @@ use std::time::Duration;
 
 /// The role of a session hardly ever changes.
 const ROLE: Freshness = Freshness::Within(Duration::from_hours(1));
-/// How long AWS has to say who calls for another FooControlPlane.
+/// How long AWS has to return the caller for another FooControlPlane.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl EksControlPlanes {
@@ -31,8 +32,9 @@ impl EksControlPlanes {
         annotated || state.identity.id_written || record.arn.is_some() || record.creating_since.is_some()
     }
 
-    /// Whether the EKS cluster may have its name: its identity allows it, and no other FooControlPlane with the same credentials, in
-    /// whatever region, or with the same id has it. Of two, the one that has a cluster keeps the name, otherwise the older one.
+    /// Whether the EKS cluster may have its name: its identity allows it, and no other FooControlPlane with the same
+    /// credentials, in whatever region, or with the same id has it. Of two, the one that has a cluster keeps the name,
+    /// otherwise the older one.
     pub(super) fn may_have_its_name(
         &self,
         control_plane: &FooControlPlane,
@@ -60,12 +62,13 @@ impl EksControlPlanes {
         limits.control_plane_name(&name)
     }
 
-    /// The same for other credentials of the same user or role: a token says for which name it is, and not for which region or account,
-    /// so that one for either cluster would be good for both. As long as it is not known whose credentials they are, they count as the
-    /// same.
+    /// The same for other credentials of the same user or role: a token contains the name of its cluster, but neither
+    /// region nor account, so that one for either cluster would be good for both. As long as it is not known whose
+    /// credentials they are, they count as the same.
     ///
-    /// Of two that already have clusters (an identity got another role, or they were created before this rule) the younger one stops. In
-    /// different namespaces both do: whoever reads either Secret is administrator of both clusters, whichever is older.
+    /// Of two that already have clusters (an identity got another role, or they were created before this rule) the
+    /// younger one stops. In different namespaces both do: a user who reads either Secret is administrator of both
+    /// clusters, whichever is older.
     pub(super) async fn is_alone_with(
         &self,
         control_plane: &FooControlPlane,
@@ -98,8 +101,8 @@ impl EksControlPlanes {
         tokio::time::timeout(PATIENCE, asked).await.ok().flatten()
     }
 
-    /// Whether this FooControlPlane is a copy of another one, with its annotations, that has the EKS cluster or comes before it: the tags
-    /// of the cluster then name both.
+    /// Whether this FooControlPlane is a copy of another one, with its annotations, that has the EKS cluster or comes
+    /// before it: the tags of the cluster then name both.
     pub(super) fn is_copy(&self, control_plane: &FooControlPlane) -> bool {
         self.who_comes_first(control_plane, |other| self.has_id_of(control_plane, other)).is_some()
     }
@@ -113,7 +116,8 @@ impl EksControlPlanes {
         self.first_of_its_name(control_plane).into_iter().find(|other| is_rival(other))
     }
 
-    /// FooControlPlanes of other namespaces that have an EKS cluster of the same name, and may have it, if this one has one.
+    /// FooControlPlanes of other namespaces that have an EKS cluster of the same name, and may have it, if this one has
+    /// one.
     fn clusters_of_its_name_elsewhere(&self, control_plane: &FooControlPlane) -> Vec<Arc<FooControlPlane>> {
         if arn(control_plane).is_none() {
             return Vec::new();
@@ -127,8 +131,9 @@ impl EksControlPlanes {
         })
     }
 
-    /// FooControlPlanes that name an EKS cluster in the same way and have it, or are older. One that may not have the name and has no
-    /// cluster does not count: otherwise a tenant could keep another one from a name by naming it first.
+    /// FooControlPlanes that name an EKS cluster in the same way and have it, or are older. One that may not have the
+    /// name and has no cluster does not count: otherwise a tenant could keep another one from a name by naming it
+    /// first.
     fn first_of_its_name(&self, control_plane: &FooControlPlane) -> Vec<Arc<FooControlPlane>> {
         let name = self.name_in_eks(control_plane);
         let rank = |it: &FooControlPlane| {
@@ -174,15 +179,15 @@ impl EksControlPlanes {
         annotations(&api, control_plane).keep_id(&names, goal, &mut state.identity).await
     }
 
-    /// That its cluster was adopted is on the FooControlPlane: a move loses the status, and anyone with rights in the account can remove
-    /// the tag.
+    /// That its cluster was adopted is on the FooControlPlane: a move loses the status, and anyone with rights in the
+    /// account can remove the tag.
     pub(super) async fn keep_adopted(&self, control_plane: &FooControlPlane) -> Result<(), kube::Error> {
         let api = self.api(control_plane);
         annotations(&api, control_plane).keep(ADOPTED_ANNOTATION, "true").await
     }
 }
 
-/// Those that say whose the EKS cluster is.
+/// Those that show the owner of the EKS cluster.
 pub(super) fn annotations<'a>(
     api: &'a Api<FooControlPlane>,
     control_plane: &'a FooControlPlane,
@@ -263,7 +268,8 @@ impl OwnPrincipal {
     }
 }
 
-/// The user or role that these credentials belong to; `None` if it cannot be known yet, or is nobody whom EKS lets in.
+/// The user or role that these credentials belong to; `None` if it cannot be known yet, or is no principal that EKS
+/// gives access to.
 pub(super) async fn own_principal(region: &CloudRegion, credentials: &Credentials) -> Option<OwnPrincipal> {
     let arn = match region.caller().await {
         Ok(arn) => arn,
@@ -282,10 +288,10 @@ pub(super) async fn own_principal(region: &CloudRegion, credentials: &Credential
         return Some(OwnPrincipal::known(assumed));
     }
     let known = region.clusters.ask(&Question::Role(role.to_owned()), ROLE).await;
-    if let Some(error) = &known.trouble {
+    if let Some(error) = &known.failure {
         tracing::debug!(%error, role, "could not read the manager's own role; it is taken for one without a path");
     }
-    if let Some(Answer::Role(Some(found))) = known.look.as_ref().map(|look| &*look.shows) {
+    if let Some(Answer::Role(Some(found))) = known.last_read.as_ref().map(|read| &*read.value) {
         return Some(OwnPrincipal::known(&found.arn));
     }
     let arn = format!("arn:{partition}:iam::{account}:role/{role}");
@@ -297,7 +303,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sessions_users_and_others_are_told_apart() {
+    fn sessions_users_and_others_are_distinguished() {
         let user = "arn:aws:iam::123456789012:user/ops/ci";
         assert_eq!(caller(user), Caller::Principal(user));
         assert_eq!(

@@ -1,18 +1,19 @@
 //! The two kubeconfig Secrets of an EKS cluster.
 //!
-//! * `<cluster>-kubeconfig` is Cluster API's: it refuses exec plugins, so a token is embedded, which lives for 15 minutes at most. It is
-//!   renewed while more than five minutes are left, so that it outlives a manager that is restarted; and not more often, because
-//!   Cluster API connects anew with each.
-//! * `<cluster>-user-kubeconfig` is for people: `aws eks get-token` gets them a token of their own identity.
+//! * `<cluster>-kubeconfig` is Cluster API's: it refuses exec plugins, so a token is embedded, which lives for 15
+//!   minutes at most. It is renewed while more than five minutes are left, so that it outlives a manager that is
+//!   restarted; and not more often, because Cluster API connects again with each.
+//! * `<cluster>-user-kubeconfig` is for users: `aws eks get-token` gets them a token of their own identity.
 //!
-//! Both are repaired whenever type, label, owner or content are not as they must be. What another owner has is not touched.
+//! Both are repaired whenever type, label, owner or content are not as they must be. What another owner has is not
+//! touched.
 
 use super::control_planes::EksControlPlanes;
 use super::state::EksState;
 use crate::apply;
 use crate::clock::shown;
 use crate::clouds::CloudRegion;
-use crate::control_plane::secret::{is_labelled, is_somebodys, wrong_type};
+use crate::control_plane::secret::{has_other_owner, is_labelled, wrong_type};
 use crate::kubeconfig::{self, Usable};
 use crate::owners::{has_current_owner, is_owned_by};
 use foo_api::FooControlPlane;
@@ -28,8 +29,8 @@ use kube::{Api, Resource, ResourceExt};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// A token with less left than this is renewed: at about eight of its 15 minutes. A manager may stop just before that, and be back
-/// after five minutes.
+/// A token with less left than this is renewed: at about eight of its 15 minutes. A manager may stop just before that,
+/// and be back after five minutes.
 const RENEWED_WITH: Duration = Duration::from_mins(7);
 /// The longest life of a token; an annotation that promises more is not believed.
 const LIFE: Duration = Duration::from_mins(16);
@@ -58,9 +59,9 @@ impl Server {
         })
     }
 
-    /// That which the status and the Secret of an earlier manager show, for as long as EKS is not asked or does not answer. If the
-    /// Secret was deleted, or holds what nobody can read, the endpoint is the one that was copied into the spec. The token is for
-    /// `name`, which was checked; a status that shows another name is of another cluster.
+    /// That which the status and the Secret of an earlier manager show, for as long as EKS is not asked or does not
+    /// respond. If the Secret was deleted, or is unreadable, the endpoint is the one that was copied into the spec. The
+    /// token is for `name`, which was checked; a status that shows another name is of another cluster.
     fn as_before(
         control_plane: &FooControlPlane,
         (name, region): (&str, &str),
@@ -110,7 +111,7 @@ struct Wanted<'a> {
 }
 
 impl EksControlPlanes {
-    /// Creates, renews or repairs both Secrets. `server` is what EKS shows; `None` while it does not answer.
+    /// Creates, renews or repairs both Secrets. `server` is what EKS shows; `None` while it does not respond.
     pub(super) async fn keep_kubeconfigs(
         &self,
         control_plane: &FooControlPlane,
@@ -133,8 +134,8 @@ impl EksControlPlanes {
         }
         let clock = region.clock().difference;
         let written = state.token_hash.as_deref();
-        let (token, trouble) = self.token(clock, there.as_ref(), written, &server, region).await;
-        let mut kept = Kept { wrong: trouble, ..Kept::default() };
+        let (token, failure) = self.token(clock, there.as_ref(), written, &server, region).await;
+        let mut kept = Kept { wrong: failure, ..Kept::default() };
         state.token_ends = token.as_ref().map(|token| token.expires);
         if let Some(Token { token, expires }) = token {
             let text = with_token(&server, &cluster, &token);
@@ -172,8 +173,8 @@ impl EksControlPlanes {
         Ok(there.and_then(|there| kubeconfig::read(&name, &there).ok()))
     }
 
-    /// The token that is to be in the Secret: the one that is there while it is fresh and the one that was `written`; otherwise a new
-    /// one; if that cannot be made, the one that is there until its end, and why.
+    /// The token that is to be in the Secret: the one that is there while it is fresh and the one that was `written`;
+    /// otherwise a new one; if that cannot be created, the one that is there until its end, and why.
     async fn token(
         &self,
         clock: Difference<Aws>,
@@ -195,7 +196,7 @@ impl EksControlPlanes {
                 (Some(Token { token: made.token, expires }), None)
             }
             Err(error) => {
-                let message = format!("no token for the API server could be made: {error}");
+                let message = format!("no token for the API server could be created: {error}");
                 let blocked = Blocked::new(error.kind.into(), message);
                 (there.filter(|it| it.expires > now), Some(blocked))
             }
@@ -208,16 +209,16 @@ pub(super) fn renewal(token_ends: Option<Timestamp>, now: Timestamp) -> Option<D
     token_ends.map(|ends| now.until(ends.minus(RENEWED_WITH)))
 }
 
-/// Name of the Secret with the kubeconfig for people.
+/// Name of the Secret with the kubeconfig for users.
 pub(in crate::control_plane) fn user_secret_name(cluster: &str) -> String {
     format!("{cluster}-user-kubeconfig")
 }
 
-/// Why a Secret of that name cannot be made ours.
+/// Why the provider cannot take over a Secret of that name.
 fn unusable(there: &Secret, control_plane: &FooControlPlane, server: &Server) -> Option<Blocked> {
     if !is_owned_by(there, control_plane) {
-        // One without any owner, as after a restore from a backup, is ours if it is for our API server.
-        let is_ours = !is_somebodys(there) && is_for(there, server);
+        // One without any owner, as after a restore from a backup, is the provider's if it is for this API server.
+        let is_ours = !has_other_owner(there) && is_for(there, server);
         if !is_ours {
             let message = format!(
                 "Secret {} holds another kubeconfig or has another owner, and is not changed: delete it",
@@ -229,7 +230,7 @@ fn unusable(there: &Secret, control_plane: &FooControlPlane, server: &Server) ->
     wrong_type(there)
 }
 
-/// Whether a Secret holds a kubeconfig for this API server.
+/// Whether a Secret contains a kubeconfig for this API server.
 fn is_for(secret: &Secret, server: &Server) -> bool {
     let bytes = secret.data.as_ref().and_then(|data| data.get(names::SECRET_VALUE_KEY));
     let text = bytes.and_then(|bytes| std::str::from_utf8(&bytes.0).ok()).unwrap_or_default();
@@ -249,7 +250,7 @@ async fn keep(
         .into_iter()
         .collect();
     let is_right = there.is_some_and(|there| {
-        kubeconfig::says(there, &wanted.text)
+        kubeconfig::contains(there, &wanted.text)
             && is_labelled(there, wanted.cluster)
             && has_current_owner(there, control_plane)
             && annotations
@@ -295,7 +296,7 @@ fn with_token(server: &Server, cluster: &str, token: &str) -> String {
     kubeconfig_of(server, cluster, &format!("    {TOKEN}{}\n", quoted(token)))
 }
 
-/// The kubeconfig for people.
+/// The kubeconfig for users.
 fn with_plugin(server: &Server, cluster: &str) -> String {
     let user = format!(
         "    exec:\n      \
@@ -399,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn people_get_a_token_of_their_own() {
+    fn users_get_a_token_of_their_own() {
         let config = Kubeconfig::from_yaml(&with_plugin(&server(), "blue")).unwrap();
         let exec = config.auth_infos[0].auth_info.as_ref().unwrap().exec.as_ref().unwrap();
         assert_eq!(exec.command.as_deref(), Some("aws"));

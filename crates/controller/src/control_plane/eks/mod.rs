@@ -1,11 +1,13 @@
-//! FooControlPlane, mode `eks`: creates an EKS cluster, keeps it as the spec says, upgrades and deletes it, and makes its API server known
-//! to Cluster API.
+//! FooControlPlane, mode `eks`: creates an EKS cluster, keeps it in line with the spec, upgrades and deletes it, and
+//! publishes its API server to Cluster API.
 //!
-//! * [`pass`]: look, plan, check, publish, act; [`desired`], [`looks`], [`act`], [`record`] and [`shown`] are its parts.
-//! * [`api_server`] and [`kubeconfig`]: what the planner does not know about: Secrets, tokens, and whether the API server answers.
+//! * [`pass`]: read, plan, check, publish, act; [`desired`], [`reads`], [`act`], [`record`] and [`shown`] are its
+//!   parts.
+//! * [`api_server`] and [`kubeconfig`]: what the planner does not know about: Secrets, tokens, and whether the API
+//!   server responds.
 //! * [`removal`]: in which order things go.
 //!
-//! No decision about the cluster is made here: `foo_eks::plan` does that.
+//! Nothing about the cluster is decided here: `foo_eks::plan` does that.
 
 mod act;
 mod api_server;
@@ -13,9 +15,9 @@ mod control_planes;
 mod desired;
 mod identity;
 mod kubeconfig;
-mod looks;
 mod nodes;
 mod pass;
+mod reads;
 mod record;
 mod removal;
 mod shown;
@@ -26,7 +28,7 @@ use crate::apply::{self, StatusWriter};
 use crate::calls::Goal;
 use crate::calls::state::States;
 use crate::clouds::CloudKey;
-use crate::harness::{Harness, Outcome, Reconciler, Urgency};
+use crate::harness::{Harness, PassOutcome, Reconciler, Urgency};
 use crate::identities::identity_of;
 use crate::labels::{Controller, Watched};
 use crate::owners;
@@ -52,7 +54,8 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How often it is looked whether there are FooControlPlanes: the other provider, to which they belong, can be installed later.
+/// How often to check whether FooControlPlanes are served: the other provider, to which they belong, can be installed
+/// later.
 const INSTALLED: Duration = Duration::from_mins(1);
 /// Deadline of that question.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -115,7 +118,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         .await;
 }
 
-/// Waits until the API server serves FooControlPlanes: they come with the control-plane provider, which not everybody installs.
+/// Waits until the API server serves FooControlPlanes: they come with the control-plane provider, which is optional.
 async fn until_installed(context: &Context) {
     let version = format!("{}/v1alpha1", names::CONTROL_PLANE_GROUP);
     loop {
@@ -164,7 +167,7 @@ fn with_kubeconfig(
         let for_people = || label_of(it).is_some_and(|it| kubeconfig::user_secret_name(&it) == name);
         it.spec.eks.is_some()
             && it.namespace() == namespace
-            && (relations::is_made_for(it, &name) || for_people())
+            && (relations::is_created_for(it, &name) || for_people())
     })
 }
 
@@ -196,9 +199,9 @@ impl Reconciler for EksControlPlanes {
         control_plane.spec.eks.is_some().then_some(conditions)
     }
 
-    async fn pass(&self, control_plane: Self::Gathered) -> Result<Outcome, Self::Error> {
+    async fn pass(&self, control_plane: Self::Gathered) -> Result<PassOutcome, Self::Error> {
         let Some(eks) = &control_plane.spec.eks else {
-            return Ok(Outcome::skipped(Action::await_change()));
+            return Ok(PassOutcome::skipped(Action::await_change()));
         };
         self.states.forget_vanished(&self.own);
         let slot = self.states.of(&ObjectRef::from_obj(control_plane.as_ref()));
@@ -216,7 +219,7 @@ impl EksControlPlanes {
         control_plane: &FooControlPlane,
         eks: &Eks,
         state: &mut EksState,
-    ) -> Result<Outcome, apply::Error> {
+    ) -> Result<PassOutcome, apply::Error> {
         let owner = self.owner(control_plane);
         let paused = owners::is_paused(control_plane, owner.as_deref());
         if control_plane.metadata.deletion_timestamp.is_some() {
@@ -225,14 +228,14 @@ impl EksControlPlanes {
         if paused {
             let facts = Facts { paused, ..Facts::default() };
             let written = self.publish(control_plane, facts, ApiServer::default(), state).await?;
-            return Ok(Outcome::wrote(written, Action::await_change()));
+            return Ok(PassOutcome::wrote(written, Action::await_change()));
         }
         if owner.is_none() {
             let message = "no Cluster references this FooControlPlane in spec.controlPlaneRef yet";
             let blocked = Some(Blocked::new(Reason::WaitingForCluster, message));
             let facts = Facts { blocked, ..Facts::default() };
             let written = self.publish(control_plane, facts, ApiServer::default(), state).await?;
-            return Ok(Outcome::wrote(written, Action::await_change()));
+            return Ok(PassOutcome::wrote(written, Action::await_change()));
         }
         if !control_plane.finalizers().iter().any(|it| it == names::CONTROL_PLANE_FINALIZER) {
             apply::add_finalizer(&self.api(control_plane), control_plane, names::CONTROL_PLANE_FINALIZER)

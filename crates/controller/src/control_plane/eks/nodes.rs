@@ -1,5 +1,5 @@
-//! Which instances may still need their role to be let in. No entry is taken away from a role that an instance may have: its Node would
-//! become NotReady at once, and its Pods would be evicted without a drain.
+//! Which instances may still need their role to have access. No entry is deleted of a role that an instance may
+//! have: its Node would become NotReady at once, and its Pods would be evicted without a drain.
 
 use foo_api::capi::MachinePool;
 use foo_api::{FooMachinePool, conditions};
@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 /// Whether every instance of the cluster's pools has the profile that the spec of its pool names.
 ///
-/// Not so while a roll-out goes on, is paused, waits for people or was rolled back, nor while it is not known; and as long as a
-/// MachinePool's FooMachinePool is not there, or cannot be read by this version of the provider.
+/// Not so while a roll-out continues, is paused, waits for users or was rolled back, nor while it is not known; and as
+/// long as a MachinePool's FooMachinePool is not there, or cannot be read by this version of the provider.
 pub(super) fn are_settled(machine_pools: &[Arc<MachinePool>], pools: &[Arc<FooMachinePool>]) -> bool {
     let is_there = |machine_pool: &Arc<MachinePool>| {
         let reference = &machine_pool.spec.template.spec.infrastructure_ref;
@@ -22,16 +22,16 @@ pub(super) fn are_settled(machine_pools: &[Arc<MachinePool>], pools: &[Arc<FooMa
 fn is_settled(pool: &FooMachinePool) -> bool {
     let generation = pool.metadata.generation;
     let Some(status) = pool.status.as_ref() else { return false };
-    let says = |kind: &str, expected: &str, reason: Option<Reason>| {
-        conditions::find(&status.conditions, kind).is_some_and(|said| {
-            said.observed_generation == generation
-                && said.status == expected
-                && reason.is_none_or(|reason| Reason::parse(&said.reason) == Some(reason))
+    let has = |kind: &str, expected: &str, reason: Option<Reason>| {
+        conditions::find(&status.conditions, kind).is_some_and(|condition| {
+            condition.observed_generation == generation
+                && condition.status == expected
+                && reason.is_none_or(|reason| Reason::parse(&condition.reason) == Some(reason))
         })
     };
-    says("LaunchTemplateReady", "True", None)
-        && says("AutoScalingGroupReady", "True", None)
-        && says("RollingOut", "False", Some(Reason::NotRollingOut))
+    has("LaunchTemplateReady", "True", None)
+        && has("AutoScalingGroupReady", "True", None)
+        && has("RollingOut", "False", Some(Reason::NotRollingOut))
         && status.replicas == status.up_to_date_replicas
 }
 
@@ -41,7 +41,7 @@ mod tests {
     use foo_api::capi::MachinePoolSpec;
     use serde_json::{Value, json};
 
-    /// A pool of generation 2 that is as its spec says, but for these conditions.
+    /// A pool of generation 2 that matches its spec, except for these conditions.
     fn pool(changed: &[(&str, &str, &str, i64)]) -> Arc<FooMachinePool> {
         let usual = [
             ("LaunchTemplateReady", "True", "VersionReady", 2),
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_are_settled_when_every_pool_is_as_its_present_spec_says() {
+    fn nodes_are_settled_when_every_pool_matches_its_spec() {
         assert!(are_settled(&[], &[]));
         assert!(are_settled(&[machine_pool("FooMachinePool", "p")], &[pool(&[])]));
         for changed in [
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_that_is_not_there_or_cannot_be_read_may_have_any_role() {
+    fn a_missing_or_unreadable_pool_may_have_any_role() {
         assert!(!are_settled(&[machine_pool("FooMachinePool", "q")], &[pool(&[])]));
         assert!(are_settled(&[machine_pool("OtherMachinePool", "q")], &[pool(&[])]));
         let mut unknown = FooMachinePool::clone(&pool(&[]));

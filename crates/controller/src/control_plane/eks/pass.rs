@@ -7,11 +7,11 @@ use super::control_planes::{EksControlPlanes, Place};
 use super::desired::{self, Known};
 use super::identity::{self, OwnPrincipal, own_principal};
 use super::kubeconfig::Server;
-use super::looks;
+use super::reads;
 use super::shown::{self, Facts};
 use super::state::EksState;
 use crate::apply::{self, Written};
-use crate::calls::{self, Driver, Ended, GO_ON, Goal, LOOK_SOON, Progress, ReadOnly, Sent, Turn, Warned};
+use crate::calls::{self, CONTINUE, Driver, Ended, Goal, Progress, READ_SOON, ReadOnly, Sent, Turn, Warned};
 use crate::clock::kube_time;
 use crate::clock_warnings;
 use crate::identities::Limits;
@@ -34,7 +34,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Until the next pass after one that nothing could be planned in.
+/// Retry interval when planning is blocked.
 const TRY_AGAIN: Duration = Duration::from_mins(1);
 
 /// One pass.
@@ -42,10 +42,10 @@ pub(super) struct Pass<'a> {
     control_planes: &'a EksControlPlanes,
     eks: &'a Spec,
     place: Place,
-    pass: calls::Pass<'a, FooControlPlane>,
+    scope: calls::Pass<'a, FooControlPlane>,
     /// Which user or role calls AWS, if known.
     own_principal: Option<OwnPrincipal>,
-    /// Looks that were taken; none is taken twice.
+    /// Reads that were taken; none is taken twice.
     taken: BTreeSet<LookRequest>,
     /// When kubeconfig or API server need a pass.
     upkeep: Option<Duration>,
@@ -62,15 +62,15 @@ impl Driver for Pass<'_> {
     const AT_ONCE: usize = 4;
     const WHAT: &'static str = "an EKS cluster";
     const CONTROLLER: Controller = Controller::Eks;
-    /// EKS's answers take long, and the status says which one is waited for.
+    /// EKS's responses take long, and the status reports which one is waited for.
     const READ_ONLY: ReadOnly = ReadOnly::Published;
 
     fn pass(&self) -> &calls::Pass<'_, FooControlPlane> {
-        &self.pass
+        &self.scope
     }
 
     fn is_left_alone(&self, newest: &FooControlPlane) -> bool {
-        self.control_planes.is_left_alone(newest, self.pass.goal)
+        self.control_planes.is_left_alone(newest, self.scope.goal)
     }
 
     fn progress(&mut self) -> &mut Progress {
@@ -86,11 +86,11 @@ impl Driver for Pass<'_> {
     }
 
     fn observed(&self, state: &EksState, now: Timestamp) -> Observed {
-        state.looks.observed(now, self.pass.region.clock())
+        state.reads.observed(now, self.scope.region.clock())
     }
 
     fn desired(&self, _observed: &Observed, state: &EksState) -> Result<Desired, Blocked> {
-        let (control_planes, control_plane) = (self.control_planes, self.pass.object);
+        let (control_planes, control_plane) = (self.control_planes, self.scope.object);
         let namespace = control_plane.namespace().unwrap_or_default();
         let cluster = control_planes.name_of_cluster(control_plane);
         let status = self.place.foo_cluster.as_ref().and_then(|it| it.status.as_ref());
@@ -108,36 +108,36 @@ impl Driver for Pass<'_> {
             adoption_allowed: limits.allow_adoption(),
             neighbours: control_planes.neighbours(control_plane),
             region: &self.place.region,
-            account: self.pass.account.as_deref(),
+            account: self.scope.account.as_deref(),
             own_principal: self.own_principal.as_ref().map(|it| it.arn.as_str()),
             own_principal_is_guessed: self.own_principal.as_ref().is_some_and(|it| it.is_guessed),
             network: ready.and_then(|status| status.network.as_ref()),
             node_profiles: control_planes.node_profiles(control_plane, &self.place),
             nodes_settled: control_planes.nodes_settled(control_plane),
             oldest_kubelet: control_planes.oldest_kubelet(control_plane),
-            being_deleted: self.pass.goal == Goal::Delete,
+            being_deleted: self.scope.goal == Goal::Delete,
             deletion_confirmed: !control_planes.is_unconfirmed(control_plane, self.eks),
         };
         desired::desired(&control_plane.spec.version, self.eks, &known)
     }
 
     async fn blocked(&mut self, blocked: Blocked, state: &mut EksState) -> Result<Ended, apply::Error> {
-        self.control_planes.is_blocked(self.pass.object, self.pass.goal, blocked, state).await
+        self.control_planes.is_blocked(self.scope.object, self.scope.goal, blocked, state).await
     }
 
     fn notes(&self, plan: &Plan, state: &mut EksState, now: Timestamp) {
-        state.looks.request(&plan.report.looks, now);
+        state.reads.request(&plan.report.looks, now);
     }
 
     fn due(&self, plan: &Plan, now: Timestamp) -> Option<Vec<LookRequest>> {
-        let mut due = looks::due(&plan.report.looks, now);
+        let mut due = reads::due(&plan.report.looks, now);
         due.retain(|request| !self.taken.contains(request));
         (!due.is_empty()).then_some(due)
     }
 
     async fn take(&mut self, reads: Vec<LookRequest>, state: &mut EksState, now: Timestamp) {
-        let trouble = state.looks.take(&reads, &self.pass.region.clusters, now).await;
-        self.progress.trouble = trouble.or_else(|| self.progress.trouble.take());
+        let failure = state.reads.take(&reads, &self.scope.region.clusters, now).await;
+        self.progress.failure = failure.or_else(|| self.progress.failure.take());
         self.taken.extend(reads);
     }
 
@@ -145,21 +145,22 @@ impl Driver for Pass<'_> {
         self.publish_with(ApiServer::default(), turn.plan, state).await
     }
 
-    /// With it goes what the controller itself finds out about the API server.
+    /// With it the result of the controller's own checks of the API server is published.
     async fn conclude(&mut self, turn: &Turn<'_, Eks>, state: &mut EksState) -> Result<(), apply::Error> {
         state.process.accept(turn.plan);
-        if let Some(newest) = self.newest().filter(|_| self.goal == Goal::Keep && turn.plan.record.adopted) {
+        let kept = self.scope.goal == Goal::Keep && turn.plan.record.adopted;
+        if let Some(newest) = self.scope.newest().filter(|_| kept) {
             self.control_planes.keep_adopted(&newest).await?;
         }
         let cluster = turn.plan.report.cluster.as_ref();
-        let server = cluster.and_then(|cluster| Server::of(cluster, &self.pass.region.key.region));
-        let known = match self.pass.goal {
+        let server = cluster.and_then(|cluster| Server::of(cluster, &self.scope.region.key.region));
+        let known = match self.scope.goal {
             Goal::Keep => {
                 self.control_planes
-                    .keep_api_server(self.pass.object, server, &self.pass.region, state)
+                    .keep_api_server(self.scope.object, server, &self.scope.region, state)
                     .await?
             }
-            // Nodes and pools are gone: nobody needs it any more.
+            // Nodes and pools are deleted: it is no longer needed.
             Goal::Delete => ApiServer::default(),
         };
         self.progress.worked |= known.worked;
@@ -193,18 +194,18 @@ impl Driver for Pass<'_> {
         let cluster = turn.plan.report.cluster.as_ref();
         let installation = cluster.and_then(|it| it.tags.get(TAG_INSTALLATION));
         if installation.is_some_and(|id| **id == *self.control_planes.installation) {
-            let api = self.control_planes.api(self.pass.object);
-            identity::annotations(&api, self.pass.object).forget_adoption().await?;
+            let api = self.control_planes.api(self.scope.object);
+            identity::annotations(&api, self.scope.object).forget_adoption().await?;
         }
         Ok(())
     }
 
     fn timers(&self, turn: &Turn<'_, Eks>, _state: &EksState) -> Vec<Duration> {
         let Turn { plan, now, .. } = *turn;
-        let trouble = self.progress.trouble.as_ref().map(|_| LOOK_SOON);
+        let failure = self.progress.failure.as_ref().map(|_| READ_SOON);
         let again = plan.report.again_at.map(|at| now.until(at));
-        let rest = turn.is_last.then_some(GO_ON);
-        let timers = [again, looks::next(&plan.report.looks, now), trouble, rest, self.upkeep];
+        let rest = turn.is_last.then_some(CONTINUE);
+        let timers = [again, reads::next(&plan.report.looks, now), failure, rest, self.upkeep];
         timers.into_iter().flatten().collect()
     }
 }
@@ -221,7 +222,7 @@ impl Pass<'_> {
         let before = std::mem::replace(&mut state.process.record, plan.record.clone());
         state.process.record.initialized |= initialized;
         let facts = Facts { plan: Some(plan), ..Facts::default() };
-        match self.control_planes.publish(self.pass.object, facts, known, state).await {
+        match self.control_planes.publish(self.scope.object, facts, known, state).await {
             Ok(written) => {
                 self.progress.worked |= written == Written::Yes;
                 Ok(())
@@ -282,7 +283,7 @@ impl EksControlPlanes {
             eks,
             own_principal,
             place,
-            pass: calls::Pass {
+            scope: calls::Pass {
                 context: &self.context,
                 object: control_plane,
                 own: &self.own,
@@ -296,7 +297,7 @@ impl EksControlPlanes {
         })
     }
 
-    /// Says why nothing can be done.
+    /// Reports why nothing can be done.
     async fn is_blocked(
         &self,
         control_plane: &FooControlPlane,
@@ -305,7 +306,7 @@ impl EksControlPlanes {
         state: &mut EksState,
     ) -> Result<Ended, apply::Error> {
         let known = match blocked.reason {
-            // Limits of the identity are about what is used anew. They do not end the access to a cluster that runs,
+            // Limits of the identity are about what is newly used. They do not end the access to a cluster that runs,
             // which drains need.
             Reason::RoleNotAllowed
             | Reason::KmsKeyNotAllowed
@@ -335,7 +336,7 @@ impl EksControlPlanes {
     ) -> Result<Written, apply::Error> {
         let name = self.name_in_eks(control_plane).unwrap_or_default();
         let clock = self.context.kubernetes_clock.found().difference;
-        let facts = Facts { name, kubeconfig: known.kubeconfig, api_server: known.answer, clock, ..facts };
+        let facts = Facts { name, kubeconfig: known.kubeconfig, api_server: known.version, clock, ..facts };
         let now = kube_time(&self.context.kubernetes_clock);
         let before = state.status(control_plane);
         let mut status = shown::status(control_plane, &before, &facts, &state.process.record, now);

@@ -12,8 +12,8 @@ use foo_model::eks::Minor;
 /// The longest message in it: EKS's words can be long, and the API server limits whole objects.
 const LONGEST_MESSAGE: usize = 1024;
 
-/// The record that a status holds. What another version of the provider wrote into it and this one cannot read is left out: tags and
-/// looks say the same.
+/// The record in a status. What another version of the provider wrote into it and this one cannot read is left out:
+/// tags and reads show the same.
 pub(super) fn read(status: &FooControlPlaneStatus, clock: Clock) -> Recorded {
     let initialized =
         status.initialization.as_ref().and_then(|it| it.control_plane_initialized).unwrap_or_default();
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_recorded_writes_no_record() {
+    fn an_empty_record_is_not_written() {
         let mut eks = EksStatus::default();
         write(&Recorded::default(), &mut eks, Clock::default());
         assert_eq!(eks, EksStatus::default());

@@ -7,7 +7,7 @@ use super::shown::Facts;
 use super::state::EksState;
 use crate::apply;
 use crate::calls::Goal;
-use crate::harness::Outcome;
+use crate::harness::PassOutcome;
 use crate::queue::Action;
 use foo_api::control_plane::Eks;
 use foo_api::control_plane::eks::DeletionPolicy;
@@ -17,7 +17,8 @@ use kube::ResourceExt;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// How soon a deletion that waits for pools has another pass: their Nodes are drained with the kubeconfig, whose token is renewed here.
+/// How soon a deletion that waits for pools has another pass: their Nodes are drained with the kubeconfig, whose token
+/// is renewed here.
 const WHILE_POOLS_GO: Duration = Duration::from_mins(1);
 
 impl EksControlPlanes {
@@ -28,7 +29,7 @@ impl EksControlPlanes {
         eks: &Eks,
         paused: bool,
         state: &mut EksState,
-    ) -> Result<Outcome, apply::Error> {
+    ) -> Result<PassOutcome, apply::Error> {
         if !control_plane.finalizers().iter().any(|it| it == names::CONTROL_PLANE_FINALIZER) {
             return self.waits_for_others(control_plane, paused, state).await;
         }
@@ -65,18 +66,19 @@ impl EksControlPlanes {
         let api = self.api(control_plane);
         apply::remove_finalizer(&api, control_plane, names::CONTROL_PLANE_FINALIZER).await?;
         self.forget(control_plane);
-        Ok(Outcome::worked(Action::await_change()))
+        Ok(PassOutcome::worked(Action::await_change()))
     }
 
-    /// Whether the deletion would take the EKS cluster from a Cluster that stays: Cluster API deletes a control plane only with its
-    /// Cluster.
+    /// Whether the deletion would take the EKS cluster from a Cluster that stays: Cluster API deletes a control plane
+    /// only with its Cluster.
     fn needs_confirmation(&self, control_plane: &FooControlPlane, eks: &Eks, state: &EksState) -> bool {
-        // Without a record (after a move, or because nothing was ever created) a look at AWS says whether there is one of ours.
+        // Without a record (after a move, or because nothing was ever created) a read of AWS shows whether there is a
+        // managed one.
         let is_known = state.process.record.arn.is_some() || state.process.record.creating_since.is_some();
         self.is_unconfirmed(control_plane, eks) && is_known && !self.is_copy(control_plane)
     }
 
-    /// Whether the Cluster stays, and no user says that it shall lose its EKS cluster.
+    /// Whether the Cluster stays, and no user confirmed that it loses its EKS cluster.
     pub(super) fn is_unconfirmed(&self, control_plane: &FooControlPlane, eks: &Eks) -> bool {
         let stays = self.owner(control_plane).is_some_and(|it| it.metadata.deletion_timestamp.is_none());
         let confirmed = control_plane.annotations().contains_key(names::DELETION_ALLOWED_ANNOTATION);
@@ -90,10 +92,10 @@ impl EksControlPlanes {
         control_plane: &FooControlPlane,
         paused: bool,
         state: &mut EksState,
-    ) -> Result<Outcome, apply::Error> {
+    ) -> Result<PassOutcome, apply::Error> {
         if control_plane.finalizers().is_empty() {
             self.forget(control_plane);
-            return Ok(Outcome::settled(Action::await_change()));
+            return Ok(PassOutcome::settled(Action::await_change()));
         }
         let others = some_names(control_plane.finalizers().iter().map(String::as_str));
         let message = format!("waiting for other controllers to remove their finalizers: {others}");
@@ -101,7 +103,7 @@ impl EksControlPlanes {
         match self.waits(control_plane, (paused, why), ApiServer::default(), state).await {
             // It was deleted meanwhile.
             Err(apply::Error::Kube(error)) if apply::is_conflict(&error) || apply::is_not_found(&error) => {
-                Ok(Outcome::settled(Action::await_change()))
+                Ok(PassOutcome::settled(Action::await_change()))
             }
             waits => waits,
         }
@@ -114,14 +116,14 @@ impl EksControlPlanes {
         (paused, why): (bool, Blocked),
         known: ApiServer,
         state: &mut EksState,
-    ) -> Result<Outcome, apply::Error> {
+    ) -> Result<PassOutcome, apply::Error> {
         let facts = Facts { paused, deleting: Some(why), ..Facts::default() };
         let written = self.publish(control_plane, facts, known, state).await?;
-        Ok(Outcome::wrote(written, Action::await_change()))
+        Ok(PassOutcome::wrote(written, Action::await_change()))
     }
 
-    /// Keeps the kubeconfig alive while pools are drained. That fails in a namespace that is being deleted if the Secret is gone, and
-    /// must not keep anything else from going.
+    /// Keeps the kubeconfig alive while pools are drained. That fails in a namespace that is being deleted if the
+    /// Secret does not exist, and must not keep anything else from going.
     pub(super) async fn keep_for_drains(
         &self,
         control_plane: &FooControlPlane,

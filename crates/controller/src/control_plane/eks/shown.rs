@@ -1,5 +1,5 @@
-//! The status of a FooControlPlane in mode `eks`, by Cluster API's contract for control planes: what a plan says, and what the controller
-//! itself finds out about the API server.
+//! The status of a FooControlPlane in mode `eks`, by Cluster API's contract for control planes: what a plan reports,
+//! and what the controller itself finds out about the API server.
 
 use super::record;
 use foo_api::conditions::{self, NewCondition};
@@ -26,14 +26,14 @@ pub(super) struct Facts<'a> {
     pub(super) plan: Option<&'a Plan>,
     /// Why nothing could be planned.
     pub(super) blocked: Option<Blocked>,
-    /// What the deletion waits for besides what the plan says.
+    /// What the deletion waits for besides what the plan names.
     pub(super) deleting: Option<Blocked>,
     /// Whether it is paused.
     pub(super) paused: bool,
     /// Whether the kubeconfigs are as they must be; `None`: they were not checked.
     pub(super) kubeconfig: Option<Result<(), Blocked>>,
-    /// The version that the API server reports to the kubeconfig's credentials if they work; otherwise why they do not. `None`: it was
-    /// not asked.
+    /// The version that the API server reports to the kubeconfig's credentials if they work; otherwise why they do not.
+    /// `None`: it was not asked.
     pub(super) api_server: Option<Result<String, Blocked>>,
     /// How far the manager's clock is from the API server's.
     pub(super) clock: Difference<Kubernetes>,
@@ -48,17 +48,17 @@ pub(super) fn status(
     now: Timestamp,
 ) -> FooControlPlaneStatus {
     if facts.paused && facts.plan.is_none() {
-        // Nothing was found out: what was published stays, also the absence of what nobody published after a move.
+        // Nothing was found out: what was published stays, also the absence of what was not published after a move.
         let initialized = old.initialized.unwrap_or_default();
         let wanted = wanted(old, facts, initialized);
         let conditions = conditions::merge(&old.conditions, &wanted, control_plane.metadata.generation, now);
         return FooControlPlaneStatus { conditions, ..old.clone() };
     }
     let cluster = facts.plan.and_then(|plan| plan.report.cluster.as_deref());
-    let answered = facts.api_server.as_ref().and_then(|answer| answer.as_ref().ok());
-    let version = version(&control_plane.spec.version, old.version.as_deref(), cluster, answered);
+    let reported_version = facts.api_server.as_ref().and_then(|answer| answer.as_ref().ok());
+    let version = version(&control_plane.spec.version, old.version.as_deref(), cluster, reported_version);
     // Once true it stays true, as the contract requires.
-    let initialized = record.initialized || answered.is_some();
+    let initialized = record.initialized || reported_version.is_some();
     FooControlPlaneStatus {
         initialization: Some(ControlPlaneInitialization { control_plane_initialized: Some(initialized) }),
         ready: Some(initialized),
@@ -76,18 +76,18 @@ pub(super) fn status(
     }
 }
 
-/// The version that the cluster runs, in the spelling of the spec if it is the same minor: Cluster API compares them as texts, and EKS
-/// tells no more than the minor. While EKS updates the cluster it shows the former one.
+/// The version that the cluster runs, in the spelling of the spec if it is the same minor: Cluster API compares them as
+/// texts, and EKS has no more than the minor. While EKS updates the cluster it shows the former one.
 fn version(
     spec: &str,
     old: Option<&str>,
     cluster: Option<&Cluster>,
-    answered: Option<&String>,
+    reported_version: Option<&String>,
 ) -> Option<String> {
     let Some(cluster) = cluster.filter(|cluster| runs(cluster.status)) else { return old.map(str::to_owned) };
     let is_it = |text: &&str| Minor::of(text) == Some(cluster.version);
     let known = [Some(spec), old].into_iter().flatten().find(is_it).map(str::to_owned);
-    let reported = || answered.map(String::as_str).filter(is_it).map(plain);
+    let reported = || reported_version.map(String::as_str).filter(is_it).map(plain);
     Some(known.or_else(reported).unwrap_or_else(|| format!("v{}.0", cluster.version)))
 }
 
@@ -191,14 +191,14 @@ fn new(kind: &str, (status, reason, message): Words) -> NewCondition {
 /// A condition of the plan; without a plan that of before, or why there is none.
 fn area(kind: ConditionKind, old: &FooControlPlaneStatus, facts: &Facts<'_>) -> Words {
     let planned = facts.plan.and_then(|plan| plan.report.conditions.iter().find(|it| it.kind == kind));
-    if let Some(said) = planned {
-        return (text(said.status), said.reason.into(), said.message.clone());
+    if let Some(reported) = planned {
+        return (text(reported.status), reported.reason.into(), reported.message.clone());
     }
     match (&facts.blocked, kind) {
         (Some(blocked), ConditionKind::ClusterReady) => {
             ("False", blocked.reason.into(), blocked.message.clone())
         }
-        (Some(_), _) => ("Unknown", Reason::NotVerified.into(), "ClusterReady says why".to_owned()),
+        (Some(_), _) => ("Unknown", Reason::NotVerified.into(), "see condition ClusterReady".to_owned()),
         (None, _) => as_before(old, kind.into()).unwrap_or_else(not_asked),
     }
 }
@@ -214,7 +214,7 @@ fn access(old: &FooControlPlaneStatus, facts: &Facts<'_>) -> Words {
         Some(Err(refused)) if refused.reason == Reason::WaitingForAccess => {
             ("False", refused.reason.into(), refused.message.clone())
         }
-        Some(Err(_)) => ("Unknown", Reason::NotVerified.into(), "Available says why".to_owned()),
+        Some(Err(_)) => ("Unknown", Reason::NotVerified.into(), "see condition Available".to_owned()),
         None => as_before(old, ConditionKind::AccessReady.into()).unwrap_or_else(not_asked),
     }
 }
@@ -241,7 +241,7 @@ fn as_before(old: &FooControlPlaneStatus, kind: &str) -> Option<Words> {
     Some((status, before.reason.clone(), before.message.clone()))
 }
 
-/// Whether the kubeconfig's credentials work at the API server. Before it is there, the cluster's state says why.
+/// Whether the kubeconfig's credentials work at the API server. Before it is there, the cluster's state shows why.
 fn available(old: &FooControlPlaneStatus, facts: &Facts<'_>, cluster: &Words) -> Words {
     match &facts.api_server {
         Some(Ok(_)) => ("True", Reason::ApiServerReachable.into(), String::new()),
@@ -269,8 +269,8 @@ fn deleting(facts: &Facts<'_>) -> Words {
         return ("True", waits.reason.into(), waits.message.clone());
     }
     let planned = facts.plan.and_then(|plan| {
-        let said = plan.report.conditions.iter().find(|it| it.kind == ConditionKind::Deleting)?;
-        Some((text(said.status), said.reason.into(), said.message.clone()))
+        let reported = plan.report.conditions.iter().find(|it| it.kind == ConditionKind::Deleting)?;
+        Some((text(reported.status), reported.reason.into(), reported.message.clone()))
     });
     planned.unwrap_or_else(|| ("False", Reason::NotDeleting.into(), String::new()))
 }

@@ -1,6 +1,7 @@
-//! What is remembered of each control plane between passes. All of it can be lost at any time: status, annotation and tags suffice.
+//! What is remembered of each control plane between passes. All of it can be lost at any time: status, annotation and
+//! tags suffice.
 
-use super::looks::Looks;
+use super::reads::Reads;
 use super::record;
 use crate::calls::Warned;
 use crate::calls::identity::Identity;
@@ -17,12 +18,12 @@ pub(super) struct EksState {
     /// The control plane's id.
     pub(super) identity: Identity,
     pub(super) process: Process<Eks>,
-    pub(super) looks: Looks,
+    pub(super) reads: Reads,
     /// The status as it was written last.
     pub(super) written: Option<FooControlPlaneStatus>,
     /// When the token in the kubeconfig Secret ends, if there is one.
     pub(super) token_ends: Option<Timestamp>,
-    /// Hash of that token, if this process wrote it: another one there is somebody else's, and need not be one.
+    /// Hash of that token, if this process wrote it: another one there is another owner's, and need not be one.
     pub(super) token_hash: Option<String>,
     /// The last request to the API server.
     pub(super) asked: Option<AskedApiServer>,
@@ -37,12 +38,13 @@ pub(super) struct AskedApiServer {
     pub(super) at: Timestamp,
     /// With which kubeconfig; another one is tried at once.
     pub(super) kubeconfig: String,
-    /// The version that it reports, or why it did not answer.
-    pub(super) answer: Result<String, Blocked>,
+    /// The version that it reports, or why it did not respond.
+    pub(super) version: Result<String, Blocked>,
 }
 
 impl EksState {
-    /// What this process knows of the FooControlPlane when it sees it first: what the status says, and after a move the annotations.
+    /// What this process knows of the FooControlPlane when it sees it first: what the status reports, and after a move
+    /// the annotations.
     pub(super) fn first(control_plane: &FooControlPlane, clock: Difference<Kubernetes>) -> Self {
         let annotated = control_plane.annotations().get(CONTROL_PLANE_ID_ANNOTATION).cloned();
         let recorded = control_plane.status.as_ref().map(|it| record::read(it, clock));
@@ -55,13 +57,14 @@ impl EksState {
         }
     }
 
-    /// Whether it is of this very object, and not of another one that had its name, nor of the same one with another id.
+    /// Whether it is of this very object, and not of another one that had its name, nor of the same one with another
+    /// id.
     pub(super) fn is_of(&self, control_plane: &FooControlPlane) -> bool {
         self.identity.is_of(control_plane) && !self.has_another_id(control_plane)
     }
 
-    /// Whether a user gave the FooControlPlane the id of an EKS cluster that exists (a restore). Once anything was created for it, it
-    /// keeps its id.
+    /// Whether a user gave the FooControlPlane the id of an EKS cluster that exists (a restore). Once anything was
+    /// created for it, it keeps its id.
     fn has_another_id(&self, control_plane: &FooControlPlane) -> bool {
         let record = &self.process.record;
         let has_nothing = record.arn.is_none() && record.creating_since.is_none();

@@ -26,7 +26,7 @@ pub(in crate::pool) struct Cordon {
 }
 
 /// Success, or why it failed, in the same words while the cause is the same.
-pub(in crate::pool) type Outcome = Result<(), String>;
+pub(in crate::pool) type CordonResult = Result<(), String>;
 
 /// Cordons Nodes of a cluster within [`PATIENCE`], however many there are; a request that has not completed
 /// by then has failed.
@@ -35,9 +35,9 @@ pub(in crate::pool) async fn cordon(
     workloads: &Workloads,
     (namespace, cluster): (&str, &str),
     cordons: Vec<Cordon>,
-) -> Vec<(Cordon, Outcome)> {
+) -> Vec<(Cordon, CordonResult)> {
     let until = Instant::now() + PATIENCE;
-    let late = || format!("cluster {cluster}: no answer in time");
+    let late = || format!("cluster {cluster}: no response in time");
     let connected = timeout_at(until, connect(client, workloads, namespace, cluster)).await;
     let workload = match connected.unwrap_or_else(|_elapsed| Err(late())) {
         Ok(workload) => Api::<Node>::all(workload),
@@ -75,7 +75,7 @@ async fn connect(
     usable.client(workloads).await.ok_or_else(|| format!("the kubeconfig in Secret {name} cannot be used"))
 }
 
-async fn patch(nodes: &Api<Node>, cluster: &str, node: &str) -> Outcome {
+async fn patch(nodes: &Api<Node>, cluster: &str, node: &str) -> CordonResult {
     let params = PatchParams { field_manager: Some(managers::CORDON.to_owned()), ..PatchParams::default() };
     let patch = Patch::Merge(json!({ "spec": { "unschedulable": true } }));
     match nodes.patch(node, &params, &patch).await {
@@ -92,7 +92,7 @@ async fn patch(nodes: &Api<Node>, cluster: &str, node: &str) -> Outcome {
 }
 
 /// One event for all cordoned Nodes, and one per cause for the others.
-pub(in crate::pool) fn told(outcomes: &[(Cordon, Outcome)]) -> Vec<Event> {
+pub(in crate::pool) fn events_of(outcomes: &[(Cordon, CordonResult)]) -> Vec<Event> {
     let mut reasons: BTreeMap<Option<&str>, Vec<&str>> = BTreeMap::new();
     for (cordon, outcome) in outcomes {
         let why = outcome.as_ref().err().map(String::as_str);
@@ -117,8 +117,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_done_is_told_once_and_what_was_not_once_for_each_reason() {
-        let of = |number: u32, outcome: Outcome| {
+    fn a_cordon_is_reported_once_and_a_failure_once_per_reason() {
+        let of = |number: u32, outcome: CordonResult| {
             let cordon = Cordon {
                 instance: InstanceId::new(format!("i-{number}")),
                 machine: MachineName::new(format!("m-{number}")),
@@ -129,12 +129,14 @@ mod tests {
         let mut outcomes: Vec<_> = (1..=5).map(|number| of(number, Ok(()))).collect();
         outcomes.push(of(6, Err("no".to_owned())));
         outcomes.push(of(7, Err("no".to_owned())));
-        let told: Vec<String> =
-            told(&outcomes).into_iter().map(|event| format!("{} {}", event.reason, event.message)).collect();
+        let events_of: Vec<String> = events_of(&outcomes)
+            .into_iter()
+            .map(|event| format!("{} {}", event.reason, event.message))
+            .collect();
         let expected = [
             "NodeCordoned Cordoned the Nodes of m-1, m-2, m-3 and 2 more: AWS recommends replacing their spot instances",
             "CordonFailed Cannot cordon the Nodes of m-6, m-7: no",
         ];
-        assert_eq!(told, expected);
+        assert_eq!(events_of, expected);
     }
 }

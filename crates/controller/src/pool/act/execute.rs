@@ -1,8 +1,8 @@
 //! Carries actions out, one by one, and returns the result of each.
 //!
-//! No decision is made here: an action is complete. If an action requires something of the live objects (a
-//! Machine is still marked, the replicas were not raised meanwhile), it is read again just before; if it no
-//! longer holds, the action is refused and the next pass plans again.
+//! Nothing is decided here: an action is complete. If an action requires something of the live objects (a
+//! Machine is still marked, the replicas were not raised meanwhile), it is read again just before; if that
+//! is no longer true, the action is refused and the next pass plans again.
 
 use super::cordon::{self, Cordon};
 use super::objects;
@@ -10,7 +10,7 @@ use crate::client::Workloads;
 use crate::pool::foo_machine_metadata;
 use crate::pool::inputs::{content, observe};
 use crate::pool::output::publish;
-use crate::pool::pass::Failure;
+use crate::pool::pass::ActionFailure;
 use crate::pool::recently_created;
 use foo_api::capi::{Cluster, Machine, MachinePool};
 use foo_api::{FooMachine, FooMachinePool, names};
@@ -48,7 +48,7 @@ pub(in crate::pool) struct Executor<'a> {
     pub(in crate::pool) observer: &'a Observer,
     /// The account of the calls, if this plan creates the first resource and the account is known.
     pub(in crate::pool) account: Option<&'a str>,
-    /// The pool that the plan was made for.
+    /// The pool of the plan.
     pub(in crate::pool) pool: &'a FooMachinePool,
     /// Its names.
     pub(in crate::pool) identity: &'a Identity,
@@ -79,10 +79,10 @@ pub(in crate::pool) enum Done {
     Template(Option<LaunchTemplate>),
     /// The lifecycle hook was read or created.
     Hook(Option<HookConfig>),
-    /// A precondition no longer holds; nothing was done.
+    /// A precondition is no longer met; nothing was done.
     PreconditionFailed(&'static str),
     /// Some Nodes were cordoned, others perhaps not.
-    Cordoned(Vec<(Cordon, cordon::Outcome)>),
+    Cordoned(Vec<(Cordon, cordon::CordonResult)>),
 }
 
 impl Done {
@@ -103,7 +103,11 @@ impl Done {
 
 impl Executor<'_> {
     /// Carries out one action.
-    pub(in crate::pool) async fn carry_out(&self, action: &Action, now: Timestamp) -> Result<Done, Failure> {
+    pub(in crate::pool) async fn carry_out(
+        &self,
+        action: &Action,
+        now: Timestamp,
+    ) -> Result<Done, ActionFailure> {
         match action {
             Action::Pool(action) => self.write_pool(action).await,
             Action::Read(action) => Ok(self.read(action, now).await?),
@@ -120,7 +124,7 @@ impl Executor<'_> {
         }
     }
 
-    async fn write_pool(&self, action: &PoolAction) -> Result<Done, Failure> {
+    async fn write_pool(&self, action: &PoolAction) -> Result<Done, ActionFailure> {
         match action {
             PoolAction::AddFinalizer => self.set_finalizer(true).await?,
             PoolAction::RemoveFinalizer => self.set_finalizer(false).await?,
@@ -198,7 +202,7 @@ impl Executor<'_> {
         Ok(Done::Carried)
     }
 
-    async fn change_instances(&self, action: &InstanceAction) -> Result<Done, Failure> {
+    async fn change_instances(&self, action: &InstanceAction) -> Result<Done, ActionFailure> {
         match action {
             InstanceAction::ProtectInstances { name, ids } => self.cloud.protect_instances(name, ids).await?,
             InstanceAction::TerminateInstance { id, decrement, .. } => {
@@ -215,7 +219,7 @@ impl Executor<'_> {
         Ok(Done::Carried)
     }
 
-    async fn serve_hook(&self, action: &HookAction) -> Result<Done, Failure> {
+    async fn serve_hook(&self, action: &HookAction) -> Result<Done, ActionFailure> {
         match action {
             HookAction::PutLifecycleHook { group, terms } => {
                 self.cloud.put_drain_hook(group, *terms).await?;
@@ -234,7 +238,7 @@ impl Executor<'_> {
         Ok(Done::Carried)
     }
 
-    async fn write_machine(&self, action: &MachineAction) -> Result<Done, Failure> {
+    async fn write_machine(&self, action: &MachineAction) -> Result<Done, ActionFailure> {
         match action {
             MachineAction::CreateFooMachine { name, instance, zone, spec_hash } => {
                 self.create_foo_machine(name, instance, zone, spec_hash.as_ref()).await?;
@@ -258,7 +262,7 @@ impl Executor<'_> {
         recently_created::token(&self.pool.uid().unwrap_or_default(), what, now)
     }
 
-    async fn set_finalizer(&self, wanted: bool) -> Result<(), Failure> {
+    async fn set_finalizer(&self, wanted: bool) -> Result<(), ActionFailure> {
         let pools: Api<FooMachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let mut finalizers: Vec<String> = self.pool.finalizers().to_vec();
         finalizers.retain(|finalizer| finalizer != names::POOL_FINALIZER);
@@ -284,7 +288,7 @@ impl Executor<'_> {
     }
 
     /// Sets or removes an annotation of the pool.
-    async fn annotate(&self, annotation: &str, value: Option<&str>) -> Result<(), Failure> {
+    async fn annotate(&self, annotation: &str, value: Option<&str>) -> Result<(), ActionFailure> {
         let pools: Api<FooMachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let patch = json!({"metadata": {
             "uid": self.pool.uid(), "annotations": {annotation: value}
@@ -293,7 +297,7 @@ impl Executor<'_> {
         Ok(())
     }
 
-    async fn record_arn(&self, arn: &str) -> Result<(), Failure> {
+    async fn record_arn(&self, arn: &str) -> Result<(), ActionFailure> {
         let pools: Api<FooMachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         // Together with the list: an apply without one of the manager's fields would remove it.
         let list = self.pool.spec.provider_id_list.clone().unwrap_or_default();
@@ -314,7 +318,7 @@ impl Executor<'_> {
         instance: &InstanceId,
         zone: &Zone,
         spec_hash: Option<&SpecHash>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ActionFailure> {
         let machines: Api<FooMachine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let mut machine = FooMachine::new(
             name.as_str(),
@@ -333,14 +337,14 @@ impl Executor<'_> {
         machine.metadata.finalizers = Some(vec![names::MACHINE_FINALIZER.to_owned()]);
         machine.metadata.owner_references = Some(foo_machine_metadata::owners(self.pool, self.cluster));
         match machines.create(&PostParams::default(), &machine).await {
-            // The name contains the instance id, so the FooMachine is ours; the cache is outdated.
+            // The name contains the instance id, so the FooMachine is this pool's; the cache is outdated.
             Err(kube::Error::Api(status)) if status.code == 409 => Ok(()),
             other => Ok(other.map(drop)?),
         }
     }
 
     /// Whether the instance has a Machine that is not being deleted, read live: the cache may have lost it.
-    pub(in crate::pool) async fn has_living_machine(&self, id: &InstanceId) -> Result<bool, Failure> {
+    pub(in crate::pool) async fn has_living_machine(&self, id: &InstanceId) -> Result<bool, ActionFailure> {
         let name = foo_model::names::machine_name(&self.identity.pool, id);
         Ok(self
             .live_machine(&name)
@@ -349,21 +353,24 @@ impl Executor<'_> {
     }
 
     /// A Machine's metadata, read live.
-    async fn live_machine(&self, name: &MachineName) -> Result<Option<PartialObjectMeta<Machine>>, Failure> {
+    async fn live_machine(
+        &self,
+        name: &MachineName,
+    ) -> Result<Option<PartialObjectMeta<Machine>>, ActionFailure> {
         let machines: Api<Machine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         Ok(machines.get_metadata_opt(name.as_str()).await?)
     }
 
-    async fn delete_foo_machine(&self, name: &MachineName, uid: &Uid) -> Result<Done, Failure> {
+    async fn delete_foo_machine(&self, name: &MachineName, uid: &Uid) -> Result<Done, ActionFailure> {
         if self.live_machine(name).await?.is_some() {
             return Ok(Done::PreconditionFailed("it has a Machine after all"));
         }
         let foo_machines: Api<FooMachine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
-        gone_is_fine(foo_machines.delete(name.as_str(), &with_uid(uid, None)).await.map(drop))?;
+        ignore_not_found(foo_machines.delete(name.as_str(), &with_uid(uid, None)).await.map(drop))?;
         Ok(Done::Carried)
     }
 
-    async fn release_foo_machine(&self, name: &MachineName, uid: &Uid) -> Result<(), Failure> {
+    async fn release_foo_machine(&self, name: &MachineName, uid: &Uid) -> Result<(), ActionFailure> {
         let machines: Api<FooMachine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let Some(live) = machines.get_metadata_opt(name.as_str()).await? else { return Ok(()) };
         if live.uid().as_deref() != Some(uid.as_str()) {
@@ -376,7 +383,7 @@ impl Executor<'_> {
         }});
         let patched =
             machines.patch_metadata(name.as_str(), &PatchParams::default(), &Patch::Merge(patch)).await;
-        gone_is_fine(patched.map(drop))
+        ignore_not_found(patched.map(drop))
     }
 
     /// Deletes a Machine after reading it again: the autoscaler marks a Machine and lowers the desired
@@ -387,7 +394,7 @@ impl Executor<'_> {
         name: &MachineName,
         uid: &Uid,
         only_if: Precondition,
-    ) -> Result<Done, Failure> {
+    ) -> Result<Done, ActionFailure> {
         let machines: Api<Machine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let Some(live) = machines.get_opt(name.as_str()).await? else { return Ok(Done::Carried) };
         if live.uid().as_deref() != Some(uid.as_str()) || live.metadata.deletion_timestamp.is_some() {
@@ -411,13 +418,13 @@ impl Executor<'_> {
                 None
             }
         };
-        gone_is_fine(machines.delete(name.as_str(), &with_uid(uid, bound)).await.map(drop))?;
+        ignore_not_found(machines.delete(name.as_str(), &with_uid(uid, bound)).await.map(drop))?;
         Ok(Done::Carried)
     }
 
     /// Whether MachinePool.spec.replicas, read live, requests more than `target`, and the reason to refuse
     /// then. Without a MachinePool no replicas are desired.
-    async fn target_exceeds(&self, target: u32) -> Result<Option<&'static str>, Failure> {
+    async fn target_exceeds(&self, target: u32) -> Result<Option<&'static str>, ActionFailure> {
         let Some(name) = self.machine_pool else { return Ok(None) };
         let pools: Api<MachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let Some(live) = pools.get_opt(name).await? else { return Ok(None) };
@@ -428,7 +435,7 @@ impl Executor<'_> {
         })
     }
 
-    async fn cordon(&self, nodes: &BTreeMap<InstanceId, MachineName>) -> Vec<(Cordon, cordon::Outcome)> {
+    async fn cordon(&self, nodes: &BTreeMap<InstanceId, MachineName>) -> Vec<(Cordon, cordon::CordonResult)> {
         let node_of = |name: &MachineName| {
             let is_it = |machine: &&Arc<Machine>| machine.metadata.name.as_deref() == Some(name.as_str());
             let machine = self.machines.iter().find(is_it)?;
@@ -443,12 +450,12 @@ impl Executor<'_> {
         cordon::cordon(self.client, self.workloads, cluster, cordons.collect()).await
     }
 
-    async fn exclude_from_draining(&self, name: &MachineName, uid: &Uid) -> Result<(), Failure> {
+    async fn exclude_from_draining(&self, name: &MachineName, uid: &Uid) -> Result<(), ActionFailure> {
         let apply = json!({
             "apiVersion": Machine::api_version(&()), "kind": Machine::kind(&()),
             "metadata": {
                 "name": name.as_str(), "uid": uid.as_str(),
-                "annotations": {names::EXCLUDE_DRAINING_ANNOTATION: "the instance is gone"}
+                "annotations": {names::EXCLUDE_DRAINING_ANNOTATION: "the instance is terminated"}
             }
         });
         self.apply_to_machine(name, names::managers::MACHINE_DRAIN, apply).await
@@ -459,7 +466,7 @@ impl Executor<'_> {
         name: &MachineName,
         uid: &Uid,
         timeouts: DeletionTimeouts,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ActionFailure> {
         let deletion = foo_api::capi::MachineDeletion {
             node_drain_timeout_seconds: timeouts.node_drain.and_then(|s| i32::try_from(s.0).ok()),
             node_volume_detach_timeout_seconds: timeouts
@@ -480,14 +487,14 @@ impl Executor<'_> {
         name: &MachineName,
         manager: &str,
         apply: serde_json::Value,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ActionFailure> {
         let machines: Api<Machine> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         let applied =
             machines.patch(name.as_str(), &PatchParams::apply(manager).force(), &Patch::Apply(apply)).await;
-        gone_is_fine(applied.map(drop))
+        ignore_not_found(applied.map(drop))
     }
 
-    async fn publish_replicas(&self, replicas: u32) -> Result<(), Failure> {
+    async fn publish_replicas(&self, replicas: u32) -> Result<(), ActionFailure> {
         let Some(name) = self.machine_pool else { return Ok(()) };
         let pools: Api<MachinePool> = Api::namespaced(self.client.clone(), &self.identity.namespace);
         // A merge patch, not an apply: the field stays the user's when the annotation is removed.
@@ -529,7 +536,7 @@ fn is_not_found(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 404)
 }
 
-fn gone_is_fine(result: Result<(), kube::Error>) -> Result<(), Failure> {
+fn ignore_not_found(result: Result<(), kube::Error>) -> Result<(), ActionFailure> {
     match result {
         Err(error) if is_not_found(&error) => Ok(()),
         other => Ok(other?),

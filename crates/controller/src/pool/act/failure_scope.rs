@@ -2,7 +2,7 @@
 //! in the same way. All others are carried out, so that one Machine that a policy protects, or one instance
 //! that AWS refuses to terminate, does not delay the others.
 
-use crate::pool::pass::Failure;
+use crate::pool::pass::ActionFailure;
 use foo_cloud::ErrorKind;
 use foo_model::{Decrement, MachineName};
 use foo_planner::Action;
@@ -40,18 +40,18 @@ enum Skip {
 
 impl Skips {
     /// An action failed.
-    pub(in crate::pool) fn failed(&mut self, action: &Action, failure: &Failure) {
+    pub(in crate::pool) fn failed(&mut self, action: &Action, failure: &ActionFailure) {
         match failure {
             // The API server does not respond, so the next request would fail, too.
-            Failure::Kubernetes(_) if failure.outcome() == Outcome::MayHaveHappened => {
+            ActionFailure::Kubernetes(_) if failure.outcome() == Outcome::MayHaveHappened => {
                 self.add(Skip::Everything);
             }
-            Failure::Kubernetes(_) => {
+            ActionFailure::Kubernetes(_) => {
                 // A missing right or a quota: the next action of this kind would fail, too.
                 self.add(Skip::Kind(action.kind()));
                 self.depends_on(action, false);
             }
-            Failure::Cloud(error) => {
+            ActionFailure::Cloud(error) => {
                 match error.kind {
                     ErrorKind::Throttled => self.add(Skip::Throttled),
                     ErrorKind::Unreachable | ErrorKind::Credentials => self.add(Skip::Aws),
@@ -63,7 +63,7 @@ impl Skips {
         }
     }
 
-    /// An action lost a race with another writer, or its precondition no longer holds: actions on the same
+    /// An action lost a race with another writer, or its precondition is no longer met: actions on the same
     /// object, and those that depend on it, wait for the next observation.
     pub(in crate::pool) fn raced(&mut self, action: &Action) {
         self.depends_on(action, false);
@@ -156,7 +156,7 @@ impl Skips {
                 | PoolAction::RecordArn { .. },
             )
             | Action::Read(ReadAction::DescribeLaunchTemplate)
-            // A version never precedes what it fetches, and says where it is until that is gone.
+            // A version never precedes what it fetches, and shows where it is until that is deleted.
             | Action::Object(_)
             | Action::Template(
                 TemplateAction::CreateTemplate { .. }
@@ -202,7 +202,7 @@ impl Skips {
     }
 }
 
-/// Whether an action calls AWS. A read of instances does not: the observer makes that call when it is due.
+/// Whether an action calls AWS. A read of instances does not: the observer sends that call when it is due.
 fn calls_aws(action: &Action) -> bool {
     match action {
         Action::Group(_)
@@ -231,30 +231,30 @@ mod tests {
         Action::Group(GroupAction::SuspendProcesses { name: "g".into(), processes: BTreeSet::new() })
     }
 
-    fn refused(kind: ErrorKind) -> Failure {
+    fn refused(kind: ErrorKind) -> ActionFailure {
         CloudError::new(Operation::TerminateInstanceInAutoScalingGroup, kind, None, "no").into()
     }
 
     #[test]
-    fn a_refused_end_holds_up_only_ends_that_count_on_it() {
+    fn a_refused_termination_delays_only_dependent_terminations() {
         let mut skips = Skips::default();
         skips.failed(&termination("i-1", Decrement::Shrink), &refused(ErrorKind::Invalid));
         assert!(!skips.includes(&termination("i-2", Decrement::Shrink)));
         assert!(
             skips.includes(&termination("i-3", Decrement::Replace)),
-            "one more would be launched than is wanted"
+            "one more would be launched than is requested"
         );
     }
 
     #[test]
-    fn an_end_without_an_answer_holds_up_all_ends() {
+    fn a_termination_without_a_response_delays_all_terminations() {
         let mut skips = Skips::default();
         skips.failed(&termination("i-1", Decrement::Shrink), &refused(ErrorKind::LostAnswer));
         assert!(skips.includes(&termination("i-2", Decrement::Shrink)));
     }
 
     #[test]
-    fn what_would_fail_in_the_same_way_is_not_tried() {
+    fn actions_that_would_fail_in_the_same_way_are_not_tried() {
         let mut skips = Skips::default();
         skips.failed(&termination("i-1", Decrement::Shrink), &refused(ErrorKind::Denied));
         assert!(skips.includes(&termination("i-2", Decrement::Shrink)));
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn heartbeats_go_on_while_aws_throttles_and_not_while_it_is_away() {
+    fn heartbeats_continue_while_aws_throttles_and_not_during_an_outage() {
         let mut skips = Skips::default();
         let beat = |id: &str| Action::Hook(HookAction::RecordHeartbeat { group: "g".into(), id: id.into() });
         skips.failed(&beat("i-1"), &refused(ErrorKind::Throttled));
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_ours_or_of_aws_holds_up_what_is_done_in_the_workload_cluster() {
+    fn failures_elsewhere_do_not_delay_changes_in_the_workload_cluster() {
         let mut skips = Skips::default();
         skips.failed(&Action::Read(ReadAction::DescribeLaunchTemplate), &refused(ErrorKind::Denied));
         assert!(skips.includes(&suspend()), "everything else waits");
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn without_protection_the_group_is_not_changed_but_released_instances_end() {
+    fn without_protection_the_group_is_not_changed_but_released_instances_are_terminated() {
         let mut skips = Skips::default();
         let protect =
             Action::Instance(InstanceAction::ProtectInstances { name: "g".into(), ids: vec!["i-9".into()] });

@@ -12,7 +12,7 @@ use super::check::CheckedPlan;
 use super::gather::Gathered;
 use super::inputs::Inputs;
 use super::inputs::aws::Aws;
-use super::pass::{Failure, Pass, Remainder};
+use super::pass::{ActionFailure, Pass, Remainder};
 use super::pools::{LONGEST_BACKLOG, Pools};
 use super::reads::Read;
 use super::state::PoolState;
@@ -61,7 +61,7 @@ struct Sent {
 }
 
 impl Pools {
-    /// Carries out a plan, except for actions that a failure makes pointless.
+    /// Carries out a plan, except for actions that are pointless after a failure.
     pub(super) async fn act(&self, inputs: &Inputs<'_>, plan: CheckedPlan, state: &mut PoolState) -> Pass {
         let plan = plan.into_plan();
         state.memory = plan.memory.clone();
@@ -132,8 +132,9 @@ impl Pools {
                 Api::namespaced(self.context.client.clone(), &gathered.namespace());
             let finalizer = foo_api::names::POOL_FINALIZER;
             let removed = apply::remove_finalizer(&pools, gathered.pool.as_ref(), finalizer).await;
-            pass.failure =
-                removed.err().map(|error| (Action::Pool(PoolAction::RemoveFinalizer), Failure::from(error)));
+            pass.failure = removed
+                .err()
+                .map(|error| (Action::Pool(PoolAction::RemoveFinalizer), ActionFailure::from(error)));
             pass.tried = 1;
         }
         pass
@@ -185,8 +186,8 @@ impl Pools {
         acting: &Acting<'_>,
         batch: &[&Action],
         state: &mut PoolState,
-    ) -> (Sent, Vec<Result<Done, Failure>>, Timestamp) {
-        // If this pass is cancelled during a call, the memory says that the call may have happened.
+    ) -> (Sent, Vec<Result<Done, ActionFailure>>, Timestamp) {
+        // If this pass is cancelled during a call, the memory shows that the call may have happened.
         let at = self.context.clock.now();
         let changes_template = batch.iter().any(|action| action.changes_template());
         let known = state.reads.template.clone().filter(|_| changes_template);
@@ -203,8 +204,8 @@ impl Pools {
         };
         // A slow response may report something that happened at its very end.
         let now = self.context.clock.now();
-        let answers = batch.iter().zip(&done).flat_map(|(action, done)| answers(action, done));
-        state.memory.answered(unanswered, answers, now);
+        let outcomes_of = batch.iter().zip(&done).flat_map(|(action, done)| outcomes_of(action, done));
+        state.memory.answered(unanswered, outcomes_of, now);
         (Sent { at, known: known.and_then(|known| known.value) }, done, now)
     }
 
@@ -213,7 +214,7 @@ impl Pools {
         &self,
         acting: &mut Acting<'_>,
         action: &Action,
-        done: Result<Done, Failure>,
+        done: Result<Done, ActionFailure>,
         sent: &Sent,
         state: &mut PoolState,
         now: Timestamp,
@@ -229,12 +230,12 @@ impl Pools {
             acting.region.observer.invalidate(&acting.inputs.desired.identity.group, now);
         }
         match done {
-            Ok(done) => Self::answered(acting, action, done, sent, state, now),
+            Ok(done) => Self::completed(acting, action, done, sent, state, now),
             Err(failure) => Self::failed(acting, action, failure, state, now),
         }
     }
 
-    fn answered(
+    fn completed(
         acting: &mut Acting<'_>,
         action: &Action,
         done: Done,
@@ -281,12 +282,18 @@ impl Pools {
                 skips.raced(action);
             }
             Done::Cordoned(outcomes) => {
-                pass.plan.report.events.extend(cordon::told(&outcomes));
+                pass.plan.report.events.extend(cordon::events_of(&outcomes));
             }
         }
     }
 
-    fn failed(acting: &mut Acting<'_>, action: &Action, failure: Failure, state: &PoolState, now: Timestamp) {
+    fn failed(
+        acting: &mut Acting<'_>,
+        action: &Action,
+        failure: ActionFailure,
+        state: &PoolState,
+        now: Timestamp,
+    ) {
         let Acting { inputs, pass, skips, .. } = acting;
         let pool = &inputs.desired.identity;
         if failure.is_race() {
@@ -314,7 +321,9 @@ impl Pools {
                 state.reads.hook = Some(Read { at: now, value: group.drain_hook });
                 state.calls.created.group(now);
             }
-            Action::Template(TemplateAction::DeleteTemplate { .. }) => state.calls.created.template_is_gone(),
+            Action::Template(TemplateAction::DeleteTemplate { .. }) => {
+                state.calls.created.template_is_deleted()
+            }
             Action::Pool(PoolAction::AddFinalizer) => state.unconfirmed.finalizer = Some(Finalizer::Present),
             Action::Pool(PoolAction::BlockMove) => state.unconfirmed.moves = Some(MoveBlock::Blocked),
             Action::Pool(PoolAction::UnblockMove) => state.unconfirmed.moves = None,
@@ -384,20 +393,23 @@ impl Pools {
 }
 
 /// The results of an action for the planner's memory: one for each Node that was to be cordoned.
-fn answers<'a>(action: &'a Action, done: &Result<Done, Failure>) -> Vec<(Cow<'a, Action>, Outcome)> {
+fn outcomes_of<'a>(
+    action: &'a Action,
+    done: &Result<Done, ActionFailure>,
+) -> Vec<(Cow<'a, Action>, Outcome)> {
     let Ok(Done::Cordoned(nodes)) = done else {
         return vec![(Cow::Borrowed(action), judged(done).0)];
     };
-    let answer = |(cordon, done): &(cordon::Cordon, cordon::Outcome)| {
+    let outcome_of = |(cordon, done): &(cordon::Cordon, cordon::CordonResult)| {
         let node = [(cordon.instance.clone(), cordon.machine.clone())].into();
         let outcome = if done.is_ok() { Outcome::Done } else { Outcome::Refused };
         (Cow::Owned(NodeAction::CordonNodes { nodes: node }.into()), outcome)
     };
-    nodes.iter().map(answer).collect()
+    nodes.iter().map(outcome_of).collect()
 }
 
 /// The result of an action for the planner's memory and for the metrics.
-fn judged(done: &Result<Done, Failure>) -> (Outcome, ActionOutcome) {
+fn judged(done: &Result<Done, ActionFailure>) -> (Outcome, ActionOutcome) {
     match done {
         Ok(Done::Cordoned(outcomes)) if outcomes.iter().any(|(_, done)| done.is_err()) => {
             (Outcome::Refused, ActionOutcome::Failed)
@@ -417,9 +429,9 @@ fn judged(done: &Result<Done, Failure>) -> (Outcome, ActionOutcome) {
 }
 
 /// When to repeat a call that AWS refused only because something was just created.
-fn excused(action: &Action, failure: &Failure, state: &PoolState, now: Timestamp) -> Option<Duration> {
+fn excused(action: &Action, failure: &ActionFailure, state: &PoolState, now: Timestamp) -> Option<Duration> {
     match failure {
-        Failure::Cloud(error) => state.calls.created.excuses(action, error, now),
-        Failure::Kubernetes(_) => None,
+        ActionFailure::Cloud(error) => state.calls.created.excuses(action, error, now),
+        ActionFailure::Kubernetes(_) => None,
     }
 }

@@ -1,5 +1,5 @@
-//! Writes and deletes the user data that is in S3. Only keys of the pool's own folder that look exactly as those that it writes are
-//! ever deleted.
+//! Writes and deletes the user data that is in S3. Only keys of the pool's own folder that look exactly as those that
+//! it writes are ever deleted.
 
 use foo_cloud::{BucketOf, Cloud, CloudError, ErrorKind, NewObject};
 use foo_model::object::TAG_READER;
@@ -30,7 +30,7 @@ pub(super) async fn change(
             let (namespace, group) = (&identity.namespace, &identity.group);
             let (bucket, folder) = (bucket_of(&storage.bucket), storage.folder(namespace, group));
             let found = match cloud.list_objects(bucket, &folder).await {
-                // With the bucket its objects are gone.
+                // With the bucket its objects are deleted.
                 Err(error) if error.kind == ErrorKind::NotFound => return Ok(()),
                 found => found?,
             };

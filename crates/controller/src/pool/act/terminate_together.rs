@@ -1,11 +1,11 @@
 //! Terminations that share one call: AWS terminates up to a hundred instances of a group at once.
 //!
 //! A plan, the memory and events name each instance by itself. If AWS refuses a call because of one instance,
-//! it does not say whether it terminated some of the others. So such a refusal proves nothing: the group is
+//! it does not show whether it terminated some of the others. So such a refusal proves nothing: the group is
 //! observed again, and what is still to be terminated is terminated one by one for a while.
 
 use super::execute::{Done, Executor};
-use crate::pool::pass::Failure;
+use crate::pool::pass::ActionFailure;
 use crate::pool::terminated_alone::Alone;
 use foo_cloud::{CloudError, Ended, ErrorKind};
 use foo_model::{Decrement, GroupName, InstanceId, Timestamp};
@@ -43,11 +43,14 @@ struct Call<'a> {
 impl Executor<'_> {
     /// Terminates instances in one call, except those whose Machine is not being deleted. Returns the result
     /// of each, in their order.
-    pub(in crate::pool) async fn end_together(&self, actions: &[&Action]) -> Vec<Result<Done, Failure>> {
+    pub(in crate::pool) async fn end_together(
+        &self,
+        actions: &[&Action],
+    ) -> Vec<Result<Done, ActionFailure>> {
         let mut results = Vec::with_capacity(actions.len());
         for some in actions.chunks(READS) {
-            let looks_away = results.iter().any(Result::is_err);
-            results.extend(if looks_away {
+            let any_failed = results.iter().any(Result::is_err);
+            results.extend(if any_failed {
                 some.iter()
                     .map(|_| Ok(Some(Done::PreconditionFailed("its Machine could not be read"))))
                     .collect()
@@ -56,18 +59,18 @@ impl Executor<'_> {
             });
         }
         let free = actions.iter().zip(&results).filter(|(_, result)| matches!(result, Ok(None)));
-        let answer = match call_of(free.map(|(action, _)| *action)) {
+        let response = match call_of(free.map(|(action, _)| *action)) {
             Some(call) => self.end(&call).await,
             None => Ok(Ended::All),
         };
-        let done = |before: Result<Option<Done>, Failure>| match before? {
+        let done = |before: Result<Option<Done>, ActionFailure>| match before? {
             Some(overtaken) => Ok(overtaken),
-            None => came_of(&answer),
+            None => outcome_of(&response),
         };
         results.into_iter().map(done).collect()
     }
 
-    async fn is_overtaken(&self, action: &Action) -> Result<Option<Done>, Failure> {
+    async fn is_overtaken(&self, action: &Action) -> Result<Option<Done>, ActionFailure> {
         let Action::Instance(InstanceAction::TerminateInstance { id, .. }) = action else { return Ok(None) };
         let lives = self.has_living_machine(id).await?;
         Ok(lives.then_some(Done::PreconditionFailed("its Machine is not being deleted")))
@@ -100,8 +103,8 @@ fn call_of<'a>(actions: impl Iterator<Item = &'a Action>) -> Option<Call<'a>> {
 }
 
 /// What the response means for one of several instances.
-fn came_of(answer: &Result<Ended, CloudError>) -> Result<Done, Failure> {
-    match answer {
+fn outcome_of(response: &Result<Ended, CloudError>) -> Result<Done, ActionFailure> {
+    match response {
         Ok(Ended::All) => Ok(Done::Carried),
         Ok(Ended::NotAll) => Ok(Done::NotTogether),
         Err(error) => Err(error.clone().into()),
@@ -130,7 +133,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn ends_of_one_kind_go_together_and_all_else_alone() {
+    fn terminations_of_one_kind_share_a_call_and_other_actions_do_not() {
         let mut alone = Alone::default();
         let actions = [
             termination("i-1", Decrement::Shrink),

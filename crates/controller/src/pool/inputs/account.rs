@@ -11,7 +11,7 @@ use kube::ResourceExt;
 
 /// Why the account of the credentials is not the one in which the pool was created, or why that is unknown.
 ///
-/// With credentials of another account the group and all its instances seem to be gone, and every Machine
+/// With credentials of another account the group and all its instances seem to be deleted, and every Machine
 /// would be deleted. An existing group names its account in its ARN; AWS is asked only without a group.
 pub(super) async fn mismatch(
     gathered: &Gathered,

@@ -58,7 +58,7 @@ impl Pools {
         match taken.filter(|_| gathered.pool.metadata.deletion_timestamp.is_none()) {
             Some(taken) => {
                 tenure::log_owner(state, key, Some(taken.by));
-                // The tags of the group tell whose it is, without a call.
+                // The tags of the group show its owner, without a call.
                 self.watch_group(key, &identity.group, region, state);
                 Aws::Unusable(taken.blocked)
             }

@@ -48,11 +48,11 @@ pub(in crate::pool) async fn bootstrap_data(
     if let Some(read) = reads.bootstrap_secret.as_ref().filter(|read| read.name == name)
         && is_current(read, watched.as_deref(), now, sync_period)
     {
-        return answer(read);
+        return data_of(read);
     }
     let cluster = gathered.identity.as_ref().map(|identity| identity.cluster.as_str()).unwrap_or_default();
     let read = read(client, &namespace, &name, cluster, now).await;
-    let data = answer(&read);
+    let data = data_of(&read);
     reads.bootstrap_secret = Some(read);
     data
 }
@@ -70,7 +70,7 @@ pub(in crate::pool) fn next_try(reads: &Reads) -> Option<Duration> {
     reads.bootstrap_secret.as_ref().filter(|read| read.data.is_err()).map(|_| TRY_AGAIN)
 }
 
-fn answer(read: &ReadSecret) -> BootstrapData {
+fn data_of(read: &ReadSecret) -> BootstrapData {
     match &read.data {
         Ok(bytes) => BootstrapData::Bytes(bytes.clone()),
         Err(blocked) => BootstrapData::Missing(blocked.clone()),
@@ -103,7 +103,7 @@ async fn read(client: &Client, namespace: &str, name: &str, cluster: &str, now: 
 }
 
 /// Whether a Secret of that name can hold bootstrap data. User data is readable on the instance and by
-/// everybody who may describe launch templates, and an invalid name would become another path in the API
+/// all users who may describe launch templates, and an invalid name would become another path in the API
 /// server.
 fn may_be_bootstrap_data(name: &str) -> Result<(), Blocked> {
     let invalid = |what: &str| {
@@ -134,8 +134,8 @@ fn value(name: &str, cluster: &str, secret: Secret) -> Result<Vec<u8>, Blocked> 
             Reason::BootstrapDataInvalid,
             format!("Secret {name:?} has no bootstrap data under the key {SECRET_VALUE_KEY:?}"),
         )),
-        Some(bytes) if kubeconfig::looks_like_one(&bytes) => {
-            foreign("holds a kubeconfig, which is never given to instances".to_owned())
+        Some(bytes) if kubeconfig::is_kubeconfig(&bytes) => {
+            foreign("contains a kubeconfig, which is never given to instances".to_owned())
         }
         Some(bytes) => Ok(bytes),
     }

@@ -1,7 +1,8 @@
 //! From spec and AWS facts to the content of a launch template, and its two hashes.
 //!
-//! The spec hash covers a struct of its own, [`Rolls`], with a frozen serialised form: another one, or another [`SCHEME`], would replace
-//! every Node when the manager is upgraded. A new field is an `Option` that is left out of it while it is not set.
+//! The spec hash covers a struct of its own, [`Rolls`], with a frozen serialised form: another one, or another
+//! [`SCHEME`], would replace every Node when the manager is upgraded. A new field is an `Option` that is left out of it
+//! while it is not set.
 
 use super::stored::{self, Keeping};
 use crate::pool::names::hex;
@@ -101,8 +102,8 @@ pub(in crate::pool) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Resu
     Ok(Template { content, spec_hash, data_hash, source_hash, object })
 }
 
-/// Whether the recommended image reads user data as the FooNodeConfig writes it: both objects have a field `family`, and with two
-/// different ones no Node joins.
+/// Whether the recommended image reads user data as the FooNodeConfig writes it: both objects have a field `family`,
+/// and with two different ones no Node joins.
 fn is_of_the_images_family(spec: &FooMachinePoolSpec, user_data: &[u8]) -> Result<(), Blocked> {
     let Some(image) = &spec.ami.recommended else { return Ok(()) };
     let family = match image.family {
@@ -130,7 +131,7 @@ fn within_limit(user_data: Vec<u8>, secret: &str) -> Result<UserData, Blocked> {
     }
     let message = format!(
         "the bootstrap data in Secret {secret} has {} bytes, EC2 takes at most {USER_DATA_LIMIT}: keep it in S3 \
-         (spec.userDataStorage), set compression of its FooNodeConfig to Gzip, or make it shorter",
+         (spec.userDataStorage), set compression of its FooNodeConfig to Gzip, or shorten it",
         user_data.len()
     );
     Err(Blocked::new(Reason::UserDataTooLarge, message))
@@ -419,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn user_data_over_the_limit_is_refused_in_words() {
+    fn user_data_over_the_limit_is_refused_with_a_reason() {
         let blocked =
             template(&spec(), Facts { user_data: vec![0; USER_DATA_LIMIT + 1], ..facts() }).unwrap_err();
         assert_eq!(blocked.reason, Reason::UserDataTooLarge);

@@ -181,8 +181,8 @@ fn assembled(gathered: &Gathered, identity: &Identity, parts: Parts) -> Desired 
     }
 }
 
-/// Whether the identity allows what a spec names in AWS. A user who chooses both instance profile and user data runs programs with
-/// the rights of the profile's role.
+/// Whether the identity allows what a spec names in AWS. A user who chooses both instance profile and user data runs
+/// programs with the rights of the profile's role.
 fn named(spec: &api::FooMachinePoolSpec, limits: &Limits) -> Result<(), Blocked> {
     if let Some(profile) = &spec.iam_instance_profile {
         limits.profile(profile)?;
@@ -462,8 +462,8 @@ pub(in crate::pool) async fn instance_types(
     Ok(found)
 }
 
-/// The network that instances can be launched into. One that the provider creates shows its parts before all of them are ready:
-/// it can be used once it was ready as a whole.
+/// The network that instances can be launched into. One that the provider creates shows its parts before all of them
+/// are ready: it can be used once it was ready as a whole.
 fn network(gathered: &Gathered) -> Option<&foo_api::cluster::NetworkStatus> {
     let status = gathered.foo_cluster.as_ref()?.status.as_ref()?;
     let was_ready = status.initialization.as_ref().is_some_and(|it| it.provisioned == Some(true));

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_failure_is_told() {
+    fn the_newest_failure_is_reported() {
         let activity = |status, words: &str, started| Activity {
             id: String::new(),
             status,

@@ -120,7 +120,7 @@ impl Pools {
                 };
                 let mut desired = self.desired(key, gathered, region, identity, known, state).await;
                 self.watch_if_begun(key, gathered, &desired, region, state);
-                desired.warnings.extend(self.look_at_stored(key, region, &desired, state).await);
+                desired.warnings.extend(self.read_stored(key, region, &desired, state).await);
                 let mismatch = account::mismatch(gathered, region, &identity.group).await;
                 let messages = self.messages(gathered, region, identity, state).await;
                 self.hold_back(gathered, &mut desired, &mut control_plane, state).await;
@@ -153,7 +153,7 @@ impl Pools {
     }
 
     /// Observes again what an action changed or created.
-    pub(super) async fn look_again(&self, inputs: &mut Inputs<'_>, state: &mut PoolState) {
+    pub(super) async fn read_again(&self, inputs: &mut Inputs<'_>, state: &mut PoolState) {
         self.hold_back(inputs.gathered, &mut inputs.desired, &mut inputs.control_plane, state).await;
         let messages = Messages {
             launch_failure: inputs.observed.launch_failure.take(),
@@ -216,10 +216,11 @@ impl Pools {
         desired
     }
 
-    /// Lists the pool's user data in S3, if it keeps any there. Nobody reports that an object was deleted, so the list is renewed at
-    /// the pace of passes at rest, and soon before instances are launched. Of a pool that cannot launch anything it is not needed, and
-    /// its bucket may be one that the pool must not name. Returns what keeps it from being listed, if a user can change that.
-    async fn look_at_stored(
+    /// Lists the pool's user data in S3, if it keeps any there. Deleted objects are not reported, so the list is
+    /// renewed at the pace of idle passes, and soon before instances are launched. Of a pool that cannot launch
+    /// anything it is not needed, and its bucket may be one that the pool must not name. Returns what keeps it from
+    /// being listed, if a user can change that.
+    async fn read_stored(
         &self,
         key: &ObjectRef<FooMachinePool>,
         region: &CloudRegion,
@@ -237,10 +238,10 @@ impl Pools {
         } else {
             jittered(self.context.settings.sync_period, key)
         };
-        let looked = stored::look(region, storage, &desired.identity, Age::Within(within)).await;
-        let wrong = looked.as_ref().err().filter(|error| !Reason::from(error.kind).is_transient());
+        let read = stored::read(region, storage, &desired.identity, Age::Within(within)).await;
+        let wrong = read.as_ref().err().filter(|error| !Reason::from(error.kind).is_transient());
         let wrong = wrong.map(|error| Blocked::new(error.kind.into(), error.to_string()));
-        state.reads.stored = looked.unwrap_or_else(|error| observe::failed(&error));
+        state.reads.stored = read.unwrap_or_else(|error| observe::failed(&error));
         wrong
     }
 
@@ -351,7 +352,8 @@ fn seen(
 ) -> View {
     let is_made = gathered.pool.spec.provider_id.is_some();
     let from_list = is_made && !state.reads.template_is_own && !has_failed(gathered);
-    // The manager has just started: one list of all templates comes in a moment. Until then nothing follows from the group either.
+    // The manager has just started: one list of all templates comes in a moment. Until then nothing follows from the
+    // group either.
     let group = if from_list && region.observer.lists_templates_first() {
         Look::Unknown
     } else {
@@ -366,12 +368,12 @@ fn seen(
                 "the Auto Scaling group has not been read yet",
             ))
         } else if from_list {
-            observe::template_at_rest(&region.observer, desired, &group)
+            observe::idle_template(&region.observer, desired, &group)
         } else {
             observe::template(&region.observer, identity, state.reads.template.as_ref())
         };
     if let Look::At { seen: None, at } = group {
-        // The known hook belonged to a group that is gone; a newer group has its own.
+        // The known hook belonged to a deleted group; a newer group has its own.
         state.reads.hook = state.reads.hook.filter(|known| known.at > at);
     }
     let hook = state.reads.hook.map_or(Look::Unknown, |known| Look::At { at: known.at, seen: known.value });
@@ -413,7 +415,7 @@ fn freshness(observed: &Observed, state: &PoolState) -> Freshness {
     }
 }
 
-/// A changed spec requires current answers about what it names; otherwise earlier answers suffice.
+/// A changed spec requires current results about what it names; otherwise earlier responses suffice.
 fn asking(state: &PoolState, gathered: &Gathered) -> Asking {
     if state.asked_generation == gathered.pool.metadata.generation { Asking::Again } else { Asking::New }
 }

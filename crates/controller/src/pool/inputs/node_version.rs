@@ -1,6 +1,6 @@
-//! Nodes whose kubelets spell the Kubernetes version in another way than the topology of their Cluster. Cluster API compares the two
-//! character by character (topology controller, `IsMachinePoolUpgrading`): with another suffix, or none, it considers the pool as
-//! being upgraded for ever, and refuses every other version.
+//! Nodes whose kubelets spell the Kubernetes version in another way than the topology of their Cluster. Cluster API
+//! compares the two character by character (topology controller, `IsMachinePoolUpgrading`): with another suffix, or
+//! none, it considers the pool as being upgraded for ever, and refuses every other version.
 
 use crate::pool::gather::Gathered;
 use foo_model::{Blocked, Reason};

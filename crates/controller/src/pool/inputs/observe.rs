@@ -11,7 +11,7 @@ use crate::pool::foo_machine_metadata;
 use crate::pool::gather::Gathered;
 use crate::pool::reads::Read;
 use foo_api::{capi, names};
-use foo_cloud::observer::{Observer, Seen, Word};
+use foo_cloud::observer::{InstanceReport, Observer, Seen};
 use foo_cloud::{CloudError, ErrorKind, TemplateSummary};
 use foo_model::group::TemplateChoice;
 use foo_model::names::QUARANTINE_ANNOTATION;
@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 pub(in crate::pool) fn group(observer: &Observer, region: &str, name: &GroupName) -> Look<Option<Group>> {
     let view = observer.view(name);
     let unseen = observer.unseen_since(name);
-    match (observer.trouble(name), unseen) {
+    match (observer.failure(name), unseen) {
         (Some((_, error)), Some(since)) if view.is_some() => return failed_since(&error, since),
         (Some((_, error)), _) if view.is_none() && error.kind == ErrorKind::Unreachable => {
             let message = crate::cluster::unreachable(region, &error.to_string());
@@ -85,7 +85,7 @@ fn needs_a_human(error: &CloudError) -> bool {
 /// Why the details of an instance in service, which its FooMachine waits for, are unavailable, if a user must
 /// act.
 pub(in crate::pool) fn denied_details(observer: &Observer, report: &Report) -> Option<CloudError> {
-    let (_, error) = observer.details_trouble().filter(|(_, error)| needs_a_human(error))?;
+    let (_, error) = observer.details_failure().filter(|(_, error)| needs_a_human(error))?;
     let waits = |machine: &MachineReport| {
         machine.lifecycle == LifecycleState::InService
             && observer.details(&machine.instance).is_none_or(|(_, word)| word.details().is_none())
@@ -116,9 +116,10 @@ pub(in crate::pool) fn template(
     if differs { Look::Unknown } else { Look::At { at: *at, seen: read.clone() } }
 }
 
-/// The launch template of a pool at rest, as the lists of all templates show it that the manager requests when it starts: without its
-/// former versions, which matter only if anything uses them. `Unknown` if they may matter: then the pool reads its own.
-pub(in crate::pool) fn template_at_rest(
+/// The launch template of an idle pool, as the lists of all templates show it that the manager requests when it starts:
+/// without its former versions, which matter only if anything uses them. `Unknown` if they may matter: then the pool
+/// reads its own.
+pub(in crate::pool) fn idle_template(
     observer: &Observer,
     desired: &Desired,
     group: &Look<Option<Group>>,
@@ -157,9 +158,9 @@ pub(in crate::pool) fn ec2_states(
         .filter_map(|machine| {
             let (at, word) = observer.details(&machine.instance)?;
             let ec2_state = match word {
-                Word::Known(details) if details.state.is_alive() => Ec2State::Alive,
-                Word::Known(_) => Ec2State::Gone,
-                Word::NotFound { since } => Ec2State::NotFound { since, at },
+                InstanceReport::Known(details) if details.state.is_alive() => Ec2State::Alive,
+                InstanceReport::Known(_) => Ec2State::Gone,
+                InstanceReport::NotFound { since } => Ec2State::NotFound { since, at },
             };
             // A terminated instance stays terminated; the state of others is read again after each
             // observation.
@@ -178,7 +179,7 @@ pub(in crate::pool) fn foo_machines(gathered: &Gathered, clock: Difference<Kuber
             uid: Uid::new(machine.uid().unwrap_or_default()),
             instance: InstanceId::new(machine.spec.instance_id.as_str()),
             zone: zone_of(&machine.spec.provider_id),
-            // A FooMachine that was moved away is deleted, too, but nobody released it: its instance stays. A
+            // A FooMachine that was moved away is deleted, too, but not released: its instance stays. A
             // paused one waits.
             deletion: deletion(
                 clock,
@@ -194,7 +195,7 @@ pub(in crate::pool) fn foo_machines(gathered: &Gathered, clock: Difference<Kuber
                 .as_ref()
                 .and_then(|status| status.drain_hook.as_ref())
                 .map(|hook| timestamp(clock, &hook.since))
-                .or_else(|| foo_machine_metadata::held_since(machine).map(|since| clock.ours(since))),
+                .or_else(|| foo_machine_metadata::waiting_since(machine).map(|since| clock.ours(since))),
             spec_hash: machine
                 .status
                 .as_ref()
@@ -368,14 +369,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_of_what_failed_come_back_as_they_were() {
+    fn records_of_failures_round_trip() {
         let record = |hash: &str, message: &str, verdict| Quarantine {
             hash: SpecHash::new(hash),
             message: message.to_owned(),
             verdict,
         };
         let records = [
-            record("v1-a", "Machine m: its Node: gone", Verdict::Over),
+            record("v1-a", "Machine m: its Node: deleted", Verdict::Over),
             record("v1-b", "", Verdict::Stands),
             record("v1-d", "both: ways", Verdict::Stuck),
         ];

@@ -41,8 +41,8 @@ pub(in crate::pool) fn resumed(gathered: &Gathered, now: Timestamp) -> Option<Ro
     let rollout = gathered.pool.status.as_ref()?.rollout.as_ref()?;
     let under_way =
         [RolloutPhase::Preparing, RolloutPhase::Waiting, RolloutPhase::Rolling, RolloutPhase::RollingBack];
-    let goes_on = under_way.iter().any(|phase| <&str>::from(phase) == rollout.phase);
-    goes_on.then(|| RolloutProgress::of(SpecHash::new(rollout.target_hash.as_str()), now))
+    let continues = under_way.iter().any(|phase| <&str>::from(phase) == rollout.phase);
+    continues.then(|| RolloutProgress::of(SpecHash::new(rollout.target_hash.as_str()), now))
 }
 
 /// How unhealthy Machines are replaced.

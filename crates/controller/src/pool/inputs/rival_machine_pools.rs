@@ -1,4 +1,4 @@
-//! Several MachinePools that reference one FooMachinePool. Cluster API makes the first of them its owner; the
+//! Several MachinePools that reference one FooMachinePool. Cluster API sets the first of them as its owner; the
 //! others wait without a message. If a user deletes one of them, Cluster API deletes the FooMachinePool, and
 //! with it all instances of its owner (Cluster API, MachinePool controller, `reconcileDeleteExternal`): so
 //! the provider warns.

@@ -72,7 +72,7 @@ async fn reader(spec: &FooMachinePoolSpec, lookups: &Lookups, asking: Asking) ->
         return Ok(role.arn);
     }
     Err(blocked(format!(
-        "{} cannot be the value of a tag in S3, which says who may read the user data: at most 256 letters, digits and +-=._:/@",
+        "{} cannot be the value of a tag in S3, which controls who may read the user data: at most 256 letters, digits and +-=._:/@",
         role.arn
     )))
 }
@@ -98,7 +98,7 @@ pub(in crate::pool) fn launches_soon(
 }
 
 /// The names of the pool's objects, from a list that all pools of its namespace share.
-pub(in crate::pool) async fn look(
+pub(in crate::pool) async fn read(
     region: &CloudRegion,
     storage: &Storage,
     identity: &Identity,
@@ -112,7 +112,7 @@ pub(in crate::pool) async fn look(
     };
     let Some(list) = region.objects.keys(&folder, freshness).await.fresh()? else { return Ok(Look::Unknown) };
     let own = storage.folder(namespace, group);
-    let keys = list.shows.range(own.clone()..).take_while(|key| key.starts_with(&own));
+    let keys = list.value.range(own.clone()..).take_while(|key| key.starts_with(&own));
     let names = keys.filter_map(|key| storage.name_in(namespace, group, key)).map(str::to_owned);
     Ok(Look::At { at: list.began, seen: names.collect() })
 }
@@ -204,7 +204,7 @@ mod tests {
     const ROLE: &str = "arn:aws:iam::123456789012:role/workers";
 
     #[test]
-    fn instances_are_told_where_the_object_is() {
+    fn user_data_name_the_object() {
         let data = b"#cloud-config\n".to_vec();
         let (user_data, object) = kept(&keeping(ROLE), data.clone(), "boot").unwrap();
         let stored = foo_bootstrap::stored(&user_data.0).unwrap().unwrap();
@@ -234,14 +234,14 @@ mod tests {
     }
 
     #[test]
-    fn what_no_cloud_init_reads_is_refused_in_words() {
-        for (text, reason, says) in [
+    fn user_data_that_cloud_init_cannot_read_are_refused_with_a_reason() {
+        for (text, reason, part) in [
             ("[settings.kubernetes]\n", Reason::UserDataNotStorable, "as that of Bottlerocket"),
             ("{\"ignition\": {}}", Reason::UserDataNotStorable, "it is for Ignition"),
         ] {
             let blocked = kept(&keeping(ROLE), text.as_bytes().to_vec(), "boot").unwrap_err();
             assert_eq!(blocked.reason, reason);
-            assert!(blocked.message.contains(says), "{}", blocked.message);
+            assert!(blocked.message.contains(part), "{}", blocked.message);
         }
         let long = vec![b'#'; STORED_LIMIT + 1];
         assert_eq!(kept(&keeping(ROLE), long, "boot").unwrap_err().reason, Reason::UserDataTooLarge);

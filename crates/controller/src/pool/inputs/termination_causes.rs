@@ -1,8 +1,8 @@
 //! Why AWS terminates instances that the provider did not terminate.
 //!
 //! A health check, an instance refresh that a user started, rebalancing, a user in the console: a waiting
-//! instance looks the same in all cases. The group's scaling activities have the cause, which costs a call;
-//! it is made once for all newly waiting instances.
+//! instance seems the same in all cases. The group's scaling activities have the cause, which costs a call;
+//! it is sent once for all newly waiting instances.
 
 use crate::clouds::CloudRegion;
 use crate::pool::gather::Gathered;
@@ -17,7 +17,7 @@ const ACTIVITIES: u32 = 100;
 /// In AWS's text the time comes first, and the cause follows these words.
 const BECAUSE: &str = "in response to ";
 
-/// Why AWS terminates waiting instances whose Machines were not deleted, as far as AWS says.
+/// Why AWS terminates waiting instances whose Machines were not deleted, as far as AWS reports it.
 pub(in crate::pool) async fn of_waiting(
     region: &CloudRegion,
     group: &GroupName,
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_is_told_without_its_moment() {
+    fn a_cause_is_reported_without_its_time() {
         let activities = [
             activity(
                 "Launching a new EC2 instance: i-2",
@@ -120,11 +120,11 @@ mod tests {
                  At 2026-01-01T00:00:02Z instance i-3 was selected for termination.",
             ),
         ];
-        let told = |id: &str| cause(&activities, &InstanceId::new(id));
-        assert_eq!(told("i-1").as_deref(), Some("an instance refresh"));
+        let cause_of = |id: &str| cause(&activities, &InstanceId::new(id));
+        assert_eq!(cause_of("i-1").as_deref(), Some("an instance refresh"));
         let shrinking =
             "a difference between desired and actual capacity, shrinking the capacity from 2 to 1";
-        assert_eq!(told("i-3").as_deref(), Some(shrinking));
-        assert_eq!(told("i-2"), None, "launched, not ended");
+        assert_eq!(cause_of("i-3").as_deref(), Some(shrinking));
+        assert_eq!(cause_of("i-2"), None, "launched, not terminated");
     }
 }

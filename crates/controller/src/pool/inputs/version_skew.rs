@@ -2,7 +2,7 @@
 //! template version for a newer Kubernetes version is created before the control plane runs it.
 //!
 //! The control plane is read live, and only if no launch template version has the desired content: never by a
-//! pool at rest, nor after a restart of the manager.
+//! idle pool, nor after a restart of the manager.
 
 use crate::pool::gather::Gathered;
 use crate::pool::reads::Read;
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_compare_as_numbers_and_patches_only_where_both_are_told() {
+    fn versions_compare_as_numbers_and_patches_only_where_both_have_one() {
         let older = |a, b| Version::parse(a).unwrap().is_older_than(Version::parse(b).unwrap());
         assert!(older("v1.9.10", "v1.36.3") && older("v1.36.3", "1.36.10") && older("1.31", "v1.32.4"));
         assert!(!older("1.31", "v1.31.7") && !older("v1.36.3-eks-a5565ad", "v1.36.3+k3s1"));

@@ -6,8 +6,8 @@ use crate::workload_name::{self, control_plane_of};
 use foo_model::{Blocked, Reason};
 use kube::Client;
 
-/// That name. As long as it cannot be read nothing is launched, because other tags on instances are another content of the launch
-/// template.
+/// That name. As long as it cannot be read nothing is launched, because other tags on instances are another content of
+/// the launch template.
 ///
 /// # Errors
 ///

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// Capacity and node information of a pool with these types: of each resource the smallest amount, so that
 /// the autoscaler never plans more onto a Node than the smallest type can take. `None` without a type.
 ///
-/// The values are strings: a single number would make the autoscaler drop the whole group.
+/// The values are strings: with a single number the autoscaler would drop the whole group.
 pub(in crate::pool) fn capacity(types: &[InstanceTypeInfo]) -> Option<(BTreeMap<String, String>, NodeInfo)> {
     let first = types.first()?;
     let least = |amount: fn(&InstanceTypeInfo) -> u64| types.iter().map(amount).min().unwrap_or(0);

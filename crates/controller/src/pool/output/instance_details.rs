@@ -1,11 +1,11 @@
 //! Details of instances in service from EC2: requested until their FooMachines show them, and again from time
 //! to time, because an address may be assigned later.
 //!
-//! EC2 may not know an instance that is already in service. This does not prove that it is gone, and the
+//! EC2 may not know an instance that is already in service. This does not prove that it is terminated, and the
 //! request is repeated.
 
 use crate::pool::gather::Gathered;
-use foo_cloud::observer::{Observer, Word};
+use foo_cloud::observer::{InstanceReport, Observer};
 use foo_model::{GroupName, InstanceId, LifecycleState, MachineName, Timestamp};
 use foo_planner::report::Report;
 use std::time::Duration;
@@ -68,10 +68,10 @@ fn in_service(report: &Report) -> impl Iterator<Item = (&MachineName, &InstanceI
         .map(|machine| (&machine.name, &machine.instance))
 }
 
-fn again_in(word: &Word, now: Timestamp) -> Duration {
+fn again_in(word: &InstanceReport, now: Timestamp) -> Duration {
     match word {
-        Word::Known(_) => GOOD_FOR,
-        Word::NotFound { since } => (since.until(now) / 2).clamp(UNKNOWN_AGAIN, UNKNOWN_AT_LAST),
+        InstanceReport::Known(_) => GOOD_FOR,
+        InstanceReport::NotFound { since } => (since.until(now) / 2).clamp(UNKNOWN_AGAIN, UNKNOWN_AT_LAST),
     }
 }
 

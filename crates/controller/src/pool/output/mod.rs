@@ -34,7 +34,7 @@ const STATUS_WRITES: usize = 16;
 /// A pass that failed because of the API server.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
-    /// A write of ours failed.
+    /// A write of the manager failed.
     #[error(transparent)]
     Write(#[from] apply::Error),
     /// A request failed.
@@ -57,12 +57,12 @@ impl Pools {
         if pass.is_removed() {
             self.forget_group(key, state);
         } else if pass.observation == Observation::Known || gathered.pool.status.is_none() {
-            // Otherwise the status of an earlier manager stays: that this one just started says nothing about
+            // Otherwise the status of an earlier manager stays: that this one just started proves nothing about
             // the pool.
             written = self.publish_status(gathered, pass, &extra(inputs, state), region).await?;
         }
         self.note_idle(key, pass, written, state);
-        self.tell(inputs, pass, state).await;
+        self.report_changes(inputs, pass, state).await;
         self.context.debug.planned(
             debug::Key::of(Controller::Pool, gathered.pool.as_ref()),
             self.context.clock.now(),
@@ -147,26 +147,26 @@ impl Pools {
         let mut writes = Vec::new();
         for machine in &gathered.foo_machines {
             let name = machine.name_any();
-            let said = report.machines.binary_search_by(|said| said.name.as_str().cmp(&name));
-            let said = said.ok().and_then(|at| report.machines.get(at));
-            let outside = report.outside.iter().find(|said| said.name.as_str() == name);
+            let status_of = report.machines.binary_search_by(|status_of| status_of.name.as_str().cmp(&name));
+            let status_of = status_of.ok().and_then(|at| report.machines.get(at));
+            let outside = report.outside.iter().find(|status_of| status_of.name.as_str() == name);
             let paused = paused || observe::is_paused(machine);
-            let status = match (said, outside) {
+            let status = match (status_of, outside) {
                 _ if paused => Some(publish::paused_machine_status(machine, now)),
-                (Some(said), _) => {
-                    let known = region.observer.details(&said.instance);
+                (Some(status_of), _) => {
+                    let known = region.observer.details(&status_of.instance);
                     let details = known.as_ref().and_then(|(_, word)| word.details());
-                    publish::machine_status(machine, said, details, (now, clock))
+                    publish::machine_status(machine, status_of, details, (now, clock))
                 }
-                (None, Some(said)) => {
+                (None, Some(status_of)) => {
                     let group = extra.group.as_deref().unwrap_or_default();
-                    publish::status_outside(machine, said, group, now)
+                    publish::status_outside(machine, status_of, group, now)
                 }
                 (None, None) => None,
             };
             let repair = Some(machine).filter(|_| !paused);
             let repair =
-                repair.and_then(|machine| foo_machine_metadata::repair(machine, gathered, said, clock));
+                repair.and_then(|machine| foo_machine_metadata::repair(machine, gathered, status_of, clock));
             writes.push(self.write_machine(machines.clone(), Arc::clone(machine), repair, status));
         }
         stream::iter(writes).buffer_unordered(STATUS_WRITES).collect::<()>().await;
@@ -193,7 +193,7 @@ impl Pools {
     }
 
     /// Publishes events: about actions that were carried out, and about a failure when it is new.
-    async fn tell(&self, inputs: &Inputs<'_>, pass: &Pass, state: &mut PoolState) {
+    async fn report_changes(&self, inputs: &Inputs<'_>, pass: &Pass, state: &mut PoolState) {
         let gathered = inputs.gathered;
         let object = gathered.pool.object_ref(&());
         if pass.observation == Observation::Stale {
@@ -206,7 +206,7 @@ impl Pools {
             .chain(inputs.clock_warnings.clone())
             .collect();
         for warning in warnings.iter().filter(|it| !state.reported.warnings.contains(it)) {
-            if !is_told(gathered, warning) {
+            if !is_new(gathered, warning) {
                 self.context.events.publish(&object, warning.reason, &warning.message).await;
             }
         }
@@ -224,7 +224,7 @@ impl Pools {
 }
 
 /// Whether the status already shows a warning, as after a restart of the manager.
-fn is_told(gathered: &Gathered, warning: &Blocked) -> bool {
+fn is_new(gathered: &Gathered, warning: &Blocked) -> bool {
     let conditions = gathered.pool.status.as_ref().map(|status| status.conditions.as_slice());
     let ready = conditions::find(conditions.unwrap_or_default(), "Ready");
     ready.is_some_and(|ready| ready.message.contains(&warning.message))

@@ -29,7 +29,7 @@ pub(in crate::pool) struct Extra {
     pub(in crate::pool) instance_type: Option<String>,
     /// Name of the group.
     pub(in crate::pool) group: Option<String>,
-    /// Image that was looked up.
+    /// Image that was found by lookup.
     pub(in crate::pool) image: Option<ImageStatus>,
     /// When this manager began to reconcile the pool.
     pub(in crate::pool) started: Option<Timestamp>,
@@ -162,8 +162,8 @@ pub(in crate::pool) fn paused_pool_status(
 ) -> Option<FooMachinePoolStatus> {
     let mut status = pool.status.clone()?;
     let of_pause = |condition: &&Condition| condition.kind == ConditionKind::Paused;
-    let said: Vec<Condition> = report.conditions.iter().filter(of_pause).cloned().collect();
-    status.conditions = amended(&status.conditions, &wanted(&said), pool.metadata.generation, now);
+    let kept: Vec<Condition> = report.conditions.iter().filter(of_pause).cloned().collect();
+    status.conditions = amended(&status.conditions, &wanted(&kept), pool.metadata.generation, now);
     Some(status)
 }
 
@@ -253,7 +253,7 @@ pub(in crate::pool) fn status_outside(
     let instance = &report.instance;
     let (status, reason, message, state) = match report.ec2_state {
         Ec2State::Gone => {
-            let message = format!("EC2 says that instance {instance} is terminated");
+            let message = format!("EC2 reports that instance {instance} is terminated");
             ("False", Reason::InstanceGone, message, Some(LifecycleState::Terminated.name().to_owned()))
         }
         Ec2State::Alive => {
@@ -265,7 +265,7 @@ pub(in crate::pool) fn status_outside(
         }
         Ec2State::NotFound { .. } => {
             let message = format!(
-                "EC2 does not know instance {instance}; if it keeps saying so, the instance counts as terminated"
+                "EC2 does not know instance {instance}; if that does not change, the instance counts as terminated"
             );
             ("Unknown", Reason::InstanceNotFound, message, old.lifecycle_state.clone())
         }

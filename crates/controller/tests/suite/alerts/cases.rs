@@ -1,6 +1,6 @@
 //! When each alert fires, and when it does not.
 
-use super::{Played, Series, alerts, play};
+use super::{RuleTest, Series, alerts, run_promtool};
 use std::collections::BTreeSet;
 
 /// What a manager that leads always serves.
@@ -13,7 +13,7 @@ struct Case {
     fires: Vec<(u32, Option<&'static str>)>,
 }
 
-/// The series of a case, and that somebody leads.
+/// The series of a case, with a leader.
 fn case(name: &'static str, series: &[(&str, &str)]) -> Case {
     let mut case = alone(name, series);
     case.series.push((LEADS.0.to_owned(), LEADS.1.to_owned()));
@@ -37,14 +37,14 @@ impl Case {
         self
     }
 
-    fn silent_at(mut self, minute: u32) -> Self {
+    fn quiet_at(mut self, minute: u32) -> Self {
         self.fires.push((minute, None));
         self
     }
 
-    fn played(&self) -> Played {
+    fn rule_test(&self) -> RuleTest {
         let fires = self.fires.iter();
-        Played {
+        RuleTest {
             name: self.name.to_owned(),
             step: 60,
             series: self.series.iter().cloned().collect::<Series>(),
@@ -69,9 +69,9 @@ fn first_events() -> Vec<Case> {
         .iter()
         .flat_map(|(series, alert)| {
             [
-                case("the first event", &[(series, "0x10 1x90")]).silent_at(9).at(12, alert).silent_at(80),
-                case("before the first scrape", &[(series, "_x10 1x90")]).at(12, alert).silent_at(80),
-                case("a restart of the manager", &[(series, "5x70 0x30")]).silent_at(68).silent_at(80),
+                case("the first event", &[(series, "0x10 1x90")]).quiet_at(9).at(12, alert).quiet_at(80),
+                case("before the first scrape", &[(series, "_x10 1x90")]).at(12, alert).quiet_at(80),
+                case("a restart of the manager", &[(series, "5x70 0x30")]).quiet_at(68).quiet_at(80),
             ]
         })
         .collect()
@@ -83,28 +83,28 @@ fn leaders() -> Vec<Case> {
         |namespace: &str| format!(r#"foo_leader{{namespace="{namespace}",lease="{namespace}",pod="a"}}"#);
     let (planes, nodes) = (manager("foo-control-plane-system"), manager("foo-bootstrap-system"));
     vec![
-        alone("nobody was ever there", &[]).at(6, no),
-        alone("nobody leads", &[(LEADS.0, "1x10 0x30")]).silent_at(12).at(20, no),
+        alone("no leader since the start", &[]).at(6, no),
+        alone("no leader", &[(LEADS.0, "1x10 0x30")]).quiet_at(12).at(20, no),
         alone(
-            "of three managers the one for pools is gone",
+            "of three managers the one for pools is missing",
             &[(LEADS.0, "1x30 _x2000"), (&planes, "1x2000"), (&nodes, "1x2000")],
         )
-        .silent_at(32)
+        .quiet_at(32)
         .at(45, no)
         .at(1500, no),
         case(
             "of three managers one cannot win its Lease",
             &[(LEADS.0, "1x2000"), (&planes, "1x30 0x60"), (&nodes, "1x2000")],
         )
-        .silent_at(32)
+        .quiet_at(32)
         .at(40, no),
         alone(
             "another replica takes over",
             &[(LEADS.0, "1x10 0x60"), (&LEADS.0.replace(r#""a""#, r#""b""#), "0x10 1x60")],
         )
-        .silent_at(12)
-        .silent_at(40),
-        alone("the manager is replaced", &[(LEADS.0, "1x10 _x3 0x1 1x60")]).silent_at(12).silent_at(20),
+        .quiet_at(12)
+        .quiet_at(40),
+        alone("the manager is replaced", &[(LEADS.0, "1x10 _x3 0x1 1x60")]).quiet_at(12).quiet_at(20),
     ]
 }
 
@@ -112,18 +112,18 @@ fn aws() -> Vec<Case> {
     let refused = r#"foo_aws_requests_total{service="ec2",action="DescribeInstances",code="AccessDenied"}"#;
     let throttled = r#"foo_aws_requests_total{service="ec2",action="DescribeInstances",code="Throttled"}"#;
     vec![
-        case("AWS refuses for long", &[(refused, "0x10 0+1x60")]).silent_at(20).at(40, "FooAwsRefused"),
-        case("a new role takes a minute to work", &[(refused, "0x10 3x100")]).silent_at(25).silent_at(40),
-        case("AWS throttles for long", &[(throttled, "0+60x120")]).silent_at(20).at(60, "FooAwsThrottled"),
-        case("AWS throttles for a moment", &[(throttled, "0x10 120x100")]).silent_at(30).silent_at(60),
+        case("AWS refuses for long", &[(refused, "0x10 0+1x60")]).quiet_at(20).at(40, "FooAwsRefused"),
+        case("a new role takes a minute to work", &[(refused, "0x10 3x100")]).quiet_at(25).quiet_at(40),
+        case("AWS throttles for long", &[(throttled, "0+60x120")]).quiet_at(20).at(60, "FooAwsThrottled"),
+        case("AWS throttles for a moment", &[(throttled, "0x10 120x100")]).quiet_at(30).quiet_at(60),
         case("groups have no pool", &[("foo_groups_unmanaged", "0x10 2x60")])
-            .silent_at(20)
+            .quiet_at(20)
             .at(30, "FooGroupsUnmanaged"),
         case("groups are not described", &[("foo_groups_unseen", "0x10 2x60")])
-            .silent_at(12)
+            .quiet_at(12)
             .at(20, "FooGroupsUnseen"),
         case("observations grow old", &[("foo_observations_oldest_seconds", "0+60x60")])
-            .silent_at(5)
+            .quiet_at(5)
             .at(20, "FooObservationsOld"),
     ]
 }
@@ -133,8 +133,8 @@ fn pools() -> Vec<Case> {
     let rolls =
         |class| format!(r#"kind="FooMachinePool",condition="RollingOut",status="True",class="{class}""#);
     vec![
-        ages("a pool needs somebody", &ready("needs_user")).silent_at(20).at(40, "FooPoolNotReady"),
-        ages("a pool is busy for a day", &ready("waiting")).silent_at(1400).at(1500, "FooPoolNotReady"),
+        ages("a pool needs a user", &ready("needs_user")).quiet_at(20).at(40, "FooPoolNotReady"),
+        ages("a pool is busy for a day", &ready("waiting")).quiet_at(1400).at(1500, "FooPoolNotReady"),
         case(
             "pools are busy one after the other",
             &[
@@ -142,36 +142,36 @@ fn pools() -> Vec<Case> {
                 (&format!("foo_condition_oldest_seconds{{{}}}", ready("waiting")), "20 400 700 30 60x1900"),
             ],
         )
-        .silent_at(200)
-        .silent_at(1000),
-        ages("a roll-out of a large pool takes a day", &rolls("waiting")).silent_at(1400),
-        ages("a roll-out has halted", &rolls("needs_user")).silent_at(60).at(90, "FooRolloutStuck"),
+        .quiet_at(200)
+        .quiet_at(1000),
+        ages("a roll-out of a large pool takes a day", &rolls("waiting")).quiet_at(1400),
+        ages("a roll-out has halted", &rolls("needs_user")).quiet_at(60).at(90, "FooRolloutStuck"),
         ages(
             "unhealthy Machines stay",
             r#"kind="FooMachinePool",condition="Remediating",status="True",class="needs_user""#,
         )
-        .silent_at(20)
+        .quiet_at(20)
         .at(40, "FooRemediationStuck"),
         ages(
             "AWS has no capacity",
             r#"kind="FooMachinePool",condition="CapacityAvailable",status="False",class="needs_user""#,
         )
-        .silent_at(20)
+        .quiet_at(20)
         .at(40, "FooNoCapacity"),
         ages(
             "annotations of the autoscaler are wrong",
             r#"kind="FooMachinePool",condition="AutoscalerReady",status="False",class="needs_user""#,
         )
-        .silent_at(5)
+        .quiet_at(5)
         .at(15, "FooAutoscalerAnnotations"),
         case("a drain does not end", &[(r#"foo_deletion_oldest_seconds{kind="Machine"}"#, "0+60x500")])
-            .silent_at(300)
+            .quiet_at(300)
             .at(400, "FooDeletionStuck"),
         case(
             "an instance is not terminated",
             &[(r#"foo_deletion_oldest_seconds{kind="FooMachine"}"#, "0+60x500")],
         )
-        .silent_at(300)
+        .quiet_at(300)
         .at(400, "FooDeletionStuck"),
     ]
 }
@@ -183,53 +183,53 @@ fn clusters() -> Vec<Case> {
     let plane = |condition, status, class| of("FooControlPlane", condition, status, class);
     let count = |labels: &str| format!("foo_conditions{{{labels}}}");
     vec![
-        ages("a network needs somebody", &of("FooCluster", "NetworkReady", "False", "needs_user"))
-            .silent_at(20)
+        ages("a network needs a user", &of("FooCluster", "NetworkReady", "False", "needs_user"))
+            .quiet_at(20)
             .at(40, "FooClusterNotReady"),
         ages("a network is being created", &of("FooCluster", "NetworkReady", "False", "waiting"))
-            .silent_at(45)
+            .quiet_at(45)
             .at(90, "FooClusterNotReady"),
-        ages("an API server does not answer", &plane("Available", "False", "needs_user"))
-            .silent_at(20)
+        ages("an API server does not respond", &plane("Available", "False", "needs_user"))
+            .quiet_at(20)
             .at(40, "FooControlPlaneNotReady"),
         ages("an EKS cluster is being created", &plane("ClusterReady", "False", "waiting"))
-            .silent_at(45)
+            .quiet_at(45)
             .at(90, "FooControlPlaneNotReady"),
         ages("an add-on fails", &plane("AddonsReady", "False", "needs_user"))
-            .silent_at(20)
+            .quiet_at(20)
             .at(40, "FooControlPlanePartNotReady"),
         ages("access is not known", &plane("AccessReady", "Unknown", "waiting"))
-            .silent_at(45)
+            .quiet_at(45)
             .at(90, "FooControlPlanePartNotReady"),
-        ages("add-ons of a cluster without Nodes", &plane("AddonsReady", "False", "waiting")).silent_at(1000),
+        ages("add-ons of a cluster without Nodes", &plane("AddonsReady", "False", "waiting")).quiet_at(1000),
         ages("an upgrade takes long", &plane("Upgrading", "True", "waiting"))
-            .silent_at(150)
+            .quiet_at(150)
             .at(220, "FooUpgradeStuck"),
         case("an upgrade is blocked", &[(&count(&plane("Upgrading", "False", "needs_user")), "_x10 1x100")])
-            .silent_at(30)
+            .quiet_at(30)
             .at(50, "FooUpgradeStuck"),
         ages("a kubeconfig has expired", &plane("KubeconfigReady", "False", "needs_user"))
-            .silent_at(8)
+            .quiet_at(8)
             .at(15, "FooKubeconfigInvalid"),
         case(
             "a kubeconfig expires soon",
             &[(&count(&plane("KubeconfigReady", "True", "needs_user")), "1x100")],
         )
-        .silent_at(40)
+        .quiet_at(40)
         .at(90, "FooKubeconfigExpiresSoon"),
         case("a kubeconfig is valid", &[(&count(&plane("KubeconfigReady", "True", "good")), "1x100")])
-            .silent_at(90),
+            .quiet_at(90),
         ages("user data cannot be rendered", &of("FooNodeConfig", "Ready", "False", "needs_user"))
-            .silent_at(20)
+            .quiet_at(20)
             .at(40, "FooNodeConfigNotReady"),
-        ages("an identity's Secret is gone", &of("FooClusterIdentity", "Ready", "False", "needs_user"))
-            .silent_at(10)
+        ages("an identity's Secret is deleted", &of("FooClusterIdentity", "Ready", "False", "needs_user"))
+            .quiet_at(10)
             .at(20, "FooIdentityNotReady"),
         case(
             "a FooCluster is not deleted",
             &[(r#"foo_deletion_oldest_seconds{kind="FooCluster"}"#, "0+60x500")],
         )
-        .silent_at(300)
+        .quiet_at(300)
         .at(400, "FooDeletionStuck"),
     ]
 }
@@ -241,25 +241,25 @@ fn manager() -> Vec<Case> {
             "one object of a thousand fails",
             &[(r#"foo_reconcile_failing_oldest_seconds{controller="eks"}"#, "0+60x100")],
         )
-        .silent_at(25)
+        .quiet_at(25)
         .at(40, "FooPassesFail"),
         case("a reconcile hangs", &[(r#"foo_reconcile_longest_seconds{controller="pool"}"#, "0+60x30")])
-            .silent_at(4)
+            .quiet_at(4)
             .at(10, "FooPassesHang"),
         case("a clock is behind", &[(r#"foo_clock_difference_seconds{clock="kubernetes"}"#, "0x10 -90x30")])
-            .silent_at(11)
+            .quiet_at(11)
             .at(15, "FooClocksDiffer"),
         case("AWS's clock is behind", &[(r#"foo_clock_difference_seconds{clock="aws"}"#, "0x10 90x30")])
-            .silent_at(11)
+            .quiet_at(11)
             .at(15, "FooClocksDiffer"),
-        case("a watch is dead", &[(r#"foo_watch_silence_seconds{kind="Machine"}"#, "0+60x30")])
-            .silent_at(8)
+        case("a watch is stalled", &[(r#"foo_watch_silence_seconds{kind="Machine"}"#, "0+60x30")])
+            .quiet_at(8)
             .at(12, "FooWatchSilent"),
         case("objects wait", &[(r#"foo_reconcile_queue_oldest_seconds{controller="pool"}"#, "0+60x30")])
-            .silent_at(5)
+            .quiet_at(5)
             .at(15, "FooPassesWait"),
         case("a task hangs", &[(r#"foo_task_overdue_seconds{task="election"}"#, "0+30x30")])
-            .silent_at(1)
+            .quiet_at(1)
             .at(5, "FooTaskStandsStill"),
         case(
             "the API server's limit is too low",
@@ -269,13 +269,13 @@ fn manager() -> Vec<Case> {
                 (&format!(r#"{waits}"+Inf"}}"#), "0+10x100"),
             ],
         )
-        .silent_at(20)
+        .quiet_at(20)
         .at(60, "FooKubeLimit"),
         case(
             "some events are lost",
             &[(r#"foo_events_total{severity="normal",outcome="lost"}"#, "0x10 5x90")],
         )
-        .silent_at(30),
+        .quiet_at(30),
         case("events are lost", &[(r#"foo_events_total{severity="normal",outcome="lost"}"#, "0x10 20x90")])
             .at(30, "FooEventsLost"),
     ]
@@ -288,5 +288,5 @@ fn each_alert_fires_when_it_should_and_not_before() {
     let fire = cases.iter().flat_map(|case| &case.fires).filter_map(|(_, alert)| *alert);
     let fire: BTreeSet<String> = fire.map(str::to_owned).collect();
     assert_eq!(fire, alerts(), "each alert has a case");
-    play(&cases.iter().map(Case::played).collect::<Vec<_>>());
+    run_promtool(&cases.iter().map(Case::rule_test).collect::<Vec<_>>());
 }

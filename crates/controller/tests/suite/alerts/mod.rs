@@ -1,7 +1,8 @@
-//! The alerts of deploy/monitoring, played by the real promtool (`hack/tools/build.sh promtool`).
+//! The alerts of deploy/monitoring, evaluated by the real promtool (`hack/tools/build.sh promtool`).
 //!
 //! * [`cases`]: each alert fires when it should, and not when it should not, on series written out here;
-//! * [`recorded`]: on series that a manager of this suite served: its first failures fire, and a healthy life fires nothing.
+//! * [`recorded`]: on series that a manager of this suite served: its first failures fire, and a healthy life fires
+//!   nothing.
 
 mod cases;
 mod recorded;
@@ -42,18 +43,18 @@ fn alerts() -> BTreeSet<String> {
 type Series = BTreeMap<String, String>;
 
 /// One test of promtool: what fires at some moments, and nothing else.
-struct Played {
+struct RuleTest {
     name: String,
     /// Seconds between two values.
     step: u32,
     series: Series,
     /// By step, the alerts that fire.
     fires: Vec<(u32, Vec<String>)>,
-    /// Counts what fired in so many steps before, instead of what fires now.
+    /// Counts what fired in this many steps before, instead of what fires now.
     within: Option<u32>,
 }
 
-impl Played {
+impl RuleTest {
     fn to_json(&self) -> Value {
         let series: Vec<Value> =
             self.series.iter().map(|(series, values)| json!({"series": series, "values": values})).collect();
@@ -85,11 +86,11 @@ impl Played {
 }
 
 /// Has promtool play these; panics with its words about what is not so.
-fn play(tests: &[Played]) {
+fn run_promtool(tests: &[RuleTest]) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("rules.yaml"), rules()).unwrap();
     let step = tests.iter().map(|test| test.step).min().unwrap();
-    let tests: Vec<Value> = tests.iter().map(Played::to_json).collect();
+    let tests: Vec<Value> = tests.iter().map(RuleTest::to_json).collect();
     let file = json!({
         "rule_files": ["rules.yaml"],
         "evaluation_interval": format!("{step}s"),
@@ -102,6 +103,7 @@ fn play(tests: &[Played]) {
         .current_dir(folder.path())
         .output()
         .unwrap();
-    let (said, wrong) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{said}\n{wrong}");
+    let (reported, wrong) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{reported}\n{wrong}");
 }

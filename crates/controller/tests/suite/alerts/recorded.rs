@@ -1,6 +1,6 @@
 //! The alerts on what managers of this suite serve on /metrics.
 
-use super::{Played, Series, play, rules};
+use super::{RuleTest, Series, rules, run_promtool};
 use crate::support::{CLUSTER, NS, World, objects};
 use crate::{eks, networks};
 use foo_api::FooNodeConfig;
@@ -72,7 +72,7 @@ impl Scrapes {
 
     /// Plays the alerts; those that fired at any time are these.
     fn fired(&self, name: &str, alerts: &[&str]) {
-        play(&[Played {
+        run_promtool(&[RuleTest {
             name: name.to_owned(),
             step: STEP,
             series: self.series(),
@@ -128,7 +128,7 @@ fn every_value_that_an_alert_counts_exists_from_the_start() {
 }
 
 /// Scrapes for so long.
-async fn goes_on(world: &World, scrapes: &mut Scrapes, minutes: u32) {
+async fn continues(world: &World, scrapes: &mut Scrapes, minutes: u32) {
     for _ in 0..(minutes * 60 / STEP) {
         world.waits_long(Duration::from_secs(STEP.into())).await;
         world.metrics().leads(Some("foo"), true);
@@ -141,39 +141,39 @@ async fn goes_on(world: &World, scrapes: &mut Scrapes, minutes: u32) {
 async fn nothing_fires_while_a_healthy_pool_grows_shrinks_rolls_and_is_upgraded() {
     let mut scrapes = Scrapes::new();
     let mut world = World::empty();
-    goes_on(&world, &mut scrapes, 2).await;
+    continues(&world, &mut scrapes, 2).await;
     world.has(&objects::cluster());
     world.has(&objects::foo_cluster());
     {
         let pool = world.pool("p").begins_with(3);
-        goes_on(&world, &mut scrapes, 20).await;
+        continues(&world, &mut scrapes, 20).await;
         pool.is_of(3);
         world.drains_take(Duration::from_mins(4));
         pool.scales_to(6);
-        goes_on(&world, &mut scrapes, 20).await;
+        continues(&world, &mut scrapes, 20).await;
         pool.scales_to(2);
-        goes_on(&world, &mut scrapes, 40).await;
+        continues(&world, &mut scrapes, 40).await;
         pool.is_of(2);
         pool.scales_to(8);
-        goes_on(&world, &mut scrapes, 20).await;
+        continues(&world, &mut scrapes, 20).await;
         pool.edits(|spec| spec.ami = Ami::of_id(IMAGE_X86_64_NEWER));
-        goes_on(&world, &mut scrapes, 90).await;
+        continues(&world, &mut scrapes, 90).await;
         assert_eq!(pool.status().up_to_date_replicas, Some(8));
     }
     world.kills_the_manager();
     world.starts_the_manager();
     let pool = world.pool("p");
-    goes_on(&world, &mut scrapes, 10).await;
+    continues(&world, &mut scrapes, 10).await;
     pool.edits_machine_pool(|pool| pool.spec.template.spec.version = Some("v1.37.0".to_owned()));
-    goes_on(&world, &mut scrapes, 90).await;
+    continues(&world, &mut scrapes, 90).await;
     pool.is_deleted();
-    goes_on(&world, &mut scrapes, 40).await;
+    continues(&world, &mut scrapes, 40).await;
     pool.left_nothing();
     scrapes.fired("a healthy pool", &[]);
 }
 
-/// A user applies all of it at once: a Cluster with a network of its own, an EKS control plane with add-ons, and a pool whose
-/// user data is written from a FooNodeConfig.
+/// A user applies all of it at once: a Cluster with a network of its own, an EKS control plane with add-ons, and a pool
+/// whose user data is written from a FooNodeConfig.
 fn applies_an_eks_cluster(world: &World) {
     world.region.with(Region::empty_network).unwrap();
     let mut cluster = objects::cluster();
@@ -212,26 +212,28 @@ async fn nothing_fires_while_a_healthy_eks_cluster_is_created_idles_is_upgraded_
     let mut scrapes = Scrapes::new();
     let world = World::empty();
     applies_an_eks_cluster(&world);
-    goes_on(&world, &mut scrapes, 45).await;
+    continues(&world, &mut scrapes, 45).await;
     world.eks_is_ready().await;
     let workers = world.pool("workers");
     workers.is_of(2);
-    goes_on(&world, &mut scrapes, 60).await;
+    continues(&world, &mut scrapes, 60).await;
     let path = "/aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/standard/recommended/image_id";
     world.region.publish_parameter(path, IMAGE_X86_64).unwrap();
-    world.wants_version("v1.35.0");
-    goes_on(&world, &mut scrapes, 45).await;
+    world.requests_version("v1.35.0");
+    continues(&world, &mut scrapes, 45).await;
     assert_eq!(world.eks_object().status.unwrap().version.as_deref(), Some("v1.35.0"));
     world.eks_is_ready().await;
     workers.edits_machine_pool(|pool| pool.spec.template.spec.version = Some("v1.35.0".to_owned()));
-    goes_on(&world, &mut scrapes, 60).await;
+    continues(&world, &mut scrapes, 60).await;
     workers.is_of(2);
-    assert_eq!(workers.status().up_to_date_replicas, Some(2), "{}", world.in_words());
+    assert_eq!(workers.status().up_to_date_replicas, Some(2), "{}", world.summary());
     world.server.delete::<Cluster>(NS, CLUSTER).unwrap();
-    goes_on(&world, &mut scrapes, 60).await;
+    continues(&world, &mut scrapes, 60).await;
     workers.left_nothing();
-    assert!(world.eks_object_is_gone() && world.region.clusters().is_empty());
-    assert!(world.network_cluster_is_gone() && networks::census(&networks::tagged(&world.region)).is_empty());
+    assert!(world.eks_object_is_deleted() && world.region.clusters().is_empty());
+    assert!(
+        world.network_cluster_is_deleted() && networks::census(&networks::tagged(&world.region)).is_empty()
+    );
     scrapes.fired("a healthy EKS cluster", &[]);
 }
 
@@ -241,17 +243,18 @@ async fn a_roll_out_that_halts_fires() {
     let mut scrapes = Scrapes::new();
     let world = World::new().await;
     let pool = world.pool("p").of(3).await;
-    goes_on(&world, &mut scrapes, 5).await;
+    continues(&world, &mut scrapes, 5).await;
     world
         .region
         .set_image_boot(IMAGE_X86_64_NEWER, foo_simulator_core::core::catalogue::Boot::Fails)
         .unwrap();
     pool.edits(|spec| spec.ami = Ami::of_id(IMAGE_X86_64_NEWER));
-    goes_on(&world, &mut scrapes, 150).await;
+    continues(&world, &mut scrapes, 150).await;
     scrapes.fired("a roll-out that halts", &["FooPoolNotReady", "FooRolloutStuck"]);
 }
 
-/// A drain that a PodDisruptionBudget blocks leaves the pool ready and its FooMachine as it is: the Machine alone tells.
+/// A drain that a PodDisruptionBudget blocks leaves the pool ready and its FooMachine as it is: only the Machine shows
+/// it.
 #[tokio::test(start_paused = true)]
 async fn a_drain_that_is_blocked_for_hours_fires_and_a_long_one_does_not() {
     let mut scrapes = Scrapes::new();
@@ -260,12 +263,12 @@ async fn a_drain_that_is_blocked_for_hours_fires_and_a_long_one_does_not() {
     // Six hours after its deletion the Machine would be worth an alert.
     world.drains_take(Duration::from_mins(5 * 60 + 45));
     pool.scales_to(2);
-    goes_on(&world, &mut scrapes, 6 * 60 + 30).await;
+    continues(&world, &mut scrapes, 6 * 60 + 30).await;
     pool.is_of(2);
     scrapes.fired("a drain of almost six hours", &[]);
     world.drains_take(Duration::from_hours(24));
     pool.scales_to(1);
-    goes_on(&world, &mut scrapes, 6 * 60 + 15).await;
+    continues(&world, &mut scrapes, 6 * 60 + 15).await;
     assert_eq!(pool.condition("Ready").status, "True", "routine work");
     scrapes.fired("a drain that is blocked", &["FooDeletionStuck"]);
 }
@@ -275,13 +278,13 @@ async fn a_drain_that_is_blocked_for_hours_fires_and_a_long_one_does_not() {
 async fn a_machine_of_another_provider_that_is_not_deleted_fires_nothing() {
     let mut scrapes = Scrapes::new();
     let world = World::new().await;
-    let mut machine = objects::placed(Machine::new("theirs", MachineSpec::default()));
-    machine.spec.infrastructure_ref = objects::reference("OtherMachine", "theirs");
+    let mut machine = objects::placed(Machine::new("foreign", MachineSpec::default()));
+    machine.spec.infrastructure_ref = objects::reference("OtherMachine", "foreign");
     machine.metadata.finalizers = Some(vec!["other.example.com/machine".to_owned()]);
     world.has(&machine);
-    world.server.delete::<Machine>(NS, "theirs").unwrap();
-    goes_on(&world, &mut scrapes, 7 * 60).await;
-    let left: Option<Machine> = world.server.get(NS, "theirs");
+    world.server.delete::<Machine>(NS, "foreign").unwrap();
+    continues(&world, &mut scrapes, 7 * 60).await;
+    let left: Option<Machine> = world.server.get(NS, "foreign");
     assert!(left.is_some_and(|machine| machine.metadata.deletion_timestamp.is_some()));
     scrapes.fired("a Machine of another provider", &[]);
 }

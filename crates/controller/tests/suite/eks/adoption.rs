@@ -1,4 +1,5 @@
-//! An EKS cluster that exists: whose consent its adoption needs, what becomes of it, and how it is taken back after a restore.
+//! An EKS cluster that exists: which confirmations its adoption needs, what becomes of it, and how it is adopted after
+//! a restore.
 
 use super::{NAME, control_plane, refers};
 use crate::support::{CLUSTER, INSTALLATION, NS, World, objects};
@@ -16,10 +17,10 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// A world with an EKS cluster that has no owner, and a Cluster without a control plane.
-async fn with_a_cluster_of_nobody() -> World {
+async fn with_an_unowned_cluster() -> World {
     let world = World::of_eks(json!({ "deletionPolicy": "Retain" })).await;
     world.deletes_eks();
-    world.eks_goes().await;
+    world.eks_is_removed().await;
     garbage_is_collected(&world);
     let tags = world.eks_cluster().tags;
     assert!(!tags.keys().any(|key| key.starts_with("infrastructure.foo.com/")), "{tags:?}");
@@ -55,18 +56,18 @@ fn adopts(world: &World, fields: &Value) {
 }
 
 async fn is_refused(world: &World, text: &str) {
-    let says = || world.eks_condition(CLUSTER, "ClusterReady");
-    let refused = || says().0 == "False AdoptionNotAllowed" && says().1.contains(text);
+    let state_of = || world.eks_condition(CLUSTER, "ClusterReady");
+    let refused = || state_of().0 == "False AdoptionNotAllowed" && state_of().1.contains(text);
     world.until("the adoption is refused", refused).await;
     let before = world.eks_cluster().tags;
     world.waits(Duration::from_mins(10)).await;
-    assert!(refused(), "{:?}", says());
+    assert!(refused(), "{:?}", state_of());
     assert_eq!(world.eks_cluster().tags, before);
 }
 
 #[tokio::test(start_paused = true)]
 async fn adoption_needs_the_consent_of_the_identity_and_of_the_account() {
-    let world = with_a_cluster_of_nobody().await;
+    let world = with_an_unowned_cluster().await;
     tags(&world, TAG_ADOPTABLE, "default/c").await;
     adopts(&world, &json!({}));
     is_refused(&world, "allowAdoption").await;
@@ -75,7 +76,7 @@ async fn adoption_needs_the_consent_of_the_identity_and_of_the_account() {
     is_refused(&world, "allowAdoption").await;
 
     tags(&world, TAG_ADOPTABLE, "other/c").await;
-    // Longer than looks at rest are apart.
+    // Longer than the reads of an idle cluster are apart.
     world.waits(Duration::from_mins(15)).await;
     allows_adoption(&world).await;
     is_refused(&world, "adoptable=default/c").await;
@@ -97,7 +98,7 @@ async fn allows_adoption(world: &World) {
 
 /// An adopted cluster, and its FooControlPlane.
 async fn adopted(fields: Value) -> World {
-    let world = with_a_cluster_of_nobody().await;
+    let world = with_an_unowned_cluster().await;
     has_identity(&world, true);
     tags(&world, TAG_ADOPTABLE, "default/c").await;
     adopts(&world, &fields);
@@ -106,15 +107,15 @@ async fn adopted(fields: Value) -> World {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_deletion_of_an_adopted_cluster_retains_it_unless_the_spec_says_delete() {
+async fn the_deletion_of_an_adopted_cluster_retains_it_unless_the_spec_requests_deletion() {
     let world = adopted(json!({})).await;
     world.edits_eks(|eks| eks.adopt = false);
     world.waits(Duration::from_mins(2)).await;
     world.deletes_eks();
-    world.eks_goes().await;
+    world.eks_is_removed().await;
     let left = world.eks_cluster().tags;
-    for ours in [TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION, TAG_ADOPTED] {
-        assert!(!left.contains_key(ours), "{left:?}");
+    for own in [TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION, TAG_ADOPTED] {
+        assert!(!left.contains_key(own), "{left:?}");
     }
     garbage_is_collected(&world);
 
@@ -123,7 +124,7 @@ async fn the_deletion_of_an_adopted_cluster_retains_it_unless_the_spec_says_dele
     world.edits_eks(|eks| eks.deletion_policy = Some(DeletionPolicy::Delete));
     world.waits(Duration::from_mins(2)).await;
     world.deletes_eks();
-    world.eks_goes().await;
+    world.eks_is_removed().await;
     assert!(world.region.cluster(NAME).is_none());
 }
 
@@ -149,14 +150,15 @@ async fn a_moved_control_plane_retains_its_adopted_cluster_although_the_tag_is_g
     assert!(!target.eks_cluster().tags.contains_key(TAG_ADOPTED));
     target.deletes_eks();
     target.starts_the_manager();
-    target.eks_goes().await;
+    target.eks_is_removed().await;
     let left = target.eks_cluster().tags;
-    for ours in [TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION] {
-        assert!(!left.contains_key(ours), "{left:?}");
+    for own in [TAG_CLUSTER, TAG_CONTROL_PLANE, TAG_INSTALLATION] {
+        assert!(!left.contains_key(own), "{left:?}");
     }
 }
 
-/// What clusterctl takes along to another management cluster, whose manager has not started: metadata but for the uid, and the spec.
+/// What clusterctl takes along to another management cluster, whose manager has not started: metadata except the uid,
+/// and the spec.
 fn moved(world: &mut World) -> World {
     world.kills_the_manager();
     let mut target = world.beside(OTHER);
@@ -180,24 +182,25 @@ async fn untags(world: &World, keys: &[&str]) {
     let arn = world.eks_cluster().arn;
     let keys = keys.iter().map(|key| (*key).to_owned()).collect();
     let owner = world.aws.cloud(DEFAULT_REGION, "owner");
-    foo_cloud::Clusters::change_eks(&owner, &Change::UntagResource { arn, keys }).await.unwrap();
+    let change = Change::Tags { arn, change: TagChange::Untag(keys) };
+    foo_cloud::Clusters::change_eks(&owner, &change, None).await.unwrap();
 }
 
 /// It never had a cluster, so nothing is lost by its deletion, which needs no confirmation.
 #[tokio::test(start_paused = true)]
 async fn a_control_plane_whose_name_another_ones_cluster_has_is_deleted_without_a_confirmation() {
-    let world = with_a_cluster_of_nobody().await;
+    let world = with_an_unowned_cluster().await;
     world.has(&control_plane(CLUSTER, "v1.34.0", json!({})));
-    let says = || world.eks_condition(CLUSTER, "ClusterReady");
-    world.until("it is refused", || says().0 == "False ClusterNotOurs").await;
+    let state_of = || world.eks_condition(CLUSTER, "ClusterReady");
+    world.until("it is refused", || state_of().0 == "False ClusterNotOurs").await;
     world.deletes_eks_by_mistake();
-    world.eks_goes().await;
+    world.eks_is_removed().await;
     assert!(world.region.cluster(NAME).is_some());
 }
 
 /// etcd was restored to before the Cluster existed, and its file was applied again.
 #[tokio::test(start_paused = true)]
-async fn a_cluster_of_before_a_restore_is_taken_back_with_the_annotation_that_its_condition_names() {
+async fn a_cluster_from_before_a_restore_is_adopted_with_the_annotation_that_its_condition_names() {
     let mut world = World::of_eks(json!({})).await;
     world.kills_the_manager();
     let (before, id) = {
@@ -205,12 +208,15 @@ async fn a_cluster_of_before_a_restore_is_taken_back_with_the_annotation_that_it
         (world.eks_cluster(), object.annotations()[CONTROL_PLANE_ID_ANNOTATION].clone())
     };
     let restored = restored(&world);
-    let says = || restored.eks_condition(CLUSTER, "ClusterReady");
-    restored.until("it is refused", || says().0 == "False ClusterNotOurs").await;
+    let state_of = || restored.eks_condition(CLUSTER, "ClusterReady");
+    restored.until("it is refused", || state_of().0 == "False ClusterNotOurs").await;
     restored.waits(Duration::from_mins(10)).await;
-    let said = says().1;
-    assert!(said.contains("does not exist any more") && said.contains(CONTROL_PLANE_ID_ANNOTATION), "{said}");
-    assert!(!said.contains(&id), "{said}");
+    let reported = state_of().1;
+    assert!(
+        reported.contains("does not exist any more") && reported.contains(CONTROL_PLANE_ID_ANNOTATION),
+        "{reported}"
+    );
+    assert!(!reported.contains(&id), "{reported}");
     assert_eq!(restored.eks_cluster().tags, before.tags);
 
     let annotate = |object: &mut FooControlPlane| {

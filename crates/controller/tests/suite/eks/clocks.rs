@@ -13,13 +13,13 @@ impl World {
         [ready.message, self.eks_condition(CLUSTER, "Ready").1]
     }
 
-    async fn says_that_clocks_differ(&self, clock: &str) {
+    async fn reports_clock_difference(&self, clock: &str) {
         self.waits_long(Duration::from_mins(15)).await;
         for message in self.messages_of_ready() {
             assert!(message.contains("the manager's clock is more than 20 minutes"), "{message}");
             assert!(message.contains(clock), "{message}");
         }
-        assert!(self.eks_says("Ready").starts_with("True"), "{}", self.eks_in_words());
+        assert!(self.eks_state("Ready").starts_with("True"), "{}", self.eks_summary());
         let notes = self.notes("ClocksDiffer");
         let of_this_clock = notes.iter().filter(|note| note.contains(clock)).count();
         assert_eq!(of_this_clock, 2, "once about each object: {notes:#?}");
@@ -30,7 +30,7 @@ impl World {
 async fn a_cluster_and_its_control_plane_name_awss_clock_for_as_long_as_it_differs() {
     let mut world = World::of_eks(json!({})).await;
     world.sets_the_clock_of_aws_ahead(-30);
-    world.says_that_clocks_differ("AWS's in eu-central-1").await;
+    world.reports_clock_difference("AWS's in eu-central-1").await;
     world.sets_the_clock_of_aws_forward(30);
     world.waits_long(Duration::from_mins(75)).await;
     for message in world.messages_of_ready() {
@@ -42,5 +42,5 @@ async fn a_cluster_and_its_control_plane_name_awss_clock_for_as_long_as_it_diffe
 async fn a_cluster_and_its_control_plane_name_the_api_servers_clock() {
     let mut world = World::of_eks(json!({})).await;
     world.restarts_the_manager_with_clock_ahead(30);
-    world.says_that_clocks_differ("the API server's").await;
+    world.reports_clock_difference("the API server's").await;
 }

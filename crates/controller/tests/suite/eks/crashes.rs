@@ -1,4 +1,5 @@
-//! The manager dies around every single call of an EKS cluster's life: nothing is made twice, and nothing is left.
+//! The manager is killed around every single call of an EKS cluster's life cycle: nothing is created twice, and nothing
+//! is left.
 
 use crate::support::World;
 use foo_simulator_core::core::eks::cluster::UpdateType;
@@ -38,18 +39,18 @@ struct Calls {
 
 /// The calls of a life without accidents.
 async fn without_accidents() -> Calls {
-    let world = World::hasty_eks();
+    let world = World::fast_eks();
     world.forgets();
     world.begins_eks("v1.34.0", whole());
     world.eks_is_ready().await;
     let creation = changes(&world);
     world.forgets();
-    world.wants_version(NEXT);
+    world.requests_version(NEXT);
     is_upgraded(&world).await;
     let upgrade = changes(&world);
     world.forgets();
     world.deletes_eks();
-    world.eks_goes().await;
+    world.eks_is_removed().await;
     Calls { creation, upgrade, deletion: changes(&world) }
 }
 
@@ -78,8 +79,9 @@ fn each(calls: &BTreeMap<String, u32>) -> impl Iterator<Item = (&str, u32)> {
     calls.iter().flat_map(|(action, count)| (0..*count).map(move |nth| (action.as_str(), nth)))
 }
 
-/// The manager dies as it waits for the answer to this call, which was carried out or not, and another one goes on.
-async fn dies(world: &mut World, what: &str) {
+/// The manager is killed while it waits for the response to this call, which was carried out or not, and another one
+/// continues.
+async fn crashes_during(world: &mut World, what: &str) {
     world.until(what, || world.aws.faults().is_empty()).await;
     world.kills_the_manager();
     world.waits(Duration::from_secs(20)).await;
@@ -94,17 +96,17 @@ fn is_whole(world: &World, what: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_crash_around_any_call_of_its_creation_makes_nothing_twice() {
+async fn a_crash_around_any_call_of_its_creation_duplicates_nothing() {
     let Calls { creation, .. } = without_accidents().await;
     println!("EKS: calls of a creation: {creation:?}");
     assert!(creation.values().sum::<u32>() >= 5, "{creation:?}");
     for (action, nth) in each(&creation) {
         for fault in [Fault::Hang, Fault::HangAfter] {
             let what = format!("{action} {nth} {fault:?}");
-            let mut world = World::hasty_eks();
+            let mut world = World::fast_eks();
             world.aws.add_fault(FaultRule::on(action, fault).after(nth).times(1));
             world.begins_eks("v1.34.0", whole());
-            dies(&mut world, &what).await;
+            crashes_during(&mut world, &what).await;
             world.eks_is_ready().await;
             is_whole(&world, &what);
         }
@@ -121,8 +123,8 @@ async fn a_crash_around_any_call_of_its_deletion_leaves_nothing() {
             let mut world = World::of_eks(whole()).await;
             world.aws.add_fault(FaultRule::on(action, fault).after(nth).times(1));
             world.deletes_eks();
-            dies(&mut world, &what).await;
-            world.eks_goes().await;
+            crashes_during(&mut world, &what).await;
+            world.eks_is_removed().await;
             assert!(world.region.clusters().is_empty(), "{what}");
         }
     }
@@ -138,24 +140,24 @@ async fn a_crash_around_any_call_of_its_upgrade_upgrades_once() {
             let what = format!("{action} {nth} {fault:?}");
             let mut world = World::of_eks(whole()).await;
             world.aws.add_fault(FaultRule::on(action, fault).after(nth).times(1));
-            world.wants_version(NEXT);
-            dies(&mut world, &what).await;
+            world.requests_version(NEXT);
+            crashes_during(&mut world, &what).await;
             is_upgraded(&world).await;
             is_upgraded_once(&world, &what);
         }
     }
 }
 
-/// What becomes of a call whose answer is lost: it was carried out, or it never arrived.
+/// What happens to a call whose response is lost: it was carried out, or it never arrived.
 const LOST: [Fault; 2] = [Fault::DroppedAfter, Fault::DroppedBefore];
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_answer_to_any_call_of_its_creation_makes_nothing_twice() {
+async fn a_lost_response_to_any_call_of_its_creation_duplicates_nothing() {
     let Calls { creation, .. } = without_accidents().await;
     for (action, nth) in each(&creation) {
         for fault in LOST {
             let what = format!("{action} {nth} {fault:?}");
-            let world = World::hasty_eks();
+            let world = World::fast_eks();
             world.aws.add_fault(FaultRule::on(action, fault).after(nth).times(1));
             world.begins_eks("v1.34.0", whole());
             world.eks_is_ready().await;
@@ -166,14 +168,14 @@ async fn a_lost_answer_to_any_call_of_its_creation_makes_nothing_twice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_answer_to_any_call_of_its_upgrade_upgrades_once() {
+async fn a_lost_response_to_any_call_of_its_upgrade_upgrades_once() {
     let Calls { upgrade, .. } = without_accidents().await;
     for (action, nth) in each(&upgrade) {
         for fault in LOST {
             let what = format!("{action} {nth} {fault:?}");
             let world = World::of_eks(whole()).await;
             world.aws.add_fault(FaultRule::on(action, fault).after(nth).times(1));
-            world.wants_version(NEXT);
+            world.requests_version(NEXT);
             is_upgraded(&world).await;
             assert!(world.aws.faults().is_empty(), "{what} was never sent");
             is_upgraded_once(&world, &what);
@@ -182,7 +184,7 @@ async fn a_lost_answer_to_any_call_of_its_upgrade_upgrades_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_answer_to_any_call_of_its_deletion_leaves_nothing() {
+async fn a_lost_response_to_any_call_of_its_deletion_leaves_nothing() {
     let Calls { deletion, .. } = without_accidents().await;
     for (action, nth) in each(&deletion) {
         for fault in LOST {
@@ -190,7 +192,7 @@ async fn a_lost_answer_to_any_call_of_its_deletion_leaves_nothing() {
             let world = World::of_eks(whole()).await;
             world.aws.add_fault(FaultRule::on(action, fault).after(nth).times(1));
             world.deletes_eks();
-            world.eks_goes().await;
+            world.eks_is_removed().await;
             assert!(world.aws.faults().is_empty(), "{what} was never sent");
             assert!(world.region.clusters().is_empty(), "{what}");
         }
@@ -198,17 +200,17 @@ async fn a_lost_answer_to_any_call_of_its_deletion_leaves_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_any_answer_to_changes_it_is_created_upgraded_once_and_deleted() {
-    let world = World::hasty_eks();
+async fn without_any_response_to_changes_it_is_created_upgraded_once_and_deleted() {
+    let world = World::fast_eks();
     world.aws.add_fault(FaultRule::on_changes(Fault::DroppedAfter));
     world.begins_eks("v1.34.0", whole());
     world.eks_is_ready().await;
     is_whole(&world, "created");
-    world.wants_version(NEXT);
+    world.requests_version(NEXT);
     is_upgraded(&world).await;
     is_upgraded_once(&world, "upgraded");
     world.deletes_eks();
-    world.eks_goes().await;
+    world.eks_is_removed().await;
     assert!(world.region.clusters().is_empty());
 }
 
@@ -218,12 +220,12 @@ async fn an_update_that_a_manager_with_another_clock_finds_is_not_repeated() {
     for (manager, aws) in [(30, 0), (-30, 0), (0, 30), (0, -30)] {
         for fault in [Fault::Hang, Fault::HangAfter] {
             let what = format!("{fault:?}, clocks ahead by {manager} and {aws} min");
-            let mut world = World::hasty_eks();
+            let mut world = World::fast_eks();
             world.sets_the_clock_of_aws_ahead(aws);
             world.begins_eks("v1.34.0", whole());
             world.eks_is_ready().await;
             world.aws.add_fault(FaultRule::on("UpdateClusterVersion", fault).times(1));
-            world.wants_version(NEXT);
+            world.requests_version(NEXT);
             world.until(&what, || world.aws.faults().is_empty()).await;
             world.restarts_the_manager_with_clock_ahead(manager);
             is_upgraded(&world).await;

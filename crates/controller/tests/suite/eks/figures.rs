@@ -1,9 +1,9 @@
-//! What an EKS cluster costs in calls of AWS, in writes and in time, by the real controller: `make bench` prints it, and
-//! docs/operations/aws.md has the table.
+//! What an EKS cluster costs in calls of AWS, in writes and in time, by the real controller: `make bench` prints it,
+//! and docs/operations/aws.md has the table.
 //!
-//! Time is virtual. What is measured is what our own order of calls, looks and waits takes while EKS is at work on nothing. Part of that
-//! is that EKS is asked once in 30 seconds: it is done, and the next look has not come. The rest is our own: everything is known, and
-//! the next change is not sent.
+//! Time is virtual. What is measured is what the provider's own order of calls, reads and waits takes while EKS is not
+//! working. Part of that is that EKS is asked once in 30 seconds: it is done, and the next read has not come. The rest
+//! is the provider's own: everything is known, and the next change is not sent.
 
 use super::NAME;
 use crate::support::World;
@@ -15,12 +15,12 @@ use tokio::time::Instant;
 
 /// What we may take while everything is known.
 const OWN: Duration = Duration::from_secs(15);
-/// How finely time is told apart.
+/// How finely time is distinguished.
 const STEP: Duration = Duration::from_millis(100);
-/// The pause between looks at what EKS works on.
+/// The pause between reads of what EKS works on.
 const ASKED_EVERY: Duration = Duration::from_secs(30);
 
-/// How the time went until something was as requested, and what it cost.
+/// Where the time was spent until something was as requested, and what it cost.
 #[derive(Debug, Default)]
 struct Cost {
     /// EKS was at work.
@@ -30,12 +30,12 @@ struct Cost {
     /// All was known, and nothing was sent.
     own: Duration,
     changes: BTreeMap<String, u64>,
-    looks: BTreeMap<String, u64>,
+    reads: BTreeMap<String, u64>,
     writes: usize,
 }
 
-fn is_look(action: &str) -> bool {
-    ["Describe", "Get", "List"].iter().any(|look| action.starts_with(look))
+fn is_read(action: &str) -> bool {
+    ["Describe", "Get", "List"].iter().any(|verb| action.starts_with(verb))
 }
 
 fn by_action(calls: &BTreeMap<String, u64>) -> String {
@@ -46,27 +46,27 @@ impl Cost {
     fn print(&self, what: &str) {
         let sum = |calls: &BTreeMap<String, u64>| calls.values().sum::<u64>();
         println!(
-            "EKS, {what}: {:.0} s of EKS; beyond that {:.1} s until the next permitted look and {:.1} s of our own",
+            "EKS, {what}: {:.0} s of EKS; beyond that {:.1} s until the next permitted read and {:.1} s of the provider",
             self.eks.as_secs_f64(),
             self.unasked.as_secs_f64(),
             self.own.as_secs_f64()
         );
         println!(
-            "  {} changes: {}; {} looks: {}; {} writes to Kubernetes",
+            "  {} changes: {}; {} reads: {}; {} writes to Kubernetes",
             sum(&self.changes),
             by_action(&self.changes),
-            sum(&self.looks),
-            by_action(&self.looks),
+            sum(&self.reads),
+            by_action(&self.reads),
             self.writes
         );
     }
 
-    /// Looks are bounded by the time that EKS takes, and by what a plan reads once.
+    /// Reads are bounded by the time that EKS takes, and by what a plan reads once.
     fn is_small(&self, once: u64) {
         assert!(self.own <= OWN, "{self:#?}");
         let waiting = (self.eks + self.unasked).as_secs() / ASKED_EVERY.as_secs();
-        let all: u64 = self.looks.values().sum();
-        assert!(all <= waiting + once, "{all} looks, {waiting} waits: {self:#?}");
+        let all: u64 = self.reads.values().sum();
+        assert!(all <= waiting + once, "{all} reads, {waiting} waits: {self:#?}");
     }
 }
 
@@ -125,22 +125,22 @@ impl World {
             assert!(
                 cost.eks + cost.unasked + cost.own < Duration::from_hours(2),
                 "{cost:?}\n{}",
-                self.eks_in_words()
+                self.eks_summary()
             );
             self.waits(STEP).await;
         }
-        (cost.looks, cost.changes) = self.aws_calls().into_iter().partition(|(action, _)| is_look(action));
+        (cost.reads, cost.changes) = self.aws_calls().into_iter().partition(|(action, _)| is_read(action));
         cost.writes = self.requests().writes().count();
         cost
     }
 
     fn eks_is_as_requested(&self) -> bool {
         let all = ["Available", "ClusterReady", "AddonsReady", "AccessReady", "KubeconfigReady", "Ready"];
-        all.iter().all(|kind| self.eks_says(kind).starts_with("True"))
+        all.iter().all(|kind| self.eks_state(kind).starts_with("True"))
     }
 }
 
-/// Three add-ons that need no nodes, an entry for a person, an OIDC provider.
+/// Three add-ons that need no nodes, an entry for a user, an OIDC provider.
 fn usual() -> Value {
     json!({
         "addons": [{ "name": "vpc-cni" }, { "name": "kube-proxy" }, { "name": "eks-pod-identity-agent" }],
@@ -150,7 +150,7 @@ fn usual() -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_life_takes_few_calls_and_little_time_of_our_own() {
+async fn a_life_cycle_takes_few_calls_and_little_time_of_the_provider() {
     let world = World::empty();
     let began = Instant::now();
     world.begins_eks("v1.34.0", usual());
@@ -160,24 +160,24 @@ async fn a_life_takes_few_calls_and_little_time_of_our_own() {
     creation.is_small(40);
     assert!(began.elapsed() < Duration::from_mins(15), "{:?}", began.elapsed());
 
-    world.wants_version("v1.35.0");
+    world.requests_version("v1.35.0");
     let upgraded = || world.eks_cluster().version.to_string() == "1.35" && world.eks_is_as_requested();
     let upgrade = world
-        .costs_until(|| upgraded() && world.eks_says("Upgrading").starts_with("False NotUpgrading"))
+        .costs_until(|| upgraded() && world.eks_state("Upgrading").starts_with("False NotUpgrading"))
         .await;
     upgrade.print("upgrade by a minor");
     assert_eq!(upgrade.changes.get("UpdateClusterVersion"), Some(&1));
     upgrade.is_small(25);
 
     world.deletes_eks();
-    let deletion = world.costs_until(|| world.eks_object_is_gone()).await;
+    let deletion = world.costs_until(|| world.eks_object_is_deleted()).await;
     deletion.print("deletion");
     assert_eq!(deletion.changes.get("DeleteCluster"), Some(&1));
     deletion.is_small(20);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_control_plane_at_rest_costs_one_look_in_five_minutes() {
+async fn an_idle_control_plane_costs_one_read_in_five_minutes() {
     let world = World::of_eks(usual()).await;
     world.waits_long(Duration::from_mins(15)).await;
     world.forgets();
@@ -186,7 +186,7 @@ async fn a_control_plane_at_rest_costs_one_look_in_five_minutes() {
     let all: u64 = calls.values().sum();
     let writes = requests.clone().writes().count();
     println!(
-        "EKS, three hours at rest: {all} calls of AWS: {}; {writes} writes to Kubernetes",
+        "EKS, three hours idle: {all} calls of AWS: {}; {writes} writes to Kubernetes",
         by_action(&calls)
     );
     // Twelve reads of the cluster an hour, and one list of groups that may have no pool.

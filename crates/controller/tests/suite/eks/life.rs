@@ -1,4 +1,4 @@
-//! What happens to an EKS control plane as its user wants it.
+//! What happens to an EKS control plane at the request of its user.
 
 use super::{NAME, control_plane, refers};
 use crate::support::{CLUSTER, INSTALLATION, NS, World, objects};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 #[tokio::test(start_paused = true)]
-async fn a_cluster_is_made_and_its_api_server_answers() {
+async fn a_cluster_is_created_and_its_api_server_responds() {
     let world = World::of_eks(json!({ "addons": [{ "name": "vpc-cni" }, { "name": "kube-proxy" }] })).await;
     let cluster = world.eks_cluster();
     let object = world.eks_object();
@@ -43,17 +43,17 @@ async fn a_cluster_is_made_and_its_api_server_answers() {
 
 #[tokio::test(start_paused = true)]
 async fn the_version_is_echoed_as_it_was_written() {
-    let world = World::hasty_eks();
+    let world = World::fast_eks();
     world.begins_eks("1.34.7-eks-abc", json!({}));
     world.eks_is_ready().await;
     assert_eq!(world.eks_object().status.unwrap().version.as_deref(), Some("1.34.7-eks-abc"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_upgrade_by_two_minors_goes_one_by_one_and_tells_the_old_version_until_it_is_done() {
+async fn an_upgrade_by_two_minors_has_two_steps_and_reports_the_old_version_until_it_is_done() {
     let world = World::of_eks(json!({})).await;
-    world.wants_version("v1.36.1");
-    world.until("it upgrades", || world.eks_says("Upgrading").starts_with("True")).await;
+    world.requests_version("v1.36.1");
+    world.until("it upgrades", || world.eks_state("Upgrading").starts_with("True")).await;
     assert_eq!(world.eks_object().status.unwrap().version.as_deref(), Some("v1.34.0"));
     let version = || world.eks_object().status.unwrap().version.unwrap();
     let mut seen = vec![version()];
@@ -68,7 +68,7 @@ async fn an_upgrade_by_two_minors_goes_one_by_one_and_tells_the_old_version_unti
         .await;
     let minors: Vec<Option<Minor>> = seen.iter().map(|it| Minor::of(it)).collect();
     assert_eq!(minors, [34, 35, 36].map(|minor| Some(Minor(minor))), "{seen:?}");
-    world.until("the upgrade ends", || world.eks_says("Upgrading").starts_with("False NotUpgrading")).await;
+    world.until("the upgrade ends", || world.eks_state("Upgrading").starts_with("False NotUpgrading")).await;
     let started = world.notes("EksUpgradeStarted");
     assert_eq!(started.len(), 2, "{started:?}");
 }
@@ -83,29 +83,29 @@ async fn an_edit_of_the_configuration_is_carried_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_cluster_goes_with_its_object() {
+async fn the_cluster_is_deleted_with_its_object() {
     let world = World::of_eks(json!({ "oidcProvider": true })).await;
     world.deletes_eks();
-    world.until("it says so", || world.eks_says("Deleting").starts_with("True")).await;
-    assert!(world.eks_says("Ready").starts_with("False Deleting"));
-    world.eks_goes().await;
+    world.until("it is reported", || world.eks_state("Deleting").starts_with("True")).await;
+    assert!(world.eks_state("Ready").starts_with("False Deleting"));
+    world.eks_is_removed().await;
     assert!(world.region.clusters().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deletion_before_anything_was_begun_asks_nobody() {
-    let world = World::hasty_eks();
+async fn a_deletion_before_anything_was_created_calls_no_api() {
+    let world = World::fast_eks();
     world.has(&control_plane(CLUSTER, "v1.34.0", json!({})));
     world.waits(Duration::from_mins(1)).await;
-    assert_eq!(world.eks_says("ClusterReady"), "False WaitingForCluster");
+    assert_eq!(world.eks_state("ClusterReady"), "False WaitingForCluster");
     world.forgets();
     world.deletes_eks();
-    world.eks_goes().await;
+    world.eks_is_removed().await;
     assert_eq!(world.aws_calls(), [].into());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_whole_cluster_goes_in_the_end_whatever_is_deleted_first() {
+async fn a_whole_cluster_is_deleted_whatever_is_deleted_first() {
     let world = World::of_eks(json!({})).await;
     let pool = world.pool("p").of(1).await;
     // As a namespace that is deleted does it: everything at once.
@@ -113,15 +113,15 @@ async fn a_whole_cluster_goes_in_the_end_whatever_is_deleted_first() {
     world.deletes_eks();
     world
         .until("the control plane waits for the pool", || {
-            world.eks_says("Deleting") == "True WaitingForPools"
+            world.eks_state("Deleting") == "True WaitingForPools"
         })
         .await;
     world.waits(Duration::from_mins(20)).await;
     assert_eq!(world.region.clusters().len(), 1, "nodes need their API server to be drained");
     assert!(
-        world.eks_says("Available").starts_with("True"),
+        world.eks_state("Available").starts_with("True"),
         "the token is renewed: {}",
-        world.eks_in_words()
+        world.eks_summary()
     );
     world.server.delete::<Secret>(NS, "c-kubeconfig").unwrap();
     world
@@ -130,13 +130,13 @@ async fn a_whole_cluster_goes_in_the_end_whatever_is_deleted_first() {
         })
         .await;
     world.server.delete::<Cluster>(NS, CLUSTER).unwrap();
-    world.until("all is gone", || world.server.get::<Cluster>(NS, CLUSTER).is_none()).await;
+    world.until("all is deleted", || world.server.get::<Cluster>(NS, CLUSTER).is_none()).await;
     assert!(world.region.clusters().is_empty() && pool.group().is_none());
-    assert!(world.eks_object_is_gone() && world.server.get::<FooCluster>(NS, CLUSTER).is_none());
+    assert!(world.eks_object_is_deleted() && world.server.get::<FooCluster>(NS, CLUSTER).is_none());
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_network_stays_until_the_cluster_in_it_is_gone() {
+async fn the_network_stays_until_the_cluster_in_it_is_deleted() {
     let world = World::of_eks(json!({})).await;
     world.server.delete::<FooCluster>(NS, CLUSTER).unwrap();
     world.waits(Duration::from_mins(2)).await;
@@ -145,13 +145,13 @@ async fn the_network_stays_until_the_cluster_in_it_is_gone() {
     let deleting = conditions.iter().find(|it| it.type_ == "Deleting").unwrap();
     assert_eq!(deleting.reason, "WaitingForControlPlaneDeletion");
     world.deletes_eks();
-    world.eks_goes().await;
-    world.until("the FooCluster goes", || world.server.get::<FooCluster>(NS, CLUSTER).is_none()).await;
+    world.eks_is_removed().await;
+    world.until("the FooCluster is deleted", || world.server.get::<FooCluster>(NS, CLUSTER).is_none()).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn nothing_happens_while_it_is_paused() {
-    let world = World::hasty_eks();
+    let world = World::fast_eks();
     let mut cluster = objects::cluster();
     refers(&mut cluster);
     cluster.spec.paused = Some(true);
@@ -170,7 +170,7 @@ async fn nothing_happens_while_it_is_paused() {
     let before = world.eks_object().status.unwrap();
     world.pauses_eks(true);
     world.waits(Duration::from_secs(5)).await;
-    assert_eq!(world.eks_says("Paused"), "True Paused");
+    assert_eq!(world.eks_state("Paused"), "True Paused");
     let after = world.eks_object();
     let status = after.status.clone().unwrap();
     assert_eq!((status.eks, status.version, status.ready), (before.eks, before.version, before.ready));
@@ -182,7 +182,7 @@ async fn nothing_happens_while_it_is_paused() {
     assert!(!world.eks_cluster().zonal_shift);
     assert_eq!(world.aws_writes(), 0);
     world.pauses_eks(false);
-    world.until("it goes on", || world.eks_cluster().zonal_shift).await;
+    world.until("it continues", || world.eks_cluster().zonal_shift).await;
 }
 
 /// clusterctl move takes the object to another management cluster, without its status and with another uid.
@@ -192,7 +192,7 @@ async fn a_control_plane_whose_status_is_lost_finds_its_cluster_again() {
     let arn = world.eks_cluster().arn;
     world.kills_the_manager();
     let lose = |object: &mut Value| drop(object.as_object_mut().unwrap().remove("status"));
-    world.server.spoil::<FooControlPlane>(NS, CLUSTER, lose).unwrap();
+    world.server.corrupt::<FooControlPlane>(NS, CLUSTER, lose).unwrap();
     world.forgets();
     world.starts_the_manager();
     world.eks_is_ready().await;

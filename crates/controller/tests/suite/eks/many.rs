@@ -1,4 +1,4 @@
-//! Many EKS clusters in one account and region, and what they cost at rest.
+//! Many EKS clusters in one account and region, and what they cost when idle.
 
 use super::{control_plane, refers};
 use crate::support::{World, objects};
@@ -7,14 +7,14 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How many clusters there are: `make bench` asks for a hundred (FOO_FIGURES=whole).
+/// How many clusters there are: `make bench` requests a hundred (FOO_FIGURES=whole).
 fn several() -> usize {
     if std::env::var("FOO_FIGURES").is_ok_and(|it| it == "whole") { 100 } else { 8 }
 }
 
-/// So many clusters, all requested at the same moment, and all as requested.
+/// This many clusters, all requested at the same moment, and all as requested.
 async fn of_clusters(count: usize) -> World {
-    let world = World::hasty_eks();
+    let world = World::fast_eks();
     for number in 0..count {
         let name = format!("c{number}");
         let (mut cluster, infrastructure) = objects::another_cluster(&name, None);
@@ -44,9 +44,9 @@ fn resident() -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// A manager that starts looks at all clusters at once; at rest they are asked one after the other.
+/// A manager that starts reads all clusters at once; when idle they are read one after the other.
 #[tokio::test(start_paused = true)]
-async fn clusters_at_rest_are_asked_at_different_moments() {
+async fn idle_clusters_are_polled_at_different_times() {
     let count = several();
     let before = resident();
     let mut world = of_clusters(count).await;
@@ -66,7 +66,7 @@ async fn clusters_at_rest_are_asked_at_different_moments() {
     }
     let total: u64 = all.values().sum();
     println!(
-        "EKS, {count} clusters at rest: {total} calls of AWS in an hour, {most} in the busiest minute: {all:?}"
+        "EKS, {count} idle clusters: {total} calls of AWS in an hour, {most} in the busiest minute: {all:?}"
     );
     if let Some(grown) = grown {
         let each = grown / u64::try_from(count).unwrap();

@@ -1,4 +1,4 @@
-//! EKS control planes: from nothing to an API server that answers, and back to nothing.
+//! EKS control planes: from nothing to an API server that responds, and back to nothing.
 
 mod accidents;
 mod adoption;
@@ -52,7 +52,7 @@ pub(crate) fn refers(cluster: &mut Cluster) {
 
 impl World {
     /// A world in which EKS does not take its time.
-    pub(crate) fn hasty_eks() -> Self {
+    pub(crate) fn fast_eks() -> Self {
         let world = Self::empty();
         let shorten = |settings: &mut foo_simulator_core::core::Settings| {
             settings.eks.create = Duration::from_secs(40);
@@ -77,7 +77,7 @@ impl World {
 
     /// The same, and everything is as requested.
     pub(crate) async fn of_eks(fields: Value) -> Self {
-        let world = Self::hasty_eks();
+        let world = Self::fast_eks();
         world.begins_eks("v1.34.0", fields);
         world.eks_is_ready().await;
         world
@@ -85,11 +85,11 @@ impl World {
 
     pub(crate) async fn eks_is_ready(&self) {
         let all = ["Available", "ClusterReady", "AddonsReady", "AccessReady", "KubeconfigReady", "Ready"];
-        let is_ready = || all.iter().all(|kind| self.eks_says(kind).starts_with("True"));
+        let is_ready = || all.iter().all(|kind| self.eks_state(kind).starts_with("True"));
         self.until("the control plane is ready", || {
             let ready = is_ready();
             if !ready && std::env::var("EKS_TRACE").is_ok() {
-                println!("{}", self.eks_in_words());
+                println!("{}", self.eks_summary());
             }
             ready
         })
@@ -101,7 +101,7 @@ impl World {
     }
 
     /// `status reason` of a condition; empty if there is none.
-    pub(crate) fn eks_says(&self, kind: &str) -> String {
+    pub(crate) fn eks_state(&self, kind: &str) -> String {
         self.eks_condition(CLUSTER, kind).0
     }
 
@@ -113,7 +113,7 @@ impl World {
         condition.map_or_else(Default::default, |it| (format!("{} {}", it.status, it.reason), it.message))
     }
 
-    pub(crate) fn eks_in_words(&self) -> String {
+    pub(crate) fn eks_summary(&self) -> String {
         let conditions = self.eks_object().status.unwrap_or_default().conditions;
         let words =
             conditions.iter().map(|it| format!("{}={} {} {}", it.type_, it.status, it.reason, it.message));
@@ -125,7 +125,7 @@ impl World {
         self.server.edit(NS, CLUSTER, set).unwrap();
     }
 
-    pub(crate) fn wants_version(&self, version: &str) {
+    pub(crate) fn requests_version(&self, version: &str) {
         let set = |object: &mut FooControlPlane| version.clone_into(&mut object.spec.version);
         self.server.edit(NS, CLUSTER, set).unwrap();
     }
@@ -135,7 +135,7 @@ impl World {
         self.server.edit(NS, CLUSTER, pause).unwrap();
     }
 
-    /// A user deletes the FooControlPlane, and says that the Cluster shall stay without its EKS cluster.
+    /// A user deletes the FooControlPlane, and confirms that the Cluster stays without its EKS cluster.
     fn deletes_eks(&self) {
         let confirm = |object: &mut FooControlPlane| {
             object.annotations_mut().insert(DELETION_ALLOWED_ANNOTATION.to_owned(), String::new());
@@ -148,12 +148,12 @@ impl World {
         self.server.delete::<FooControlPlane>(NS, CLUSTER).unwrap();
     }
 
-    pub(crate) fn eks_object_is_gone(&self) -> bool {
+    pub(crate) fn eks_object_is_deleted(&self) -> bool {
         self.server.get::<FooControlPlane>(NS, CLUSTER).is_none()
     }
 
-    async fn eks_goes(&self) {
-        self.until("the FooControlPlane is gone", || self.eks_object_is_gone()).await;
+    async fn eks_is_removed(&self) {
+        self.until("the FooControlPlane is deleted", || self.eks_object_is_deleted()).await;
     }
 
     pub(crate) fn eks_cluster(&self) -> EksCluster {

@@ -16,7 +16,7 @@ const AT_EKS: &str = "default_blue-at-eks";
 
 /// A Cluster with a managed network and a control plane that does not exist yet.
 fn begun() -> World {
-    let world = World::hasty_eks();
+    let world = World::fast_eks();
     world.region.with(Region::empty_network).unwrap();
     let mut cluster = objects::cluster();
     refers(&mut cluster);
@@ -51,7 +51,7 @@ impl World {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_network_is_tagged_with_the_name_at_eks_once_there_is_one_and_left_overs_go_by_it() {
+async fn a_network_is_tagged_with_the_name_at_eks_and_leftovers_are_found_by_it() {
     let world = begun();
     world.until("the network is ready", || world.network_is_ready()).await;
     assert_eq!((world.name_in_status(), world.owned_by(AT_EKS), world.owned_by("c")), (None, (0, 0), (0, 0)));
@@ -76,12 +76,12 @@ async fn a_network_is_tagged_with_the_name_at_eks_once_there_is_one_and_left_ove
         tags: [("elbv2.k8s.aws/cluster".to_owned(), AT_EKS.to_owned())].into(),
     };
     world.region.put_load_balancer(balancer).unwrap();
-    world.until("EKS has made it", || world.eks_says("ClusterReady").starts_with("True")).await;
-    // The control plane's object goes first: from then on only the status knows the name.
+    world.until("EKS has made it", || world.eks_state("ClusterReady").starts_with("True")).await;
+    // The control plane's object is deleted first: from then on only the status has the name.
     world.deletes_eks();
-    world.eks_goes().await;
+    world.eks_is_removed().await;
     world.server.delete::<FooCluster>(NS, CLUSTER).unwrap();
-    world.until("the network is gone", || world.server.get::<FooCluster>(NS, CLUSTER).is_none()).await;
+    world.until("the network is deleted", || world.server.get::<FooCluster>(NS, CLUSTER).is_none()).await;
     let left = world.region.with(|region| region.describe_network(Kind::LoadBalancer, &vpc)).unwrap();
     assert!(left.load_balancers.is_empty(), "{left:?}");
 }
@@ -91,7 +91,7 @@ async fn a_network_is_tagged_with_the_name_at_eks_once_there_is_one_and_left_ove
 async fn a_zone_that_the_network_gets_later_is_tagged_for_the_cluster_and_leaves_its_control_plane_alone() {
     let world = begun();
     world.has(&control_plane(CLUSTER, "v1.34.0", json!({ "name": AT_EKS })));
-    world.until("EKS has made it", || world.eks_says("ClusterReady").starts_with("True")).await;
+    world.until("EKS has made it", || world.eks_state("ClusterReady").starts_with("True")).await;
     world.until("the name is in the tags", || world.owned_by(AT_EKS).0 == 4).await;
     let placement = || world.region.cluster(AT_EKS).unwrap().placement;
     let before = placement();
@@ -109,7 +109,7 @@ async fn a_zone_that_the_network_gets_later_is_tagged_for_the_cluster_and_leaves
     let zones: BTreeSet<String> = subnets.into_iter().map(|it| it.zone).collect();
     assert_eq!(zones.len(), 3, "where nodes may be");
     assert!(world.network_is_ready());
-    assert!(world.eks_says("ClusterReady").starts_with("True"), "{}", world.eks_in_words());
+    assert!(world.eks_state("ClusterReady").starts_with("True"), "{}", world.eks_summary());
     assert_eq!(placement(), before);
     assert!(!world.aws_calls().contains_key("UpdateClusterConfig"), "{:?}", world.aws_calls());
 }

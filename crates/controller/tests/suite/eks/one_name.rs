@@ -1,5 +1,5 @@
-//! Names of EKS clusters. A token is for a name, whatever the region and account: two clusters for which AWS sees the same user or role
-//! never share one, and no tenant takes a name of another one.
+//! Names of EKS clusters. A token is for a name, whatever the region and account: two clusters for which AWS sees the
+//! same user or role never share one, and no tenant takes a name of another one.
 
 use super::{ROLE, control_plane, refers};
 use crate::support::{CLUSTER, INSTALLATION, NS, World, objects};
@@ -55,20 +55,21 @@ fn names_at_eks(aws: &Simulator, region: &str) -> Vec<String> {
     aws.region(region).clusters().into_iter().map(|it| it.name).collect()
 }
 
-/// The second one is refused, gets no token and creates nothing, and learns nothing of the first one but that it exists.
+/// The second one is refused, gets no token and creates nothing, and learns nothing of the first one but that it
+/// exists.
 async fn is_refused(world: &World, namespace: &str) {
-    let says = || cluster_ready(world, namespace);
-    world.until("the second one is refused", || says().0 == "False ClusterNameTaken").await;
+    let state_of = || cluster_ready(world, namespace);
+    world.until("the second one is refused", || state_of().0 == "False ClusterNameTaken").await;
     world.waits(Duration::from_mins(20)).await;
-    assert_eq!(says().0, "False ClusterNameTaken");
-    assert!(says().1.contains("a FooControlPlane in another namespace has"), "{}", says().1);
-    assert!(!says().1.contains(NS), "{}", says().1);
+    assert_eq!(state_of().0, "False ClusterNameTaken");
+    assert!(state_of().1.contains("a FooControlPlane in another namespace has"), "{}", state_of().1);
+    assert!(!state_of().1.contains(NS), "{}", state_of().1);
     assert!(!tokens_in(world, namespace));
 }
 
 #[tokio::test(start_paused = true)]
 async fn one_name_in_two_namespaces_and_regions_is_refused_to_the_younger() {
-    let world = World::hasty_eks();
+    let world = World::fast_eks();
     let identity = json!({ "controller": {}, "allowedNamespaces": {}, "allowedControlPlaneNames": [PROD] });
     world.has(&objects::identity("default", identity));
     world.begins_eks("v1.34.0", json!({ "name": PROD }));
@@ -76,17 +77,17 @@ async fn one_name_in_two_namespaces_and_regions_is_refused_to_the_younger() {
     begins_in(&world, (OTHER, ELSEWHERE), None, json!({ "name": PROD }));
     is_refused(&world, OTHER).await;
     assert_eq!(names_at_eks(&world.aws, ELSEWHERE), Vec::<String>::new());
-    assert!(world.eks_says("Ready").starts_with("True"), "{}", world.eks_in_words());
+    assert!(world.eks_state("Ready").starts_with("True"), "{}", world.eks_summary());
     // The first one gives the name up.
     world.deletes_eks();
-    world.eks_goes().await;
+    world.eks_is_removed().await;
     world.until("the other one begins", || names_at_eks(&world.aws, ELSEWHERE) == [PROD]).await;
 }
 
 /// Other credentials, and the same role in the end.
 #[tokio::test(start_paused = true)]
 async fn one_name_with_two_identities_of_one_role_is_refused_to_the_younger() {
-    let world = World::hasty_eks();
+    let world = World::fast_eks();
     let names = json!([PROD]);
     let keys = json!({ "secret": { "name": "keys" } });
     world.has(&objects::identity("keys", keys));
@@ -100,8 +101,8 @@ async fn one_name_with_two_identities_of_one_role_is_refused_to_the_younger() {
         world.has(&objects::identity(name, spec));
     }
     begins_in(&world, (NS, "eu-central-1"), Some("one"), json!({ "name": PROD }));
-    let says = || cluster_ready(&world, NS).0;
-    world.until("the first one is there", || says() == "True ClusterAsRequested").await;
+    let state_of = || cluster_ready(&world, NS).0;
+    world.until("the first one is there", || state_of() == "True ClusterAsRequested").await;
     begins_in(&world, (OTHER, ELSEWHERE), Some("two"), json!({ "name": PROD }));
     is_refused(&world, OTHER).await;
     assert_eq!(names_at_eks(&world.aws, ELSEWHERE), Vec::<String>::new());
@@ -110,7 +111,7 @@ async fn one_name_with_two_identities_of_one_role_is_refused_to_the_younger() {
 /// The path of a role is known from the chain of one identity, and not of the other one, which may not read its role.
 #[tokio::test(start_paused = true)]
 async fn one_name_with_two_identities_of_one_role_with_a_path_is_refused_to_the_younger() {
-    let world = World::hasty_eks();
+    let world = World::fast_eks();
     let session = world.aws.role_session("shared", "two", world.aws.now()).unwrap();
     let limits = json!({ "allowedNamespaces": {}, "allowedControlPlaneNames": [PROD] });
     let role = json!({ "role": { "arn": "arn:aws:iam::123456789012:role/p/shared" } });
@@ -121,8 +122,8 @@ async fn one_name_with_two_identities_of_one_role_with_a_path_is_refused_to_the_
         world.has(&objects::identity(name, spec));
     }
     begins_in(&world, (NS, "eu-central-1"), Some("one"), json!({ "name": PROD }));
-    let says = || cluster_ready(&world, NS).0;
-    world.until("the first one is there", || says() == "True ClusterAsRequested").await;
+    let state_of = || cluster_ready(&world, NS).0;
+    world.until("the first one is there", || state_of() == "True ClusterAsRequested").await;
     world.aws.add_fault(FaultRule::on("GetRole", Fault::Denied).for_caller(&session.id));
     begins_in(&world, (OTHER, ELSEWHERE), Some("two"), json!({ "name": PROD }));
     is_refused(&world, OTHER).await;
@@ -131,33 +132,33 @@ async fn one_name_with_two_identities_of_one_role_with_a_path_is_refused_to_the_
 
 #[tokio::test(start_paused = true)]
 async fn one_name_in_two_accounts_is_two_users_and_works() {
-    let mut world = World::hasty_eks();
-    let theirs =
+    let mut world = World::fast_eks();
+    let foreign =
         Simulator::new(SimulatorConfig { account: "210987654321".to_owned(), ..SimulatorConfig::stepped() });
     let shorten = |settings: &mut foo_simulator_core::core::Settings| settings.eks.create = Duration::ZERO;
-    theirs.region(ELSEWHERE).change_settings(shorten).unwrap();
+    foreign.region(ELSEWHERE).change_settings(shorten).unwrap();
     world.kills_the_manager();
-    world.starts_the_manager_with_key_of("AKIDTHEIRS", &theirs);
+    world.starts_the_manager_with_key_of("AKIDFOREIGN", &foreign);
     let names = json!([PROD]);
     let spec = json!({ "controller": {}, "allowedNamespaces": {}, "allowedControlPlaneNames": names });
     world.has(&objects::identity("default", spec));
     let spec =
         json!({ "secret": { "name": "keys" }, "allowedNamespaces": {}, "allowedControlPlaneNames": names });
-    world.has(&objects::identity("theirs", spec));
-    world.has(&objects::keys("keys", "AKIDTHEIRS"));
+    world.has(&objects::identity("foreign", spec));
+    world.has(&objects::keys("keys", "AKIDFOREIGN"));
     world.begins_eks("v1.34.0", json!({ "name": PROD }));
     world
         .until("there is a cluster in the one account", || names_at_eks(&world.aws, "eu-central-1") == [PROD])
         .await;
     let role = ROLE.replace("123456789012", "210987654321");
-    begins_in(&world, (OTHER, ELSEWHERE), Some("theirs"), json!({ "name": PROD, "roleARN": role }));
-    world.until("and in the other one", || names_at_eks(&theirs, ELSEWHERE) == [PROD]).await;
+    begins_in(&world, (OTHER, ELSEWHERE), Some("foreign"), json!({ "name": PROD, "roleARN": role }));
+    world.until("and in the other one", || names_at_eks(&foreign, ELSEWHERE) == [PROD]).await;
 }
 
 /// An identity gets the role of another one: from then on a token of either namespace would open both clusters.
 #[tokio::test(start_paused = true)]
-async fn of_two_clusters_whose_roles_become_one_neither_gets_a_token() {
-    let world = World::hasty_eks();
+async fn clusters_whose_roles_become_one_get_no_token() {
+    let world = World::fast_eks();
     let role = |name: &str| json!({ "arn": format!("arn:aws:iam::123456789012:role/{name}") });
     for name in ["one", "two"] {
         let spec = json!({ "role": role(name), "allowedNamespaces": {}, "allowedControlPlaneNames": [PROD] });
@@ -165,7 +166,8 @@ async fn of_two_clusters_whose_roles_become_one_neither_gets_a_token() {
     }
     begins_in(&world, (NS, "eu-central-1"), Some("one"), json!({ "name": PROD }));
     begins_in(&world, (OTHER, ELSEWHERE), Some("two"), json!({ "name": PROD }));
-    let are = |said: &str| [NS, OTHER].iter().all(|namespace| cluster_ready(&world, namespace).0 == said);
+    let are =
+        |reported: &str| [NS, OTHER].iter().all(|namespace| cluster_ready(&world, namespace).0 == reported);
     world.until("both are there", || are("True ClusterAsRequested")).await;
     let becomes = |name: &str| {
         let arn = role(name)["arn"].as_str().unwrap().to_owned();
@@ -190,51 +192,52 @@ async fn of_two_clusters_whose_roles_become_one_neither_gets_a_token() {
         assert!(message.contains("a FooControlPlane in another namespace has"), "{message}");
     }
     becomes("two");
-    world.until("both go on", || are("True ClusterAsRequested")).await;
+    world.until("both continue", || are("True ClusterAsRequested")).await;
     assert_ne!(secret(NS), before.0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_name_that_does_not_begin_with_the_namespace_needs_the_identity_to_allow_it() {
-    let world = World::hasty_eks();
-    let theirs = format!("{OTHER}_blue");
-    world.begins_eks("v1.34.0", json!({ "name": theirs }));
-    let says = || cluster_ready(&world, NS);
-    world.until("it is refused", || says().0 == "False ControlPlaneNameNotAllowed").await;
+    let world = World::fast_eks();
+    let foreign = format!("{OTHER}_blue");
+    world.begins_eks("v1.34.0", json!({ "name": foreign }));
+    let state_of = || cluster_ready(&world, NS);
+    world.until("it is refused", || state_of().0 == "False ControlPlaneNameNotAllowed").await;
     assert!(
-        says().1.contains("\"default_\"") && says().1.contains("allowedControlPlaneNames"),
+        state_of().1.contains("\"default_\"") && state_of().1.contains("allowedControlPlaneNames"),
         "{}",
-        says().1
+        state_of().1
     );
     world.waits(Duration::from_mins(10)).await;
     assert!(world.region.clusters().is_empty() && !tokens_in(&world, NS));
     let spec = json!({ "controller": {}, "allowedNamespaces": {}, "allowedControlPlaneNames": ["team-b_*"] });
     world.has(&objects::identity("default", spec));
     world.eks_is_ready().await;
-    assert_eq!(names_at_eks(&world.aws, "eu-central-1"), [theirs]);
+    assert_eq!(names_at_eks(&world.aws, "eu-central-1"), [foreign]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_tenant_takes_no_name_from_another_one_by_naming_it_first() {
-    let world = World::hasty_eks();
+    let world = World::fast_eks();
     let name = eks_cluster_name(NS, CLUSTER, INSTALLATION);
     begins_in(&world, (OTHER, "eu-central-1"), None, json!({ "name": name }));
-    let says = || cluster_ready(&world, OTHER).0;
-    world.until("it is refused", || says() == "False ControlPlaneNameNotAllowed").await;
+    let state_of = || cluster_ready(&world, OTHER).0;
+    world.until("it is refused", || state_of() == "False ControlPlaneNameNotAllowed").await;
     world.begins_eks("v1.34.0", json!({}));
     world.eks_is_ready().await;
     assert_eq!(names_at_eks(&world.aws, "eu-central-1"), [name]);
-    assert_eq!(says(), "False ControlPlaneNameNotAllowed");
+    assert_eq!(state_of(), "False ControlPlaneNameNotAllowed");
 }
 
-/// While pools of a cluster that is being deleted are drained its token is renewed; not so one for a name that is not its own.
+/// While pools of a cluster that is being deleted are drained its token is renewed; not so one for a name that is not
+/// its own.
 #[tokio::test(start_paused = true)]
 async fn a_name_of_another_tenant_gets_no_token_by_deletion_either() {
     let world = World::of_eks(json!({})).await;
     let name = world.eks_cluster().name;
     begins_in(&world, (OTHER, ELSEWHERE), None, json!({ "name": name }));
-    let says = || cluster_ready(&world, OTHER).0;
-    world.until("it is refused", || says() == "False ControlPlaneNameNotAllowed").await;
+    let state_of = || cluster_ready(&world, OTHER).0;
+    world.until("it is refused", || state_of() == "False ControlPlaneNameNotAllowed").await;
     let mut pool = objects::foo_machine_pool("p", objects::pool_spec());
     pool.metadata.namespace = Some(OTHER.to_owned());
     pool.labels_mut().insert(foo_api::names::CLUSTER_NAME_LABEL.to_owned(), CLUSTER.to_owned());
@@ -247,7 +250,7 @@ async fn a_name_of_another_tenant_gets_no_token_by_deletion_either() {
         object["status"]["eks"]["certificateAuthority"] = json!("Q0E=");
         object["spec"]["controlPlaneEndpoint"] = json!({ "host": "127.0.0.1", "port": 1 });
     };
-    world.server.spoil::<FooControlPlane>(OTHER, CLUSTER, forge).unwrap();
+    world.server.corrupt::<FooControlPlane>(OTHER, CLUSTER, forge).unwrap();
     world.server.delete::<FooControlPlane>(OTHER, CLUSTER).unwrap();
     world.waits(Duration::from_mins(5)).await;
     assert!(!tokens_in(&world, OTHER));
@@ -273,8 +276,8 @@ async fn two_management_clusters_have_different_default_names_and_a_moved_cluste
     let mut moved = control_plane(CLUSTER, "v1.34.0", json!({}));
     moved.annotations_mut().clone_from(world.eks_object().annotations());
     third.has(&moved);
-    let says = || cluster_ready(&third, NS).0;
-    third.until("it finds the cluster", || says() == "False ClusterOfAnotherInstallation").await;
+    let state_of = || cluster_ready(&third, NS).0;
+    third.until("it finds the cluster", || state_of() == "False ClusterOfAnotherInstallation").await;
     assert_eq!(third.eks_object().status.unwrap().eks.unwrap().name, Some(name));
     assert_eq!(world.region.clusters().len(), 2);
 }

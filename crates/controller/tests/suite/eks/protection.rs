@@ -10,13 +10,13 @@ use kube::ResourceExt;
 use serde_json::json;
 use std::time::Duration;
 
-/// A control plane that somebody deleted, whose EKS cluster is kept.
+/// A control plane that a user deleted, whose EKS cluster is kept.
 async fn deleted_by_mistake() -> World {
     let world = World::of_eks(json!({})).await;
     world.deletes_eks_by_mistake();
-    let says = || world.eks_condition(CLUSTER, "Deleting");
-    world.until("it is held", || says().0 == "True DeletionNotConfirmed").await;
-    assert!(says().1.contains(DELETION_ALLOWED_ANNOTATION), "{}", says().1);
+    let state_of = || world.eks_condition(CLUSTER, "Deleting");
+    world.until("it is blocked", || state_of().0 == "True DeletionNotConfirmed").await;
+    assert!(state_of().1.contains(DELETION_ALLOWED_ANNOTATION), "{}", state_of().1);
     world.forgets();
     world.waits(Duration::from_mins(20)).await;
     assert_eq!(world.aws_writes(), 0);
@@ -31,7 +31,7 @@ async fn its_eks_cluster_is_kept_until_that_is_confirmed() {
         object.annotations_mut().insert(DELETION_ALLOWED_ANNOTATION.to_owned(), String::new());
     };
     world.server.edit(NS, CLUSTER, confirm).unwrap();
-    world.eks_goes().await;
+    world.eks_is_removed().await;
     assert!(world.region.cluster(NAME).is_none());
 }
 
@@ -39,7 +39,7 @@ async fn its_eks_cluster_is_kept_until_that_is_confirmed() {
 async fn its_eks_cluster_is_deleted_with_the_cluster() {
     let world = deleted_by_mistake().await;
     world.server.delete::<Cluster>(NS, CLUSTER).unwrap();
-    world.eks_goes().await;
+    world.eks_is_removed().await;
     assert!(world.region.cluster(NAME).is_none());
 }
 
@@ -48,22 +48,22 @@ async fn its_eks_cluster_is_deleted_with_the_cluster() {
 async fn its_eks_cluster_is_kept_also_when_the_status_was_lost() {
     let mut world = World::of_eks(json!({})).await;
     world.kills_the_manager();
-    world.server.spoil::<FooControlPlane>(NS, CLUSTER, |object| object["status"] = json!({})).unwrap();
+    world.server.corrupt::<FooControlPlane>(NS, CLUSTER, |object| object["status"] = json!({})).unwrap();
     world.deletes_eks_by_mistake();
     world.starts_the_manager();
     world
-        .until("it is held", || world.eks_condition(CLUSTER, "Deleting").0 == "True DeletionNotConfirmed")
+        .until("it is blocked", || world.eks_condition(CLUSTER, "Deleting").0 == "True DeletionNotConfirmed")
         .await;
     world.waits(Duration::from_mins(20)).await;
     assert!(world.region.cluster(NAME).is_some());
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_retained_needs_no_confirmation() {
+async fn a_retained_cluster_needs_no_confirmation() {
     let world = World::of_eks(json!({})).await;
     world.edits_eks(|eks| eks.deletion_policy = Some(DeletionPolicy::Retain));
     world.waits(Duration::from_mins(1)).await;
     world.deletes_eks_by_mistake();
-    world.eks_goes().await;
+    world.eks_is_removed().await;
     assert!(world.region.cluster(NAME).is_some());
 }

@@ -34,7 +34,7 @@ fn writes(world: &World) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn both_kubeconfigs_are_made_as_they_must_be() {
+async fn both_kubeconfigs_are_created_for_their_readers() {
     let world = World::of_eks(json!({})).await;
     is_right(&world, SECRET);
     is_right(&world, FOR_PEOPLE);
@@ -69,15 +69,15 @@ async fn the_token_is_renewed_by_the_clock_and_nothing_else_is_written() {
     let written = writes(&world);
     println!("EKS: {written} writes of Secrets in an hour of tokens");
     assert!((7..=8).contains(&written), "{written} in an hour");
-    assert!(world.eks_says("Available").starts_with("True"), "{}", world.eks_in_words());
+    assert!(world.eks_state("Available").starts_with("True"), "{}", world.eks_summary());
     let calls = world.aws_calls();
     let all: u64 = calls.values().sum();
-    println!("EKS: {all} calls of AWS in an hour at rest: {calls:?}");
+    println!("EKS: {all} calls of AWS in an idle hour: {calls:?}");
     assert!(all <= 13, "one in five minutes, at both ends of the hour: {calls:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_token_outlives_a_manager_that_is_away_for_five_minutes_at_any_time() {
+async fn a_token_stays_valid_while_the_manager_is_down_for_five_minutes() {
     for minutes in 1..=9 {
         let mut world = World::of_eks(json!({})).await;
         world.waits(Duration::from_mins(minutes)).await;
@@ -96,15 +96,15 @@ fn ends(world: &World) -> i64 {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_somebody_changes_is_repaired() {
+async fn changes_of_users_are_repaired() {
     let world = World::of_eks(json!({})).await;
     for name in [SECRET, FOR_PEOPLE] {
         let before = text(&world, name);
-        let spoil = |secret: &mut Secret| {
+        let corrupt = |secret: &mut Secret| {
             secret.labels_mut().insert(CLUSTER_NAME_LABEL.to_owned(), CLUSTER.to_owned());
             secret.owner_references_mut().clear();
         };
-        world.server.edit(NS, name, spoil).unwrap();
+        world.server.edit(NS, name, corrupt).unwrap();
         world.waits(Duration::from_mins(2)).await;
         is_right(&world, name);
         let unlabel = |secret: &mut Secret| drop(secret.labels_mut().remove(CLUSTER_NAME_LABEL));
@@ -116,68 +116,68 @@ async fn what_somebody_changes_is_repaired() {
         is_right(&world, name);
         assert_eq!(text(&world, name) == before, name == FOR_PEOPLE, "only a token is new");
     }
-    assert!(world.eks_says("KubeconfigReady").starts_with("True"));
+    assert!(world.eks_state("KubeconfigReady").starts_with("True"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_token_that_somebody_changes_is_replaced_before_it_would_end() {
+async fn a_changed_token_is_replaced_before_it_would_expire() {
     let world = World::of_eks(json!({})).await;
     let wrong = text(&world, SECRET).replace("k8s-aws-v1.", "k8s-aws-v1.x");
-    let spoil = |secret: &mut Secret| {
+    let corrupt = |secret: &mut Secret| {
         secret.data.as_mut().unwrap().get_mut(SECRET_VALUE_KEY).unwrap().0 = wrong.clone().into_bytes();
     };
-    world.server.edit(NS, SECRET, spoil).unwrap();
+    world.server.edit(NS, SECRET, corrupt).unwrap();
     world.waits(Duration::from_mins(1)).await;
     assert!(!text(&world, SECRET).contains("k8s-aws-v1.x"), "{}", text(&world, SECRET));
-    assert!(world.eks_says("Available").starts_with("True"), "{}", world.eks_in_words());
+    assert!(world.eks_state("Available").starts_with("True"), "{}", world.eks_summary());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_secret_of_somebody_else_is_not_touched() {
-    let world = World::hasty_eks();
-    let mut theirs = objects::secret(SECRET, b"theirs");
-    theirs.type_ = Some(CLUSTER_SECRET_TYPE.to_owned());
-    world.has(&theirs);
+async fn a_secret_of_another_owner_is_not_changed() {
+    let world = World::fast_eks();
+    let mut foreign = objects::secret(SECRET, b"foreign");
+    foreign.type_ = Some(CLUSTER_SECRET_TYPE.to_owned());
+    world.has(&foreign);
     world.begins_eks("v1.34.0", json!({}));
-    let says = || world.eks_says("KubeconfigReady");
-    world.until("it is told", || says() == "False KubeconfigSecretNotOwned").await;
-    assert!(world.eks_says("Available").starts_with("False KubeconfigSecretNotOwned"));
-    assert_eq!(text(&world, SECRET), "theirs");
+    let state_of = || world.eks_state("KubeconfigReady");
+    world.until("it is reported", || state_of() == "False KubeconfigSecretNotOwned").await;
+    assert!(world.eks_state("Available").starts_with("False KubeconfigSecretNotOwned"));
+    assert_eq!(text(&world, SECRET), "foreign");
     world.server.delete::<Secret>(NS, SECRET).unwrap();
     world.eks_is_ready().await;
 }
 
-/// EKS does not answer for an hour; Cluster API goes on with tokens, for which EKS is not needed.
+/// EKS does not respond for an hour; Cluster API continues with tokens, for which EKS is not needed.
 #[tokio::test(start_paused = true)]
-async fn tokens_are_renewed_while_eks_is_away() {
+async fn tokens_are_renewed_during_an_outage_of_eks() {
     let mut world = World::of_eks(json!({})).await;
     for action in ["DescribeCluster", "ListAddons", "ListAccessEntries"] {
         world.aws.add_fault(foo_simulator_core::FaultRule::on(action, foo_simulator_core::Fault::Throttled));
     }
     world.waits_long(Duration::from_mins(20)).await;
-    assert!(world.eks_says("Available").starts_with("True"), "{}", world.eks_in_words());
+    assert!(world.eks_state("Available").starts_with("True"), "{}", world.eks_summary());
     world.kills_the_manager();
     world.starts_the_manager();
     world.waits_long(Duration::from_mins(20)).await;
-    assert!(world.eks_says("Available").starts_with("True"), "{}", world.eks_in_words());
+    assert!(world.eks_state("Available").starts_with("True"), "{}", world.eks_summary());
     assert!(ends(&world) > world.aws.now().0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_api_server_that_lets_us_in_no_more_is_told_and_our_entry_comes_back() {
+async fn lost_access_to_an_api_server_is_reported_and_the_entry_restored() {
     let world = World::of_eks(json!({})).await;
     let arn = "arn:aws:iam::123456789012:user/manager";
     assert!(world.eks_cluster().entries.contains_key(arn), "{:?}", world.eks_cluster().entries.keys());
     world.region.with(|region| region.delete_access_entry(NAME, arn)).unwrap().unwrap();
-    world.until("it is told", || world.eks_says("Available") == "False WaitingForAccess").await;
+    world.until("it is reported", || world.eks_state("Available") == "False WaitingForAccess").await;
     let object: FooControlPlane = world.eks_object();
     assert_eq!(object.status.unwrap().initialization.unwrap().control_plane_initialized, Some(true));
-    world.until("it is there again", || world.eks_says("Available").starts_with("True")).await;
+    world.until("it is there again", || world.eks_state("Available").starts_with("True")).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_control_plane_of_the_other_mode_keeps_its_controller() {
-    let world = World::hasty_eks();
+    let world = World::fast_eks();
     world.begins_eks("v1.34.0", json!({}));
     let mut other = control_plane("other", "v1.34.0", json!({}));
     other.spec.eks = None;
@@ -192,7 +192,7 @@ async fn a_control_plane_of_the_other_mode_keeps_its_controller() {
 /// EKS lists an access policy before the cluster's API server knows it.
 #[tokio::test(start_paused = true)]
 async fn available_and_access_ready_wait_until_the_credentials_work_at_the_api_server() {
-    let world = World::hasty_eks();
+    let world = World::fast_eks();
     let late = |settings: &mut foo_simulator_core::core::Settings| {
         settings.eks.policies_apply_after = Duration::from_mins(3);
     };
@@ -206,7 +206,7 @@ async fn available_and_access_ready_wait_until_the_credentials_work_at_the_api_s
     world.until("EKS lists the policy", listed).await;
     world.waits(Duration::from_mins(1)).await;
     for kind in ["Available", "AccessReady", "Ready", "Initialized"] {
-        assert_eq!(world.eks_says(kind), "False WaitingForAccess", "{kind}: {}", world.eks_in_words());
+        assert_eq!(world.eks_state(kind), "False WaitingForAccess", "{kind}: {}", world.eks_summary());
     }
     let message = world.eks_condition(CLUSTER, "Available").1;
     assert!(message.contains("list nodes") && message.contains("waiting for EKS"), "{message}");
@@ -220,12 +220,12 @@ async fn available_and_access_ready_wait_until_the_credentials_work_at_the_api_s
 
 /// What a tenant's API server does is not in our hands.
 #[tokio::test(start_paused = true)]
-async fn an_api_server_that_never_answers_stalls_neither_its_own_pass_nor_those_of_others() {
-    for silent in ["all", "reviews"] {
-        let world = World::hasty_eks();
+async fn an_api_server_that_never_responds_stalls_no_pass() {
+    for unresponsive in ["all", "reviews"] {
+        let world = World::fast_eks();
         world.begins_eks(
             "v1.34.0",
-            json!({ "tags": { "silent": silent }, "addons": [{ "name": "vpc-cni" }] }),
+            json!({ "tags": { "unresponsive": unresponsive }, "addons": [{ "name": "vpc-cni" }] }),
         );
         let (mut cluster, infrastructure) = objects::another_cluster("d", None);
         super::refers(&mut cluster);
@@ -234,12 +234,12 @@ async fn an_api_server_that_never_answers_stalls_neither_its_own_pass_nor_those_
         world.has(&control_plane("d", "v1.34.0", json!({})));
         let ready = |kind: &str| world.eks_condition("d", kind).0.starts_with("True");
         world.until("the other one is ready", || ready("Ready") && ready("AccessReady")).await;
-        let says = |kind: &str| world.eks_says(kind).starts_with("True");
-        world.until("what AWS does is done", || says("ClusterReady") && says("AddonsReady")).await;
+        let state_of = |kind: &str| world.eks_state(kind).starts_with("True");
+        world.until("what AWS does is done", || state_of("ClusterReady") && state_of("AddonsReady")).await;
         world.waits(Duration::from_mins(1)).await;
-        assert_eq!(world.eks_says("Available"), "False ApiServerUnreachable", "{silent}");
-        assert_eq!(world.eks_says("AccessReady"), "Unknown NotVerified", "{silent}");
+        assert_eq!(world.eks_state("Available"), "False ApiServerUnreachable", "{unresponsive}");
+        assert_eq!(world.eks_state("AccessReady"), "Unknown NotVerified", "{unresponsive}");
         let message = world.eks_condition(CLUSTER, "Available").1;
-        assert!(message.ends_with("did not answer within 5 s"), "{message}");
+        assert!(message.ends_with("did not respond within 5 s"), "{message}");
     }
 }

@@ -10,14 +10,14 @@ use serde_json::json;
 use std::time::Duration;
 
 #[tokio::test(start_paused = true)]
-async fn a_cluster_and_its_pools_are_looked_after_as_its_identity_says() {
+async fn a_cluster_and_its_pools_use_the_identity() {
     let world = World::with_keys().await;
     let pool = world.pool("p").of(2).await;
     pool.is_of(2);
-    assert_eq!(pool.says("CredentialsReady"), "True");
-    let said = world.says_of_cluster("CredentialsReady");
-    assert_eq!((said.status.as_str(), said.reason.as_str()), ("True", "Accepted"));
-    assert_eq!(world.callers(), only(KEY), "nobody else called");
+    assert_eq!(pool.state_of("CredentialsReady"), "True");
+    let reported = world.cluster_condition("CredentialsReady");
+    assert_eq!((reported.status.as_str(), reported.reason.as_str()), ("True", "Accepted"));
+    assert_eq!(world.callers(), only(KEY), "no other credentials were used");
     let clouds = world.clouds();
     assert_eq!(clouds.len(), 1, "the cluster and the pool share one: {clouds:?}");
     assert!(!clouds[0].contains("hush"));
@@ -47,7 +47,7 @@ async fn a_role_is_assumed_through_its_sources() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_identity_that_does_not_exist_is_named_and_its_coming_is_noticed() {
+async fn a_missing_identity_is_named_and_its_creation_noticed() {
     let world = World::with_identity();
     let pool = world.pool("p").begins_with(1);
     let words = "FooClusterIdentity prod does not exist";
@@ -71,12 +71,12 @@ async fn a_circle_of_sources_is_named() {
     let pool = world.pool("p").begins_with(1);
     let words = "its source identities form a circle: prod > jump > prod";
     world.is_without_credentials(&pool, "IdentityInvalid", words).await;
-    let said = &world.identity("jump").status.unwrap().conditions[0];
-    assert_eq!((said.status.as_str(), said.reason.as_str()), ("False", "IdentityInvalid"));
+    let reported = &world.identity("jump").status.unwrap().conditions[0];
+    assert_eq!((reported.status.as_str(), reported.reason.as_str()), ("False", "IdentityInvalid"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_namespace_that_is_not_allowed_gets_nothing_until_its_labels_say_otherwise() {
+async fn a_namespace_gets_no_credentials_until_its_labels_allow_it() {
     let world = World::with_identity();
     let mut namespace = Namespace::default();
     namespace.metadata.name = Some(NS.to_owned());
@@ -96,15 +96,15 @@ async fn a_namespace_that_is_not_allowed_gets_nothing_until_its_labels_say_other
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_allowed_namespaces_an_identity_is_for_nobody() {
+async fn without_allowed_namespaces_an_identity_allows_none() {
     let world = World::with_identity();
     world.has(&objects::identity("prod", json!({"controller": {}})));
     let pool = world.pool("p").begins_with(1);
     world
         .is_without_credentials(&pool, "IdentityNotAllowed", "does not allow use from namespace default")
         .await;
-    let said = &world.identity("prod").status.unwrap().conditions[0];
-    assert!(said.message.contains("no namespace may use it"), "{said:?}");
+    let reported = &world.identity("prod").status.unwrap().conditions[0];
+    assert!(reported.message.contains("no namespace may use it"), "{reported:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -126,7 +126,7 @@ async fn the_default_identity_is_for_clusters_that_name_none() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cluster_can_turn_to_another_identity() {
+async fn a_cluster_can_change_its_identity() {
     let world = World::with_keys().await;
     let pool = world.pool("p").of(2).await;
     let instances = pool.instances();
@@ -170,7 +170,7 @@ async fn the_time_without_credentials_does_not_count_for_the_stabilization_of_a_
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_credentials_nothing_is_asked_and_what_runs_keeps_running() {
+async fn without_credentials_aws_is_not_called_and_instances_keep_running() {
     let world = World::with_keys().await;
     let pool = world.pool("p").of(2).await;
     world.edits_identity("prod", |identity| identity.spec.allowed_namespaces = None);
@@ -182,8 +182,8 @@ async fn without_credentials_nothing_is_asked_and_what_runs_keeps_running() {
     assert_eq!(pool.object().spec.provider_id_list.unwrap().len(), 2);
     pool.is_deleted();
     world.waits(Duration::from_mins(10)).await;
-    assert_eq!(pool.says("Deleting"), "True");
-    assert_eq!(pool.condition("Deleting").reason, "IdentityNotAllowed", "it says what it waits for");
+    assert_eq!(pool.state_of("Deleting"), "True");
+    assert_eq!(pool.condition("Deleting").reason, "IdentityNotAllowed", "it reports what it waits for");
     assert_eq!(pool.instances().len(), 2);
     world.edits_identity("prod", |identity| {
         identity.spec.allowed_namespaces = Some(AllowedNamespaces::default());

@@ -1,4 +1,4 @@
-//! What identities cost, and what they may hold up.
+//! What identities cost, and what they may delay.
 
 use super::{KEY, with_keys};
 use crate::support::{CLUSTER, MANAGER, NS, World, objects};
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 #[tokio::test(start_paused = true)]
-async fn clusters_with_the_same_keys_share_one_observer_and_the_last_to_go_ends_it() {
+async fn clusters_with_the_same_keys_share_one_observer_until_the_last_is_deleted() {
     let world = World::with_keys().await;
     // Another identity with the same content.
     world.has(&objects::identity(
@@ -37,7 +37,7 @@ async fn clusters_with_the_same_keys_share_one_observer_and_the_last_to_go_ends_
 async fn identities_cost_nothing_while_nothing_changes() {
     let mut world = World::with_keys().await;
     let pool = world.pool("p").of(1).await;
-    let silence = async |world: &World| {
+    let no_calls = async |world: &World| {
         world.settles().await;
         let version = world.server.resource_version();
         world.forgets();
@@ -46,20 +46,20 @@ async fn identities_cost_nothing_while_nothing_changes() {
         assert_eq!((live.count(), world.requests().writes().count()), (0, 0), "{live:?}");
         assert_eq!(world.server.resource_version(), version);
     };
-    silence(&world).await;
+    no_calls(&world).await;
     pool.is_of(1);
     let version = world.server.resource_version();
     world.kills_the_manager();
     world.starts_the_manager();
     world.waits(Duration::from_mins(1)).await;
     assert_eq!(world.server.resource_version(), version, "a restart writes nothing");
-    silence(&world).await;
+    no_calls(&world).await;
     let spec: Value = serde_json::to_value(world.identity("prod").spec).unwrap();
     assert_eq!(spec, json!({"allowAdoption": false, "allowedNamespaces": {}, "secret": {"name": "prod"}}));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_manager_that_may_not_list_identities_says_so_and_calls_nobody() {
+async fn a_manager_that_may_not_list_identities_reports_it_and_calls_no_aws() {
     let mut world = World::new().await;
     world.pool("p").of(1).await;
     world.kills_the_manager();
@@ -68,15 +68,15 @@ async fn a_manager_that_may_not_list_identities_says_so_and_calls_nobody() {
     world.forgets();
     world.starts_the_manager();
     world.waits(Duration::from_mins(5)).await;
-    assert_eq!(world.pool("p").says("CredentialsReady"), "False IdentityNotYetKnown");
+    assert_eq!(world.pool("p").state_of("CredentialsReady"), "False IdentityNotYetKnown");
     assert_eq!(world.aws.total_calls(), 0);
     world.server.heal();
     world.waits(Duration::from_mins(2)).await;
-    assert_eq!(world.pool("p").says("CredentialsReady"), "True");
+    assert_eq!(world.pool("p").state_of("CredentialsReady"), "True");
 }
 
 #[tokio::test(start_paused = true)]
-async fn secrets_that_are_never_read_to_the_end_hold_up_nobody_for_ever_and_are_noticed() {
+async fn reads_of_secrets_that_hang_are_reported_and_block_no_pass() {
     let world = World::with_identity();
     let names = ["a", "b", "c", "d", "prod"];
     let hangs =
@@ -88,14 +88,14 @@ async fn secrets_that_are_never_read_to_the_end_hold_up_nobody_for_ever_and_are_
     }
     let given_up =
         || world.metrics().exposition().unwrap().contains("foo_task_restarts_total{task=\"identities\"} 1");
-    // Each read is given up after a minute, all of them after four.
+    // Each read is cancelled after a minute, all of them after four.
     world.waits(Duration::from_mins(3)).await;
     assert!(!given_up() && world.metrics().tasks().are_well());
-    world.until("a look is given up", given_up).await;
+    world.until("a read is cancelled", given_up).await;
     assert!(!world.metrics().tasks().are_well());
     assert_eq!(world.metrics().tasks().stands_still(), None);
     world.server.withdraw(&hangs);
     world.settles().await;
-    assert_eq!(world.says_of_cluster("CredentialsReady").status, "True");
+    assert_eq!(world.cluster_condition("CredentialsReady").status, "True");
     assert!(world.metrics().tasks().are_well());
 }

@@ -1,4 +1,5 @@
-//! As whom AWS is called: what identities allow, what their Secrets say, and what becomes of pools while neither does.
+//! Which credentials AWS is called with: what identities allow, what their Secrets contain, and what becomes of pools
+//! meanwhile.
 
 mod allowed;
 mod cost;
@@ -21,7 +22,7 @@ const BAD_KEY: &str = "AKIABAD";
 /// From a change in Kubernetes to what follows from it.
 const AT_ONCE: Duration = Duration::from_secs(10);
 
-/// An identity for everybody, with the keys of a Secret of the same name.
+/// An identity for all namespaces, with the keys of a Secret of the same name.
 fn with_keys(name: &str) -> FooClusterIdentity {
     objects::identity(name, json!({"allowedNamespaces": {}, "secret": {"name": name}}))
 }
@@ -41,7 +42,7 @@ impl World {
         world
     }
 
-    /// The same with the identity and its Secret, at rest.
+    /// The same with the identity and its Secret, idle.
     async fn with_keys() -> Self {
         let world = Self::with_identity();
         world.has(&objects::keys("prod", KEY));
@@ -51,23 +52,23 @@ impl World {
     }
 
     fn foo_cluster(&self) -> FooCluster {
-        self.server.get(NS, CLUSTER).expect("the FooCluster is gone")
+        self.server.get(NS, CLUSTER).expect("the FooCluster does not exist")
     }
 
-    fn says_of_cluster(&self, kind: &str) -> Condition {
+    fn cluster_condition(&self, kind: &str) -> Condition {
         let conditions = self.foo_cluster().status.unwrap_or_default().conditions;
         conditions.into_iter().find(|condition| condition.type_ == kind).expect("no such condition")
     }
 
     fn identity(&self, name: &str) -> FooClusterIdentity {
-        self.server.get("", name).expect("the identity is gone")
+        self.server.get("", name).expect("the identity does not exist")
     }
 
     fn edits_identity(&self, name: &str, change: impl FnOnce(&mut FooClusterIdentity)) {
         self.server.edit("", name, change).unwrap();
     }
 
-    /// Somebody rotates the key in a Secret.
+    /// A user rotates the key in a Secret.
     fn rotates(&self, name: &str, id: &str) {
         let fresh = objects::keys(name, id);
         self.server.edit(NS, name, |secret: &mut Secret| secret.data = fresh.data).unwrap();
@@ -86,10 +87,10 @@ impl World {
     async fn soon(&self, what: &str, is_so: impl Fn() -> bool) {
         let began = Instant::now();
         self.until(what, is_so).await;
-        assert!(began.elapsed() <= AT_ONCE, "{what}: {:?}\n{}", began.elapsed(), self.in_words());
+        assert!(began.elapsed() <= AT_ONCE, "{what}: {:?}\n{}", began.elapsed(), self.summary());
     }
 
-    /// The FooCluster and the pool say this of their credentials, AWS has not been asked anything, and nothing is written
+    /// The FooCluster and the pool report this of their credentials, AWS has not been called, and nothing is written
     /// while nothing changes.
     async fn is_without_credentials(&self, pool: &Pool<'_>, reason: &str, words: &str) {
         self.settles().await;
@@ -98,12 +99,12 @@ impl World {
         self.waits(Duration::from_mins(20)).await;
         assert_eq!(self.callers(), BTreeSet::new());
         assert_eq!(self.server.resource_version(), version, "status churn");
-        let said = [self.says_of_cluster("CredentialsReady"), pool.condition("CredentialsReady")];
-        for condition in said {
+        let reported = [self.cluster_condition("CredentialsReady"), pool.condition("CredentialsReady")];
+        for condition in reported {
             assert_eq!((condition.status.as_str(), condition.reason.as_str()), ("False", reason));
             assert!(condition.message.contains(words), "{}", condition.message);
         }
-        assert_eq!(self.says_of_cluster("Ready").reason, reason);
+        assert_eq!(self.cluster_condition("Ready").reason, reason);
         assert_eq!(pool.condition("LaunchTemplateReady").reason, reason, "no second cause is invented");
     }
 }

@@ -15,8 +15,8 @@ async fn an_identity_stays_until_no_cluster_uses_it() {
     let pool = world.pool("p").of(1).await;
     world.server.delete::<FooClusterIdentity>("", "prod").unwrap();
     world.settles().await;
-    let said = world.identity("prod").status.unwrap().conditions;
-    let deleting = said.iter().find(|condition| condition.type_ == "Deleting").expect("not said");
+    let reported = world.identity("prod").status.unwrap().conditions;
+    let deleting = reported.iter().find(|condition| condition.type_ == "Deleting").expect("not reported");
     assert_eq!((deleting.status.as_str(), deleting.reason.as_str()), ("True", "InUse"));
     let users =
         format!("in use by FooClusters, delete them or set another identityRef there: {NS}/{CLUSTER}");
@@ -26,33 +26,38 @@ async fn an_identity_stays_until_no_cluster_uses_it() {
     pool.is_of(2);
     pool.is_deleted();
     world.server.delete::<FooCluster>(NS, CLUSTER).unwrap();
-    world.until("the cluster goes", || world.server.get::<FooCluster>(NS, CLUSTER).is_none()).await;
-    world.soon("the identity goes", || world.server.get::<FooClusterIdentity>("", "prod").is_none()).await;
-    assert!(pool.group().is_none(), "and its group went before it");
+    world.until("the cluster is deleted", || world.server.get::<FooCluster>(NS, CLUSTER).is_none()).await;
+    world
+        .soon("the identity is deleted", || world.server.get::<FooClusterIdentity>("", "prod").is_none())
+        .await;
+    assert!(pool.group().is_none(), "and its group was deleted before it");
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_two_installations_one_writes_to_an_identity() {
+async fn only_one_of_two_installations_writes_to_an_identity() {
     let mut world = World::with_keys().await;
     world.restarts_the_manager_for("team");
     world.has(&objects::keys("other", OTHER_KEY));
     let mut labelled = with_keys("other");
     labelled.labels_mut().insert(WATCH_LABEL.to_owned(), "team".to_owned());
     world.has(&labelled);
-    world.has(&with_keys("theirs"));
+    world.has(&with_keys("foreign"));
     world.settles().await;
     let ready = |name: &str| world.identity(name).status.map(|status| status.conditions[0].status.clone());
-    assert_eq!((ready("other"), ready("theirs")), (Some("True".to_owned()), None));
-    assert!(world.identity("prod").finalizers().len() == 1, "it is used, whoever writes its status");
+    assert_eq!((ready("other"), ready("foreign")), (Some("True".to_owned()), None));
+    assert!(
+        world.identity("prod").finalizers().len() == 1,
+        "it is used, whichever manager writes its status"
+    );
     world.edits_identity("prod", |identity| identity.spec.allowed_namespaces = None);
     world.settles().await;
-    let said = &world.identity("prod").status.unwrap().conditions[0];
-    assert_eq!(said.message, "", "what the other one has to say of it is not said by this one");
-    assert!(world.identity("prod").finalizers().is_empty(), "nobody may use it any more");
+    let reported = &world.identity("prod").status.unwrap().conditions[0];
+    assert_eq!(reported.message, "", "this one does not report what the other one does");
+    assert!(world.identity("prod").finalizers().is_empty(), "no namespace may use it any more");
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_identity_that_nobody_uses_any_more_is_let_go_by_the_next_manager() {
+async fn an_unused_identity_is_released_by_the_next_manager() {
     let mut world = World::with_keys().await;
     world.kills_the_manager();
     world.server.delete::<FooClusterIdentity>("", "prod").unwrap();
@@ -63,23 +68,27 @@ async fn an_identity_that_nobody_uses_any_more_is_let_go_by_the_next_manager() {
     let slow = ApiFault::status(500).on(Verb::List).kind("FooCluster").client(MANAGER).times(3);
     world.server.inject(slow);
     world.starts_the_manager();
-    world.until("the identity goes", || world.server.get::<FooClusterIdentity>("", "prod").is_none()).await;
+    world
+        .until("the identity is deleted", || world.server.get::<FooClusterIdentity>("", "prod").is_none())
+        .await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn sources_and_the_default_are_used_too_and_let_go_at_once() {
+async fn sources_and_the_default_are_used_too_and_released_at_once() {
     let world = World::with_identity();
     let through_jump = json!({"arn": "arn:aws:iam::123456789012:role/x", "source": {"name": "jump"}});
     world.has(&objects::identity("prod", json!({"allowedNamespaces": {}, "role": through_jump})));
     world.has(&objects::identity("jump", json!({"controller": {}})));
     world.has(&objects::identity("default", json!({"allowedNamespaces": {}, "controller": {}})));
     world.settles().await;
-    let held = |name: &str| !world.identity(name).finalizers().is_empty();
-    assert_eq!(["prod", "jump", "default"].map(held), [true, true, false]);
+    let pending = |name: &str| !world.identity(name).finalizers().is_empty();
+    assert_eq!(["prod", "jump", "default"].map(pending), [true, true, false]);
     world.server.delete::<FooClusterIdentity>("", "jump").unwrap();
     world.server.edit(NS, CLUSTER, |cluster: &mut FooCluster| cluster.spec.identity_ref = None).unwrap();
-    world.soon("the source goes", || world.server.get::<FooClusterIdentity>("", "jump").is_none()).await;
-    assert_eq!(["prod", "default"].map(held), [false, true]);
+    world
+        .soon("the source is deleted", || world.server.get::<FooClusterIdentity>("", "jump").is_none())
+        .await;
+    assert_eq!(["prod", "default"].map(pending), [false, true]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -90,9 +99,9 @@ async fn a_secret_belongs_to_the_identities_that_name_it() {
         secret.owner_references().iter().map(|owner| format!("{} {}", owner.kind, owner.name)).collect()
     };
     assert_eq!(owners("prod"), ["FooClusterIdentity prod"]);
-    let said = &world.identity("prod").status.unwrap().conditions[0];
+    let reported = &world.identity("prod").status.unwrap().conditions[0];
     assert_eq!(
-        (said.type_.as_str(), said.status.as_str(), said.reason.as_str()),
+        (reported.type_.as_str(), reported.status.as_str(), reported.reason.as_str()),
         ("Ready", "True", "Complete")
     );
     world.has(&with_keys("other"));

@@ -1,4 +1,4 @@
-//! What people do to a network by hand, and what stands in the way of its deletion.
+//! What users do to a network by hand, and what blocks its deletion.
 
 use super::{census, small, tagged};
 use crate::support::World;
@@ -27,7 +27,7 @@ fn deletes_the_private_default(world: &World) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_nat_gateway_that_somebody_deletes_is_replaced_and_routes_lead_to_the_new_one() {
+async fn a_deleted_nat_gateway_is_replaced_and_routes_lead_to_the_new_one() {
     let world = World::of_network(small()).await;
     let whole = census(&tagged(&world.region));
     let (_, Some(RouteTarget::NatGateway(before))) = private_default(&world) else { panic!("no route") };
@@ -42,11 +42,11 @@ async fn a_nat_gateway_that_somebody_deletes_is_replaced_and_routes_lead_to_the_
     world.until("there is another NAT gateway", leads_to_another).await;
     world.rests().await;
     assert_eq!(census(&tagged(&world.region)), whole);
-    assert_eq!(world.network_says("NATReady").0.split(' ').next(), Some("True"));
+    assert_eq!(world.network_state("NATReady").0.split(' ').next(), Some("True"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_nat_gateway_that_fails_is_made_anew() {
+async fn a_failed_nat_gateway_is_recreated() {
     let world = World::empty();
     world.begins_network(small());
     let mishap = foo_simulator_core::core::network::NatMishap {
@@ -67,17 +67,17 @@ async fn a_nat_gateway_that_fails_is_made_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_route_that_somebody_deletes_is_put_back() {
+async fn a_deleted_route_is_restored() {
     let world = World::of_network(small()).await;
     deletes_the_private_default(&world);
     world.until("the route is there", || private_default(&world).1.is_some()).await;
     world.rests().await;
     assert!(world.events_on("c").contains(&"NetworkChanged".to_owned()));
-    assert!(world.network_says("RoutesReady").0.starts_with("True"));
+    assert!(world.network_state("RoutesReady").0.starts_with("True"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn with_the_policy_warn_it_is_told_and_left() {
+async fn with_the_policy_warn_it_is_reported_and_not_repaired() {
     let world = World::of_network(ManagedNetwork { drift_policy: DriftPolicy::Warn, ..small() }).await;
     let subnets = world.network_status().subnets;
     world.rests().await;
@@ -87,33 +87,33 @@ async fn with_the_policy_warn_it_is_told_and_left() {
     world.rests().await;
     assert_eq!(private_default(&world).1, None);
     assert_eq!(world.aws_writes(), 0);
-    let said = world.network_says("RoutesReady");
-    assert!(said.1.contains("0.0.0.0/0"), "{said:?}");
+    let reported = world.network_state("RoutesReady");
+    assert!(reported.1.contains("0.0.0.0/0"), "{reported:?}");
     assert_eq!(world.network_status().subnets, subnets, "pools stay where they are");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_strangers_interface_is_named_and_waited_for_quietly() {
+async fn a_foreign_interface_is_named_and_waited_for_without_writes() {
     let world = World::of_network(small()).await;
-    let interface = world.puts_stranger();
+    let interface = world.puts_foreign_interface();
     world.deletes_network();
     world.waits(Duration::from_mins(10)).await;
-    assert!(!world.network_cluster_is_gone());
-    let (_, message) = world.network_says("Deleting");
-    assert!(message.contains(&interface) && message.contains("somebody's database"), "{message}");
+    assert!(!world.network_cluster_is_deleted());
+    let (_, message) = world.network_state("Deleting");
+    assert!(message.contains(&interface) && message.contains("a user's database"), "{message}");
     let parts = tagged(&world.region);
-    assert_eq!(parts.vpcs.len(), 1, "never with strangers in it");
+    assert_eq!(parts.vpcs.len(), 1, "never with foreign resources in it");
     world.forgets();
     world.waits(Duration::from_mins(10)).await;
     let changes = world.aws_writes();
     assert!(changes <= 20, "{changes} changes tried in ten minutes: {:?}", world.ec2_calls());
     world.deletes_by_hand(&interface);
-    world.network_goes().await;
+    world.network_is_removed().await;
     assert!(census(&tagged(&world.region)).is_empty());
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_of_aws_that_trail_make_nothing_twice() {
+async fn lagging_reads_of_aws_duplicate_nothing() {
     for tags_after in [0, 20] {
         let world = World::empty();
         world.begins_network(small());
@@ -127,7 +127,7 @@ async fn answers_of_aws_that_trail_make_nothing_twice() {
         let counts = census(&tagged(&world.region));
         assert_eq!((counts["vpcs"], counts["subnets"], counts["NAT gateways"]), (1, 4, 1), "{counts:?}");
         world.deletes_network();
-        world.network_goes().await;
+        world.network_is_removed().await;
         world.waits(Duration::from_secs(10)).await;
         assert_eq!(census(&tagged(&world.region)), [].into());
     }

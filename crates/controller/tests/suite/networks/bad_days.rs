@@ -1,4 +1,4 @@
-//! AWS refuses, or there is too little of something: what is said, and what is not done.
+//! AWS refuses, or there is too little of something: what is reported, and what is not done.
 
 use super::{census, managed, small, tagged};
 use crate::support::{CLUSTER, NS, World, objects};
@@ -13,13 +13,13 @@ use serde_json::json;
 use std::time::Duration;
 
 #[tokio::test(start_paused = true)]
-async fn too_small_a_quota_is_said_in_numbers_and_nothing_is_made_until_it_is_raised() {
+async fn too_small_a_quota_is_reported_in_numbers_and_nothing_is_created_until_it_is_raised() {
     let world = World::empty();
     world.region.change_settings(|settings| settings.network_quotas.addresses = 2).unwrap();
     world.begins_network(ManagedNetwork::default());
     world.waits(Duration::from_mins(5)).await;
-    let (said, message) = world.network_says("NetworkReady");
-    assert_eq!(said, "False LimitExceeded", "{message}");
+    let (reported, message) = world.network_state("NetworkReady");
+    assert_eq!(reported, "False LimitExceeded", "{message}");
     assert!(message.contains('3') && message.contains('2') && message.contains("Elastic IP"), "{message}");
     assert_eq!(world.aws_writes(), 0);
     world.region.change_settings(|settings| settings.network_quotas.addresses = 5).unwrap();
@@ -27,14 +27,14 @@ async fn too_small_a_quota_is_said_in_numbers_and_nothing_is_made_until_it_is_ra
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_right_that_is_missing_is_named_and_used_once_it_is_there() {
+async fn a_missing_permission_is_named_and_used_once_granted() {
     for action in ["CreateVpc", "CreateNatGateway", "DescribeRouteTables"] {
         let world = World::empty();
         let rule = world.aws.add_fault(FaultRule::on(action, Fault::Denied));
         world.begins_network(small());
         world.waits(Duration::from_mins(3)).await;
-        let (said, message) = world.network_says("NetworkReady");
-        assert_eq!(said, "False AccessDenied", "{action}: {message}");
+        let (reported, message) = world.network_state("NetworkReady");
+        assert_eq!(reported, "False AccessDenied", "{action}: {message}");
         assert!(message.contains(&format!("ec2:{action}")), "{message}");
         assert!(!world.events_on(CLUSTER).is_empty());
         world.aws.remove_fault(rule);
@@ -55,10 +55,10 @@ async fn one_refusal_does_not_stop_the_others() {
     ));
     world.begins_network(small());
     world.waits(Duration::from_mins(3)).await;
-    let said = world.network_says("NATReady");
-    assert_eq!(said.0, "False LimitExceeded", "{said:?}");
-    assert!(world.network_says("SubnetsReady").0.starts_with("True"));
-    assert!(world.network_says("SecurityGroupsReady").0.starts_with("True"));
+    let reported = world.network_state("NATReady");
+    assert_eq!(reported.0, "False LimitExceeded", "{reported:?}");
+    assert!(world.network_state("SubnetsReady").0.starts_with("True"));
+    assert!(world.network_state("SecurityGroupsReady").0.starts_with("True"));
     world.forgets();
     world.waits(Duration::from_mins(20)).await;
     let tries = world.aws.calls("AllocateAddress");
@@ -66,7 +66,7 @@ async fn one_refusal_does_not_stop_the_others() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn while_aws_cannot_be_reached_a_network_at_rest_stays_ready() {
+async fn while_aws_cannot_be_reached_an_idle_network_stays_ready() {
     let world = World::of_network(small()).await;
     world.rests().await;
     let rule = world.aws.add_fault(FaultRule::on_everything(Fault::Unreachable));
@@ -75,16 +75,16 @@ async fn while_aws_cannot_be_reached_a_network_at_rest_stays_ready() {
     let before = passes(PassResult::Settled) + passes(PassResult::Worked);
     world.waits(Duration::from_mins(15)).await;
     let passes = passes(PassResult::Settled) + passes(PassResult::Worked) - before;
-    assert!(passes < 200, "{passes} passes in a quarter of an hour in which nobody answers");
-    assert!(world.network_says("NetworkReady").0.starts_with("True"));
+    assert!(passes < 200, "{passes} passes in a quarter of an hour without a response");
+    assert!(world.network_state("NetworkReady").0.starts_with("True"));
     world.aws.remove_fault(rule);
     world.rests().await;
-    assert!(world.network_says("Ready").0.starts_with("True"));
+    assert!(world.network_state("Ready").0.starts_with("True"));
 }
 
-/// Passes give way to others while many calls wait. What they were about to look at is looked at in the next one.
+/// Passes give way to others while many calls wait. What they were about to read is read in the next one.
 #[tokio::test(start_paused = true)]
-async fn a_network_goes_on_while_others_use_up_the_calls_of_the_account() {
+async fn a_network_makes_progress_while_others_use_up_the_calls_of_the_account() {
     let world = World::empty();
     world.begins_network(small());
     world.until("it has begun", || !tagged(&world.region).vpcs.is_empty()).await;
@@ -98,19 +98,19 @@ async fn a_network_goes_on_while_others_use_up_the_calls_of_the_account() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_region_that_lacks_the_zones_is_said_before_anything_is_made() {
+async fn a_region_without_enough_zones_is_reported_before_anything_is_created() {
     let world = World::empty();
     let network = serde_json::from_value(json!({ "zones": { "names": ["eu-central-1x"] } })).unwrap();
     world.begins_network(network);
     world.waits(Duration::from_mins(1)).await;
-    let (said, message) = world.network_says("NetworkReady");
-    assert_eq!(said, "False ZoneNotFound", "{message}");
+    let (reported, message) = world.network_state("NetworkReady");
+    assert_eq!(reported, "False ZoneNotFound", "{message}");
     assert!(message.contains("eu-central-1x"), "{message}");
     assert_eq!(world.aws_writes(), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_copy_of_a_cluster_with_its_annotations_does_not_get_hold_of_its_network() {
+async fn a_copy_of_a_cluster_with_its_annotations_does_not_take_over_its_network() {
     let world = World::of_network(small()).await;
     let id = world.annotation(foo_model::names::NETWORK_ID_ANNOTATION).unwrap();
     let (cluster, _) = objects::another_cluster("copy", None);
@@ -128,7 +128,7 @@ async fn a_copy_of_a_cluster_with_its_annotations_does_not_get_hold_of_its_netwo
     world.server.delete::<FooCluster>(NS, "copy").unwrap();
     world.rests().await;
     assert_eq!(world.aws_writes(), 0);
-    assert!(world.network_says("NetworkReady").0.starts_with("True"));
+    assert!(world.network_state("NetworkReady").0.starts_with("True"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -141,8 +141,8 @@ async fn an_identity_that_allows_certain_subnets_only_allows_no_new_ones() {
     world.has(&objects::cluster());
     world.has(&cluster);
     world.waits(Duration::from_mins(1)).await;
-    let (said, message) = world.network_says("NetworkReady");
-    assert_eq!(said, "False SubnetNotAllowed", "{message}");
+    let (reported, message) = world.network_state("NetworkReady");
+    assert_eq!(reported, "False SubnetNotAllowed", "{message}");
     assert!(census(&tagged(&world.region)).is_empty());
 }
 
@@ -155,14 +155,14 @@ async fn a_range_that_the_users_vpc_gets_later_is_noticed() {
     world.has(&objects::cluster());
     world.has(&managed(serde_json::from_value(spec).unwrap()));
     world.waits(Duration::from_mins(5)).await;
-    let (said, message) = world.network_says("NetworkReady");
-    assert_eq!(said, "False RangeUnfit", "{message}");
+    let (reported, message) = world.network_state("NetworkReady");
+    assert_eq!(reported, "False RangeUnfit", "{message}");
     assert!(message.contains("10.1.0.0/16 is not in VPC"), "{message}");
     assert_eq!(world.aws_writes(), 0);
 
     let cidr = "10.1.0.0/16".parse().unwrap();
     for action in ["DescribeVpcs", "DescribeSubnets"] {
-        // The sweep every five minutes, and a look of each kind every minute.
+        // The sweep every five minutes, and a read of each kind every minute.
         assert!(world.aws.calls(action) <= 12, "{action}: {}", world.aws.calls(action));
     }
     let change = Change::AssociateVpcCidrBlock { vpc: VPC.into(), cidr };

@@ -63,7 +63,7 @@ async fn fewer_nat_gateways_release_their_addresses() {
         left.iter().filter(|it| it.state != "Ready").map(|it| (&*it.role, &*it.state)).collect();
     let zones = ["b", "c"].map(|letter| format!("nat/{DEFAULT_REGION}{letter}"));
     assert_eq!(left, [(&*zones[0], "Deleted"), (&*zones[1], "Deleted")]);
-    assert!(world.network_says("NetworkReady").0.starts_with("True"));
+    assert!(world.network_state("NetworkReady").0.starts_with("True"));
 }
 
 /// A change of the spec.
@@ -75,7 +75,7 @@ fn names(letters: &str) -> Zones {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_value_that_cannot_be_made_is_taken_back_and_upkeep_goes_on() {
+async fn a_value_that_cannot_be_created_can_be_reverted_and_upkeep_continues() {
     let network = ManagedNetwork { zones: Some(names("ab")), nat: Some(NatMode::Single), ..small() };
     let world = World::of_network(network).await;
     let before = tagged(&world.region);
@@ -90,33 +90,33 @@ async fn a_value_that_cannot_be_made_is_taken_back_and_upkeep_goes_on() {
     ];
     for (edit, back, refusal) in cases {
         world.edits_network(edit);
-        world.until("it is refused", || world.network_says("NetworkReady").0 == refusal).await;
+        world.until("it is refused", || world.network_state("NetworkReady").0 == refusal).await;
         for area in ["VPCReady", "SubnetsReady", "RoutesReady", "NATReady", "EndpointsReady"] {
-            let said = world.network_says(area);
+            let reported = world.network_state(area);
             assert_eq!(
-                said,
-                ("Unknown NotVerified".to_owned(), "NetworkReady says why".to_owned()),
+                reported,
+                ("Unknown NotVerified".to_owned(), "see condition NetworkReady".to_owned()),
                 "{area}"
             );
         }
         assert_eq!(world.network_status().subnets.len(), 4, "pools stay where they are");
         world.edits_network(back);
         world.network_gets_ready().await;
-        assert!(world.network_says("VPCReady").0.starts_with("True"));
+        assert!(world.network_state("VPCReady").0.starts_with("True"));
     }
     world.rests().await;
     assert_eq!(tagged(&world.region), before);
 }
 
-/// What the pass would go on to create may be what the user takes back.
+/// What the pass would continue to create may be what the user reverts.
 #[tokio::test(start_paused = true)]
-async fn a_pass_gives_way_when_the_spec_changes() {
+async fn a_pass_yields_when_the_spec_changes() {
     let world = World::empty();
     let slow = FaultRule::on("CreateInternetGateway", Fault::Delay { millis: 5_000 });
     world.aws.add_fault(slow.times(1));
     world.begins_network(ManagedNetwork { zones: Some(zones(3)), ..small() });
     world.until("it has begun", || !tagged(&world.region).vpcs.is_empty()).await;
-    assert!(tagged(&world.region).internet_gateways.is_empty(), "the pass waits for this answer");
+    assert!(tagged(&world.region).internet_gateways.is_empty(), "the pass waits for this response");
     world.edits_network(|network| network.zones = Some(zones(1)));
     world.network_gets_ready().await;
     world.rests().await;
@@ -124,7 +124,7 @@ async fn a_pass_gives_way_when_the_spec_changes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_paused_cluster_calls_nobody_and_goes_on_when_it_is_unpaused() {
+async fn a_paused_cluster_makes_no_call_and_continues_when_unpaused() {
     let world = World::empty();
     world.begins_network(ManagedNetwork::default());
     world.until("it has begun", || !tagged(&world.region).vpcs.is_empty()).await;
@@ -136,13 +136,13 @@ async fn a_paused_cluster_calls_nobody_and_goes_on_when_it_is_unpaused() {
     let of_region =
         world.aws.call_counts().into_iter().filter(|((_, action), _)| action == "DescribeAutoScalingGroups");
     assert_eq!(world.aws.total_calls(), of_region.map(|(_, count)| count.calls).sum::<u64>());
-    assert_eq!(world.network_says("Paused").0, "True Paused");
+    assert_eq!(world.network_state("Paused").0, "True Paused");
     assert!(!world.network_status().resources.is_empty(), "what is known stays known");
     world.pauses_network(false);
     world.network_gets_ready().await;
 }
 
-/// What clusterctl takes along: metadata but for uid and status, and the spec.
+/// What clusterctl moves: metadata except uid and status, and the spec.
 fn moved(world: &World, to: &World) {
     let cluster = world.server.get::<foo_api::capi::Cluster>(NS, CLUSTER).unwrap();
     let mut copy = foo_api::capi::Cluster::new(CLUSTER, cluster.spec.clone());
@@ -166,7 +166,7 @@ fn moved(world: &World, to: &World) {
 const OTHER: &str = "5ba1e1d0-0000-4000-8000-000000000002";
 
 #[tokio::test(start_paused = true)]
-async fn a_move_in_the_middle_of_its_creation_makes_nothing_twice() {
+async fn a_move_in_the_middle_of_its_creation_duplicates_nothing() {
     for parts in [1, 4, 9] {
         let world = World::empty();
         world.begins_network(small());
@@ -178,7 +178,7 @@ async fn a_move_in_the_middle_of_its_creation_makes_nothing_twice() {
         let target = world.beside(OTHER);
         world.forgets();
         moved(&world, &target);
-        world.network_goes().await;
+        world.network_is_removed().await;
         target.network_gets_ready().await;
         let whole = census(&tagged(&target.region));
         assert_eq!(
@@ -196,7 +196,7 @@ async fn a_move_in_the_middle_of_its_creation_makes_nothing_twice() {
             .collect();
         assert_eq!(installations, [OTHER.to_owned()].into());
         target.deletes_network();
-        target.network_goes().await;
+        target.network_is_removed().await;
         assert!(census(&tagged(&target.region)).is_empty());
     }
 }

@@ -40,14 +40,14 @@ async fn an_empty_region_becomes_a_network_in_three_zones_in_little_more_time_th
         "EndpointsReady",
         "Ready",
     ] {
-        assert!(world.network_says(kind).0.starts_with("True"), "{kind}: {:?}", world.network_says(kind));
+        assert!(world.network_state(kind).0.starts_with("True"), "{kind}: {:?}", world.network_state(kind));
     }
     let reasons: BTreeSet<String> = world.events_on("c").into_iter().collect();
     assert!(reasons.contains("NetworkResourcesCreated"), "{reasons:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn status_says_what_pools_and_cluster_api_need() {
+async fn status_has_what_pools_and_cluster_api_need() {
     let world = World::of_network(ManagedNetwork::default()).await;
     let cluster = world.network_cluster();
     let status = cluster.status.clone().unwrap();
@@ -83,7 +83,7 @@ async fn pools_launch_into_its_private_subnets_once_it_is_ready_and_not_before()
     let pool = world.pool("p").begins_with(3);
     world.until("subnets are shown", || !world.network_status().resources.is_empty()).await;
     world.waits(Duration::from_secs(30)).await;
-    assert!(pool.group().is_none(), "{:?}", world.network_says("NetworkReady"));
+    assert!(pool.group().is_none(), "{:?}", world.network_state("NetworkReady"));
     world.network_gets_ready().await;
     world.settles().await;
     pool.is_of(3);
@@ -99,42 +99,42 @@ async fn pools_launch_into_its_private_subnets_once_it_is_ready_and_not_before()
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_goes_after_its_pools_and_nothing_of_it_is_left() {
+async fn it_is_deleted_after_its_pools_without_leftovers() {
     let world = World::of_network(ManagedNetwork::default()).await;
     let pool = world.pool("p").of(2).await;
     world.deletes_network();
     world.waits(Duration::from_mins(3)).await;
-    assert_eq!(world.network_says("Deleting").0, "True WaitingForPools");
+    assert_eq!(world.network_state("Deleting").0, "True WaitingForPools");
     assert_eq!(census(&tagged(&world.region))["subnets"], 6);
     pool.is_deleted();
-    world.network_goes().await;
+    world.network_is_removed().await;
     assert!(census(&tagged(&world.region)).is_empty(), "{:?}", census(&tagged(&world.region)));
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_is_to_be_retained_stays_when_its_object_goes() {
+async fn a_retained_network_stays_when_its_object_is_deleted() {
     let network = ManagedNetwork { deletion_policy: DeletionPolicy::Retain, ..super::small() };
     let world = World::of_network(network).await;
     let before = tagged(&world.region);
     world.forgets();
     world.deletes_network();
-    world.network_goes().await;
+    world.network_is_removed().await;
     assert_eq!(tagged(&world.region), before);
     assert_eq!(world.aws_writes(), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_was_never_begun_goes_without_a_call() {
+async fn an_object_without_a_network_is_deleted_without_a_call() {
     let world = World::empty();
     world.has(&super::managed(ManagedNetwork::default()));
     world.waits(Duration::from_mins(1)).await;
     world.deletes_network();
-    world.network_goes().await;
+    world.network_is_removed().await;
     assert_eq!(world.aws.total_calls(), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_manager_that_starts_again_changes_nothing_in_a_network_at_rest() {
+async fn a_restarted_manager_changes_nothing_in_an_idle_network() {
     let mut world = World::of_network(ManagedNetwork::default()).await;
     world.rests().await;
     world.forgets();

@@ -1,4 +1,4 @@
-//! Many networks in one region, and what they cost at rest.
+//! Many networks in one region, and what they cost when idle.
 
 use super::{managed, small, tagged};
 use crate::support::{CLUSTER, NS, World, objects};
@@ -9,7 +9,7 @@ use kube::ResourceExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// So many clusters with a network each, in one region.
+/// This many clusters with a network each, in one region.
 async fn of_clusters(count: usize) -> World {
     let world = World::empty();
     world.region.with(Region::empty_network).unwrap();
@@ -40,7 +40,7 @@ async fn of_clusters(count: usize) -> World {
 }
 
 /// Calls of an hour in which nothing happens, by action.
-async fn calls_at_rest(count: usize) -> BTreeMap<String, u64> {
+async fn calls_while_idle(count: usize) -> BTreeMap<String, u64> {
     let world = of_clusters(count).await;
     world.waits_long(Duration::from_mins(15)).await;
     world.forgets();
@@ -52,20 +52,20 @@ async fn calls_at_rest(count: usize) -> BTreeMap<String, u64> {
     let by_action: Vec<String> = calls.iter().map(|(action, count)| format!("{count} {action}")).collect();
     // `make bench` shows it.
     let total: u64 = calls.values().sum();
-    println!("{count} networks at rest, in an hour: {total} calls of AWS: {}", by_action.join(", "));
+    println!("{count} idle networks, in an hour: {total} calls of AWS: {}", by_action.join(", "));
     calls
 }
 
-/// How many networks are compared with one: `make bench` asks for a hundred (FOO_FIGURES=whole).
+/// How many networks are compared with one: `make bench` requests a hundred (FOO_FIGURES=whole).
 fn several() -> u64 {
     if std::env::var("FOO_FIGURES").is_ok_and(|it| it == "whole") { 100 } else { 8 }
 }
 
 #[tokio::test(start_paused = true)]
-async fn networks_at_rest_share_their_looks() {
+async fn idle_networks_share_their_reads() {
     let several = several();
-    let one = calls_at_rest(1).await;
-    let all = calls_at_rest(usize::try_from(several).unwrap()).await;
+    let one = calls_while_idle(1).await;
+    let all = calls_while_idle(usize::try_from(several).unwrap()).await;
     // Attributes of a VPC are asked for by VPC; a sweep more may have begun in one hour than in the other.
     for (action, count) in &one {
         let of_all = all[action];
@@ -78,7 +78,7 @@ async fn networks_at_rest_share_their_looks() {
     assert!(sweeps <= 9 * 12, "{one:?}: more than one per kind in five minutes");
 }
 
-/// Pages of the answer about so many networks: three route tables of each, a hundred per page.
+/// Pages of the response about this many networks: three route tables of each, a hundred per page.
 fn pages(action: &str, networks: u64) -> u64 {
     if action == "DescribeRouteTables" { (3 * networks).div_ceil(100) } else { 1 }
 }
@@ -105,7 +105,7 @@ async fn clusters_of_the_same_name_in_two_namespaces_and_regions_have_nothing_in
     assert_eq!(names(&tagged(&elsewhere)), [format!("other/{CLUSTER}")].into());
     let before = tagged(&elsewhere);
     world.deletes_network();
-    world.network_goes().await;
+    world.network_is_removed().await;
     assert_eq!(tagged(&elsewhere), before);
     assert!(tagged(&world.region).vpcs.is_empty());
     assert!(other().unwrap().finalizers().len() == 1);

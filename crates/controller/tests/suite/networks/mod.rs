@@ -58,7 +58,7 @@ pub(crate) fn census(parts: &Parts) -> Census {
     counts.into_iter().filter(|(_, count)| *count > 0).collect()
 }
 
-/// What carries the tag of any network of ours in a region.
+/// What has the tag of any managed network in a region.
 pub(crate) fn tagged(region: &RegionHandle) -> Parts {
     let scope = Scope::TagKey(TAG_NETWORK.to_owned());
     seen(region, &scope)
@@ -98,7 +98,7 @@ impl World {
     }
 
     async fn network_gets_ready(&self) {
-        self.until("the network is ready", || self.network_says("NetworkReady").0.starts_with("True")).await;
+        self.until("the network is ready", || self.network_state("NetworkReady").0.starts_with("True")).await;
     }
 
     fn network_cluster(&self) -> FooCluster {
@@ -110,7 +110,7 @@ impl World {
     }
 
     /// `status reason` of a condition of the FooCluster, and its message; empty if there is none.
-    fn network_says(&self, kind: &str) -> (String, String) {
+    fn network_state(&self, kind: &str) -> (String, String) {
         let conditions = self.network_cluster().status.unwrap_or_default().conditions;
         let condition = conditions.into_iter().find(|condition| condition.type_ == kind);
         condition.map_or_else(Default::default, |it| (format!("{} {}", it.status, it.reason), it.message))
@@ -125,12 +125,12 @@ impl World {
         self.server.delete::<FooCluster>(NS, CLUSTER).unwrap();
     }
 
-    pub(crate) fn network_cluster_is_gone(&self) -> bool {
+    pub(crate) fn network_cluster_is_deleted(&self) -> bool {
         self.server.get::<FooCluster>(NS, CLUSTER).is_none()
     }
 
-    async fn network_goes(&self) {
-        self.until("the FooCluster is gone", || self.network_cluster_is_gone()).await;
+    async fn network_is_removed(&self) {
+        self.until("the FooCluster does not exist", || self.network_cluster_is_deleted()).await;
     }
 
     fn pauses_network(&self, paused: bool) {
@@ -138,14 +138,14 @@ impl World {
         self.server.edit(NS, CLUSTER, pause).unwrap();
     }
 
-    /// Somebody's interface in the first private subnet; its id.
-    fn puts_stranger(&self) -> String {
+    /// A user's interface in the first private subnet; its id.
+    fn puts_foreign_interface(&self) -> String {
         let status = self.network_status();
         let subnet = status.subnets.iter().find(|subnet| !subnet.public).unwrap();
         let new = NewInterface {
             subnet: subnet.id.as_str().into(),
             groups: BTreeSet::new(),
-            description: "somebody's database".to_owned(),
+            description: "a user's database".to_owned(),
             requester_managed: false,
             in_use: true,
             public_ip: None,
@@ -169,7 +169,7 @@ impl World {
         self.network_cluster().annotations().get(key).cloned()
     }
 
-    /// Longer than looks at rest are apart.
+    /// Longer than the reads of an idle network are apart.
     async fn rests(&self) {
         self.waits(Duration::from_mins(7)).await;
     }

@@ -1,4 +1,5 @@
-//! etcd was restored to before the Cluster existed, and its file was applied again; or the management cluster was rebuilt from Git alone.
+//! etcd was restored to before the Cluster existed, and its file was applied again; or the management cluster was
+//! rebuilt from Git alone.
 
 use super::{census, managed, small, tagged};
 use crate::eks;
@@ -14,7 +15,7 @@ use serde_json::json;
 use std::time::Duration;
 
 #[tokio::test(start_paused = true)]
-async fn a_cluster_gets_no_second_network_and_takes_the_first_back_by_its_id() {
+async fn a_restored_cluster_gets_no_second_network_and_adopts_the_first_by_its_id() {
     let mut world = World::of_network(small()).await;
     world.kills_the_manager();
     let id = world.annotation(NETWORK_ID_ANNOTATION).unwrap();
@@ -23,15 +24,15 @@ async fn a_cluster_gets_no_second_network_and_takes_the_first_back_by_its_id() {
     let mut restored = world.restored();
     restored.has(&objects::cluster());
     restored.has(&managed(small()));
-    let held = |restored: &World| restored.network_says("NetworkReady").0 == "False EarlierNetworkExists";
-    restored.until("it is held", || held(&restored)).await;
+    let pending = |restored: &World| restored.network_state("NetworkReady").0 == "False EarlierNetworkExists";
+    restored.until("it is blocked", || pending(&restored)).await;
     restored.waits(Duration::from_mins(10)).await;
     // The next process finds an id in the annotation.
     restored.kills_the_manager();
     restored.starts_the_manager();
     restored.waits(Duration::from_mins(10)).await;
-    let (said, message) = restored.network_says("NetworkReady");
-    assert!(held(&restored), "{said} {message}");
+    let (reported, message) = restored.network_state("NetworkReady");
+    assert!(pending(&restored), "{reported} {message}");
     assert!(message.contains(NETWORK_ID_ANNOTATION) && message.contains(&vpc), "{message}");
     assert!(!message.contains(&id), "{message}");
     assert_eq!(census(&tagged(&restored.region)), before);
@@ -45,7 +46,7 @@ async fn a_cluster_gets_no_second_network_and_takes_the_first_back_by_its_id() {
     assert_eq!(restored.annotation(NETWORK_ID_ANNOTATION), Some(id));
     assert_eq!(census(&tagged(&restored.region)), before);
     restored.deletes_network();
-    restored.network_goes().await;
+    restored.network_is_removed().await;
     assert!(census(&tagged(&restored.region)).is_empty());
 }
 
@@ -61,7 +62,7 @@ fn of_git() -> (foo_api::capi::Cluster, FooCluster, FooControlPlane) {
 
 /// Its management cluster is lost.
 async fn lost() -> World {
-    let mut world = World::hasty_eks();
+    let mut world = World::fast_eks();
     world.region.with(Region::empty_network).unwrap();
     let (cluster, network, control_plane) = of_git();
     world.has(&cluster);
@@ -120,8 +121,11 @@ async fn a_second_network_for_a_cluster_of_another_installation_is_reported() {
     rebuilt.network_gets_ready().await;
     rebuilt.waits(Duration::from_mins(10)).await;
     assert_eq!(tagged(&rebuilt.region).vpcs.len(), 2);
-    let (said, message) = rebuilt.network_says("NetworkReady");
-    assert!(said.starts_with("True") && message.contains("another management cluster"), "{said} {message}");
-    let told = rebuilt.notes("NetworkElsewhere");
-    assert_eq!(told.len(), 1, "{told:?}");
+    let (reported, message) = rebuilt.network_state("NetworkReady");
+    assert!(
+        reported.starts_with("True") && message.contains("another management cluster"),
+        "{reported} {message}"
+    );
+    let events = rebuilt.notes("NetworkElsewhere");
+    assert_eq!(events.len(), 1, "{events:?}");
 }

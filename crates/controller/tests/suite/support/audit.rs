@@ -31,9 +31,9 @@ impl Audit {
     }
 
     /// Notes which instances end while pods may run on them.
-    pub(crate) fn look(&self, region: &RegionHandle, core: &FakeCore) {
+    pub(crate) fn check(&self, region: &RegionHandle, core: &FakeCore) {
         let seen = &mut *self.seen.lock().unwrap();
-        let look = |region: &mut foo_simulator_core::core::Region| {
+        let check = |region: &mut foo_simulator_core::core::Region| {
             for instance in region.instances() {
                 if matches!(instance.state, InstanceState::Pending | InstanceState::Running) {
                     seen.alive.insert(instance.id.clone());
@@ -45,7 +45,7 @@ impl Audit {
                 }
             }
         };
-        region.with(look).unwrap();
+        region.with(check).unwrap();
     }
 
     /// Panics if something was lost.

@@ -13,7 +13,7 @@ use foo_controller::context::Settings;
 use foo_controller::credentials::{Credentials, Source};
 use foo_controller::debug::Debug;
 use foo_controller::events::Events;
-use foo_controller::identities::Identities;
+use foo_controller::identities::{self, Identities};
 use foo_controller::leader::Leadership;
 use foo_controller::liveness::Liveness;
 use foo_controller::metrics::Metrics;
@@ -45,7 +45,7 @@ pub(crate) struct Flags {
     pub(crate) clock: Shift,
 }
 
-/// A running manager. It dies when this is dropped, in the middle of whatever it does.
+/// A running manager. It is killed when this is dropped, in the middle of whatever it does.
 pub(crate) struct Manager {
     context: Context,
     stop: CancellationToken,
@@ -82,7 +82,7 @@ impl Manager {
         while self.controllers.join_next().await.is_some() {}
     }
 
-    /// Clouds of the usual region that somebody uses.
+    /// Clouds of the usual region that are in use.
     pub(crate) fn clouds(&self) -> Vec<String> {
         let clouds = self.context.clouds.connected_in(DEFAULT_REGION);
         clouds.iter().map(|cloud| cloud.key.credentials.clone()).collect()
@@ -157,7 +157,7 @@ pub(super) fn context(server: &FakeApiServer, aws: &Accounts, time: Time, flags:
     }
 }
 
-/// As whom AWS sees these credentials: the role that was assumed last, or the key.
+/// The caller that AWS sees for these credentials: the role that was assumed last, or the key.
 fn caller(credentials: &Credentials) -> &str {
     match (credentials.roles.last(), &credentials.source) {
         (Some(role), _) => &role.arn,
@@ -166,7 +166,7 @@ fn caller(credentials: &Credentials) -> &str {
     }
 }
 
-/// Connects to a simulator instead of AWS: each caller to that of its account, everybody else to the usual one.
+/// Connects to a simulator instead of AWS: each caller to that of its account, all others to the usual one.
 #[derive(Clone)]
 pub(crate) struct Accounts {
     pub(crate) usual: Simulator,

@@ -70,17 +70,20 @@ impl World {
         Self::on(aws, time, INSTALLATION)
     }
 
-    /// Another management cluster before the same AWS, with a manager of its own. Time passes for both, whichever waits.
+    /// Another management cluster before the same AWS, with a manager of its own. Time passes for both, whichever
+    /// waits.
     pub(crate) fn beside(&self, installation: &str) -> Self {
         Self::on(self.aws.clone(), self.time.clone(), installation)
     }
 
-    /// The same management cluster, whose etcd was restored to before the Cluster existed. Its objects get uids that none had before.
+    /// The same management cluster, whose etcd was restored to before the Cluster existed. Its objects get uids that
+    /// none had before.
     pub(crate) fn restored(&self) -> Self {
         self.rebuilt(INSTALLATION)
     }
 
-    /// A management cluster of which nothing was left, so that it has another id. Its objects get uids that none had before.
+    /// A management cluster of which nothing was left, so that it has another id. Its objects get uids that none had
+    /// before.
     pub(crate) fn rebuilt(&self, installation: &str) -> Self {
         let rebuilt = self.beside(installation);
         for number in 0..200 {
@@ -113,7 +116,7 @@ impl World {
         };
         world.has(&objects::kube_system());
         let uid = |namespace: &mut Value| namespace["metadata"]["uid"] = installation.into();
-        world.server.spoil::<Namespace>("", "kube-system", uid).unwrap();
+        world.server.corrupt::<Namespace>("", "kube-system", uid).unwrap();
         world.starts_the_manager();
         world
     }
@@ -134,25 +137,25 @@ impl World {
         self.starts_the_manager_with(&Accounts { of_callers, ..Accounts::from(&self.aws) });
     }
 
-    /// The test makes managers count so many violations of invariants.
+    /// The test causes managers to count this many violations of invariants.
     pub(crate) fn provokes(&mut self, violations: u64) {
         self.audit.provoked = violations;
     }
 
-    /// Our manager starts anew on a machine whose clock is ahead by that many minutes.
+    /// Our manager starts again on a machine whose clock is ahead by that many minutes.
     pub(crate) fn restarts_the_manager_with_clock_ahead(&mut self, minutes: i64) {
         self.kills_the_manager();
         self.flags.clock.starts(minutes * 60_000);
         self.starts_the_manager();
     }
 
-    /// The clock of our manager's machine is set so many minutes ahead of the true one.
+    /// The clock of our manager's machine is set this many minutes ahead of the true one.
     pub(crate) fn sets_the_managers_clock_ahead(&self, minutes: i64) {
         self.flags.clock.moves_to(minutes * 60_000);
     }
 
-    /// AWS's clock, or those of everything else, are set: AWS's is so many minutes further ahead than before, or behind. Our manager starts
-    /// anew.
+    /// AWS's clock, or those of everything else, are set: AWS's is this many minutes further ahead than before, or
+    /// behind. Our manager starts again.
     pub(crate) fn sets_the_clock_of_aws_ahead(&mut self, minutes: i64) {
         self.kills_the_manager();
         let by = Duration::from_mins(minutes.unsigned_abs());
@@ -169,28 +172,28 @@ impl World {
         self.aws.step(Duration::from_mins(minutes));
     }
 
-    /// Our manager starts anew with `--watch-filter`.
+    /// Our manager starts again with `--watch-filter`.
     pub(crate) fn restarts_the_manager_for(&mut self, watch_filter: &str) {
         self.kills_the_manager();
         self.flags.watch_filter = Some(watch_filter.to_owned());
         self.starts_the_manager();
     }
 
-    /// Our manager starts anew without the controller of EKS clusters: only the test says what these report.
+    /// Our manager starts again without the controller of EKS clusters: only the test writes what these report.
     pub(crate) fn restarts_the_manager_without_eks(&mut self) {
         self.kills_the_manager();
         self.flags.without_eks = true;
         self.starts_the_manager();
     }
 
-    /// Our manager starts anew with `--require-identity`.
+    /// Our manager starts again with `--require-identity`.
     pub(crate) fn restarts_the_manager_requiring_identities(&mut self) {
         self.kills_the_manager();
         self.flags.require_identity = true;
         self.starts_the_manager();
     }
 
-    /// Our manager starts anew with `--namespace`.
+    /// Our manager starts again with `--namespace`.
     pub(crate) fn restarts_the_manager_in(&mut self, namespace: &str) {
         self.kills_the_manager();
         self.flags.namespace = Some(namespace.to_owned());
@@ -215,14 +218,14 @@ impl World {
         manager::context(&self.server, &Accounts::from(&self.aws), self.time.clone(), &self.flags)
     }
 
-    /// Our manager dies in the middle of whatever it does.
+    /// The manager is killed in the middle of whatever it does.
     pub(crate) fn kills_the_manager(&mut self) {
         if let Some(manager) = self.manager.take() {
             self.audit.violations += manager.metrics().invariant_violations();
         }
     }
 
-    /// Our manager is told to end, and does.
+    /// The manager is asked to shut down, and does.
     pub(crate) async fn stops_the_manager(&mut self) {
         if let Some(manager) = self.manager.take() {
             self.audit.violations += manager.metrics().invariant_violations();
@@ -230,7 +233,7 @@ impl World {
         }
     }
 
-    /// Somebody writes this object.
+    /// A user writes this object.
     pub(crate) fn has<K: Object>(&self, object: &K) {
         self.server.create(object).unwrap();
     }
@@ -246,7 +249,7 @@ impl World {
         while Instant::now() < end {
             sleep(Duration::from_millis(100).min(end - Instant::now())).await;
             self.time.catch_up();
-            self.audit.look(&self.region, &self.core);
+            self.audit.check(&self.region, &self.core);
         }
     }
 
@@ -263,17 +266,17 @@ impl World {
     pub(crate) async fn until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
         let began = Instant::now();
         while !is_so() {
-            assert!(began.elapsed() < PATIENCE, "not in {PATIENCE:?}: {what}\n{}", self.in_words());
+            assert!(began.elapsed() < PATIENCE, "not in {PATIENCE:?}: {what}\n{}", self.summary());
             self.waits(Duration::from_millis(100)).await;
         }
     }
 
-    /// Waits until nothing is being drained and nobody has written anything, in Kubernetes or in AWS, for a while.
+    /// Waits until nothing is being drained and nothing has been written, in Kubernetes or in AWS, for a while.
     pub(crate) async fn settles(&self) {
         let began = Instant::now();
         let (mut seen, mut since) = (self.everything_written(), began);
         while since.elapsed() < QUIET {
-            assert!(began.elapsed() < PATIENCE, "nothing comes to rest\n{}", self.in_words());
+            assert!(began.elapsed() < PATIENCE, "it does not settle\n{}", self.summary());
             self.waits(Duration::from_secs(1)).await;
             let now = self.everything_written();
             if now != seen || !self.core.draining().is_empty() {
@@ -306,7 +309,7 @@ impl World {
         self.server.requests().client(MANAGER)
     }
 
-    /// Counts of requests and calls start anew.
+    /// Counts of requests and calls start again.
     pub(crate) fn forgets(&self) {
         self.server.reset_counts();
         self.aws.reset_calls();
@@ -319,13 +322,13 @@ impl World {
         events.into_iter().filter(on).filter_map(|event| event.reason).collect()
     }
 
-    /// What was told of that reason.
+    /// What was reported that reason.
     pub(crate) fn notes(&self, reason: &str) -> Vec<String> {
         let of = |event: &Event| event.reason.as_deref() == Some(reason);
         self.server.objects::<Event>().into_iter().filter(of).filter_map(|event| event.note).collect()
     }
 
-    /// Our manager starts anew, and reads this queue.
+    /// Our manager starts again, and reads this queue.
     pub(crate) fn restarts_the_manager_with_queue(&mut self, url: &str) {
         self.kills_the_manager();
         self.flags.queue = Some(url.to_owned());
@@ -352,13 +355,13 @@ impl World {
         self.aws.call_counts_by_caller().into_keys().map(|(caller, _, _)| caller).collect()
     }
 
-    /// Somebody ends an instance in EC2, behind everybody's back.
+    /// A user terminates an instance in EC2.
     pub(crate) fn kills_instance(&self, id: &InstanceId) {
         self.audit.excuse(id);
         self.region.kill_instance(id).unwrap();
     }
 
-    /// This instance ends with pods on it, and nobody can help it.
+    /// This instance is terminated with pods on it, which cannot be prevented.
     pub(crate) fn excuses(&self, id: &InstanceId) {
         self.audit.excuse(id);
     }
@@ -368,8 +371,8 @@ impl World {
         self.core.set_drain_time(DrainTime::Takes(time));
     }
 
-    /// Everything, for people who read why a test failed.
-    pub(crate) fn in_words(&self) -> String {
+    /// Everything, for developers who read why a test failed.
+    pub(crate) fn summary(&self) -> String {
         let pools = self.server.objects::<foo_api::FooMachinePool>();
         let conditions: Vec<String> = pools
             .iter()
@@ -394,7 +397,7 @@ impl World {
     }
 }
 
-/// What the workload cluster says: a Node for each instance that runs.
+/// What the workload cluster reports: a Node for each instance that runs.
 fn node_of(region: &RegionHandle, provider_id: &str) -> NodeState {
     let id = InstanceId::new(provider_id.rsplit('/').next().unwrap_or_default());
     let runs = region.in_service_instances().into_iter().find(|instance| instance.id == id);

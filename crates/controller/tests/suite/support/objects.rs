@@ -25,7 +25,7 @@ pub(crate) fn by_id(id: &str) -> NetworkReference {
     NetworkReference { id: Some(id.to_owned()), ..NetworkReference::default() }
 }
 
-/// A reference to an object of ours.
+/// A reference to an object of the provider.
 pub(crate) fn reference(kind: &str, name: &str) -> ContractReference {
     ContractReference {
         api_group: foo_api::names::INFRASTRUCTURE_GROUP.to_owned(),
@@ -139,7 +139,7 @@ pub(crate) fn placed<K: ResourceExt>(mut object: K) -> K {
     object
 }
 
-/// The namespace that tells which management cluster this is.
+/// The namespace that identifies the management cluster.
 pub(crate) fn kube_system() -> Namespace {
     let mut namespace = Namespace::default();
     namespace.metadata.name = Some("kube-system".to_owned());

@@ -36,14 +36,14 @@ impl<'w> Pool<'w> {
         self
     }
 
-    /// The user makes it, with its Secret, and everything comes to rest.
+    /// The user creates it, with its Secret, and everything settles.
     pub(crate) async fn of(self, replicas: i32) -> Self {
         let pool = self.begins_with(replicas);
         pool.world.settles().await;
         pool
     }
 
-    /// The user makes it, with its Secret.
+    /// The user creates it, with its Secret.
     pub(crate) fn begins_with(self, replicas: i32) -> Self {
         let mut secret = objects::secret(&objects::secret_name(&self.name), b"#cloud-config");
         secret.labels_mut().insert(CLUSTER_NAME_LABEL.to_owned(), self.cluster.clone());
@@ -51,7 +51,7 @@ impl<'w> Pool<'w> {
         self.without_secret(replicas)
     }
 
-    /// The user makes it, without its Secret.
+    /// The user creates it, without its Secret.
     pub(crate) fn without_secret(self, replicas: i32) -> Self {
         self.world.has(&objects::foo_machine_pool(&self.name, self.spec.clone()));
         let mut machine_pool = objects::machine_pool(&self.name, replicas);
@@ -99,9 +99,9 @@ impl<'w> Pool<'w> {
         self.world.server.delete::<MachinePool>(NS, &self.name).unwrap();
     }
 
-    /// The FooMachinePool; panics if it is gone.
+    /// The FooMachinePool; panics if it does not exist.
     pub(crate) fn object(&self) -> FooMachinePool {
-        self.world.server.get(NS, &self.name).expect("the FooMachinePool is gone")
+        self.world.server.get(NS, &self.name).expect("the FooMachinePool is deleted")
     }
 
     /// Its status; panics if there is none yet.
@@ -109,14 +109,14 @@ impl<'w> Pool<'w> {
         self.object().status.expect("the FooMachinePool has no status yet")
     }
 
-    /// The MachinePool; panics if it is gone.
+    /// The MachinePool; panics if it does not exist.
     pub(crate) fn machine_pool(&self) -> MachinePool {
-        self.world.server.get(NS, &self.name).expect("the MachinePool is gone")
+        self.world.server.get(NS, &self.name).expect("the MachinePool does not exist")
     }
 
     /// A condition; panics if it is not there.
     pub(crate) fn condition(&self, kind: &str) -> Condition {
-        self.find_condition(kind).unwrap_or_else(|| panic!("no {kind}\n{}", self.world.in_words()))
+        self.find_condition(kind).unwrap_or_else(|| panic!("no {kind}\n{}", self.world.summary()))
     }
 
     /// A condition, if it is there.
@@ -126,7 +126,7 @@ impl<'w> Pool<'w> {
     }
 
     /// `True`, `False` with its reason, or `Unknown` with its reason.
-    pub(crate) fn says(&self, kind: &str) -> String {
+    pub(crate) fn state_of(&self, kind: &str) -> String {
         let condition = self.condition(kind);
         if condition.status == "True" {
             return condition.status;
@@ -159,26 +159,26 @@ impl<'w> Pool<'w> {
     /// Names of the FooMachines, sorted.
     pub(crate) fn foo_machines(&self) -> Vec<String> {
         let machines = self.world.server.list::<FooMachine>(NS);
-        let ours =
+        let own =
             |machine: &FooMachine| machine.owner_references().iter().any(|owner| owner.name == self.name);
-        machines.iter().filter(|machine| ours(machine)).map(ResourceExt::name_any).collect()
+        machines.iter().filter(|machine| own(machine)).map(ResourceExt::name_any).collect()
     }
 
     /// The Machines, sorted by name.
     pub(crate) fn machines(&self) -> Vec<Machine> {
         let label = foo_api::labels::must_format_value(&self.name);
         let machines = self.world.server.list::<Machine>(NS);
-        let ours = |machine: &Machine| machine.labels().get(foo_api::names::POOL_NAME_LABEL) == Some(&label);
-        machines.into_iter().filter(ours).collect()
+        let own = |machine: &Machine| machine.labels().get(foo_api::names::POOL_NAME_LABEL) == Some(&label);
+        machines.into_iter().filter(own).collect()
     }
 
-    /// Panics unless the pool has so many instances, FooMachines, Machines and ids, and says so.
+    /// Panics unless the pool has this many instances, FooMachines, Machines and ids, and reports it.
     pub(crate) fn is_of(&self, count: usize) {
         let ids = self.object().spec.provider_id_list.unwrap_or_default();
         let seen = [self.instances().len(), self.foo_machines().len(), self.machines().len(), ids.len()];
-        assert_eq!(seen, [count; 4], "instances, FooMachines, Machines, ids\n{}", self.world.in_words());
+        assert_eq!(seen, [count; 4], "instances, FooMachines, Machines, ids\n{}", self.world.summary());
         assert!(ids.is_sorted(), "{ids:?}");
-        assert_eq!(self.says("Ready"), "True", "{}", self.world.in_words());
+        assert_eq!(self.state_of("Ready"), "True", "{}", self.world.summary());
         let number = i32::try_from(count).unwrap();
         let status = self.status();
         assert_eq!((status.replicas, status.ready_replicas), (Some(number), Some(number)));

@@ -1,4 +1,4 @@
-//! One clock for everybody: tokio's, which is paused and jumps, seen as a time of day.
+//! One clock for all components: tokio's, which is paused and jumps, seen as a time of day.
 
 use foo_model::Timestamp;
 use foo_simulator_core::Simulator;
@@ -24,8 +24,8 @@ impl Shift {
         *self.change() = Change { since: None, from: ahead, to: ahead };
     }
 
-    /// Somebody sets the machine's clock. The manager's follows as [`foo_cloud::SystemClock`] does: forward at double the
-    /// pace, back at half of it.
+    /// An administrator sets the machine's clock. The manager's follows as [`foo_cloud::SystemClock`] does: forward at
+    /// double the pace, back at half of it.
     pub(crate) fn moves_to(&self, ahead: i64) {
         let from = self.ahead();
         *self.change() = Change { since: Some(Instant::now()), from, to: ahead };
@@ -54,9 +54,9 @@ impl Shift {
 
 /// The time of day. The simulator's own clock is kept at it.
 ///
-/// While tokio's clock is paused, everything between two sleeps happens in the same instant, and it could not be told
-/// whether AWS was looked at before or after it was changed. So the time of day is a millisecond later each time
-/// somebody asks.
+/// While tokio's clock is paused, everything between two sleeps happens in the same instant, and it could not be
+/// determined whether AWS was read before or after it was changed. So the time of day is a millisecond later each time
+/// a component asks.
 #[derive(Clone)]
 pub(crate) struct Time {
     aws: Simulator,

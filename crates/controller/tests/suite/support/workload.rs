@@ -1,7 +1,8 @@
-//! API servers of simulated EKS clusters: each reports its version to whoever has a token that its cluster accepts, and reviews
-//! rights by the access policies that EKS has applied.
+//! API servers of simulated EKS clusters: each reports its version to clients with a token that its cluster accepts,
+//! and reviews rights by the access policies that EKS has applied.
 //!
-//! A cluster with the tag [`SILENT`] has an API server that does not answer: nothing at all (`all`), or no review (`reviews`).
+//! A cluster with the tag [`UNRESPONSIVE`] has an API server that does not respond: nothing at all (`all`), or no
+//! review (`reviews`).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -22,7 +23,8 @@ use std::time::Duration;
 /// How long API servers of EKS accept a token.
 const VALID: Duration = Duration::from_mins(15);
 
-/// Connects to the simulated cluster whose endpoint it is; whatever else there is in reality is reached over the network.
+/// Connects to the simulated cluster whose endpoint it is; whatever else there is in reality is reached over the
+/// network.
 pub(super) fn workloads(aws: &Simulator, metrics: &Metrics) -> Workloads {
     let (aws, others) = (aws.clone(), Workloads::over_the_network(metrics.clone()));
     Workloads::by(move |config| {
@@ -35,10 +37,10 @@ pub(super) fn workloads(aws: &Simulator, metrics: &Metrics) -> Workloads {
         let (aws, id, token) =
             (aws.clone(), cluster.id.clone(), token.as_str().unwrap_or_default().to_owned());
         let service = tower::service_fn(move |request: Request<Body>| {
-            let answer = answer(&aws, &id, &token, request.uri().path());
+            let reply = reply(&aws, &id, &token, request.uri().path());
             async move {
-                match answer {
-                    Some(answer) => Ok::<_, Infallible>(answer),
+                match reply {
+                    Some(reply) => Ok::<_, Infallible>(reply),
                     None => std::future::pending().await,
                 }
             }
@@ -47,23 +49,23 @@ pub(super) fn workloads(aws: &Simulator, metrics: &Metrics) -> Workloads {
     })
 }
 
-/// Tag of a cluster whose API server does not answer.
-pub(crate) const SILENT: &str = "silent";
+/// Tag of a cluster whose API server does not respond.
+pub(crate) const UNRESPONSIVE: &str = "unresponsive";
 
-/// What the API server of the cluster with this id answers; `None`: nothing.
-fn answer(aws: &Simulator, id: &str, token: &str, path: &str) -> Option<Answer> {
+/// The response of the API server of the cluster with this id; `None`: none.
+fn reply(aws: &Simulator, id: &str, token: &str, path: &str) -> Option<Reply> {
     let clusters = aws.region(DEFAULT_REGION).clusters();
     let cluster = clusters.iter().find(|it| it.id == id)?;
     let reviews = path.ends_with("/selfsubjectaccessreviews");
-    let silent = cluster.tags.get(SILENT).map(String::as_str);
-    if silent == Some("all") || (reviews && silent == Some("reviews")) {
+    let unresponsive = cluster.tags.get(UNRESPONSIVE).map(String::as_str);
+    if unresponsive == Some("all") || (reviews && unresponsive == Some("reviews")) {
         return None;
     }
     let Some(identity) = identity(aws, cluster, token) else { return Some(refusal()) };
     Some(if reviews { review(&identity) } else { version(cluster) })
 }
 
-fn review(identity: &KubernetesIdentity) -> Answer {
+fn review(identity: &KubernetesIdentity) -> Reply {
     let admin = |arn: &String| arn.ends_with("/AmazonEKSClusterAdminPolicy");
     let allowed =
         identity.policies.keys().any(admin) || identity.groups.iter().any(|it| it == "system:masters");
@@ -74,7 +76,7 @@ fn review(identity: &KubernetesIdentity) -> Answer {
     Response::new(Full::from(body.to_string()))
 }
 
-/// The simulator's own tokens of callers without a key say whose they are, for which cluster, and of when.
+/// The simulator's own tokens of callers without a key contain the caller, the cluster and the time.
 fn identity(aws: &Simulator, cluster: &Cluster, token: &str) -> Option<KubernetesIdentity> {
     let text = token.strip_prefix("k8s-aws-v1.").and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
     let text = String::from_utf8(text.unwrap_or_default()).unwrap_or_default();
@@ -88,9 +90,9 @@ fn identity(aws: &Simulator, cluster: &Cluster, token: &str) -> Option<Kubernete
     entry.filter(|_| *name == cluster.name && valid)
 }
 
-type Answer = Response<Full<bytes::Bytes>>;
+type Reply = Response<Full<bytes::Bytes>>;
 
-fn version(cluster: &Cluster) -> Answer {
+fn version(cluster: &Cluster) -> Reply {
     if matches!(cluster.status, ClusterStatus::Creating | ClusterStatus::Failed) {
         return refusal();
     }
@@ -102,12 +104,12 @@ fn version(cluster: &Cluster) -> Answer {
     Response::new(Full::from(body.to_string()))
 }
 
-fn refusal() -> Answer {
+fn refusal() -> Reply {
     let body = json!({
         "kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "Unauthorized",
         "reason": "Unauthorized", "code": 401,
     });
-    let mut answer = Response::new(Full::from(body.to_string()));
-    *answer.status_mut() = StatusCode::UNAUTHORIZED;
-    answer
+    let mut reply = Response::new(Full::from(body.to_string()));
+    *reply.status_mut() = StatusCode::UNAUTHORIZED;
+    reply
 }

@@ -1,11 +1,12 @@
-//! The one file of the story, and how a user asks for a newer version in it. Whoever exchanges the file changes only this module.
+//! The one file of the story, and how a user asks for a newer version in it. A change of the file changes only this
+//! module.
 
 use crate::world::Cluster;
 use crate::world::kinds::Kind;
 use anyhow::Result;
 use serde_json::json;
 
-/// Everything that the user applies. It reads `eks-control-plane` and `eks-nodes`, which [`super::prepared`] makes.
+/// Everything that the user applies. It reads `eks-control-plane` and `eks-nodes`, which [`super::prepared`] creates.
 pub(super) const FILE: &str = include_str!("cluster.yaml");
 /// Name of the file in the world's folder.
 pub(super) const FILE_NAME: &str = "cluster.yaml";
@@ -72,8 +73,8 @@ mod tests {
         documents::<K>().into_iter().map(|document| serde_json::from_value(document).unwrap()).collect()
     }
 
-    /// The same of a kind of ours, of whose spec nothing is lost by that: every field exists.
-    fn ours<K: kube::Resource<DynamicType = ()> + DeserializeOwned + serde::Serialize>() -> Vec<K> {
+    /// The same of a kind of the provider, of whose spec nothing is lost by that: every field exists.
+    fn own<K: kube::Resource<DynamicType = ()> + DeserializeOwned + serde::Serialize>() -> Vec<K> {
         let objects = objects::<K>();
         for (document, object) in documents::<K>().iter().zip(&objects) {
             let again = serde_json::to_value(object).unwrap();
@@ -97,11 +98,11 @@ mod tests {
     }
 
     #[test]
-    fn the_file_has_what_the_steps_look_for() {
+    fn the_file_has_what_the_steps_read() {
         let clusters = objects::<ClusterObject>();
         assert_eq!(clusters[0].metadata.name.as_deref(), Some(CLUSTER));
-        assert_eq!(ours::<FooCluster>()[0].spec.region, DEFAULT_REGION);
-        let control_plane = &ours::<FooControlPlane>()[0];
+        assert_eq!(own::<FooCluster>()[0].spec.region, DEFAULT_REGION);
+        let control_plane = &own::<FooControlPlane>()[0];
         assert_eq!(control_plane.spec.version, VERSIONS[0]);
         let eks = control_plane.spec.eks.as_ref().unwrap();
         assert_eq!(eks.name.as_deref(), Some(EKS_CLUSTER));
@@ -112,12 +113,12 @@ mod tests {
             assert_eq!(pool.spec.replicas, i32::try_from(REPLICAS).ok());
             assert_eq!(pool.spec.template.spec.version.as_deref(), Some(VERSIONS[0]));
         }
-        let machine_pools = ours::<FooMachinePool>();
+        let machine_pools = own::<FooMachinePool>();
         let names: Vec<_> = machine_pools.iter().filter_map(|it| it.metadata.name.as_deref()).collect();
         assert_eq!(names, [LINUX, ROCKETS]);
         let profile = Some(crate::NODE_ROLE);
         assert!(machine_pools.iter().all(|it| it.spec.iam_instance_profile.as_deref() == profile));
-        let configs = ours::<FooNodeConfig>();
+        let configs = own::<FooNodeConfig>();
         assert_eq!(configs[0].spec.labels.get(LABEL.0).map(String::as_str), Some(LABEL.1));
         assert_eq!(configs[1].spec.taints[0].key, TAINT);
     }

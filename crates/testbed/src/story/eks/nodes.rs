@@ -1,14 +1,14 @@
 //! What the Nodes of the story are checked for.
 
 use super::manifest::{CLUSTER, LABEL, LINUX, REPLICAS, ROCKETS, TAINT};
-use super::scene::{EksScene, MADE};
+use super::steps::{EksSteps, SOON_ON_EKS};
 use crate::world::kinds::text;
 use anyhow::{Context as _, Result, ensure};
 use foo_simulator::core::ec2::instances::Market;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-impl EksScene<'_> {
+impl EksSteps<'_> {
     /// Waits until a pool has its Nodes, all Ready and with a kubelet of this version.
     pub(super) async fn has_nodes(&self, pool: &str, version: &str) -> Result<Vec<Value>> {
         let is_of = |node: Option<&Value>| {
@@ -16,11 +16,11 @@ impl EksScene<'_> {
         };
         let pool = self.cluster().existing_pool(pool);
         let what = format!("Nodes of {version}");
-        let settled = pool.wait(&what, 2 * MADE, |view| {
+        let settled = pool.wait(&what, 2 * SOON_ON_EKS, |view| {
             view.is_settled_at(REPLICAS) && view.machines.iter().all(|machine| is_of(machine.node.as_ref()))
         });
         let view = settled.await.with_context(|| {
-            let refused = self.scene.world.cluster_servers().refused_nodes();
+            let refused = self.env.world.cluster_servers().refused_nodes();
             format!("refused by the API server on EKS: {refused:?}")
         })?;
         Ok(view.machines.into_iter().filter_map(|machine| machine.node).collect())
@@ -28,7 +28,7 @@ impl EksScene<'_> {
 
     /// The instances of both pools, by id.
     pub(super) fn instances(&self) -> BTreeSet<String> {
-        let aws = self.scene.world.aws();
+        let aws = self.env.world.aws();
         let groups = [LINUX, ROCKETS].map(|pool| self.cluster().existing_pool(pool).group());
         let all = groups.iter().flat_map(|group| aws.instances_of(group));
         all.map(|instance| instance.id.to_string()).collect()
@@ -38,12 +38,12 @@ impl EksScene<'_> {
     pub(super) fn markets_are_right(&self) -> Result<()> {
         let spot = |pool: &str| {
             let group = self.cluster().existing_pool(pool).group();
-            let instances = self.scene.world.aws().instances_of(&group);
+            let instances = self.env.world.aws().instances_of(&group);
             instances.iter().filter(|instance| instance.market == Market::Spot).count()
         };
         ensure!(spot(LINUX) == 0, "{} of {LINUX} are spot", spot(LINUX));
         ensure!(spot(ROCKETS) == REPLICAS - 1, "{} of {ROCKETS} are spot", spot(ROCKETS));
-        self.scene.says(&format!("In {CLUSTER}, {LINUX} is on demand; of {ROCKETS}, all but one are spot."));
+        self.env.info(&format!("In {CLUSTER}, {LINUX} is on demand; of {ROCKETS}, all but one are spot."));
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// A NAT gateway takes this long, instead of minutes.
 const NAT_GATEWAY: Duration = Duration::from_secs(5);
 
-/// Makes all of it.
+/// Creates all of it.
 pub(super) fn prepare(world: &World) -> Result<()> {
     prepare_eks(world.aws().simulator());
     publish_images(world.aws().region(), &VERSIONS)?;

@@ -7,9 +7,9 @@ use foo_network::desired::{DesiredEndpoint, DesiredEndpointKind, DesiredSubnet, 
 use foo_network::region;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The endpoints. A service that is listed twice, by its short and by its whole name, is one endpoint: AWS refuses a second gateway
-/// to one service in a route table, and a second private name of one service in a VPC. A gateway and an interface to one service
-/// (S3) are two.
+/// The endpoints. A service that is listed twice, by its short and by its whole name, is one endpoint: AWS refuses a
+/// second gateway to one service in a route table, and a second private name of one service in a VPC. A gateway and an
+/// interface to one service (S3) are two.
 pub(super) fn desired(
     spec: &api::ManagedNetwork,
     region: &str,
@@ -105,8 +105,8 @@ fn of_name(
     services(name).iter().map(endpoint).collect()
 }
 
-/// A service that the user named whole. Its usual name leads to the endpoint if it is one of AWS's own; S3 does that for
-/// gateways only.
+/// A service that the user named whole. Its usual name leads to the endpoint if it is one of AWS's own; S3 does that
+/// for gateways only.
 fn of_service(
     service: &str,
     endpoint_type: Option<EndpointType>,

@@ -1,4 +1,4 @@
-//! Security groups of a network. Nobody outside of the network is let in, except by rules that the user wrote.
+//! Security groups of a network. Access from outside of the network requires rules that the user wrote.
 
 use foo_api::cluster::{self as api, RuleProtocol, SecurityGroupRule};
 use foo_model::network::Protocol;
@@ -15,10 +15,10 @@ pub(super) const ENDPOINT: &str = "endpoint";
 
 /// Ports of an API server: of one that a control plane provider creates, and of one behind a load balancer.
 const API_SERVER: [u16; 2] = [6443, 443];
-/// Ports that an API server calls on nodes, besides [`HTTPS`]: the kubelet, and webhooks and aggregated APIs, for which every program
-/// chooses its own port (EKS's metrics-server 10251, prometheus-adapter and KEDA 6443, Istio 15017). The range is that of the group of
-/// nodes in AWS's CloudFormation template for self-managed nodes (`amazon-eks-nodegroup.yaml`); Pods in the host network cannot use
-/// lower ports without a privilege.
+/// Ports that an API server calls on nodes, besides [`HTTPS`]: the kubelet, and webhooks and aggregated APIs, for which
+/// every program chooses its own port (EKS's metrics-server 10251, prometheus-adapter and KEDA 6443, Istio 15017). The
+/// range is that of the group of nodes in AWS's CloudFormation template for self-managed nodes
+/// (`amazon-eks-nodegroup.yaml`); Pods in the host network cannot use lower ports without a privilege.
 const NODE_PORTS: (u16, u16) = (1025, 65535);
 /// Port of AWS's services, and of some webhooks.
 const HTTPS: u16 = 443;
@@ -30,18 +30,18 @@ pub(super) fn desired(
     endpoints: &[DesiredEndpoint],
 ) -> Result<Vec<DesiredGroup>, Blocked> {
     let none = api::SecurityGroups::default();
-    let theirs = spec.security_groups.as_ref().unwrap_or(&none);
+    let user = spec.security_groups.as_ref().unwrap_or(&none);
     let names: Vec<&str> = [NODE, CONTROL_PLANE]
         .into_iter()
-        .chain(theirs.additional.iter().map(|group| group.name.as_str()))
+        .chain(user.additional.iter().map(|group| group.name.as_str()))
         .collect();
-    let with = |ours: Vec<GroupRule>, rules: &[SecurityGroupRule]| {
+    let with = |own: Vec<GroupRule>, rules: &[SecurityGroupRule]| {
         let rules = rules.iter().map(|rule| written(rule, &names)).collect::<Result<Vec<_>, _>>()?;
-        Ok::<_, Blocked>(ours.into_iter().chain(rules).collect())
+        Ok::<_, Blocked>(own.into_iter().chain(rules).collect())
     };
     let mut groups = vec![
-        group(CONTROL_PLANE, with(of_control_plane(), &theirs.control_plane)?, spec),
-        group(NODE, with(of_nodes(), &theirs.node)?, spec),
+        group(CONTROL_PLANE, with(of_control_plane(), &user.control_plane)?, spec),
+        group(NODE, with(of_nodes(), &user.node)?, spec),
     ];
     let has_interface = |endpoint: &DesiredEndpoint| match endpoint.kind {
         DesiredEndpointKind::Interface { .. } => true,
@@ -50,7 +50,7 @@ pub(super) fn desired(
     if endpoints.iter().any(has_interface) {
         groups.push(group(ENDPOINT, of_endpoints(ranges), spec));
     }
-    for additional in &theirs.additional {
+    for additional in &user.additional {
         groups.push(group(&additional.name, with(Vec::new(), &additional.rules)?, spec));
     }
     Ok(groups)
@@ -58,8 +58,8 @@ pub(super) fn desired(
 
 /// Ids of the security groups outside of the network that rules name.
 pub(in crate::cluster::managed) fn named(spec: &api::ManagedNetwork) -> impl Iterator<Item = &str> {
-    let theirs = spec.security_groups.iter();
-    let rules = theirs.flat_map(|groups| {
+    let user = spec.security_groups.iter();
+    let rules = user.flat_map(|groups| {
         let additional = groups.additional.iter().flat_map(|group| &group.rules);
         groups.control_plane.iter().chain(&groups.node).chain(additional)
     });
@@ -70,7 +70,7 @@ fn group(name: &str, ingress: Vec<GroupRule>, spec: &api::ManagedNetwork) -> Des
     let everywhere = [GroupPeer::V4(Ipv4Net::default())]
         .into_iter()
         .chain(spec.ipv6.then(|| GroupPeer::V6(Ipv6Net::default())));
-    // As AWS makes it: with a description it would be another rule.
+    // As AWS creates it: with a description it would be another rule.
     let out = |peer| GroupRule { protocol: Protocol::All, peer, description: String::new() };
     DesiredGroup {
         name: name.to_owned(),
@@ -149,7 +149,7 @@ fn peer(rule: &SecurityGroupRule, names: &[&str]) -> Result<GroupPeer, Blocked> 
         (None, Some(name)) => {
             Err(invalid(rule, &format!("names the security group {name}, which is none of the network")))
         }
-        (None, None) => Err(invalid(rule, "lets nobody in")),
+        (None, None) => Err(invalid(rule, "has no source")),
     }
 }
 

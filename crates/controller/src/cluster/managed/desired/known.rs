@@ -26,17 +26,17 @@ pub(in crate::cluster::managed) struct Known<'a> {
     pub(in crate::cluster::managed) adopt_from: Option<&'a str>,
     /// The account that the credentials belong to, if known.
     pub(in crate::cluster::managed) account: Option<&'a str>,
-    /// Zones of the region; empty if nobody looked yet.
+    /// Zones of the region; empty if they have not been read yet.
     pub(in crate::cluster::managed) zones: &'a BTreeMap<Zone, ZoneInfo>,
-    /// What the shared look showed; parts of other networks may be among them.
+    /// What the shared read returned; parts of other networks may be among them.
     pub(in crate::cluster::managed) seen: &'a Parts,
-    /// What the status says of the subnets that there are.
+    /// What the status reports of the subnets that there are.
     pub(in crate::cluster::managed) status: Option<&'a api::NetworkStatus>,
-    /// The user's VPC, if there is one and it was looked at.
+    /// The user's VPC, if there is one and it was read.
     pub(in crate::cluster::managed) vpc: Option<&'a Vpc>,
-    /// The subnets that this VPC has, ours among them, if they were looked at.
+    /// The subnets that this VPC has, those of the provider among them, if they were read.
     pub(in crate::cluster::managed) vpc_subnets: Option<&'a Parts>,
-    /// Whether the FooCluster is being deleted and nothing else of the cluster stands in the way.
+    /// Whether the FooCluster is being deleted and nothing else of the cluster blocks that.
     pub(in crate::cluster::managed) being_deleted: bool,
     /// Whether nothing is to be created, changed or deleted.
     pub(in crate::cluster::managed) paused: bool,

@@ -1,6 +1,6 @@
 //! From a FooCluster to what its managed network is to be: every default is decided, every range is carved.
 //!
-//! Nothing is asked here: what is needed of AWS comes in as values. What cannot be made of the spec comes back as a reason
+//! Nothing is read here: what is needed of AWS comes in as values. A spec that cannot be realized results in a reason
 //! and plain words, before anything is created.
 
 mod endpoints;
@@ -25,7 +25,8 @@ pub(super) use groups::named as named_groups;
 ///
 /// # Errors
 ///
-/// What is wrong with the spec, unless the network is being deleted: what exists of it can be deleted whatever the spec says.
+/// Mistakes in the spec, unless the network is being deleted: what exists of it can be deleted whatever the spec
+/// contains.
 pub(super) fn desired(spec: &api::ManagedNetwork, known: &Known<'_>) -> Result<Desired, Blocked> {
     match parts(spec, known) {
         Ok(parts) => Ok(assembled(spec, known, parts)),
@@ -61,7 +62,7 @@ fn parts(spec: &api::ManagedNetwork, known: &Known<'_>) -> Result<DesiredParts, 
     Ok(DesiredParts { vpc, subnets, endpoints, security_groups })
 }
 
-/// Of a network that is being deleted, and whose spec cannot be made.
+/// Of a network that is being deleted, and whose spec cannot be realized.
 fn nothing(spec: &api::ManagedNetwork) -> DesiredParts {
     let vpc = match &spec.vpc_id {
         Some(id) => DesiredVpc::Existing(VpcId::new(id)),

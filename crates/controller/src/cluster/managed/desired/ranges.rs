@@ -37,7 +37,7 @@ pub(super) fn are_in(vpc: &Vpc, ranges: &[Ipv4Net]) -> Result<(), Blocked> {
     Err(Blocked::new(Reason::RangeUnfit, message))
 }
 
-/// What is wrong with ranges, for people.
+/// Mistakes in ranges, as messages for users.
 #[expect(clippy::needless_pass_by_value, reason = "it is what errors are mapped with")]
 pub(super) fn unfit(unfit: Unfit) -> Blocked {
     let reason = match unfit {

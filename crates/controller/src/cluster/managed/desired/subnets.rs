@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Existing {
     /// By key.
     pub(super) subnets: BTreeMap<String, ExistingSubnet>,
-    /// Ranges of ours that are in the way all the same: a second one of a role, until it is deleted.
+    /// Own ranges that overlap nevertheless: a second one of a role, until it is deleted.
     others: Vec<Ipv4Net>,
     /// Ranges of others in the user's VPC.
     foreign: Vec<Ipv4Net>,
@@ -46,7 +46,7 @@ pub(super) struct ExistingSubnet {
     ipv6_index: Option<u8>,
 }
 
-/// The network's subnets that the status or the looks show. Either can be behind the other.
+/// The network's subnets that the status or the reads show. Either can be behind the other.
 pub(super) fn existing(known: &Known<'_>) -> Existing {
     let recorded = known.status.into_iter().flat_map(|status| &status.subnets);
     let by_id: BTreeMap<&str, &api::SubnetStatus> =
@@ -79,14 +79,14 @@ pub(super) fn existing(known: &Known<'_>) -> Existing {
     existing
 }
 
-/// The subnets of others in the user's VPC. One that the status has is ours, even if somebody took the tag off.
+/// The subnets of others in the user's VPC. One in the status is the provider's, even if a user removed the tag.
 fn foreign<'a>(known: &Known<'a>) -> impl Iterator<Item = &'a Subnet> {
     let recorded = known.status.into_iter().flat_map(|status| &status.subnets);
     let recorded: BTreeSet<&str> = recorded.map(|subnet| subnet.id.as_str()).collect();
     let (id, in_vpc) = (known.id, known.vpc_subnets.into_iter().flat_map(|parts| parts.subnets.values()));
     in_vpc.filter(move |subnet| {
-        let ours = subnet.tags.get(TAG_NETWORK).is_some_and(|network| network == id);
-        !ours && !recorded.contains(subnet.id.as_str())
+        let own = subnet.tags.get(TAG_NETWORK).is_some_and(|network| network == id);
+        !own && !recorded.contains(subnet.id.as_str())
     })
 }
 
@@ -173,7 +173,7 @@ fn computed(
     Ok(carved.into_iter().map(|it| one(key(it.tier, &it.zone), it.tier, it.zone, it.range)).collect())
 }
 
-/// What happened in zones so far: what was chosen once is not chosen anew if the region changes between two creations.
+/// What happened in zones so far: what was chosen once is not chosen again if the region changes between two creations.
 fn begun(known: &Known<'_>, existing: &Existing) -> zones::Begun {
     let mut begun = zones::Begun {
         with_subnets: existing.subnets.values().map(|subnet| subnet.zone.clone()).collect(),

@@ -67,7 +67,7 @@ impl Region {
         desired.subnets.iter().map(shown).collect()
     }
 
-    fn says(&self, spec: Value) -> (Reason, String) {
+    fn problem(&self, spec: Value) -> (Reason, String) {
         let blocked = self.desired(spec).unwrap_err();
         (blocked.reason, blocked.message)
     }
@@ -164,7 +164,7 @@ fn every_field_of_the_spec_counts() {
 }
 
 #[test]
-fn bad_ranges_are_said_before_anything_is_created() {
+fn bad_ranges_are_reported_before_anything_is_created() {
     let region = Region::with("abc");
     for (spec, reason, words) in [
         (json!({"cidr": "10.0.0.0/27"}), Reason::RangeTooSmall, "10.0.0.0/27 has room for"),
@@ -181,20 +181,20 @@ fn bad_ranges_are_said_before_anything_is_created() {
             "subnet a with 10.1.0.0/24 is in none of the network's ranges",
         ),
     ] {
-        let said = region.says(spec.clone());
-        assert_eq!(said.0, reason, "{spec}: {said:?}");
-        assert!(said.1.starts_with(words), "{spec}: {said:?}");
-        // What exists can be deleted all the same.
+        let problem = region.problem(spec.clone());
+        assert_eq!(problem.0, reason, "{spec}: {problem:?}");
+        assert!(problem.1.starts_with(words), "{spec}: {problem:?}");
+        // What exists can be deleted nevertheless.
         let deleted = Region { being_deleted: true, ..Region::with("abc") }.desired(spec).unwrap();
         assert!(deleted.being_deleted && deleted.subnets.is_empty());
     }
 }
 
 #[test]
-fn a_secondary_range_takes_what_has_no_room() {
+fn a_secondary_range_takes_what_does_not_fit() {
     let region = Region::with("abc");
     let spec = |more: Value| json!({"cidr": "10.2.0.0/24", "secondaryCIDRs": more, "subnets": {"types": ["Private"], "sizes": {"private": 25}}});
-    assert_eq!(region.says(spec(json!([]))).0, Reason::RangeTooSmall);
+    assert_eq!(region.problem(spec(json!([]))).0, Reason::RangeTooSmall);
     assert_eq!(
         region.subnets(spec(json!(["100.64.0.0/24"]))),
         [
@@ -206,7 +206,7 @@ fn a_secondary_range_takes_what_has_no_room() {
 }
 
 #[test]
-fn listed_subnets_are_as_they_are_listed() {
+fn listed_subnets_are_created_as_listed() {
     let list = json!([
         {"name": "edge", "type": "Public", "zone": "eu-central-1a", "cidr": "10.0.0.0/24"},
         {"name": "nodes", "type": "Private", "zone": "eu-central-1a", "cidr": "10.0.1.0/24"},
@@ -258,7 +258,7 @@ fn shown(rules: &[GroupRule]) -> Vec<String> {
 }
 
 #[test]
-fn nodes_and_the_api_server_reach_each_other_and_nobody_else_is_let_in() {
+fn only_nodes_and_the_api_server_reach_each_other() {
     let desired = Region::with("abc").desired(json!({"ipv6": true})).unwrap();
     assert_eq!(
         shown(&group(&desired, "controlPlane").ingress),
@@ -342,12 +342,12 @@ fn rules_of_the_user_are_added() {
     );
     assert_eq!(shown(&group(&desired, "bastion").ingress), ["Icmp node ping"]);
     let bad =
-        json!({"node": [rule("odd", json!({"ports": {"first": 1}, "from": {"securityGroup": "nobody"}}))]});
+        json!({"node": [rule("odd", json!({"ports": {"first": 1}, "from": {"securityGroup": "none"}}))]});
     assert_eq!(
-        Region::with("abc").says(json!({"securityGroups": bad})),
+        Region::with("abc").problem(json!({"securityGroups": bad})),
         (
             Reason::RuleInvalid,
-            "the security group rule odd names the security group nobody, which is none of the network"
+            "the security group rule odd names the security group none, which is none of the network"
                 .to_owned()
         )
     );

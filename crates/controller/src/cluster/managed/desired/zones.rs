@@ -17,8 +17,8 @@ pub(super) struct Begun {
     pub(super) chosen: BTreeSet<Zone>,
 }
 
-/// The zones, in the order of their names. Those that have subnets already are among them, so that the choice stays the same
-/// for as long as the network exists, whatever happens to the region.
+/// The zones, in the order of their names. Those that have subnets already are among them, so that the choice stays the
+/// same for as long as the network exists, whatever happens to the region.
 pub(super) fn chosen(
     requested: api::RequestedZones<'_>,
     known: &Known<'_>,
@@ -30,7 +30,8 @@ pub(super) fn chosen(
     }
 }
 
-/// Whether the region has all of these zones. If nobody looked yet, AWS says it when they are used.
+/// Whether the region has all of these zones. If they have not been read yet, AWS refuses missing ones when they are
+/// used.
 pub(super) fn exist<'a>(names: impl Iterator<Item = &'a Zone>, known: &Known<'_>) -> Result<(), Blocked> {
     for zone in names.filter(|_| !known.zones.is_empty()) {
         let what = match known.zones.get(zone) {

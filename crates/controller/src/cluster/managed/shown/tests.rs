@@ -7,7 +7,7 @@ use foo_model::network::{CidrAssociation, Parts, Tags, Vpc};
 use foo_model::{AssociationId, Timestamp, VpcId};
 use foo_network::{Memory, Recorded};
 
-/// A network without a part in AWS, and without the right to create one: nobody looked at anything.
+/// A network without a part in AWS, and without the permission to create one: nothing was read.
 fn begun(being_deleted: bool) -> (Desired, Observed, Plan) {
     let (zones, seen) = (zones(), Parts::default());
     let known = Known {
@@ -69,10 +69,10 @@ fn vpc(ranges: &[(&str, CidrState)]) -> Vpc {
 }
 
 /// The ranges that the status has of a network with this VPC, if it had these of that VPC before.
-fn ranges_shown(looked: Option<Vpc>, before: (&str, &[&str])) -> Vec<String> {
+fn ranges_shown(read: Option<Vpc>, before: (&str, &[&str])) -> Vec<String> {
     let (desired, mut observed, mut plan) = begun(false);
     plan.report.vpc = Some(VpcId::new("vpc-1"));
-    observed.tagged.parts.vpcs.extend(looked.map(|vpc| (vpc.id.clone(), vpc)));
+    observed.tagged.parts.vpcs.extend(read.map(|vpc| (vpc.id.clone(), vpc)));
     let before = NetworkStatus {
         vpc_id: before.0.to_owned(),
         cidrs: before.1.iter().map(ToString::to_string).collect(),
@@ -92,7 +92,7 @@ fn ranges_shown(looked: Option<Vpc>, before: (&str, &[&str])) -> Vec<String> {
 
 /// What is not among them can be taken out of the spec.
 #[test]
-fn ranges_are_those_that_the_vpc_has_or_is_about_to_have() {
+fn ranges_are_those_that_the_vpc_has_or_will_get() {
     let vpc = vpc(&[
         ("10.1.0.0/16", CidrState::Associated),
         ("10.0.0.0/16", CidrState::Associated),
@@ -107,7 +107,7 @@ fn ranges_are_those_that_the_vpc_has_or_is_about_to_have() {
 }
 
 #[test]
-fn ranges_stay_until_a_look_shows_the_vpc_and_are_not_those_of_another_one() {
+fn ranges_stay_until_the_vpc_is_read_and_are_not_those_of_another_vpc() {
     assert_eq!(
         ranges_shown(None, ("vpc-1", &["10.0.0.0/16", "10.1.0.0/16"])),
         ["10.0.0.0/16", "10.1.0.0/16"]
@@ -116,7 +116,7 @@ fn ranges_stay_until_a_look_shows_the_vpc_and_are_not_those_of_another_one() {
 }
 
 #[test]
-fn a_plan_that_is_refused_says_so_wherever_one_looks_and_deletes_no_object() {
+fn a_refused_plan_is_in_every_condition_and_deletes_no_object() {
     for being_deleted in [false, true] {
         let (_, _, mut plan) = begun(being_deleted);
         if being_deleted {
@@ -124,18 +124,18 @@ fn a_plan_that_is_refused_says_so_wherever_one_looks_and_deletes_no_object() {
         }
         let violation = Violation("a rule".to_owned());
         let refused = plan.refused(&[violation], &Recorded::default(), &Memory::default());
-        let says = |kind| refused.report.conditions.iter().find(|it| it.kind == kind).unwrap();
-        let ready = says(ConditionKind::NetworkReady);
+        let condition = |kind| refused.report.conditions.iter().find(|it| it.kind == kind).unwrap();
+        let ready = condition(ConditionKind::NetworkReady);
         assert_eq!((ready.status, ready.reason), (Status::False, Reason::InvalidPlan));
         assert!(ready.message.contains("a rule"), "{}", ready.message);
         let expected = if being_deleted {
-            let said = deleting(&refused, None);
-            assert_eq!((said.reason, &said.message), (Reason::InvalidPlan, &ready.message));
+            let blocked = deleting(&refused, None);
+            assert_eq!((blocked.reason, &blocked.message), (Reason::InvalidPlan, &ready.message));
             (Status::True, Reason::InvalidPlan, Deletion::Pending)
         } else {
             (Status::False, Reason::NotDeleting, Deletion::NotAsked)
         };
-        let said = says(ConditionKind::Deleting);
-        assert_eq!((said.status, said.reason, refused.report.deletion), expected);
+        let deleting = condition(ConditionKind::Deleting);
+        assert_eq!((deleting.status, deleting.reason, refused.report.deletion), expected);
     }
 }

@@ -6,8 +6,8 @@ use foo_model::eks::{AccessPolicy, AccessScope, EndpointAccess, EntryKind};
 use ipnet::IpNet;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Ranges from which EKS opens the public endpoint by default: of an IPv6 cluster also to the addresses of that family (EKS User Guide,
-/// "Cluster API server endpoint").
+/// Ranges from which EKS opens the public endpoint by default: of an IPv6 cluster also to the addresses of that family
+/// (EKS User Guide, "Cluster API server endpoint").
 const ANYWHERE: [&str; 2] = ["0.0.0.0/0", "::/0"];
 
 pub(super) fn endpoint(eks: &Eks) -> EndpointAccess {
@@ -24,8 +24,8 @@ pub(super) fn endpoint(eks: &Eks) -> EndpointAccess {
     EndpointAccess { public: access.public, private: access.private, public_cidrs }
 }
 
-/// A range without the bits of a host and in the usual spelling, as EKS shows it: another text for the same range would be changed for
-/// ever. What is no range is for EKS to refuse.
+/// A range without the bits of a host and in the usual spelling, as EKS shows it: another text for the same range would
+/// be changed for ever. What is no range is for EKS to refuse.
 pub(super) fn as_eks_shows_it(range: &str) -> String {
     range.parse::<IpNet>().map_or_else(|_| range.to_owned(), |range| range.trunc().to_string())
 }

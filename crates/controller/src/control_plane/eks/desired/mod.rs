@@ -59,7 +59,7 @@ pub(super) struct Known<'a> {
     pub(super) oldest_kubelet: Option<Minor>,
     /// Whether the cluster may be deleted.
     pub(super) being_deleted: bool,
-    /// Whether its Cluster goes as well, or a user confirmed the deletion.
+    /// Whether its Cluster is deleted as well, or a user confirmed the deletion.
     pub(super) deletion_confirmed: bool,
 }
 
@@ -116,8 +116,8 @@ pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Des
         upgrade_policy: eks.upgrade_policy.map(support),
         zonal_shift: eks.zonal_shift,
         deletion_protection: eks.deletion_protection,
-        // The user who wants the protection says so in the spec, and takes that back there; that of a cluster that was taken over is
-        // somebody else's.
+        // Users request the protection in the spec and remove it there; that of an adopted cluster belongs to another
+        // owner.
         may_unprotect: !eks.deletion_protection && !eks.adopt,
         entries: access::entries(eks, partition),
         node_profiles: known.node_profiles.clone(),
@@ -137,7 +137,7 @@ pub(super) fn desired(version: &str, eks: &Eks, known: &Known<'_>) -> Result<Des
     })
 }
 
-/// What the spec says nothing about of a cluster that may be taken over: its defaults are for new clusters.
+/// Fields that the spec omits, of a cluster that may be adopted: the defaults are for new clusters.
 fn left_open(eks: &Eks) -> BTreeSet<Setting> {
     let all = [
         (Setting::Access, eks.endpoint_access.is_none()),

@@ -21,7 +21,7 @@ mod tests {
     use super::partition;
 
     #[test]
-    fn regions_are_told_apart_by_how_their_names_begin() {
+    fn partitions_follow_from_the_prefix_of_the_region() {
         for (region, expected) in [
             ("eu-central-1", "aws"),
             ("us-east-1", "aws"),

@@ -15,7 +15,8 @@ pub(super) fn choice(eks: &Eks) -> SubnetChoice {
     if eks.subnets.is_empty() { SubnetChoice::Network } else { SubnetChoice::Listed }
 }
 
-/// What is known of the subnets of the network. Whether they have IPv6 ranges is known of those that the provider created.
+/// What is known of the subnets of the network. Whether they have IPv6 ranges is known of those that the provider
+/// created.
 pub(super) fn known_subnets(network: Option<&NetworkStatus>) -> BTreeMap<SubnetId, KnownSubnet> {
     let Some(network) = network else { return BTreeMap::new() };
     let has_ipv6 = |subnet: &SubnetStatus| network.id.as_ref().map(|_| subnet.ipv6_cidr.is_some());
@@ -26,8 +27,8 @@ pub(super) fn known_subnets(network: Option<&NetworkStatus>) -> BTreeMap<SubnetI
     network.subnets.iter().map(known).collect()
 }
 
-/// The subnets of the spec; otherwise the private ones of the network, or all of them if none is private. `None`: there is no network
-/// yet, or it has no security group for API servers yet.
+/// The subnets of the spec; otherwise the private ones of the network, or all of them if none is private. `None`: there
+/// is no network yet, or it has no security group for API servers yet.
 pub(super) fn placement(eks: &Eks, network: Option<&NetworkStatus>) -> Option<Placement> {
     let subnets = if eks.subnets.is_empty() {
         of_network(network?)
@@ -40,8 +41,8 @@ pub(super) fn placement(eks: &Eks, network: Option<&NetworkStatus>) -> Option<Pl
     Some(Placement { subnets, security_groups })
 }
 
-/// The group of a managed network that lets its nodes reach an API server, and an API server reach them; an existing network has
-/// none. `None`: the group does not exist yet.
+/// The group of a managed network that lets its nodes reach an API server, and an API server reach them; an existing
+/// network has none. `None`: the group does not exist yet.
 fn of_network_for_api_servers(network: Option<&NetworkStatus>) -> Option<BTreeSet<SecurityGroupId>> {
     let Some(managed) = network.filter(|network| network.id.is_some()) else { return Some(BTreeSet::new()) };
     let group = managed.resources.iter().find(|part| part.role == API_SERVERS)?;

@@ -43,7 +43,7 @@ fn of(fields: Value) -> Desired {
 }
 
 #[test]
-fn the_least_that_can_be_said_gives_every_default() {
+fn a_minimal_spec_gets_every_default() {
     let desired = of(json!({}));
     assert_eq!((desired.name.as_str(), desired.cluster.as_str()), ("team-a_blue", "team-a/blue"));
     assert_eq!((desired.partition.as_str(), desired.version), ("aws", Minor(34)));
@@ -56,14 +56,14 @@ fn the_least_that_can_be_said_gives_every_default() {
 }
 
 #[test]
-fn every_spelling_of_a_version_means_its_minor() {
+fn every_spelling_of_a_version_has_its_minor() {
     for version in ["v1.34.0", "1.34.0", "v1.34.2-eks-113cf36", "1.34.9+x"] {
         assert_eq!(desired(version, &eks(json!({})), &known()).unwrap().version, Minor(34), "{version}");
     }
 }
 
 #[test]
-fn a_version_of_no_kubernetes_is_told_unless_the_cluster_is_being_deleted() {
+fn an_invalid_version_is_reported_unless_the_cluster_is_being_deleted() {
     let blocked = desired("v2.0.0", &eks(json!({})), &known()).unwrap_err();
     assert_eq!(blocked.reason, Reason::VersionNotOffered);
     assert!(blocked.message.contains("v2.0.0"), "{}", blocked.message);
@@ -134,7 +134,7 @@ fn ranges_mean_nothing_without_the_public_endpoint() {
 }
 
 #[test]
-fn ranges_are_compared_as_eks_shows_them() {
+fn ranges_are_compared_as_eks_returns_them() {
     let desired = of(json!({
         "serviceCIDR": "10.100.3.0/16",
         "endpointAccess": { "publicCIDRs": ["203.0.113.7/24", "203.0.113.0/24", "2001:db8:0:0::1/32", "nonsense/8"] },
@@ -176,7 +176,7 @@ fn policies_are_those_of_the_partition() {
 }
 
 #[test]
-fn add_ons_are_latest_and_keep_what_others_changed_unless_they_say_otherwise() {
+fn add_ons_are_latest_and_keep_changes_of_others_by_default() {
     let desired = of(json!({ "addons": [
         { "name": "coredns" },
         {
@@ -201,7 +201,7 @@ fn add_ons_are_latest_and_keep_what_others_changed_unless_they_say_otherwise() {
 }
 
 #[test]
-fn what_is_not_said_of_a_cluster_that_is_taken_over_is_left_open() {
+fn omitted_fields_of_an_adopted_cluster_stay_open() {
     assert!(of(json!({})).left_open.is_empty());
     let nothing_said = of(json!({ "adopt": true }));
     assert_eq!((nothing_said.left_open.len(), nothing_said.may_unprotect), (7, false));
@@ -223,7 +223,7 @@ fn adoption_is_requested_by_the_spec_and_allowed_by_the_identity() {
 }
 
 #[test]
-fn a_protection_that_the_spec_asks_for_is_not_taken_off_by_a_deletion() {
+fn deletion_protection_in_the_spec_survives_a_deletion() {
     let protected = of(json!({ "deletionProtection": true, "deletionPolicy": "Retain" }));
     assert!(protected.deletion_protection && !protected.may_unprotect);
     assert_eq!(protected.deletion, Some(DeletionPolicy::Retain));

@@ -2,8 +2,8 @@
 //! recorded, and only then used: a manager that is killed after it created a launch template must find the same
 //! image again, although AWS may name a newer one by then.
 //!
-//! The record is an annotation, which goes along when the object is moved; `status.image` shows it, and replaces an
-//! annotation that was lost. A look-up that fails does not affect a pool that has a record.
+//! The record is an annotation, which is moved with the object; `status.image` shows it, and replaces an
+//! annotation that was lost. A lookup that fails does not affect a pool that has a record.
 
 use super::account;
 use super::aws::Aws;
@@ -31,7 +31,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How soon an image that a pool waits for is looked up again. Look-ups remember that there is none for as long.
+/// How soon an image that a pool waits for is looked up again. Lookups remember that there is none for as long.
 const TRY_AGAIN: Duration = Duration::from_mins(1);
 /// How soon a record is written again that the API server did not take.
 const WRITE_AGAIN: Duration = Duration::from_secs(2);
@@ -98,7 +98,7 @@ impl Pools {
         let reach = self.reach(key, gathered, region, state).await;
         if let Some(id) = id {
             if reach == Reach::Full {
-                // The next look-up is a first one again. If this fails the next pass repeats it.
+                // The next lookup is a first one again. If this fails the next pass repeats it.
                 self.record(gathered, None, state).await.ok();
             }
             return Image::named(id);
@@ -174,8 +174,8 @@ impl Pools {
         }
     }
 
-    /// What follows from a look-up. `valid` is the record, if it is about the present source and version; `record` is the
-    /// record, whatever it is about.
+    /// What follows from a lookup. `valid` is the record, if it is about the present source and version; `record` is
+    /// the record, whatever it is about.
     async fn decided(
         &self,
         gathered: &mut Gathered,
@@ -191,7 +191,7 @@ impl Pools {
             }
             (Ok(found), valid) => match self.record(gathered, Some(&found), state).await {
                 Ok(()) => {
-                    self.tell_image(gathered, &found, record.as_ref()).await;
+                    self.report_image(gathered, &found, record.as_ref()).await;
                     Image::recorded(found)
                 }
                 Err(because) => match valid {
@@ -253,7 +253,7 @@ impl Pools {
         }
     }
 
-    async fn tell_image(&self, gathered: &Gathered, found: &ImageStatus, before: Option<&ImageStatus>) {
+    async fn report_image(&self, gathered: &Gathered, found: &ImageStatus, before: Option<&ImageStatus>) {
         let before = before.filter(|before| before.id != found.id);
         let before = before.map(|before| format!("; before: {}", before.id)).unwrap_or_default();
         let message = format!("image {} from {}{before}", found.id, found.source);
@@ -311,9 +311,9 @@ fn source_of(ami: &Ami, version: Option<&str>, types: &[InstanceTypeInfo]) -> Re
     })
 }
 
-/// The image that a source names now, if instances of these types can boot from it. `known` is the one that the pool has.
-/// Always asked as a new question, whose answer is at most ten minutes old and never one from before a failure: the
-/// record outlives failures.
+/// The image that a source names now, if instances of these types can boot from it. `known` is the one that the pool
+/// has. Always asked as a new question, whose response is at most ten minutes old and never one from before a failure:
+/// the record outlives failures.
 async fn found(
     source: &Source,
     known: Option<&str>,

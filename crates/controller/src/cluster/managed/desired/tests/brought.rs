@@ -31,7 +31,7 @@ fn brought() -> Vpc {
 fn shared(foreign: &[(&str, &str)]) -> Region {
     let mut region = Region::with("ab");
     for (number, (cidr, ipv6)) in foreign.iter().enumerate() {
-        let id = format!("subnet-theirs-{number}");
+        let id = format!("subnet-foreign-{number}");
         region = region.has_subnet(&id, "another", "private/eu-central-1a", cidr, Some(ipv6));
     }
     Region { vpc: Some(brought()), vpc_subnets: std::mem::take(&mut region.seen), ..region }
@@ -61,9 +61,9 @@ fn ranges_and_numbers_are_carved_around_the_subnets_that_a_brought_vpc_has() {
         "public/eu-central-1b 172.31.15.64/26 131",
     ];
     assert_eq!(region.subnets(spec.clone()), around);
-    // Ours is one of the VPC's subnets and keeps its range, although somebody took the tag off.
+    // The provider's is one of the VPC's subnets and keeps its range, although a user removed the tag.
     let status = api::SubnetStatus {
-        id: "subnet-theirs-0".to_owned(),
+        id: "subnet-foreign-0".to_owned(),
         zone: "eu-central-1a".to_owned(),
         public: false,
         name: Some("private/eu-central-1a".to_owned()),
@@ -83,7 +83,7 @@ fn a_listed_subnet_that_the_brought_vpc_has_no_room_for_is_named() {
         json!({"vpcID": "vpc-1", "cidr": "172.31.0.0/20", "egress": "None", "subnets": {"list": list}});
     let region = shared(&[("172.31.0.0/23", "2001:db8:1234:1a00::/64")]);
     let message = "subnet nodes with 172.31.1.0/24 overlaps 172.31.0.0/23, a subnet that the VPC has already";
-    assert_eq!(region.says(spec.clone()), (Reason::RangeUnfit, message.to_owned()));
+    assert_eq!(region.problem(spec.clone()), (Reason::RangeUnfit, message.to_owned()));
     // Once it is there, it is the one that the VPC has.
     let region = region.has_subnet("subnet-1", ID, "private/nodes", "172.31.1.0/24", None);
     assert_eq!(region.subnets(spec), ["private/nodes 172.31.1.0/24"]);
@@ -96,7 +96,7 @@ fn a_brought_vpc_is_used_in_the_part_that_the_spec_names() {
     assert_eq!(desired.vpc, DesiredVpc::Existing(VpcId::new("vpc-1")));
     assert_eq!(desired.subnets[0].cidr, "172.31.128.0/23".parse().unwrap());
     assert_eq!(
-        region.says(json!({"vpcID": "vpc-1", "cidr": "10.0.0.0/20"})),
+        region.problem(json!({"vpcID": "vpc-1", "cidr": "10.0.0.0/20"})),
         (Reason::RangeUnfit, "10.0.0.0/20 is not in VPC vpc-1, which has 172.31.0.0/16".to_owned())
     );
 }

@@ -26,7 +26,7 @@ fn a_service_that_is_listed_twice_is_one_endpoint_of_each_type() {
     // Admission refuses the same service twice by its whole name.
     let both_whole = [whole("s3", "Gateway"), whole("s3", "Interface")];
     let twice = json!({"endpoints": both_whole, "zones": {"count": 2}});
-    let (reason, message) = region.says(twice);
+    let (reason, message) = region.problem(twice);
     assert_eq!(reason, Reason::EndpointTwice);
     assert!(
         message.starts_with("com.amazonaws.eu-central-1.s3 is listed as a gateway and as an interface"),
@@ -90,6 +90,6 @@ fn names_of_services_differ_between_partitions() {
         ["cn.com.amazonaws.cn-north-1.ec2", "com.amazonaws.cn-north-1.logs", "com.amazonaws.cn-north-1.s3"]
     );
     assert_eq!(services("us-gov-west-1")[0], "com.amazonaws.us-gov-west-1.ec2");
-    assert_eq!(of("us-iso-east-1").says(spec()).0, Reason::EndpointUnknown);
-    assert_eq!(of("eusc-de-east-1").says(spec()).0, Reason::EndpointUnknown);
+    assert_eq!(of("us-iso-east-1").problem(spec()).0, Reason::EndpointUnknown);
+    assert_eq!(of("eusc-de-east-1").problem(spec()).0, Reason::EndpointUnknown);
 }

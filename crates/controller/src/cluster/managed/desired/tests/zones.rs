@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn zones_stay_whatever_comes_to_the_region() {
+fn zones_stay_whatever_zones_the_region_gets() {
     // Begun when there were b, c and d; the status is lost, as after a move.
     let region = Region::with("abcd")
         .has_subnet("subnet-1", ID, "private/eu-central-1b", "10.0.0.0/19", None)
@@ -21,10 +21,10 @@ fn zones_stay_whatever_comes_to_the_region() {
     let four = region.subnets(json!({"zones": {"count": 4}, "subnets": {"types": ["Private"]}}));
     assert_eq!(four[0], "private/eu-central-1a 10.0.96.0/19");
     assert_eq!(four[1..], three);
-    // A look that fails does not stop a network that has all its zones.
+    // A read that fails does not stop a network that has all its zones.
     let blind = Region { zones: BTreeMap::new(), ..region };
     assert_eq!(blind.subnets(json!({"subnets": {"types": ["Private"]}})), three);
-    assert_eq!(blind.says(json!({"zones": {"count": 4}})).0, Reason::ZonesUnknown);
+    assert_eq!(blind.problem(json!({"zones": {"count": 4}})).0, Reason::ZonesUnknown);
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn subnets_of_another_network_choose_no_zone() {
 }
 
 #[test]
-fn what_the_status_says_of_subnets_counts_until_they_are_seen() {
+fn subnets_in_the_status_count_until_they_are_observed() {
     let subnet = |name: &str, cidr: &str| api::SubnetStatus {
         id: format!("subnet-{name}"),
         zone: "eu-central-1c".to_owned(),
@@ -55,7 +55,7 @@ fn what_the_status_says_of_subnets_counts_until_they_are_seen() {
 }
 
 #[test]
-fn zones_that_were_chosen_before_a_crash_are_chosen_still() {
+fn zones_chosen_before_a_crash_stay_chosen() {
     let resource = api::NetworkResource {
         role: "subnet/private/eu-central-1b".to_owned(),
         id: None,
@@ -73,7 +73,7 @@ fn zones_that_were_chosen_before_a_crash_are_chosen_still() {
 }
 
 #[test]
-fn of_two_subnets_of_one_role_the_one_in_the_status_counts_and_the_others_range_is_not_used() {
+fn the_status_selects_between_two_subnets_of_one_role() {
     let recorded = api::SubnetStatus {
         id: "subnet-2".to_owned(),
         zone: "eu-central-1a".to_owned(),
@@ -113,10 +113,10 @@ fn zones_that_are_chosen_are_available_availability_zones_that_eks_can_use() {
         zones.into_iter().map(|zone| zone.as_str().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(of(json!({})), ["us-east-1b", "us-east-1c", "us-east-1d"]);
-    // Whoever names one gets it.
+    // A zone that is named is used.
     assert_eq!(of(json!({"zones": {"names": ["us-east-1f", "us-east-1a"]}})), ["us-east-1a", "us-east-1f"]);
     assert_eq!(
-        region.says(json!({"zones": {"count": 4}})),
+        region.problem(json!({"zones": {"count": 4}})),
         (
             Reason::ZonesTooFew,
             "region us-east-1 has 3 Availability Zones that can be used (us-east-1b, us-east-1c, us-east-1d), and 4 are \
@@ -125,7 +125,7 @@ fn zones_that_are_chosen_are_available_availability_zones_that_eks_can_use() {
         )
     );
     assert_eq!(
-        region.says(json!({"zones": {"names": ["us-east-1e"]}})).1,
+        region.problem(json!({"zones": {"names": ["us-east-1e"]}})).1,
         "us-east-1e is a Local Zone or a Wavelength Zone, not an Availability Zone; there are us-east-1b, us-east-1c, \
          us-east-1d"
     );
@@ -134,20 +134,20 @@ fn zones_that_are_chosen_are_available_availability_zones_that_eks_can_use() {
 #[test]
 fn zones_that_the_region_does_not_have_are_named() {
     let region = Region::with("abc");
-    let said = (
+    let problem = (
         Reason::ZoneNotFound,
         "region eu-central-1 has no Availability Zone eu-central-1x; there are eu-central-1a, eu-central-1b, eu-central-1c"
             .to_owned(),
     );
-    assert_eq!(region.says(json!({"zones": {"names": ["eu-central-1x"]}})), said);
+    assert_eq!(region.problem(json!({"zones": {"names": ["eu-central-1x"]}})), problem);
     let listed = json!([{"name": "a", "type": "Private", "zone": "eu-central-1x", "cidr": "10.0.0.0/24"}]);
-    assert_eq!(region.says(json!({"egress": "None", "subnets": {"list": listed}})), said);
+    assert_eq!(region.problem(json!({"egress": "None", "subnets": {"list": listed}})), problem);
 }
 
 #[test]
 fn a_zone_with_subnets_cannot_be_left_out() {
     let region = Region::with("abc").has_subnet("subnet-1", ID, "private/eu-central-1c", "10.0.0.0/19", None);
-    let (reason, message) = region.says(json!({"zones": {"names": ["eu-central-1a"]}}));
+    let (reason, message) = region.problem(json!({"zones": {"names": ["eu-central-1a"]}}));
     assert_eq!(reason, Reason::ZoneInUse);
     assert!(message.starts_with("the network has subnets in eu-central-1c, which"), "{message}");
 }
@@ -173,7 +173,7 @@ fn a_zone_without_subnets_can_be_left_out() {
     };
     let region = Region { status: Some(status(std::slice::from_ref(&b))), ..Region::with("abc") };
     assert_eq!(region.subnets(names("a")), ["private/eu-central-1a 10.0.0.0/19"]);
-    // While it is being created nobody knows.
+    // While it is being created this is unknown.
     let mut creating = status(&[]);
     let intent = json!({"role": b.role, "since": "2026-01-01T00:00:00Z", "attempt": 0});
     creating.intents.push(serde_json::from_value(intent).unwrap());
@@ -181,7 +181,7 @@ fn a_zone_without_subnets_can_be_left_out() {
     assert_eq!(region.subnets(names("a")).len(), 2);
     let exists = resource("subnet/private/eu-central-1b", Some("subnet-1"));
     let region = Region { status: Some(status(&[exists])), ..Region::with("abc") };
-    assert_eq!(region.says(names("a")).0, Reason::ZoneInUse);
+    assert_eq!(region.problem(names("a")).0, Reason::ZoneInUse);
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn a_count_can_be_lowered_to_the_zones_with_subnets() {
 }
 
 #[test]
-fn names_of_listed_subnets_are_no_zones() {
+fn names_of_listed_subnets_are_not_zones() {
     let status = api::NetworkStatus {
         resources: vec![resource("subnet/private/nodes", None)],
         ..api::NetworkStatus::default()

@@ -1,10 +1,10 @@
-//! Looks at AWS for one cluster: the questions that its plans asked, and their newest answers.
+//! The reads of AWS that the plans of one cluster requested, and their newest results.
 //!
-//! Answers are taken from the region's shared looks. They are kept here as well, because the shared ones are forgotten after an hour in
-//! which nobody asked for them, and a plan at rest asks for each of many in turn.
+//! Results are taken from the region's shared reads. They are kept here as well, because the shared ones are dropped
+//! after an hour without a request, and an idle plan requests each of many in turn.
 
 use crate::calls::refusal;
-use foo_cloud::{CloudError, ClusterLooks, Freshness, Look};
+use foo_cloud::{CloudError, ClusterReads, Freshness, ReadResult};
 use foo_eks::observed::FailedLook;
 use foo_eks::report::LookRequest;
 use foo_eks::{Observed, observed};
@@ -14,43 +14,43 @@ use futures::{StreamExt, stream};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What no plan asked for in this time is forgotten: much longer than a plan at rest needs to ask for everything once.
+/// What no plan requested in this time is dropped: much longer than an idle plan needs to request everything once.
 const IN_VIEW: Duration = Duration::from_hours(48);
-/// Versions and releases change every few weeks: a cluster that asks for them first takes what another one was told.
+/// Versions and releases change every few weeks: a new cluster reuses another cluster's cached result.
 const OF_THE_REGION: Duration = Duration::from_hours(6);
-/// The same for roles, instance profiles and OIDC providers, which people create while they wait.
+/// The same for roles, instance profiles and OIDC providers, which users create while they wait.
 const OF_IAM: Duration = Duration::from_mins(1);
-/// Questions that one cluster asks at a time.
+/// Reads that one cluster sends at a time.
 const AT_ONCE: usize = 4;
 
-/// What was asked, and what AWS answered.
+/// What was asked, and what AWS responded.
 #[derive(Debug, Default)]
-pub(super) struct Looks(BTreeMap<Question, Asked>);
+pub(super) struct Reads(BTreeMap<Question, Asked>);
 
 #[derive(Debug)]
 struct Asked {
     /// When a plan asked for it last.
     by_plan: Timestamp,
-    look: Option<Look<Answer>>,
+    read: Option<ReadResult<Answer>>,
     failed: Option<FailedLook>,
 }
 
-impl Looks {
+impl Reads {
     /// A plan asks for these.
     pub(super) fn request(&mut self, requests: &[LookRequest], now: Timestamp) {
         for LookRequest { question, .. } in requests {
-            let new = || Asked { by_plan: now, look: None, failed: None };
+            let new = || Asked { by_plan: now, read: None, failed: None };
             self.0.entry(question.clone()).or_insert_with(new).by_plan = now;
         }
         self.0.retain(|_, asked| asked.by_plan.until(now) < IN_VIEW);
     }
 
-    /// What the next plan goes by.
+    /// The input of the next plan.
     pub(super) fn observed(&self, now: Timestamp, aws_clock: Comparison<Aws>) -> Observed {
-        let answered = |(question, asked): (&Question, &Asked)| {
-            let look = asked.look.as_ref()?;
-            let answer = Answer::clone(&look.shows);
-            Some((question.clone(), observed::Look { begun: look.began, answer }))
+        let known = |(question, asked): (&Question, &Asked)| {
+            let read = asked.read.as_ref()?;
+            let answer = Answer::clone(&read.value);
+            Some((question.clone(), observed::Look { begun: read.began, answer }))
         };
         let failed = |(question, asked): (&Question, &Asked)| {
             asked.failed.clone().map(|failed| (question.clone(), failed))
@@ -58,40 +58,41 @@ impl Looks {
         Observed {
             now,
             aws_clock,
-            looks: self.0.iter().filter_map(answered).collect(),
+            looks: self.0.iter().filter_map(known).collect(),
             failed: self.0.iter().filter_map(failed).collect(),
         }
     }
 
-    /// Takes these looks. Says what kept AWS from answering, if anything did: of several failures one that a person can do something
+    /// Takes these reads. Returns the worst failure, if any: of several one that a user can do something
     /// about.
     pub(super) async fn take(
         &mut self,
         requests: &[LookRequest],
-        looks: &ClusterLooks,
+        reads: &ClusterReads,
         now: Timestamp,
     ) -> Option<CloudError> {
         let asked: Vec<(Question, Freshness)> =
             requests.iter().map(|it| (it.question.clone(), self.freshness(it, now))).collect();
-        let answers = stream::iter(asked)
+        let results = stream::iter(asked)
             .map(async |(question, freshness)| {
-                let known = looks.ask(&question, freshness).await;
+                let known = reads.ask(&question, freshness).await;
                 (question, known)
             })
             .buffer_unordered(AT_ONCE)
             .collect::<Vec<_>>()
             .await;
-        let mut troubles = Vec::new();
-        for (question, known) in answers {
-            self.note(question, known.look, known.trouble.as_ref(), now);
-            troubles.extend(known.trouble);
+        let mut failures = Vec::new();
+        for (question, known) in results {
+            self.note(question, known.last_read, known.failure.as_ref(), now);
+            failures.extend(known.failure);
         }
-        troubles.into_iter().min_by_key(|error| Reason::from(error.kind).is_transient())
+        failures.into_iter().min_by_key(|error| Reason::from(error.kind).is_transient())
     }
 
-    /// As new as requested; but what is the same for all clusters may be as old as such answers may be, the first time.
+    /// As new as requested; but what is the same for all clusters may be as old as such responses may be, the first
+    /// time.
     fn freshness(&self, request: &LookRequest, now: Timestamp) -> Freshness {
-        let is_first = self.0.get(&request.question).is_none_or(|asked| asked.look.is_none());
+        let is_first = self.0.get(&request.question).is_none_or(|asked| asked.read.is_none());
         match longest_age(&request.question).filter(|_| is_first) {
             Some(age) => Freshness::Since(request.from.min(now.minus(age))),
             None => Freshness::Since(request.from),
@@ -101,23 +102,23 @@ impl Looks {
     fn note(
         &mut self,
         question: Question,
-        look: Option<Look<Answer>>,
-        trouble: Option<&CloudError>,
+        read: Option<ReadResult<Answer>>,
+        failure: Option<&CloudError>,
         now: Timestamp,
     ) {
         let asked =
-            self.0.entry(question).or_insert_with(|| Asked { by_plan: now, look: None, failed: None });
-        if let Some(newer) = look.filter(|new| asked.look.as_ref().is_none_or(|old| old.began <= new.began)) {
-            asked.look = Some(newer);
+            self.0.entry(question).or_insert_with(|| Asked { by_plan: now, read: None, failed: None });
+        if let Some(newer) = read.filter(|new| asked.read.as_ref().is_none_or(|old| old.began <= new.began)) {
+            asked.read = Some(newer);
         }
-        asked.failed = trouble.map(|error| {
+        asked.failed = failure.map(|error| {
             let before = asked.failed.as_ref().map_or(0, |failed| failed.times);
             FailedLook { at: now, times: before.saturating_add(1), refusal: refusal(error) }
         });
     }
 }
 
-/// How old the first answer to a question may be that is not about one cluster.
+/// How old the first response to a question may be that is not about one cluster.
 fn longest_age(question: &Question) -> Option<Duration> {
     match question {
         Question::Versions | Question::AddonReleases { .. } | Question::AddonSchema { .. } => {
@@ -144,7 +145,7 @@ pub(super) fn due(requests: &[LookRequest], now: Timestamp) -> Vec<LookRequest> 
     requests.iter().filter(|request| request.from <= now).cloned().collect()
 }
 
-/// How soon the first of the requests that have to wait can be answered.
+/// How soon the first of the requests that have to wait is due.
 pub(super) fn next(requests: &[LookRequest], now: Timestamp) -> Option<Duration> {
     requests.iter().filter(|request| request.from > now).map(|request| now.until(request.from)).min()
 }
@@ -159,8 +160,8 @@ mod tests {
         LookRequest { question, from: Timestamp(from) }
     }
 
-    fn look(began: i64) -> Look<Answer> {
-        Look { began: Timestamp(began), shows: Arc::new(Answer::Versions(Vec::new())) }
+    fn read(began: i64) -> ReadResult<Answer> {
+        ReadResult { began: Timestamp(began), value: Arc::new(Answer::Versions(Vec::new())) }
     }
 
     fn refused() -> CloudError {
@@ -168,47 +169,47 @@ mod tests {
     }
 
     #[test]
-    fn failures_in_a_row_are_counted_and_an_answer_ends_them() {
-        let mut looks = Looks::default();
+    fn failures_in_a_row_are_counted_until_a_read_succeeds() {
+        let mut reads = Reads::default();
         for times in 1..=3 {
-            looks.note(Question::Versions, None, Some(&refused()), Timestamp(times));
-            let observed = looks.observed(Timestamp(times), Comparison::default());
+            reads.note(Question::Versions, None, Some(&refused()), Timestamp(times));
+            let observed = reads.observed(Timestamp(times), Comparison::default());
             assert_eq!(i64::from(observed.failed[&Question::Versions].times), times);
         }
-        looks.note(Question::Versions, Some(look(5)), None, Timestamp(5));
-        let observed = looks.observed(Timestamp(6), Comparison::default());
+        reads.note(Question::Versions, Some(read(5)), None, Timestamp(5));
+        let observed = reads.observed(Timestamp(6), Comparison::default());
         assert!(observed.failed.is_empty());
         assert_eq!(observed.looks[&Question::Versions].begun, Timestamp(5));
     }
 
     #[test]
-    fn an_older_answer_does_not_replace_a_newer_one() {
-        let mut looks = Looks::default();
-        looks.note(Question::Versions, Some(look(5)), None, Timestamp(5));
-        looks.note(Question::Versions, Some(look(3)), None, Timestamp(6));
+    fn an_older_result_does_not_replace_a_newer_one() {
+        let mut reads = Reads::default();
+        reads.note(Question::Versions, Some(read(5)), None, Timestamp(5));
+        reads.note(Question::Versions, Some(read(3)), None, Timestamp(6));
         assert_eq!(
-            looks.observed(Timestamp(6), Comparison::default()).looks[&Question::Versions].begun,
+            reads.observed(Timestamp(6), Comparison::default()).looks[&Question::Versions].begun,
             Timestamp(5)
         );
     }
 
     #[test]
-    fn what_is_the_same_for_all_clusters_is_taken_from_others_the_first_time_only() {
-        let (mut looks, day) = (Looks::default(), Timestamp(86_400_000));
+    fn results_shared_by_all_clusters_are_reused_the_first_time_only() {
+        let (mut reads, day) = (Reads::default(), Timestamp(86_400_000));
         let versions = request(Question::Versions, day.0);
-        assert_eq!(looks.freshness(&versions, day), Freshness::Since(day.minus(OF_THE_REGION)));
+        assert_eq!(reads.freshness(&versions, day), Freshness::Since(day.minus(OF_THE_REGION)));
         let own = request(Question::Cluster("c".to_owned()), day.0);
-        assert_eq!(looks.freshness(&own, day), Freshness::Since(day));
-        looks.note(Question::Versions, Some(look(day.0)), None, day);
-        assert_eq!(looks.freshness(&versions, day), Freshness::Since(day));
+        assert_eq!(reads.freshness(&own, day), Freshness::Since(day));
+        reads.note(Question::Versions, Some(read(day.0)), None, day);
+        assert_eq!(reads.freshness(&versions, day), Freshness::Since(day));
     }
 
     #[test]
-    fn what_no_plan_asks_for_any_more_is_forgotten() {
-        let mut looks = Looks::default();
-        looks.note(Question::Versions, Some(look(1)), None, Timestamp(1));
-        looks.request(&[], Timestamp(1).plus(IN_VIEW));
-        assert!(looks.observed(Timestamp(2), Comparison::default()).looks.is_empty());
+    fn results_that_no_plan_needs_are_dropped() {
+        let mut reads = Reads::default();
+        reads.note(Question::Versions, Some(read(1)), None, Timestamp(1));
+        reads.request(&[], Timestamp(1).plus(IN_VIEW));
+        assert!(reads.observed(Timestamp(2), Comparison::default()).looks.is_empty());
     }
 
     #[test]

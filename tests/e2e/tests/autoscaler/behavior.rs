@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// With a provider that does not react it changes its mind twice a second.
 const BETWEEN_CHANGES: Duration = Duration::from_millis(500);
 
-/// Room for so many instances of a type in each zone.
+/// Room for this many instances of a type in each zone.
 fn set_room(world: &World, instance_type: &str, room: Option<u32>) -> Result<()> {
     for zone in ["a", "b", "c"] {
         world.aws().region().set_capacity_limit(&format!("{REGION}{zone}"), instance_type, room)?;
@@ -41,7 +41,7 @@ fn is_deleting(view: &PoolView, machine: &MachineView) -> bool {
 /// Habit 1: 2→4 was asked for, one Node has come and runs a pod; on the time-out it asks for 2, and ten seconds later
 /// for 4 again.
 #[test]
-fn a_scale_up_that_is_taken_back_spares_the_node_that_came() {
+fn a_cancelled_scale_out_spares_the_node_that_joined() {
     in_world(async |world| {
         let instance_type = "m6i.large";
         set_room(world, instance_type, Some(1))?;
@@ -74,10 +74,10 @@ fn a_scale_up_that_is_taken_back_spares_the_node_that_came() {
     });
 }
 
-/// Habit 1 when AWS has no capacity at all: 4→8 was asked for, nothing came, and on the time-out it asks for 0, against a
-/// list that is out of date.
+/// Habit 1 when AWS has no capacity at all: 4→8 was asked for, nothing came, and on the time-out it asks for 0, against
+/// a list that is out of date.
 #[test]
-fn more_than_was_asked_for_is_taken_back_in_a_shortage_and_what_serves_stays_unless_marked() {
+fn an_excessive_scale_in_in_a_shortage_spares_serving_machines_unless_marked() {
     in_world(async |world| {
         // No other test of this world launches any.
         let instance_type = "c7i.large";
@@ -98,7 +98,7 @@ fn more_than_was_asked_for_is_taken_back_in_a_shortage_and_what_serves_stays_unl
         autoscaler.set_size(&pool, 0).await?;
         pool.wait("what never launched to be cancelled", SOON, |view| desired(view) == Some(4)).await?;
         let foo_machine_pool = autoscaler.api(Kind::FooMachinePool);
-        wait_until("the pool to say what it keeps", SOON, async || {
+        wait_until("the pool to report what it keeps", SOON, async || {
             let seen = serde_json::to_value(foo_machine_pool.get(&pool.name().pool).await?)?;
             let ready = format!("{:#}", seen["status"]["conditions"]);
             Ok(Probe::when(ready.contains("4 serving nodes are kept until"), || ready.clone()))
@@ -124,7 +124,7 @@ fn more_than_was_asked_for_is_taken_back_in_a_shortage_and_what_serves_stays_unl
 }
 
 /// Habit 2: what it marked and counted down, and what has no deletionTimestamp when its patience ends, it counts down
-/// again. So neither a drain that waits nor our own limit of drains holds a marked Machine's deletion back.
+/// again. So neither a drain that waits nor the provider's limit of drains delays a marked Machine's deletion.
 #[test]
 fn marked_machines_are_deleted_at_once_so_that_none_is_counted_down_twice() {
     in_world(async |world| {
@@ -159,7 +159,7 @@ fn marked_machines_are_deleted_at_once_so_that_none_is_counted_down_twice() {
 
 /// Its two writes are two: between them, and when the second fails, nothing happens.
 #[test]
-fn a_mark_that_is_taken_back_costs_nothing() {
+fn a_removed_mark_deletes_nothing() {
     in_world(async |world| {
         let cluster = world.cluster("ca-fails").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
@@ -185,8 +185,8 @@ fn let_join(world: &World, pool: &Pool<'_>, joins: &Arc<AtomicBool>) {
     world.kubelets().adjust(|options| {
         let others = Arc::clone(&options.join);
         options.join = Arc::new(move |node: &NodeSpec| {
-            let ours = node.labels.get(GROUP_LABEL) == Some(&group);
-            if ours && !joins.load(Ordering::Relaxed) { Join::Never } else { others(node) }
+            let own = node.labels.get(GROUP_LABEL) == Some(&group);
+            if own && !joins.load(Ordering::Relaxed) { Join::Never } else { others(node) }
         });
     });
 }
@@ -196,10 +196,10 @@ fn launches(world: &World, pool: &Pool<'_>) -> usize {
     activities.iter().filter(|activity| activity.description.starts_with("Launching")).count()
 }
 
-/// Habit 5: instances that never become Nodes are taken back, first unmarked and then marked, and with a provider that
+/// Habit 5: instances that never become Nodes are removed, first unmarked and then marked, and with a provider that
 /// does not react it changes its mind twice a second.
 #[test]
-fn instances_that_never_join_go_at_once_and_flapping_launches_few() {
+fn instances_that_never_join_are_deleted_at_once_and_flapping_launches_few() {
     in_world(async |world| {
         let cluster = world.cluster("ca-flaps").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
@@ -235,7 +235,7 @@ fn instances_that_never_join_go_at_once_and_flapping_launches_few() {
         }
         pool.settles_at(0).await?;
         let launched = launches(world, &pool) - before;
-        // A successor may come before what it succeeds has gone (rollout.maxSurge), so it is not one at a time.
+        // A successor may join before its predecessor is deleted (rollout.maxSurge), so it is not one at a time.
         assert!(launched <= 5, "{launched} launches for 10 changes of mind");
 
         joins.store(true, Ordering::Relaxed);
@@ -247,7 +247,7 @@ fn instances_that_never_join_go_at_once_and_flapping_launches_few() {
 
 /// Habit 6: it is restarted in the middle of a deletion: taint and cordon go, the mark and the lower size stay.
 #[test]
-fn a_deletion_goes_on_when_the_autoscaler_restarts() {
+fn a_deletion_continues_when_the_autoscaler_restarts() {
     in_world(async |world| {
         let cluster = world.cluster("ca-restarts").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
@@ -274,9 +274,10 @@ fn a_deletion_goes_on_when_the_autoscaler_restarts() {
     });
 }
 
-/// Habit 8, one half: it does not know that somebody else decides on the size. Then its writes come to nothing.
+/// Habit 8, one half: it does not know that another user or controller decides on the size. Then its writes come to
+/// nothing.
 #[test]
-fn where_somebody_else_decides_its_writes_neither_add_nor_end_anything() {
+fn where_another_controller_scales_writes_of_the_autoscaler_have_no_effect() {
     in_world(async |world| {
         let cluster = world.cluster("ca-ignores").await?;
         let autoscaler = Autoscaler::of(world, &cluster).await?;
@@ -301,7 +302,7 @@ fn where_somebody_else_decides_its_writes_neither_add_nor_end_anything() {
             })
             .await?;
         }
-        assert_eq!(instances(&pool.look().await?), instances(&two));
+        assert_eq!(instances(&pool.view().await?), instances(&two));
         assert_eq!(deaths(world, "ca-ignores"), []);
         Ok(())
     });

@@ -1,12 +1,12 @@
-//! Extensions in trouble: what core says, what it does under each failure policy, and that it goes on when the trouble is
-//! over.
+//! Failing extensions: what core reports, what it does under each failure policy, and that it continues when the
+//! failure is over.
 
+use crate::management::{CLUSTER, EXTENSION_CONFIG, Management, on_management};
 use crate::served::{Served, extension_config, handlers, is_known, register};
-use crate::stage::{CLUSTER, EXTENSION_CONFIG, Stage, on_stage};
 use crate::topology;
 use anyhow::{Result, ensure};
 use foo_runtime_sdk::hooks::{BeforeClusterCreate, BeforeClusterCreateRequest, FailurePolicy};
-use foo_runtime_sdk::metrics::Outcome;
+use foo_runtime_sdk::metrics::CallOutcome;
 use foo_runtime_sdk::{Decision, Extension, Failure, Handler};
 use foo_testbed::world::SOON;
 use foo_testbed::{Pki, Probe, free_port, wait_until};
@@ -17,15 +17,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 const REFUSAL: &str = "this account has no room for another Cluster";
-/// Clusters by what befalls the handler that is asked about them, and what core is told.
+/// Clusters by the failure of the handler that is called for them, and the message that core gets.
 const TROUBLES: [(&str, &str); 3] = [
-    ("slow", "handler create did not answer within its 1 s"),
+    ("slow", "handler create did not respond within its 1 s"),
     ("panics", "handler create failed inside"),
     ("refused", REFUSAL),
 ];
 
-/// A pause between two calls about one Cluster that core reaches only if its pauses grow: it begins with 5 ms and doubles them
-/// (client-go, `DefaultTypedControllerRateLimiter`).
+/// A pause between two calls about one Cluster that core reaches only if its pauses grow: it begins with 5 ms and
+/// doubles them (client-go, `DefaultTypedControllerRateLimiter`).
 const LONG_PAUSE: Duration = Duration::from_secs(2);
 /// Calls about one Cluster until then: nine doublings, and one for each change of the Cluster by core itself.
 const CALLS: usize = 15;
@@ -33,7 +33,7 @@ const CALLS: usize = 15;
 /// When the handler was called, by Cluster.
 type Calls = Arc<Mutex<BTreeMap<String, Vec<Instant>>>>;
 
-/// A handler in trouble until it is healed.
+/// A handler that fails until it is healed.
 fn troubled(policy: FailurePolicy, healed: &Arc<AtomicBool>, calls: &Calls) -> Result<Extension> {
     let (healed, calls) = (Arc::clone(healed), Arc::clone(calls));
     let create = move |request: BeforeClusterCreateRequest| {
@@ -60,44 +60,44 @@ fn fall_over() {
     panic!("as the test asks");
 }
 
-/// An extension that answers every hook of creation at once.
+/// An extension that responds to every hook of creation at once.
 pub(crate) fn ready(name: &str) -> Result<Extension> {
     let create = |_request| std::future::ready(Ok(Decision::Proceed));
     Ok(Extension::new([Handler::new(BeforeClusterCreate, name, create)])?)
 }
 
 /// Waits until all of a Cluster's topology is there.
-pub(crate) async fn is_created(stage: &Stage, namespace: &str, name: &str) -> Result<()> {
-    stage.until((CLUSTER, namespace, name), "created", topology::is_created).await?;
-    topology::is_reconciled(stage, namespace, name).await.map(drop)
+pub(crate) async fn is_created(management: &Management, namespace: &str, name: &str) -> Result<()> {
+    management.until((CLUSTER, namespace, name), "created", topology::is_created).await?;
+    topology::is_reconciled(management, namespace, name).await.map(drop)
 }
 
-async fn clusters(stage: &Stage, namespace: &str) -> Result<()> {
-    topology::class(stage, namespace, |_class| {}).await?;
+async fn clusters(management: &Management, namespace: &str) -> Result<()> {
+    topology::class(management, namespace, |_class| {}).await?;
     for (name, _message) in TROUBLES {
-        topology::cluster(stage, namespace, name, |_cluster| {}).await?;
+        topology::cluster(management, namespace, name, |_cluster| {}).await?;
     }
     Ok(())
 }
 
 #[test]
-fn with_policy_fail_all_trouble_holds_the_cluster_and_is_said() {
-    on_stage(async |stage| {
+fn with_policy_fail_every_failure_blocks_the_cluster_and_is_reported() {
+    on_management(async |management| {
         let (healed, calls) = (Arc::default(), Calls::default());
-        let served = Served::start(stage, troubled(FailurePolicy::Fail, &healed, &calls)?).await?;
-        register(stage, "policy-fail", served.port).await?;
-        clusters(stage, "policy-fail").await?;
+        let served = Served::start(management, troubled(FailurePolicy::Fail, &healed, &calls)?).await?;
+        register(management, "policy-fail", served.port).await?;
+        clusters(management, "policy-fail").await?;
         for (name, message) in TROUBLES {
-            let cluster = topology::says(stage, "policy-fail", name, &[message]).await?;
+            let cluster = topology::has_condition(management, "policy-fail", name, &[message]).await?;
             ensure!(!topology::is_created(&cluster), "{cluster:#}");
         }
         core_asks_ever_more_rarely(&calls).await?;
-        let outcomes = [Outcome::Late, Outcome::Panic, Outcome::Failure];
+        let outcomes = [CallOutcome::Late, CallOutcome::Panic, CallOutcome::Failure];
         let outcomes = outcomes.map(|it| served.metrics.calls("BeforeClusterCreate", it));
         ensure!(outcomes.iter().all(|calls| *calls > 0), "{outcomes:?}");
         healed.store(true, Ordering::SeqCst);
         for (name, _message) in TROUBLES {
-            is_created(stage, "policy-fail", name).await?;
+            is_created(management, "policy-fail", name).await?;
         }
         Ok(())
     });
@@ -122,101 +122,102 @@ async fn core_asks_ever_more_rarely(calls: &Calls) -> Result<()> {
 }
 
 #[test]
-fn with_policy_ignore_only_a_refusal_holds_the_cluster() {
-    on_stage(async |stage| {
+fn with_policy_ignore_only_a_refusal_blocks_the_cluster() {
+    on_management(async |management| {
         let healed = Arc::default();
         let served =
-            Served::start(stage, troubled(FailurePolicy::Ignore, &healed, &Calls::default())?).await?;
-        register(stage, "policy-ignore", served.port).await?;
-        clusters(stage, "policy-ignore").await?;
+            Served::start(management, troubled(FailurePolicy::Ignore, &healed, &Calls::default())?).await?;
+        register(management, "policy-ignore", served.port).await?;
+        clusters(management, "policy-ignore").await?;
         for name in ["slow", "panics"] {
-            is_created(stage, "policy-ignore", name).await?;
+            is_created(management, "policy-ignore", name).await?;
         }
-        let late = served.metrics.calls("BeforeClusterCreate", Outcome::Late);
-        let panics = served.metrics.calls("BeforeClusterCreate", Outcome::Panic);
+        let late = served.metrics.calls("BeforeClusterCreate", CallOutcome::Late);
+        let panics = served.metrics.calls("BeforeClusterCreate", CallOutcome::Panic);
         ensure!(late > 0 && panics > 0, "{late} late, {panics} panics");
-        let refused = topology::says(stage, "policy-ignore", "refused", &[REFUSAL]).await?;
+        let refused = topology::has_condition(management, "policy-ignore", "refused", &[REFUSAL]).await?;
         ensure!(!topology::is_created(&refused), "{refused:#}");
         healed.store(true, Ordering::SeqCst);
-        is_created(stage, "policy-ignore", "refused").await
+        is_created(management, "policy-ignore", "refused").await
     });
 }
 
 #[test]
-fn an_extension_that_is_away_holds_clusters_until_it_is_back() {
-    on_stage(async |stage| {
-        let served = Served::start(stage, ready("create")?).await?;
+fn an_unavailable_extension_blocks_clusters_until_it_is_back() {
+    on_management(async |management| {
+        let served = Served::start(management, ready("create")?).await?;
         let port = served.port;
-        register(stage, "away", port).await?;
+        register(management, "away", port).await?;
         served.stop().await?;
-        topology::class(stage, "away", |_class| {}).await?;
-        topology::cluster(stage, "away", "away", |_cluster| {}).await?;
-        let said = ["failed to call extension handler \"create.away\"", "connection refused"];
-        let cluster = topology::says(stage, "away", "away", &said).await?;
+        topology::class(management, "away", |_class| {}).await?;
+        topology::cluster(management, "away", "away", |_cluster| {}).await?;
+        let reported = ["failed to call extension handler \"create.away\"", "connection refused"];
+        let cluster = topology::has_condition(management, "away", "away", &reported).await?;
         ensure!(!topology::is_created(&cluster), "{cluster:#}");
-        let _served = Served::start_at(port, stage.rig().api().pki(), ready("create")?).await?;
-        is_created(stage, "away", "away").await
+        let _served = Served::start_at(port, management.rig().api().pki(), ready("create")?).await?;
+        is_created(management, "away", "away").await
     });
 }
 
 #[test]
 fn a_certificate_of_another_authority_is_refused_until_it_is_renewed() {
-    on_stage(async |stage| {
-        let stranger = Pki::new()?;
-        let served = Served::start_at(free_port()?, &stranger, ready("create")?).await?;
-        stage.apply(&extension_config(stage, "certificate", served.port)).await?;
+    on_management(async |management| {
+        let foreign = Pki::new()?;
+        let served = Served::start_at(free_port()?, &foreign, ready("create")?).await?;
+        management.apply(&extension_config(management, "certificate", served.port)).await?;
         let config = (EXTENSION_CONFIG, "", "certificate");
         let unknown = ["Error in discovery", "certificate signed by unknown authority"];
-        let config_object = stage.until_condition(config, "Discovered", "False", &unknown).await?;
+        let config_object = management.until_condition(config, "Discovered", "False", &unknown).await?;
         ensure!(handlers(&config_object).is_empty(), "{config_object:#}");
         // No restart: the server reads its files again, and core asks again.
-        served.renew(stage.rig().api().pki())?;
-        let config_object = is_known(stage, "certificate").await?;
+        served.renew(management.rig().api().pki())?;
+        let config_object = is_known(management, "certificate").await?;
         ensure!(handlers(&config_object) == ["create.certificate"], "{config_object:#}");
         Ok(())
     });
 }
 
-/// Core does not ask again before its sync period (10 min): whoever installs another version of an extension changes its
-/// ExtensionConfig.
+/// Core does not call again before its sync period (10 min): a user who installs another version of an extension
+/// changes its ExtensionConfig.
 #[test]
-fn handlers_that_change_are_known_when_the_extension_config_is_touched() {
-    on_stage(async |stage| {
+fn changed_handlers_are_discovered_when_the_extension_config_is_edited() {
+    on_management(async |management| {
         const NAME: &str = "changes";
-        let served = Served::start(stage, ready("before")?).await?;
+        let served = Served::start(management, ready("before")?).await?;
         let port = served.port;
-        let config = register(stage, NAME, port).await?;
+        let config = register(management, NAME, port).await?;
         ensure!(handlers(&config) == ["before.changes"], "{config:#}");
-        asks_no_more(stage, NAME, &served).await?;
+        asks_no_more(management, NAME, &served).await?;
         served.stop().await?;
-        let served = Served::start_at(port, stage.rig().api().pki(), ready("after")?).await?;
-        topology::class(stage, NAME, |_class| {}).await?;
-        topology::cluster(stage, NAME, NAME, |_cluster| {}).await?;
-        let said =
+        let served = Served::start_at(port, management.rig().api().pki(), ready("after")?).await?;
+        topology::class(management, NAME, |_class| {}).await?;
+        topology::cluster(management, NAME, NAME, |_cluster| {}).await?;
+        let reported =
             ["failed to call extension handler \"before.changes\"", "404", "no handler is served here"];
-        let cluster = topology::says(stage, NAME, NAME, &said).await?;
+        let cluster = topology::has_condition(management, NAME, NAME, &reported).await?;
         ensure!(!topology::is_created(&cluster), "{cluster:#}");
-        stage.touch(EXTENSION_CONFIG, "", NAME, "version 2").await?;
+        management.touch(EXTENSION_CONFIG, "", NAME, "version 2").await?;
         let config = (EXTENSION_CONFIG, "", NAME);
-        stage.until(config, "the new handler", |config| handlers(config) == ["after.changes"]).await?;
-        is_created(stage, NAME, NAME).await?;
-        ensure!(served.metrics.calls("BeforeClusterCreate", Outcome::Success) > 0, "not called");
+        management.until(config, "the new handler", |config| handlers(config) == ["after.changes"]).await?;
+        is_created(management, NAME, NAME).await?;
+        ensure!(served.metrics.calls("BeforeClusterCreate", CallOutcome::Success) > 0, "not called");
         Ok(())
     });
 }
 
-/// Waits until core has asked for the last time. Each of its writes to the ExtensionConfig makes it ask once more; a paused one it
-/// does not ask, and when it is not paused any longer core writes that, asks once, finds nothing new and writes nothing.
-async fn asks_no_more(stage: &Stage, name: &str, served: &Served) -> Result<()> {
+/// Waits until core has called for the last time. Each of its writes to the ExtensionConfig causes another call; a
+/// paused one it does not ask, and when it is not paused any longer core writes that, asks once, finds nothing new and
+/// writes nothing.
+async fn asks_no_more(management: &Management, name: &str, served: &Served) -> Result<()> {
     const PAUSED: &str = "cluster.x-k8s.io/paused";
     let config = (EXTENSION_CONFIG, "", name);
     let paused = |value: Value| json!({"metadata": {"annotations": {PAUSED: value}}});
-    stage.patch(EXTENSION_CONFIG, "", name, &paused(json!(""))).await?;
-    stage.until_condition(config, "Paused", "True", &[]).await?;
-    let calls = || served.metrics.calls("Discovery", Outcome::Success);
+    management.patch(EXTENSION_CONFIG, "", name, &paused(json!(""))).await?;
+    management.until_condition(config, "Paused", "True", &[]).await?;
+    let calls = || served.metrics.calls("Discovery", CallOutcome::Success);
     let before = calls();
-    stage.patch(EXTENSION_CONFIG, "", name, &paused(Value::Null)).await?;
-    stage.until_condition(config, "Paused", "False", &[]).await?;
+    management.patch(EXTENSION_CONFIG, "", name, &paused(Value::Null)).await?;
+    management.until_condition(config, "Paused", "False", &[]).await?;
     wait_until("core to ask for the last time", SOON, async || {
         Ok(Probe::when(calls() > before, || format!("{before} calls")))
     })

@@ -1,9 +1,9 @@
-//! Looks at AWS for one network: those that its plans asked for, taken from the region's shared looks.
+//! The reads of AWS that the plans of one network requested, taken from the region's shared reads.
 //!
-//! What a plan asked for stays in view for a while: the next plan rests on it, though it asks for something else.
+//! What a plan requested stays in view for a while: the next plan depends on it, though it requests something else.
 
 use foo_cloud::CloudError;
-use foo_cloud::networks::{Freshness, Known, NetworkLooks};
+use foo_cloud::networks::{Freshness, Known, NetworkReads};
 use foo_model::names::{TAG_CLUSTER, TAG_NETWORK};
 use foo_model::network::{Kind, Parts, Quotas, Scope, Tags, Vpc, ZoneInfo};
 use foo_model::{Reason, Timestamp, VpcId, Zone};
@@ -20,9 +20,9 @@ const ZONES: Freshness = Freshness::Within(Duration::from_hours(12));
 /// The maximum age of quotas while a network waits to be created: a little less than the time between its
 /// attempts.
 const QUOTAS: Freshness = Freshness::Within(Duration::from_mins(4));
-/// Networks whose looks are due within this part of the period are looked at together.
+/// Networks whose reads are due within this part of the period are read together.
 const TOGETHER: u32 = 10;
-/// What nobody asked for in this time is not looked at any more: longer than any plan waits for its next look.
+/// What no plan requested in this time is no longer read: longer than any plan waits for its next read.
 const IN_VIEW: Duration = Duration::from_hours(3);
 
 /// One question to AWS.
@@ -41,116 +41,116 @@ impl InView {
         self.0.retain(|_, asked| asked.until(now) < IN_VIEW);
     }
 
-    /// The shared looks at these kinds stay in view.
+    /// The shared reads of these kinds stay in view.
     pub(in crate::cluster) fn keep(&mut self, kinds: &BTreeSet<Kind>, now: Timestamp) {
         self.0.extend(kinds.iter().map(|kind| ((*kind, shared()), now)));
     }
 
-    /// What the newest looks at all of it show, of this network only, and of others of the Cluster. Asks nobody.
+    /// What the newest reads of all of it show, of this network only, and of others of the Cluster. Does not call AWS.
     pub(in crate::cluster) fn observed(
         &self,
-        looks: &NetworkLooks,
-        network: Marks<'_>,
+        reads: &NetworkReads,
+        network: NetworkTags<'_>,
         now: Timestamp,
     ) -> Observed {
         let mut observed = Observed { now, ..Observed::default() };
         for (kind, scope) in self.0.keys() {
-            let Some(look) = looks.last(*kind, scope) else { continue };
+            let Some(read) = reads.last(*kind, scope) else { continue };
             match scope {
                 Scope::TagKey(_) | Scope::Tag(..) => {
-                    let parts = of_network(&look.shows, network);
-                    add_look(&mut observed.tagged, *kind, look.began, parts);
+                    let parts = of_network(&read.value, network);
+                    add_read(&mut observed.tagged, *kind, read.began, parts);
                 }
                 Scope::Vpc(vpc) => {
-                    let parts = Parts::clone(&look.shows);
-                    add_look(observed.in_vpc.entry(vpc.clone()).or_default(), *kind, look.began, parts);
+                    let parts = Parts::clone(&read.value);
+                    add_read(observed.in_vpc.entry(vpc.clone()).or_default(), *kind, read.began, parts);
                 }
                 Scope::Ids(_) if *kind == Kind::VpcAttributes => {
-                    let known = look.shows.vpcs.values().filter_map(|vpc| attributes(vpc, look.began));
+                    let known = read.value.vpcs.values().filter_map(|vpc| attributes(vpc, read.began));
                     observed.attributes.extend(known);
                 }
-                Scope::Ids(ids) => add_ids(&mut observed.by_id, *kind, ids, look.began, &look.shows),
+                Scope::Ids(ids) => add_ids(&mut observed.by_id, *kind, ids, read.began, &read.value),
             }
         }
         observed
     }
 }
 
-/// Renews the shared looks at these kinds, those that are old. Says what kept AWS from answering, if anything did.
+/// Renews the shared reads of these kinds, those that are old. Returns the worst failure, if any.
 pub(in crate::cluster) async fn renew(
     kinds: &BTreeSet<Kind>,
-    looks: &NetworkLooks,
+    reads: &NetworkReads,
     period: Duration,
 ) -> Option<CloudError> {
     let freshness = Freshness::Within(period.saturating_sub(period / TOGETHER));
-    let renewed = kinds.iter().map(async |kind| looks.parts(*kind, &shared(), freshness).await.trouble);
+    let renewed = kinds.iter().map(async |kind| reads.parts(*kind, &shared(), freshness).await.failure);
     worst(join_all(renewed).await)
 }
 
-/// How soon the first of the shared looks at these kinds is to be renewed. Clusters that saw the same looks renew them at the
-/// same moment, and share the calls.
+/// How soon the first of the shared reads of these kinds is to be renewed. Clusters that used the same reads renew them
+/// at the same moment, and share the calls.
 pub(in crate::cluster) fn renewal(
     kinds: &BTreeSet<Kind>,
-    looks: &NetworkLooks,
+    reads: &NetworkReads,
     period: Duration,
     now: Timestamp,
 ) -> Option<Duration> {
-    let began = kinds.iter().filter_map(|kind| looks.last(*kind, &shared())).map(|look| look.began);
+    let began = kinds.iter().filter_map(|kind| reads.last(*kind, &shared())).map(|read| read.began);
     began.min().map(|began| now.until(began.plus(period)))
 }
 
-/// What all clusters of a region look at together.
+/// What all clusters of a region read together.
 fn shared() -> Scope {
     Scope::TagKey(TAG_NETWORK.to_owned())
 }
 
-/// The requests whose time has come and that no look answers yet.
-pub(in crate::cluster) fn due(report: &Report, looks: &NetworkLooks, now: Timestamp) -> Vec<LookRequest> {
-    let is_due = |request: &&LookRequest| request.from <= now && !is_answered(request, looks);
+/// The requests whose time has come and that no read satisfies yet.
+pub(in crate::cluster) fn due(report: &Report, reads: &NetworkReads, now: Timestamp) -> Vec<LookRequest> {
+    let is_due = |request: &&LookRequest| request.from <= now && !is_up_to_date(request, reads);
     report.looks.iter().filter(is_due).cloned().collect()
 }
 
-/// How soon the first of the requests that have to wait can be answered.
+/// How soon the first of the requests that have to wait is due.
 pub(in crate::cluster) fn next(report: &Report, now: Timestamp) -> Option<Duration> {
     report.looks.iter().filter(|request| request.from > now).map(|request| now.until(request.from)).min()
 }
 
-fn is_answered(request: &LookRequest, looks: &NetworkLooks) -> bool {
-    looks.last(request.kind, &request.scope).is_some_and(|look| look.began >= request.from)
+fn is_up_to_date(request: &LookRequest, reads: &NetworkReads) -> bool {
+    reads.last(request.kind, &request.scope).is_some_and(|read| read.began >= request.from)
 }
 
-/// Takes these looks, all at the same time. Says what kept AWS from answering, if anything did.
-pub(in crate::cluster) async fn take(requests: &[LookRequest], looks: &NetworkLooks) -> Option<CloudError> {
+/// Takes these reads, all at the same time. Returns the worst failure, if any.
+pub(in crate::cluster) async fn take(requests: &[LookRequest], reads: &NetworkReads) -> Option<CloudError> {
     let taken = requests.iter().map(async |request| {
-        looks.parts(request.kind, &request.scope, Freshness::Since(request.from)).await.trouble
+        reads.parts(request.kind, &request.scope, Freshness::Since(request.from)).await.failure
     });
     worst(join_all(taken).await)
 }
 
-/// Of several failures one that a person can do something about.
-fn worst(troubles: Vec<Option<CloudError>>) -> Option<CloudError> {
-    troubles.into_iter().flatten().min_by_key(|error| Reason::from(error.kind).is_transient())
+/// Of several failures one that a user can do something about.
+fn worst(failures: Vec<Option<CloudError>>) -> Option<CloudError> {
+    failures.into_iter().flatten().min_by_key(|error| Reason::from(error.kind).is_transient())
 }
 
 /// The region's zones.
 ///
 /// # Errors
-/// What kept AWS from telling, if it never told.
-pub(in crate::cluster) async fn zones(looks: &NetworkLooks) -> Result<BTreeMap<Zone, ZoneInfo>, CloudError> {
-    let known = looks.parts(Kind::Zone, &shared(), ZONES).await;
+/// Why AWS did not return them, if it never did.
+pub(in crate::cluster) async fn zones(reads: &NetworkReads) -> Result<BTreeMap<Zone, ZoneInfo>, CloudError> {
+    let known = reads.parts(Kind::Zone, &shared(), ZONES).await;
     match known {
-        Known { look: Some(look), .. } => Ok(look.shows.zones.clone()),
-        Known { look: None, trouble } => trouble.map_or_else(|| Ok(BTreeMap::new()), Err),
+        Known { last_read: Some(read), .. } => Ok(read.value.zones.clone()),
+        Known { last_read: None, failure } => failure.map_or_else(|| Ok(BTreeMap::new()), Err),
     }
 }
 
-/// The quotas; all unknown, if AWS does not tell.
-pub(in crate::cluster) async fn quotas(looks: &NetworkLooks) -> Quotas {
-    let known = looks.quotas(QUOTAS).await;
-    if let Some(error) = &known.trouble {
-        tracing::warn!(%error, "could not look up quotas: what is too little is found out by AWS's refusals");
+/// The quotas; all unknown, if AWS does not return them.
+pub(in crate::cluster) async fn quotas(reads: &NetworkReads) -> Quotas {
+    let known = reads.quotas(QUOTAS).await;
+    if let Some(error) = &known.failure {
+        tracing::warn!(%error, "could not read quotas: those that are too small will show as refusals of AWS");
     }
-    known.fresh().ok().flatten().map(|look| Quotas::clone(&look.shows)).unwrap_or_default()
+    known.fresh().ok().flatten().map(|read| Quotas::clone(&read.value)).unwrap_or_default()
 }
 
 fn attributes(vpc: &Vpc, begun: Timestamp) -> Option<(VpcId, DnsAttributes)> {
@@ -158,13 +158,13 @@ fn attributes(vpc: &Vpc, begun: Timestamp) -> Option<(VpcId, DnsAttributes)> {
     Some((vpc.id.clone(), known))
 }
 
-fn add_look(to: &mut Look, kind: Kind, began: Timestamp, parts: Parts) {
+fn add_read(to: &mut Look, kind: Kind, began: Timestamp, parts: Parts) {
     to.begun.insert(kind, began);
     merge(&mut to.parts, parts);
 }
 
-/// The newest answer about each id counts.
-fn add_ids(to: &mut ById, kind: Kind, ids: &BTreeSet<String>, began: Timestamp, shown: &Arc<Parts>) {
+/// The newest result about each id counts.
+fn add_ids(to: &mut ById, kind: Kind, ids: &BTreeSet<String>, began: Timestamp, found: &Arc<Parts>) {
     let begun = to.begun.entry(kind).or_default();
     let newer: BTreeSet<&String> =
         ids.iter().filter(|id| begun.get(*id).is_none_or(|before| *before <= began)).collect();
@@ -172,24 +172,24 @@ fn add_ids(to: &mut ById, kind: Kind, ids: &BTreeSet<String>, began: Timestamp, 
         begun.insert((*id).clone(), began);
     }
     retain(&mut to.parts, |id| !newer.iter().any(|newer| newer.as_str() == id));
-    let mut parts = Parts::clone(shown);
+    let mut parts = Parts::clone(found);
     retain(&mut parts, |id| newer.iter().any(|newer| newer.as_str() == id));
     merge(&mut to.parts, parts);
 }
 
 /// The values of the tags of a network: its id, and its Cluster.
-type Marks<'a> = (&'a str, &'a str);
+type NetworkTags<'a> = (&'a str, &'a str);
 
 /// The parts that carry a tag of this network: few of those that all clusters of the region have.
-fn of_network(parts: &Parts, network: Marks<'_>) -> Parts {
+fn of_network(parts: &Parts, network: NetworkTags<'_>) -> Parts {
     fn some<K: Clone + Ord, V: Clone>(
         all: &BTreeMap<K, V>,
-        (network, cluster): Marks<'_>,
+        (network, cluster): NetworkTags<'_>,
         tags: impl Fn(&V) -> &Tags,
     ) -> BTreeMap<K, V> {
         let has = |part: &V, key: &str, value: &str| tags(part).get(key).is_some_and(|tag| tag == value);
-        let ours = |part: &V| has(part, TAG_NETWORK, network) || has(part, TAG_CLUSTER, cluster);
-        all.iter().filter(|(_, part)| ours(part)).map(|(id, part)| (id.clone(), part.clone())).collect()
+        let own = |part: &V| has(part, TAG_NETWORK, network) || has(part, TAG_CLUSTER, cluster);
+        all.iter().filter(|(_, part)| own(part)).map(|(id, part)| (id.clone(), part.clone())).collect()
     }
     Parts {
         vpcs: some(&parts.vpcs, network, |it| &it.tags),
@@ -201,7 +201,7 @@ fn of_network(parts: &Parts, network: Marks<'_>) -> Parts {
         route_tables: some(&parts.route_tables, network, |it| &it.tags),
         security_groups: some(&parts.security_groups, network, |it| &it.tags),
         endpoints: some(&parts.endpoints, network, |it| &it.tags),
-        // Only asked for by VPC.
+        // Only read by VPC.
         interfaces: BTreeMap::new(),
         load_balancers: BTreeMap::new(),
         target_groups: BTreeMap::new(),
@@ -225,7 +225,7 @@ fn merge(to: &mut Parts, from: Parts) {
     to.zones.extend(from.zones);
 }
 
-/// Keeps those parts for whose id this holds. Zones have none and stay.
+/// Keeps those parts for whose id this is true. Zones have none and stay.
 fn retain(parts: &mut Parts, keeps: impl Fn(&str) -> bool) {
     parts.vpcs.retain(|id, _| keeps(id.as_str()));
     parts.subnets.retain(|id, _| keeps(id.as_str()));

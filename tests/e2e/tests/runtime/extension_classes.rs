@@ -1,8 +1,9 @@
-//! Our ClusterClasses, as they are released, on the real core, each pair beside the other; and a topology that AWS would refuse.
+//! Our ClusterClasses, as they are released, on the real core, each pair beside the other; and a topology that AWS
+//! would refuse.
 
-use crate::ours::Ours;
+use crate::extension::ReleasedExtension;
+use crate::management::{CLUSTER, Kind, Management, on_management};
 use crate::provider::GROUP_VERSION;
-use crate::stage::{CLUSTER, Kind, Stage, on_stage};
 use crate::topology;
 use anyhow::{Context as _, Result, ensure};
 use foo_simulator::core::catalogue::IMAGE_X86_64;
@@ -23,16 +24,16 @@ const POOL_LABEL: &str = "/metadata/labels/topology.cluster.x-k8s.io~1pool-name"
 
 /// Applies a released class in a namespace, its handlers those of the ExtensionConfig of that name, its bootstrap
 /// configuration that of the stand-in provider where it is kubeadm's, which is not here.
-async fn released_class(stage: &Stage, namespace: &str, file: &str) -> Result<()> {
+async fn released_class(management: &Management, namespace: &str, file: &str) -> Result<()> {
     let text_of = xtask::root().join("deploy/clusterctl").join(file);
     let objects: Vec<Value> = serde_saphyr::from_multiple(&std::fs::read_to_string(text_of)?)?;
     let (classes, templates): (Vec<_>, Vec<_>) =
         objects.into_iter().partition(|object| text(object, "/kind") == "ClusterClass");
-    stage.apply(&topology::template("TestConfig", namespace, "foo", &json!({"files": "none"}))).await?;
+    management.apply(&topology::template("TestConfig", namespace, "foo", &json!({"files": "none"}))).await?;
     for mut template in templates {
         if text(&template, "/kind") != "KubeadmConfigTemplate" {
             template["metadata"]["namespace"] = json!(namespace);
-            stage.apply(&template).await?;
+            management.apply(&template).await?;
         }
     }
     let mut class = classes.into_iter().next().context("no class")?;
@@ -45,7 +46,7 @@ async fn released_class(stage: &Stage, namespace: &str, file: &str) -> Result<()
     }
     let class: Value =
         serde_json::from_str(&class.to_string().replace(".foo\"", &format!(".{namespace}\"")))?;
-    stage.apply(&class).await
+    management.apply(&class).await
 }
 
 /// Names and values, as Cluster API lists them.
@@ -106,10 +107,10 @@ fn cluster(namespace: &str, class: &str, change: impl FnOnce(&mut Value)) -> Val
 }
 
 /// The specs of what core made of a Cluster: its cluster, its control plane, each pool, and how its Nodes join.
-async fn made(stage: &Stage, namespace: &str, name: &str) -> Result<BTreeMap<String, Value>> {
+async fn made(management: &Management, namespace: &str, name: &str) -> Result<BTreeMap<String, Value>> {
     let mut specs = BTreeMap::new();
     for kind in [FOO_CLUSTER, FOO_CONTROL_PLANE, FOO_MACHINE_POOL, FOO_NODE_CONFIG] {
-        for object in stage.list(kind, namespace).await? {
+        for object in management.list(kind, namespace).await? {
             if text(&object, LABEL) == name {
                 specs.insert(format!("{} {}", kind.2, text(&object, POOL_LABEL)), object["spec"].clone());
             }
@@ -120,60 +121,60 @@ async fn made(stage: &Stage, namespace: &str, name: &str) -> Result<BTreeMap<Str
 
 /// Waits until as many objects of a Cluster are there.
 async fn complete(
-    stage: &Stage,
+    management: &Management,
     (namespace, name): (&str, &str),
     count: usize,
 ) -> Result<BTreeMap<String, Value>> {
     wait_until(&format!("all objects of {name}"), SOON, async || {
-        let specs = made(stage, namespace, name).await?;
+        let specs = made(management, namespace, name).await?;
         if specs.len() == count {
             return Ok(Probe::Done(specs));
         }
-        let cluster = stage.read(CLUSTER, namespace, name).await?;
+        let cluster = management.read(CLUSTER, namespace, name).await?;
         Ok(Probe::NotYet(format!("{:?} {:#}", specs.keys(), cluster["status"]["conditions"])))
     })
     .await
 }
 
 #[test]
-fn both_of_our_classes_make_the_same_cluster_on_the_real_core() {
+fn both_classes_create_the_same_cluster_on_the_real_core() {
     const NAME: &str = "our-classes";
-    on_stage(async |stage| {
-        let ours = Ours::start(stage).await?;
-        ours.register(stage, NAME, &json!({})).await?;
-        stage.namespace(NAME).await?;
+    on_management(async |management| {
+        let extension = ReleasedExtension::start(management).await?;
+        extension.register(management, NAME, &json!({})).await?;
+        management.namespace(NAME).await?;
         let mut specs = Vec::new();
         for class in ["foo", "foo-extension"] {
-            released_class(stage, NAME, &format!("clusterclass-{class}.yaml")).await?;
-            topology::with_variables(stage, NAME, class).await?;
-            stage.rig().link_cluster(NAME, class).await?;
-            stage.apply(&cluster(NAME, class, |_| {})).await?;
-            specs.push(complete(stage, (NAME, class), 4).await?);
+            released_class(management, NAME, &format!("clusterclass-{class}.yaml")).await?;
+            topology::with_variables(management, NAME, class).await?;
+            management.rig().link_cluster(NAME, class).await?;
+            management.apply(&cluster(NAME, class, |_| {})).await?;
+            specs.push(complete(management, (NAME, class), 4).await?);
         }
         ensure!(specs[0] == specs[1], "{:#?}\n{:#?}", specs[0], specs[1]);
         let (one, several) = (&specs[0]["FooMachinePool one"], &specs[0]["FooMachinePool several"]);
         ensure!(text(one, "/sshKeyName") == "operators" && one["maxSize"] == 7, "{one:#}");
         ensure!(several["mixedInstances"]["onDemandPercentage"] == 0, "{several:#}");
-        ensure!(ours.aws.simulator().calls("DescribeImages") > 0, "the validation asked nobody");
+        ensure!(extension.aws.simulator().calls("DescribeImages") > 0, "the validation did not call AWS");
         Ok(())
     });
 }
 
 /// Its schemas, the rules of the API in them included, are ones that core accepts.
 #[test]
-fn both_of_our_eks_classes_make_the_same_cluster_on_the_real_core() {
+fn both_eks_classes_create_the_same_cluster_on_the_real_core() {
     const NAME: &str = "our-eks-classes";
-    on_stage(async |stage| {
-        let ours = Ours::start(stage).await?;
-        ours.register(stage, NAME, &json!({})).await?;
-        stage.namespace(NAME).await?;
+    on_management(async |management| {
+        let extension = ReleasedExtension::start(management).await?;
+        extension.register(management, NAME, &json!({})).await?;
+        management.namespace(NAME).await?;
         let mut specs = Vec::new();
         for class in ["foo-eks", "foo-eks-extension"] {
-            released_class(stage, NAME, &format!("clusterclass-{class}.yaml")).await?;
-            topology::with_variables(stage, NAME, class).await?;
-            stage.rig().link_cluster(NAME, class).await?;
-            stage.apply(&eks_cluster(NAME, class)).await?;
-            specs.push(complete(stage, (NAME, class), 6).await?);
+            released_class(management, NAME, &format!("clusterclass-{class}.yaml")).await?;
+            topology::with_variables(management, NAME, class).await?;
+            management.rig().link_cluster(NAME, class).await?;
+            management.apply(&eks_cluster(NAME, class)).await?;
+            specs.push(complete(management, (NAME, class), 6).await?);
         }
         ensure!(specs[0] == specs[1], "{:#?}\n{:#?}", specs[0], specs[1]);
         let (one, several) = (&specs[0]["FooMachinePool one"], &specs[0]["FooMachinePool several"]);
@@ -186,7 +187,8 @@ fn both_of_our_eks_classes_make_the_same_cluster_on_the_real_core() {
         let mut odd = eks_cluster(NAME, "foo-eks-extension");
         odd["spec"]["topology"]["variables"] =
             json!(listed(&json!({"region": "eu-central-1", "roleARN": "eks", "instanceProfile": "nodes"})));
-        let refused = stage.apply(&odd).await.err().map(|error| format!("{error:#}")).unwrap_or_default();
+        let refused =
+            management.apply(&odd).await.err().map(|error| format!("{error:#}")).unwrap_or_default();
         ensure!(refused.contains("roleARN"), "{refused}");
         Ok(())
     });
@@ -195,23 +197,23 @@ fn both_of_our_eks_classes_make_the_same_cluster_on_the_real_core() {
 #[test]
 fn a_topology_that_aws_would_refuse_is_refused_before_anything_exists() {
     const NAME: &str = "our-refusal";
-    on_stage(async |stage| {
-        let ours = Ours::start(stage).await?;
-        ours.aws.simulator().region("eu-central-1").set_vcpu_quota(QuotaClass::Standard, Some(5))?;
-        ours.register(stage, NAME, &json!({})).await?;
-        stage.namespace(NAME).await?;
-        released_class(stage, NAME, "clusterclass-foo-extension.yaml").await?;
-        topology::with_variables(stage, NAME, "foo-extension").await?;
-        stage.rig().link_cluster(NAME, "foo-extension").await?;
+    on_management(async |management| {
+        let extension = ReleasedExtension::start(management).await?;
+        extension.aws.simulator().region("eu-central-1").set_vcpu_quota(QuotaClass::Standard, Some(5))?;
+        extension.register(management, NAME, &json!({})).await?;
+        management.namespace(NAME).await?;
+        released_class(management, NAME, "clusterclass-foo-extension.yaml").await?;
+        topology::with_variables(management, NAME, "foo-extension").await?;
+        management.rig().link_cluster(NAME, "foo-extension").await?;
         let wrong = cluster(NAME, "foo-extension", |cluster| {
             let overrides =
                 &mut cluster["spec"]["topology"]["workers"]["machinePools"][0]["variables"]["overrides"];
             overrides[0] = json!({"name": "instanceType", "value": "m99.large"});
         });
-        stage.apply(&wrong).await?;
+        management.apply(&wrong).await?;
         let refused = "pool one: instance type m99.large in eu-central-1 does not exist";
-        topology::says(stage, NAME, "foo-extension", &[refused]).await?;
-        let there = made(stage, NAME, "foo-extension").await?;
+        topology::has_condition(management, NAME, "foo-extension", &[refused]).await?;
+        let there = made(management, NAME, "foo-extension").await?;
         ensure!(there.is_empty(), "{there:#?}");
         // A value that the field does not accept gets no further than core's webhook.
         let odd = cluster(NAME, "foo-extension", |cluster| {
@@ -220,18 +222,19 @@ fn a_topology_that_aws_would_refuse_is_refused_before_anything_exists() {
                 variable["value"] = json!("not an image");
             }
         });
-        let refused = stage.apply(&odd).await.err().map(|error| format!("{error:#}")).unwrap_or_default();
+        let refused =
+            management.apply(&odd).await.err().map(|error| format!("{error:#}")).unwrap_or_default();
         ensure!(refused.contains("amiID"), "{refused}");
         // Two instances and one, of 2 vCPUs each.
-        stage.apply(&cluster(NAME, "foo-extension", |_| {})).await?;
-        let refused = "pools one, several: 6 vCPUs are wanted, and the account's quota L-1216C47A";
-        topology::says(stage, NAME, "foo-extension", &[refused]).await?;
-        let there = made(stage, NAME, "foo-extension").await?;
+        management.apply(&cluster(NAME, "foo-extension", |_| {})).await?;
+        let refused = "pools one, several: 6 vCPUs are requested, and the account's quota L-1216C47A";
+        topology::has_condition(management, NAME, "foo-extension", &[refused]).await?;
+        let there = made(management, NAME, "foo-extension").await?;
         ensure!(there.is_empty(), "{there:#?}");
         let fits = cluster(NAME, "foo-extension", |cluster| {
             cluster["spec"]["topology"]["workers"]["machinePools"][0]["replicas"] = json!(1);
         });
-        stage.apply(&fits).await?;
-        complete(stage, (NAME, "foo-extension"), 4).await.map(drop)
+        management.apply(&fits).await?;
+        complete(management, (NAME, "foo-extension"), 4).await.map(drop)
     });
 }

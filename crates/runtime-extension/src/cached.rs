@@ -1,7 +1,8 @@
-//! Answers of AWS that are kept for a while, one per question. Callers with the same question share one call.
+//! Results of AWS that are cached for a while, one per question. Callers with the same question share one call.
 //!
-//! No caller waits long: a call has a deadline, and so has the wait for another caller's call. A failure, a missed deadline
-//! included, is the answer for a while, so that an AWS that is silent costs the deadline once and not in every check.
+//! No caller waits long: a call has a deadline, and so has the wait for another caller's call. A failure, a missed
+//! deadline included, is cached for a while, so that an AWS that does not respond costs the deadline once and not in
+//! every check.
 
 use foo_cloud::{CloudError, ErrorKind, Operation, Result};
 use std::collections::HashMap;
@@ -10,20 +11,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
-/// How long a failure is the answer.
+/// How long a failure is cached.
 const FAILED: Duration = Duration::from_mins(1);
-/// The same in front of a cache, which remembers by itself what AWS refuses: as long as [`foo_cloud::Lookups`] remember a transient
-/// failure.
+/// The same in front of a cache, which remembers by itself what AWS refuses: as long as [`foo_cloud::Lookups`] remember
+/// a transient failure.
 const FAILED_BEFORE_CACHE: Duration = Duration::from_secs(5);
 
-/// The answers to all questions of one type.
+/// The results of all questions of one type.
 #[derive(Debug)]
-pub(crate) struct Answers<Q, T> {
+pub(crate) struct Cache<Q, T> {
     slots: Mutex<HashMap<Q, Slot<T>>>,
     operation: Operation,
     /// How long a call may take, and the wait for another caller's.
     within: Duration,
-    /// How long an answer is valid; zero: it is asked for each time.
+    /// How long a response is valid; zero: it is asked for each time.
     serves: fn(&T) -> Duration,
     /// How long a failure is.
     failed: Duration,
@@ -31,7 +32,7 @@ pub(crate) struct Answers<Q, T> {
 
 #[derive(Debug)]
 struct Slot<T> {
-    /// The caller that holds it asks AWS; the others wait for it and read.
+    /// The caller that has the lock calls AWS; the others wait for it and read.
     known: Arc<tokio::sync::Mutex<Option<Known<T>>>>,
     used: Instant,
 }
@@ -39,10 +40,10 @@ struct Slot<T> {
 #[derive(Debug)]
 struct Known<T> {
     until: Instant,
-    answer: Result<T>,
+    result: Result<T>,
 }
 
-impl<Q: Clone + Eq + Hash, T: Clone> Answers<Q, T> {
+impl<Q: Clone + Eq + Hash, T: Clone> Cache<Q, T> {
     /// None yet. Missed deadlines are failures of this operation.
     pub(crate) fn new(operation: Operation, within: Duration, serves: fn(&T) -> Duration) -> Self {
         Self { slots: Mutex::default(), operation, within, serves, failed: FAILED }
@@ -53,26 +54,26 @@ impl<Q: Clone + Eq + Hash, T: Clone> Answers<Q, T> {
         Self { failed: FAILED_BEFORE_CACHE, ..Self::new(operation, within, |_| Duration::ZERO) }
     }
 
-    /// The answer that is known, or the one that AWS gives in time.
+    /// The cached result, or the one that AWS returns in time.
     pub(crate) async fn get(&self, question: &Q, ask: impl Future<Output = Result<T>>) -> Result<T> {
-        let silent = || {
-            let why = format!("no answer in {:?}", self.within);
+        let late = || {
+            let why = format!("no response in {:?}", self.within);
             CloudError::new(self.operation, ErrorKind::Unreachable, None, &why)
         };
         let slot = self.slot(question);
-        let Ok(mut known) = timeout(self.within, slot.lock()).await else { return Err(silent()) };
+        let Ok(mut known) = timeout(self.within, slot.lock()).await else { return Err(late()) };
         if let Some(known) = known.as_ref().filter(|known| Instant::now() < known.until) {
-            return known.answer.clone();
+            return known.result.clone();
         }
-        let answer = timeout(self.within, ask).await.unwrap_or_else(|_late| Err(silent()));
-        let serves = answer.as_ref().map_or(self.failed, self.serves);
+        let result = timeout(self.within, ask).await.unwrap_or_else(|_late| Err(late()));
+        let serves = result.as_ref().map_or(self.failed, self.serves);
         let now = Instant::now();
         let until = now.checked_add(serves).unwrap_or(now);
-        *known = Some(Known { until, answer: answer.clone() });
-        answer
+        *known = Some(Known { until, result: result.clone() });
+        result
     }
 
-    /// A new question is the occasion to forget those that nobody asked for an hour, longer than any answer is valid.
+    /// A new question is the occasion to forget those without a caller for an hour, longer than any response is valid.
     fn slot(&self, question: &Q) -> Arc<tokio::sync::Mutex<Option<Known<T>>>> {
         const UNUSED: Duration = Duration::from_hours(1);
         let now = Instant::now();
@@ -93,20 +94,20 @@ mod tests {
 
     const WITHIN: Duration = Duration::from_secs(2);
 
-    fn answers() -> Answers<&'static str, u32> {
-        Answers::new(Operation::GetServiceQuota, WITHIN, |_| Duration::from_mins(10))
+    fn cache() -> Cache<&'static str, u32> {
+        Cache::new(Operation::GetServiceQuota, WITHIN, |_| Duration::from_mins(10))
     }
 
     #[tokio::test(start_paused = true)]
-    async fn callers_at_the_same_time_wait_for_one_deadline_together() {
-        let answers = answers();
+    async fn concurrent_callers_share_one_deadline() {
+        let cache = cache();
         let calls = AtomicU32::new(0);
         let ask = async || {
             let call = async {
                 calls.fetch_add(1, Ordering::Relaxed);
                 std::future::pending().await
             };
-            answers.get(&"a", call).await
+            cache.get(&"a", call).await
         };
         let began = Instant::now();
         let all = futures::future::join_all((0..10).map(|_| ask())).await;
@@ -115,38 +116,38 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn failures_are_the_answer_for_a_minute_and_answers_for_their_time() {
-        let answers = answers();
-        let late = || answers.get(&"a", std::future::pending());
-        let prompt = |number| answers.get(&"a", async move { Ok(number) });
+    async fn failures_are_cached_for_a_minute_and_results_for_their_time() {
+        let cache = cache();
+        let late = || cache.get(&"a", std::future::pending());
+        let prompt = |number| cache.get(&"a", async move { Ok(number) });
         assert!(late().await.is_err());
         tokio::time::advance(Duration::from_secs(59)).await;
         assert!(prompt(1).await.is_err());
         tokio::time::advance(Duration::from_secs(2)).await;
         assert_eq!(prompt(1).await.unwrap(), 1);
-        assert_eq!(answers.get(&"b", async { Ok(2) }).await.unwrap(), 2, "another question");
+        assert_eq!(cache.get(&"b", async { Ok(2) }).await.unwrap(), 2, "another key");
         assert_eq!(prompt(3).await.unwrap(), 1);
         tokio::time::advance(Duration::from_mins(11)).await;
         assert_eq!(prompt(3).await.unwrap(), 3);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn in_front_of_a_cache_only_failures_are_kept_and_not_for_long() {
-        let answers: Answers<&str, u32> = Answers::of_cache(Operation::DescribeImages, WITHIN);
-        assert_eq!(answers.get(&"a", async { Ok(1) }).await.unwrap(), 1);
-        assert_eq!(answers.get(&"a", async { Ok(2) }).await.unwrap(), 2, "the cache knows better");
-        assert!(answers.get(&"a", std::future::pending()).await.is_err());
-        assert!(answers.get(&"a", async { Ok(3) }).await.is_err());
+    async fn in_front_of_a_cache_only_failures_are_cached_and_briefly() {
+        let cache: Cache<&str, u32> = Cache::of_cache(Operation::DescribeImages, WITHIN);
+        assert_eq!(cache.get(&"a", async { Ok(1) }).await.unwrap(), 1);
+        assert_eq!(cache.get(&"a", async { Ok(2) }).await.unwrap(), 2, "the cache knows better");
+        assert!(cache.get(&"a", std::future::pending()).await.is_err());
+        assert!(cache.get(&"a", async { Ok(3) }).await.is_err());
         tokio::time::advance(Duration::from_secs(6)).await;
-        assert_eq!(answers.get(&"a", async { Ok(4) }).await.unwrap(), 4);
+        assert_eq!(cache.get(&"a", async { Ok(4) }).await.unwrap(), 4);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn questions_that_nobody_asks_are_forgotten() {
-        let answers = answers();
-        answers.get(&"a", async { Ok(1) }).await.unwrap();
+    async fn keys_without_callers_are_dropped() {
+        let cache = cache();
+        cache.get(&"a", async { Ok(1) }).await.unwrap();
         tokio::time::advance(Duration::from_mins(61)).await;
-        answers.get(&"b", async { Ok(1) }).await.unwrap();
-        assert_eq!(answers.slots.lock().unwrap().keys().collect::<Vec<_>>(), [&"b"]);
+        cache.get(&"b", async { Ok(1) }).await.unwrap();
+        assert_eq!(cache.slots.lock().unwrap().keys().collect::<Vec<_>>(), [&"b"]);
     }
 }

@@ -1,7 +1,7 @@
 //! Our own extension as a process, before a simulated AWS, and its registration with core.
 
+use crate::management::Management;
 use crate::served::{certify, extension_config, is_known};
-use crate::stage::Stage;
 use anyhow::{Context as _, Result, ensure};
 use foo_simulator::{AccessKey, Handle, InstanceProfile, SimulatorConfig};
 use foo_testbed::{Probe, Process, beside_us, free_port, wait_until};
@@ -20,36 +20,36 @@ const KEY: (&str, &str) = ("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfi
 const POLICY: &str = include_str!("../../../../docs/reference/iam-extension-policy.json");
 
 /// One process of the extension. Dropping it ends it.
-pub(crate) struct Ours {
+pub(crate) struct ReleasedExtension {
     pub(crate) aws: Handle,
     pub(crate) port: u16,
     process: Process,
     _folder: TempDir,
 }
 
-impl Ours {
-    /// Starts it; a stage has our kinds from then on.
-    pub(crate) async fn start(stage: &Stage) -> Result<Self> {
-        Self::start_at(stage, free_port()?).await
+impl ReleasedExtension {
+    /// Starts it; a management cluster has the provider's kinds from then on.
+    pub(crate) async fn start(management: &Management) -> Result<Self> {
+        Self::start_at(management, free_port()?).await
     }
 
     /// The same, for calls at this port.
-    pub(crate) async fn start_at(stage: &Stage, port: u16) -> Result<Self> {
+    pub(crate) async fn start_at(management: &Management, port: u16) -> Result<Self> {
         let deploy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy");
         let rights = std::fs::read_to_string(deploy.join("rbac/aggregated_role.yaml"))?;
-        stage.rig().api().apply(&rights).await?;
+        management.rig().api().apply(&rights).await?;
         let crds = deploy.join("crd");
         for entry in std::fs::read_dir(&crds).with_context(|| format!("listing {}", crds.display()))? {
             let path = entry?.path();
             if path.file_name().is_some_and(|name| name != "kustomization.yaml") {
-                stage.rig().api().apply(&std::fs::read_to_string(&path)?).await?;
+                management.rig().api().apply(&std::fs::read_to_string(&path)?).await?;
             }
         }
         let aws = Handle::start(SimulatorConfig::scaled(1.0)).await.context("starting the simulated AWS")?;
         let policy = Some(serde_json::from_str(POLICY)?);
         aws.simulator().put_key(AccessKey { id: KEY.0.to_owned(), secret: KEY.1.to_owned(), policy });
         let (folder, admin) = (tempfile::tempdir()?, free_port()?);
-        certify(stage.rig().api().pki(), &folder)?;
+        certify(management.rig().api().pki(), &folder)?;
         let nowhere = folder.path().join("none").display().to_string();
         let endpoint = aws.endpoint();
         let args = [
@@ -66,7 +66,7 @@ impl Ours {
             ("AWS_SHARED_CREDENTIALS_FILE", nowhere.as_str()),
         ];
         // Where it is kept after a failure.
-        let log = stage.rig().folder().join(format!("{PROGRAM}-{port}.log"));
+        let log = management.rig().folder().join(format!("{PROGRAM}-{port}.log"));
         let process = Process::start(PROGRAM, &beside_us(PROGRAM)?, args, &env, &log)?;
         wait_until("the extension to listen", READY, async || {
             process.check_running()?;
@@ -101,14 +101,14 @@ impl Ours {
     }
 
     /// Registers it for the namespace of the same name, with these settings beside the credentials.
-    pub(crate) async fn register(&self, stage: &Stage, name: &str, settings: &Value) -> Result<()> {
+    pub(crate) async fn register(&self, management: &Management, name: &str, settings: &Value) -> Result<()> {
         self.process.check_running()?;
-        let mut config = extension_config(stage, name, self.port);
+        let mut config = extension_config(management, name, self.port);
         config["spec"]["settings"] = json!({"identities": "default=own"});
         for (key, value) in settings.as_object().into_iter().flatten() {
             config["spec"]["settings"][key] = value.clone();
         }
-        stage.apply(&config).await?;
-        is_known(stage, name).await.map(drop)
+        management.apply(&config).await?;
+        is_known(management, name).await.map(drop)
     }
 }

@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 /// How long anything here may take: the start of an API server is the longest.
 pub(crate) const SOON: Duration = Duration::from_mins(2);
 
-pub(crate) struct Stage {
+pub(crate) struct Bench {
     // Ended before the folder is removed.
     pub(crate) servers: ClusterServers,
     aws: Handle,
@@ -44,7 +44,7 @@ pub(crate) fn escaped(text: &str) -> String {
         .collect()
 }
 
-impl Stage {
+impl Bench {
     pub(crate) async fn new() -> Result<Self> {
         let mut config = SimulatorConfig::scaled(1.0);
         config.settings.launch = Duration::from_secs(1);
@@ -71,10 +71,10 @@ impl Stage {
         );
         let mut stream = TcpStream::connect(self.aws.address()).await?;
         stream.write_all(request.as_bytes()).await?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await?;
-        let (head, body) = answer.split_once("\r\n\r\n").context("an answer")?;
-        ensure!(head.starts_with("HTTP/1.1 200"), "{answer}");
+        let mut response = String::new();
+        stream.read_to_string(&mut response).await?;
+        let (head, body) = response.split_once("\r\n\r\n").context("a response")?;
+        ensure!(head.starts_with("HTTP/1.1 200"), "{response}");
         Ok(body.to_owned())
     }
 
@@ -102,8 +102,8 @@ impl Stage {
         });
         self.eks("POST", "/clusters", new).await?;
         wait_until(&format!("the cluster {name}"), SOON, async || {
-            let mut answer = self.eks("GET", &format!("/clusters/{name}"), Value::Null).await?;
-            let cluster = answer.get_mut("cluster").map(Value::take).context("a cluster")?;
+            let mut response = self.eks("GET", &format!("/clusters/{name}"), Value::Null).await?;
+            let cluster = response.get_mut("cluster").map(Value::take).context("a cluster")?;
             let status = cluster.get("status").cloned().unwrap_or_default();
             let active = status == json!("ACTIVE");
             ensure!(active || cluster.get("endpoint").is_none(), "{cluster}");

@@ -1,4 +1,5 @@
-//! Worlds for tests that disturb everybody: each test has one to itself while it runs, and they are used one after the other.
+//! Worlds for tests that disturb others: each test has one to itself while it runs, and they are used one after the
+//! other.
 
 use crate::{RUNTIME, fail_on};
 use anyhow::{Error, Result};
@@ -9,29 +10,29 @@ use std::time::Instant;
 use tokio::sync::{Mutex, MutexGuard, OnceCell};
 
 /// As many worlds as tests shall run at a time.
-pub struct Stages<const N: usize>([Stage; N]);
+pub struct Worlds<const N: usize>([Slot; N]);
 
-struct Stage {
+struct Slot {
     turn: Mutex<()>,
     world: OnceCell<Result<World, String>>,
 }
 
-impl<const N: usize> Stages<N> {
+impl<const N: usize> Worlds<N> {
     /// None has been started yet.
     pub const fn new() -> Self {
-        Self([const { Stage { turn: Mutex::const_new(()), world: OnceCell::const_new() } }; N])
+        Self([const { Slot { turn: Mutex::const_new(()), world: OnceCell::const_new() } }; N])
     }
 
-    /// Runs a test in a world that nobody else uses meanwhile; what earlier ones left is still there. All tests must ask for
-    /// the same options.
+    /// Runs a test in a world that no other caller uses meanwhile; what earlier ones left is still there. All tests
+    /// must ask for the same options.
     ///
     /// # Panics
     /// The test failed; the world's logs stay.
-    pub fn play(&'static self, options: WorldOptions, test: impl AsyncFnOnce(&'static World) -> Result<()>) {
+    pub fn run(&'static self, options: WorldOptions, test: impl AsyncFnOnce(&'static World) -> Result<()>) {
         RUNTIME.block_on(async {
-            let (stage, turn) = self.free().await;
+            let (slot, turn) = self.free().await;
             let start = async || World::start(options).await.map_err(|error| format!("{error:#}"));
-            let outcome = match stage.world.get_or_init(start).await {
+            let outcome = match slot.world.get_or_init(start).await {
                 Ok(world) => {
                     let watch = crate::Watch(world);
                     let started = Instant::now();
@@ -53,14 +54,14 @@ impl<const N: usize> Stages<N> {
         });
     }
 
-    /// Whichever stage is free first.
-    async fn free(&'static self) -> (&'static Stage, MutexGuard<'static, ()>) {
-        let turns = self.0.iter().map(|stage| Box::pin(async move { (stage, stage.turn.lock().await) }));
+    /// Whichever world is free first.
+    async fn free(&'static self) -> (&'static Slot, MutexGuard<'static, ()>) {
+        let turns = self.0.iter().map(|slot| Box::pin(async move { (slot, slot.turn.lock().await) }));
         select_all(turns).await.0
     }
 }
 
-impl<const N: usize> Default for Stages<N> {
+impl<const N: usize> Default for Worlds<N> {
     fn default() -> Self {
         Self::new()
     }

@@ -1,6 +1,6 @@
-//! One answer per question, the newest; one call at a time for each.
+//! One result per question, the newest; one call at a time for each.
 
-use super::known::{Freshness, Known, Look};
+use super::known::{Freshness, Known, ReadResult};
 use crate::error::CloudError;
 use crate::operation::Operation;
 use crate::retry::{Jitter, RetryDelays};
@@ -15,29 +15,29 @@ use tokio::time::Instant;
 
 /// Deadline of a call: longer than the SDK's own limits for one attempt.
 const LONGEST_CALL: Duration = Duration::from_secs(45);
-/// Maximum time that a caller waits for an answer, its own call or another's.
+/// Maximum time that a caller waits for a result, by its own call or another's.
 const LONGEST_WAIT: Duration = Duration::from_secs(90);
-/// An answer that no caller asked for in this time is dropped.
+/// A result that no caller requested in this time is dropped.
 const UNUSED: Duration = Duration::from_hours(1);
-/// After failures a question is asked again after at most this long: a right that was missing is granted by a person who waits.
+/// After failures a read is retried after at most this long: a missing permission is granted by a user who waits.
 const DELAYS: RetryDelays = RetryDelays { longest: Duration::from_mins(1), jitter: Jitter::Shorter };
 
-/// The answers to all questions of one type.
-pub(crate) struct Answers<Q, T> {
+/// The results of all questions of one type.
+pub(crate) struct SharedReads<Q, T> {
     slots: Mutex<HashMap<Q, Slot<T>>>,
     clock: Arc<dyn Clock>,
 }
 
 #[derive(Debug)]
 struct Slot<T> {
-    /// The caller that holds this asks AWS; the other callers wait for it and read the answer.
+    /// The caller that has this lock calls AWS; the other callers wait for it and take the result.
     turn: Arc<tokio::sync::Mutex<()>>,
     used: Instant,
-    look: Option<Look<T>>,
+    last_read: Option<ReadResult<T>>,
     failed: Option<Failed>,
 }
 
-/// The last failure, if no look has succeeded since.
+/// The last failure, if no read has succeeded since.
 #[derive(Clone, Debug)]
 struct Failed {
     began: Timestamp,
@@ -48,14 +48,14 @@ struct Failed {
     error: CloudError,
 }
 
-impl<Q: Clone + Eq + Hash, T> Answers<Q, T> {
+impl<Q: Clone + Eq + Hash, T> SharedReads<Q, T> {
     /// None yet; times are those of this clock.
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
         Self { slots: Mutex::default(), clock }
     }
 
-    /// An answer that is new enough, which AWS gave to another caller or gives now; otherwise the last one and why there is no newer.
-    /// The operation is the one of `call`.
+    /// A result that is new enough, of another caller's call or a new one; otherwise the last one and why there is no
+    /// newer. The operation is the one of `call`.
     pub(crate) async fn ask<F: Future<Output = Result<T>>>(
         &self,
         operation: Operation,
@@ -65,13 +65,13 @@ impl<Q: Clone + Eq + Hash, T> Answers<Q, T> {
     ) -> Known<T> {
         let no_answer = |within| CloudError::no_answer(operation, within);
         let in_time = || async {
-            let answer = tokio::time::timeout(LONGEST_CALL, call()).await;
-            answer.unwrap_or_else(|_elapsed| Err(no_answer(LONGEST_CALL)))
+            let result = tokio::time::timeout(LONGEST_CALL, call()).await;
+            result.unwrap_or_else(|_elapsed| Err(no_answer(LONGEST_CALL)))
         };
         let known = tokio::time::timeout(LONGEST_WAIT, self.get(question, freshness, in_time)).await;
         known.unwrap_or_else(|_elapsed| Known {
-            look: self.last(question),
-            trouble: Some(no_answer(LONGEST_WAIT)),
+            last_read: self.last(question),
+            failure: Some(no_answer(LONGEST_WAIT)),
         })
     }
 
@@ -87,21 +87,21 @@ impl<Q: Clone + Eq + Hash, T> Answers<Q, T> {
             Ok(known) => return known,
             Err(turn) => turn,
         };
-        let _mine = turn.lock().await;
+        let _turn = turn.lock().await;
         if let Ok(known) = self.known(question, earliest, asked) {
             return known;
         }
         let began = self.clock.now();
-        let answer = ask().await;
-        self.note(question, began, answer)
+        let result = ask().await;
+        self.note(question, began, result)
     }
 
-    /// The newest answer, however old.
-    pub(crate) fn last(&self, question: &Q) -> Option<Look<T>> {
-        self.lock().get(question)?.look.clone()
+    /// The newest result, however old.
+    pub(crate) fn last(&self, question: &Q) -> Option<ReadResult<T>> {
+        self.lock().get(question)?.last_read.clone()
     }
 
-    /// What can be said without asking, or whose turn must be waited for.
+    /// What is known without a call, or whose turn must be waited for.
     fn known(
         &self,
         question: &Q,
@@ -115,37 +115,37 @@ impl<Q: Clone + Eq + Hash, T> Answers<Q, T> {
         }
         let slot = slots.entry(question.clone()).or_insert_with(|| Slot::unasked(now));
         slot.used = now;
-        if let Some(look) = slot.look.as_ref().filter(|look| look.began >= earliest) {
-            return Ok(Known { look: Some(look.clone()), trouble: None });
+        if let Some(last_read) = slot.last_read.as_ref().filter(|last_read| last_read.began >= earliest) {
+            return Ok(Known { last_read: Some(last_read.clone()), failure: None });
         }
         match &slot.failed {
-            // Callers that waited for a call that failed have its answer; no caller asks again before the pause ends.
+            // Callers that waited for a call that failed share its failure; no caller retries before the pause ends.
             Some(failed) if failed.began >= asked || now < failed.until => {
-                Ok(Known { look: slot.look.clone(), trouble: Some(failed.error.clone()) })
+                Ok(Known { last_read: slot.last_read.clone(), failure: Some(failed.error.clone()) })
             }
             Some(_) | None => Err(Arc::clone(&slot.turn)),
         }
     }
 
-    fn note(&self, question: &Q, began: Timestamp, answer: Result<T>) -> Known<T> {
+    fn note(&self, question: &Q, began: Timestamp, result: Result<T>) -> Known<T> {
         let now = Instant::now();
         let mut slots = self.lock();
         let slot = slots.entry(question.clone()).or_insert_with(|| Slot::unasked(now));
-        match answer {
-            Ok(shown) => {
-                let look = Look { began, shows: Arc::new(shown) };
+        match result {
+            Ok(value) => {
+                let last_read = ReadResult { began, value: Arc::new(value) };
                 // A slot that was dropped while its question was on the way may have been filled again by others.
-                if slot.look.as_ref().is_none_or(|last| last.began <= began) {
-                    slot.look = Some(look.clone());
+                if slot.last_read.as_ref().is_none_or(|last| last.began <= began) {
+                    slot.last_read = Some(last_read.clone());
                     slot.failed = None;
                 }
-                Known { look: Some(look), trouble: None }
+                Known { last_read: Some(last_read), failure: None }
             }
             Err(error) => {
                 let times = slot.failed.as_ref().map_or(1, |failed| failed.times.saturating_add(1));
                 let until = now.checked_add(DELAYS.after(times, 0, &())).unwrap_or(now);
                 slot.failed = Some(Failed { began, until, times, error: error.clone() });
-                Known { look: slot.look.clone(), trouble: Some(error) }
+                Known { last_read: slot.last_read.clone(), failure: Some(error) }
             }
         }
     }
@@ -158,6 +158,6 @@ impl<Q: Clone + Eq + Hash, T> Answers<Q, T> {
 
 impl<T> Slot<T> {
     fn unasked(now: Instant) -> Self {
-        Self { turn: Arc::default(), used: now, look: None, failed: None }
+        Self { turn: Arc::default(), used: now, last_read: None, failed: None }
     }
 }

@@ -1,14 +1,15 @@
-//! What EKS refuses and what users write wrong: conditions say it in plain words, and it ends without a restart of the manager.
+//! What EKS refuses and what users write wrong: conditions report it in plain words, and it ends without a restart of
+//! the manager.
 
-use crate::clock::{WAITING, calls, in_time, passes, play, says_in_time};
+use crate::clock::{WAITING, calls, has_condition_in_time, in_time, passes, run_alone};
 use crate::input;
 use crate::life::has_nodes;
 use crate::parts::{
-    cluster_in_existing_network, eks_name, goes, has_its_server, lets_in, pool, role_arn, runs, says,
-    simulated,
+    cluster_in_existing_network, eks_name, has_access, has_condition, has_its_server, is_deleted, pool,
+    role_arn, runs, simulated,
 };
 use anyhow::{Context as _, Result, ensure};
-use foo_e2e::Stages;
+use foo_e2e::Worlds;
 use foo_simulator::{Fault, FaultRule, Probability, Service};
 use foo_testbed::world::kinds::{Kind, condition};
 use foo_testbed::world::{ACTIVE_PERIOD, Cluster};
@@ -20,9 +21,9 @@ use std::time::Duration;
 const ROLE: &str = "eks-mistrusted";
 
 #[test]
-fn what_eks_refuses_and_what_users_write_wrong_is_named_and_ends() {
-    static STAGE: Stages<1> = Stages::new();
-    play(&STAGE, async |world| {
+fn refusals_of_eks_and_mistakes_of_users_are_reported_and_recovered_from() {
+    static WORLDS: Worlds<1> = Worlds::new();
+    run_alone(&WORLDS, async |world| {
         world.aws().simulator().put_role(foo_testbed::service_role(ROLE, "ec2.amazonaws.com"));
         let cluster = cluster_in_existing_network(world, "trouble", "v1.40.0", |object| {
             object["spec"]["eks"]["roleARN"] = json!(role_arn(ROLE));
@@ -34,9 +35,15 @@ fn what_eks_refuses_and_what_users_write_wrong_is_named_and_ends() {
         has_its_server(&cluster).await?;
         runs(&cluster, "v1.34.0").await?;
         let workers = pool(&cluster, "workers", "v1.34.0", 1, json!({"family": "AL2023"})).await?;
-        says_in_time(&cluster, WAITING, "AddonsReady", "the missing right", |(status, reason, message)| {
-            status == "False" && reason == "AccessDenied" && message.contains("eks:CreateAddon")
-        })
+        has_condition_in_time(
+            &cluster,
+            WAITING,
+            "AddonsReady",
+            "the missing permission",
+            |(status, reason, message)| {
+                status == "False" && reason == "AccessDenied" && message.contains("eks:CreateAddon")
+            },
+        )
         .await?;
         has_nodes(&cluster, "workers", 1).await?;
         drop(denied);
@@ -49,18 +56,18 @@ fn what_eks_refuses_and_what_users_write_wrong_is_named_and_ends() {
         input::a_second_control_plane_of_that_name(world, &cluster).await?;
         input::a_pool_that_is_too_new_with_user_data_that_is_too_long(&cluster).await?;
         ensure!(world.manager().pid() == pid, "the manager was restarted");
-        goes(&cluster).await
+        is_deleted(&cluster).await
     });
 }
 
 pub(crate) async fn is_ready(cluster: &Cluster<'_>, kind: &str) -> Result<Value> {
     let what = format!("{kind} to be true");
-    says_in_time(cluster, WAITING, kind, &what, |(status, ..)| status == "True").await
+    has_condition_in_time(cluster, WAITING, kind, &what, |(status, ..)| status == "True").await
 }
 
 /// EKS does not have the version, cannot assume the role, and has as many clusters as the account may have.
 async fn it_is_not_created_for_three_reasons(world: &World, cluster: &Cluster<'_>) -> Result<()> {
-    says(cluster, "ClusterReady", "the version to be named", |(status, reason, message)| {
+    has_condition(cluster, "ClusterReady", "the version to be named", |(status, reason, message)| {
         status == "False"
             && reason == "VersionNotOffered"
             && message.contains("1.40")
@@ -69,9 +76,15 @@ async fn it_is_not_created_for_three_reasons(world: &World, cluster: &Cluster<'_
     .await?;
     ensure!(world.aws().calls_of("CreateCluster") == 0 || simulated(cluster).is_none());
     cluster.patch(Kind::FooControlPlane, &json!({"spec": {"version": "v1.34.0"}})).await?;
-    says_in_time(cluster, WAITING, "ClusterReady", "the role to be named", |(status, reason, message)| {
-        status == "False" && reason == "RoleNotUsable" && message.contains("could not be assumed")
-    })
+    has_condition_in_time(
+        cluster,
+        WAITING,
+        "ClusterReady",
+        "the role to be named",
+        |(status, reason, message)| {
+            status == "False" && reason == "RoleNotUsable" && message.contains("could not be assumed")
+        },
+    )
     .await?;
     let quota = world.aws().fails(FaultRule::on(
         "CreateCluster",
@@ -82,9 +95,15 @@ async fn it_is_not_created_for_three_reasons(world: &World, cluster: &Cluster<'_
         },
     ));
     world.aws().simulator().put_role(foo_testbed::service_role(ROLE, "eks.amazonaws.com"));
-    says_in_time(cluster, WAITING, "ClusterReady", "the quota to be named", |(status, reason, message)| {
-        status == "False" && reason == "LimitExceeded" && message.contains("quota")
-    })
+    has_condition_in_time(
+        cluster,
+        WAITING,
+        "ClusterReady",
+        "the quota to be named",
+        |(status, reason, message)| {
+            status == "False" && reason == "LimitExceeded" && message.contains("quota")
+        },
+    )
     .await?;
     let before = world.aws().calls_of("CreateCluster");
     for _ in 0..10 {
@@ -100,7 +119,7 @@ async fn it_is_not_created_for_three_reasons(world: &World, cluster: &Cluster<'_
     .await
 }
 
-/// All of EKS answers with 503 for a while: pools go on, the kubeconfig works, and nobody storms EKS.
+/// All of EKS responds with 503 for a while: pools continue, the kubeconfig works, and EKS is not stormed.
 async fn eks_is_away(
     world: &World,
     cluster: &Cluster<'_>,
@@ -117,7 +136,7 @@ async fn eks_is_away(
         world.aws().fails(FaultRule { service: Some(Service::Eks), ..FaultRule::on_everything(fault) });
     cluster.patch(Kind::FooControlPlane, &json!({"spec": {"eks": {"zonalShift": true}}})).await?;
     workers.scale(2).await?;
-    let object = says(cluster, "ClusterReady", "EKS's words", |(status, _, message)| {
+    let object = has_condition(cluster, "ClusterReady", "the message of EKS", |(status, _, message)| {
         status == "False" && message.contains(WORDS)
     })
     .await?;
@@ -127,7 +146,7 @@ async fn eks_is_away(
         passes(cluster, Duration::from_secs(15)).await?;
         tokio::time::sleep(ACTIVE_PERIOD / 2).await;
     }
-    lets_in(cluster).await?;
+    has_access(cluster).await?;
     let asked = calls(world) - before;
     println!("EKS away: {asked} calls");
     ensure!(asked <= 40, "{asked} calls of EKS while it was away");

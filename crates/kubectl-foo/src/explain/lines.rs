@@ -1,4 +1,4 @@
-//! What is said of any object of ours: the verdict of its conditions, what differs from a healthy one, and warnings.
+//! Lines about any kind: the verdict of its conditions, what differs from a healthy object, and warnings.
 
 use comfy_table::{Table, presets};
 use foo_api::conditions::find;
@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 
 /// Older warnings are not shown.
 const RECENT: jiff::SignedDuration = jiff::SignedDuration::from_hours(1);
-/// If an object is not ready and its status is older than this, the output says so: either nothing has changed,
+/// If an object is not ready and its status is older than this, the output reports it: either nothing has changed,
 /// or no manager is at work. The user has to find out which.
 const STALE: jiff::SignedDuration = jiff::SignedDuration::from_mins(10);
 /// Maximum number of warnings shown.
@@ -43,15 +43,15 @@ pub(super) fn verdict(meta: &ObjectMeta, all: &[Condition], seen: Option<i64>, n
         .is_some_and(|reason| reason.entry().class == Class::Waiting || reason == Reason::RolloutPaused);
     if ready.status == "True" && at_work {
         // Routine work, for example a scale-in, leaves it ready.
-        format!("Ready for {}: {}{caution}", age(ready, now), said(ready))
+        format!("Ready for {}: {}{caution}", age(ready, now), reported(ready))
     } else if ready.status == "True" {
         format!("Ready for {}{caution}{}", age(ready, now), asides(ready, all))
     } else {
-        format!("Not ready for {}: {}{caution}", age(ready, now), said(ready))
+        format!("Not ready for {}: {}{caution}", age(ready, now), reported(ready))
     }
 }
 
-/// Warnings in what `Ready` says that no other condition repeats.
+/// Warnings in what `Ready` shows that no other condition repeats.
 fn asides(ready: &Condition, all: &[Condition]) -> String {
     let message = one_line(&ready.message);
     let is_repeated = |warning: &&str| all.iter().any(|other| one_line(&other.message) == *warning);
@@ -75,52 +75,52 @@ fn written(meta: &ObjectMeta) -> Option<Timestamp> {
     of_status.filter_map(|write| write.time.as_ref()).map(|time| time.0).max()
 }
 
-/// Every condition beside `Ready` that differs from a healthy object's. Those of `well_when_true` are well when they are True; of
-/// all others a False for a good reason is nothing to tell.
+/// Every condition beside `Ready` that differs from a healthy object's. Those of `well_when_true` are well when they
+/// are True; of all others a False for a good reason is not printed.
 pub(super) fn others(all: &[Condition], well_when_true: &[&str], now: Timestamp) -> Vec<String> {
-    let told = |condition: &Condition| {
+    let rows = |condition: &Condition| {
         format!(
             "{} has been {} for {}: {}",
             condition.type_,
             condition.status,
             age(condition, now),
-            said(condition)
+            reported(condition)
         )
     };
-    telling(all, well_when_true).into_iter().map(told).collect()
+    worth_printing(all, well_when_true).into_iter().map(rows).collect()
 }
 
-fn telling<'a>(all: &'a [Condition], well_when_true: &[&str]) -> Vec<&'a Condition> {
-    let ready = find(all, "Ready").map(said);
-    let is_telling = |condition: &&Condition| {
+fn worth_printing<'a>(all: &'a [Condition], well_when_true: &[&str]) -> Vec<&'a Condition> {
+    let ready = find(all, "Ready").map(reported);
+    let is_worth_printing = |condition: &&Condition| {
         let reason = Reason::parse(&condition.reason);
-        let at_rest = if well_when_true.contains(&condition.type_.as_str()) {
+        let settled = if well_when_true.contains(&condition.type_.as_str()) {
             condition.status == "True" && reason.is_none_or(|reason| reason.entry().class != Class::NeedsUser)
         } else {
             condition.status == "False" && reason.is_some_and(Reason::is_good)
         };
-        let is_ready = condition.type_ == "Ready" || ready.as_ref() == Some(&said(condition));
-        !at_rest && !is_ready && !reason.is_some_and(|reason| refers_to_another(reason, condition))
+        let is_ready = condition.type_ == "Ready" || ready.as_ref() == Some(&reported(condition));
+        !settled && !is_ready && !reason.is_some_and(|reason| refers_to_another(reason, condition))
     };
-    all.iter().filter(is_telling).collect()
+    all.iter().filter(is_worth_printing).collect()
 }
 
-/// Whether it only says that another condition says why.
+/// Whether it only shows that another condition reports why.
 fn refers_to_another(reason: Reason, condition: &Condition) -> bool {
     let elsewhere = matches!(reason, Reason::WaitingForEksCluster | Reason::NotVerified);
     elsewhere || (reason == Reason::Deleting && condition.message.is_empty())
 }
 
-/// What a person can do about what the conditions say, if it takes a person.
+/// What a user can do about what the conditions report, if it takes a user.
 pub(super) fn remedies(all: &[Condition], well_when_true: &[&str]) -> Vec<String> {
     let ready = find(all, "Ready").filter(|ready| ready.status != "True");
-    let told = ready.into_iter().chain(telling(all, well_when_true));
-    let reasons: Vec<Reason> = told.filter_map(|condition| Reason::parse(&condition.reason)).collect();
+    let rows = ready.into_iter().chain(worth_printing(all, well_when_true));
+    let reasons: Vec<Reason> = rows.filter_map(|condition| Reason::parse(&condition.reason)).collect();
     let mut remedies = Vec::new();
     for reason in reasons {
         let entry = reason.entry();
         let action = plain(entry.action);
-        // Others pass by themselves, or are fully said by their message.
+        // Others pass by themselves, or are explained by their message.
         if entry.class != Class::NeedsUser || action == "the message" {
             continue;
         }
@@ -170,12 +170,12 @@ pub(super) fn warnings(events: &[Event], now: Timestamp) -> Vec<String> {
         })
         .collect();
     recent.sort_by(|a, b| b.cmp(a));
-    let mut told = BTreeSet::new();
-    recent.retain(|(_, text)| told.insert(text.clone()));
+    let mut rows = BTreeSet::new();
+    recent.retain(|(_, text)| rows.insert(text.clone()));
     let more = recent.len().saturating_sub(WARNINGS);
-    let told =
+    let rows =
         recent.into_iter().take(WARNINGS).map(|(at, text)| format!("{} ago {text}", duration(at, now)));
-    told.chain((more > 0).then(|| format!("and {more} more"))).collect()
+    rows.chain((more > 0).then(|| format!("and {more} more"))).collect()
 }
 
 fn last_seen(event: &Event) -> Option<Timestamp> {
@@ -191,7 +191,7 @@ fn one_line(message: &str) -> String {
 }
 
 /// `Reason: message`, in one line.
-pub(super) fn said(condition: &Condition) -> String {
+pub(super) fn reported(condition: &Condition) -> String {
     let message = one_line(&condition.message);
     if message.is_empty() { condition.reason.clone() } else { format!("{}: {message}", condition.reason) }
 }

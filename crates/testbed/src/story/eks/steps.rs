@@ -1,7 +1,7 @@
-//! The scene of this story, and what is looked at in it again and again.
+//! What the steps of this story read again and again.
 
 use super::manifest::{CLUSTER, EKS_CLUSTER};
-use crate::story::scene::Scene;
+use crate::story::step::Env;
 use crate::world::Cluster;
 use crate::world::kinds::{self, Kind, condition, text};
 use crate::{ClusterServer, Probe, beside_us, wait_until};
@@ -14,34 +14,34 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long anything may take here: EKS is asked once in 30 s, and some steps wait for it several times.
-pub(super) const MADE: Duration = Duration::from_mins(5);
+pub(super) const SOON_ON_EKS: Duration = Duration::from_mins(5);
 
-/// Where the steps take place.
-pub(super) struct EksScene<'s> {
-    pub(super) scene: &'s Scene<'s>,
+/// What all steps use.
+pub(super) struct EksSteps<'s> {
+    pub(super) env: &'s Env<'s>,
 }
 
-impl<'s> EksScene<'s> {
+impl<'s> EksSteps<'s> {
     pub(super) fn cluster(&self) -> Cluster<'s> {
-        self.scene.world.existing_cluster(CLUSTER, CLUSTER)
+        self.env.world.existing_cluster(CLUSTER, CLUSTER)
     }
 
     /// The EKS cluster, if there is one.
     pub(super) fn eks(&self) -> Option<foo_simulator::core::eks::cluster::Cluster> {
-        self.scene.world.aws().region().cluster(EKS_CLUSTER)
+        self.env.world.aws().region().cluster(EKS_CLUSTER)
     }
 
     pub(super) async fn server(&self) -> Result<Arc<ClusterServer>> {
-        self.scene.world.cluster_servers().wait_for(EKS_CLUSTER).await
+        self.env.world.cluster_servers().wait_for(EKS_CLUSTER).await
     }
 
     pub(super) async fn object(&self) -> Result<Value> {
         self.cluster().read(Kind::FooControlPlane).await?.context("no FooControlPlane")
     }
 
-    /// Waits until the API server answers and runs a version.
+    /// Waits until the API server responds and runs a version.
     pub(super) async fn runs(&self, version: &str) -> Result<()> {
-        wait_until(&format!("the control plane to run {version}"), MADE, async || {
+        wait_until(&format!("the control plane to run {version}"), SOON_ON_EKS, async || {
             let object = self.object().await?;
             let available = condition(&object, "Available").is_some_and(|(status, ..)| status == "True");
             let is_it = text(&object, "/status/version") == version;
@@ -53,22 +53,22 @@ impl<'s> EksScene<'s> {
     }
 
     /// Waits until a condition of the control plane is true.
-    pub(super) async fn says_true(&self, kind: &str) -> Result<()> {
-        wait_until(&format!("{kind} of the control plane"), MADE, async || {
+    pub(super) async fn has_condition(&self, kind: &str) -> Result<()> {
+        wait_until(&format!("{kind} of the control plane"), SOON_ON_EKS, async || {
             let object = self.object().await?;
-            let said = condition(&object, kind);
-            Ok(Probe::when(said.is_some_and(|(status, ..)| status == "True"), || format!("{said:?}")))
+            let found = condition(&object, kind);
+            Ok(Probe::when(found.is_some_and(|(status, ..)| status == "True"), || format!("{found:?}")))
         })
         .await
     }
 
-    /// Prints what our plugin says of all objects of a kind.
+    /// Prints what the kubectl plugin reports of all objects of a kind.
     pub(super) async fn explains(&self, kind: &str) -> Result<()> {
         let plugin = beside_us("kubectl-foo")?;
         let arguments = ["explain", "--namespace", CLUSTER, &format!("{kind}/{CLUSTER}")].map(str::to_owned);
-        let api = self.scene.world.api();
+        let api = self.env.world.api();
         let printed = api.run(&plugin.display().to_string(), &arguments, &[], "").await?;
-        self.scene.voice.shows(&format!("kubectl foo {}", arguments.join(" ")), &printed.stdout);
+        self.env.reporter.prints(&format!("kubectl foo {}", arguments.join(" ")), &printed.stdout);
         ensure!(printed.stdout.contains(CLUSTER), "kubectl foo explain printed {}", printed.stdout);
         Ok(())
     }
@@ -76,7 +76,7 @@ impl<'s> EksScene<'s> {
     /// Writes the kubeconfig that Cluster API reads into a file, as `clusterctl get kubeconfig` does.
     pub(super) async fn write_kubeconfig(&self) -> Result<PathBuf> {
         let name = format!("{CLUSTER}-kubeconfig");
-        let secret = kinds::read(self.scene.world.client(), Kind::Secret, CLUSTER, &name).await?;
+        let secret = kinds::read(self.env.world.client(), Kind::Secret, CLUSTER, &name).await?;
         let secret = secret.with_context(|| format!("no Secret {name}"))?;
         let kubeconfig = BASE64.decode(text(&secret, "/data/value")).context("a kubeconfig in base64")?;
         let path = self.kubeconfig_path();
@@ -85,13 +85,13 @@ impl<'s> EksScene<'s> {
     }
 
     pub(super) fn kubeconfig_path(&self) -> PathBuf {
-        self.scene.world.rig().folder().join(format!("{CLUSTER}-eks.kubeconfig"))
+        self.env.world.rig().folder().join(format!("{CLUSTER}-eks.kubeconfig"))
     }
 
     /// What kubectl prints of the cluster on EKS, with the kubeconfig that was written last.
     pub(super) async fn kubectl_there(&self, arguments: &[&str]) -> Result<String> {
         let path = self.kubeconfig_path().display().to_string();
         let all = ["--kubeconfig", path.as_str()].into_iter().chain(arguments.iter().copied());
-        self.scene.world.api().kubectl(all).await
+        self.env.world.api().kubectl(all).await
     }
 }

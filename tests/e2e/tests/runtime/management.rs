@@ -15,10 +15,10 @@ use tokio::task::JoinSet;
 /// Core with all that calls extensions.
 const GATES: &str = "MachinePool=true,ClusterTopology=true,RuntimeSDK=true,InPlaceUpdates=true";
 
-/// What the API server answers while it cannot answer yet.
+/// What the API server responds while it cannot respond yet.
 const TOO_MANY_REQUESTS: u16 = 429;
 
-static STAGE: OnceCell<Result<Stage, String>> = OnceCell::const_new();
+static MANAGEMENT: OnceCell<Result<Management, String>> = OnceCell::const_new();
 
 /// Group, version and kind.
 #[derive(Clone, Copy, Debug)]
@@ -45,28 +45,29 @@ impl Kind {
 }
 
 /// The management cluster.
-pub(crate) struct Stage {
+pub(crate) struct Management {
     // Dropped in this order.
     _provider: JoinSet<()>,
     _kubelets: Kubelets,
     rig: Rig,
 }
 
-/// Runs a test on the stage of this binary; the first one starts it.
-pub(crate) fn on_stage(test: impl AsyncFnOnce(&'static Stage) -> Result<()>) {
+/// Runs a test on the management cluster of this binary; the first one starts it.
+pub(crate) fn on_management(test: impl AsyncFnOnce(&'static Management) -> Result<()>) {
     foo_e2e::alone(async || {
-        let started = STAGE.get_or_init(async || start().await.map_err(|error| format!("{error:#}"))).await;
-        let stage = started.as_ref().map_err(|error| anyhow!(error.clone()))?;
-        let outcome = Box::pin(test(stage)).await;
+        let started =
+            MANAGEMENT.get_or_init(async || start().await.map_err(|error| format!("{error:#}"))).await;
+        let management = started.as_ref().map_err(|error| anyhow!(error.clone()))?;
+        let outcome = Box::pin(test(management)).await;
         if outcome.is_err() {
-            stage.rig.keep_folder();
+            management.rig.keep_folder();
         }
         outcome
     });
 }
 
-/// A stage of one's own, for a test that disturbs others.
-pub(crate) async fn start() -> Result<Stage> {
+/// A separate management cluster, for a test that disturbs others.
+pub(crate) async fn start() -> Result<Management> {
     let capi = CapiOptions { feature_gates: GATES.to_owned(), ..CapiOptions::default() };
     let options = RigOptions { capi: Some(capi), ..RigOptions::default() };
     let rig = Box::pin(Rig::start(options)).await?;
@@ -76,16 +77,16 @@ pub(crate) async fn start() -> Result<Stage> {
     let instances = InstanceList::default();
     let kubelets = Kubelets::start(rig.api().client(), instances.clone(), KubeletOptions::default());
     let provider = provider::start(rig.api().client(), instances);
-    Ok(Stage { _provider: provider, _kubelets: kubelets, rig })
+    Ok(Management { _provider: provider, _kubelets: kubelets, rig })
 }
 
-impl Stage {
+impl Management {
     /// The management cluster, which is the workload cluster of every Cluster, too.
     pub(crate) fn rig(&self) -> &Rig {
         &self.rig
     }
 
-    /// Makes a namespace.
+    /// Creates a namespace.
     pub(crate) async fn namespace(&self, name: &str) -> Result<()> {
         self.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})).await
     }
@@ -108,18 +109,18 @@ impl Stage {
         Ok(serde_json::to_value(found.with_context(|| format!("reading {} {namespace}/{name}", kind.2))?)?)
     }
 
-    /// Reads all objects of a kind in a namespace. The first list of a kind may come before the API server has it in its cache:
-    /// it answers 429, "storage is (re)initializing", and is asked again, as every client of core does.
+    /// Reads all objects of a kind in a namespace. The first list of a kind may come before the API server has it in
+    /// its cache: it returns 429, "storage is (re)initializing", and is requested again, as every client of core does.
     pub(crate) async fn list(&self, kind: Kind, namespace: &str) -> Result<Vec<Value>> {
         let objects = kind.api(self.rig.api().client(), namespace);
         let what = format!("a list of {}s", kind.2);
-        let answer = wait_until(&what, SOON, async || match objects.list(&ListParams::default()).await {
+        let response = wait_until(&what, SOON, async || match objects.list(&ListParams::default()).await {
             Err(kube::Error::Api(status)) if status.code == TOO_MANY_REQUESTS => {
                 Ok(Probe::NotYet(status.message.clone()))
             }
-            answer => Ok(Probe::Done(answer)),
+            response => Ok(Probe::Done(response)),
         });
-        let found = answer.await?.with_context(|| format!("listing {}s of {namespace}", kind.2))?;
+        let found = response.await?.with_context(|| format!("listing {}s of {namespace}", kind.2))?;
         found.items.into_iter().map(|object| Ok(serde_json::to_value(object)?)).collect()
     }
 
@@ -130,13 +131,13 @@ impl Stage {
         deleted.map(drop).with_context(|| format!("deleting {} {namespace}/{name}", kind.2))
     }
 
-    /// Makes core look at an object again: whoever changes anything of it does.
+    /// Causes core to reconcile an object again, by a change of it.
     pub(crate) async fn touch(&self, kind: Kind, namespace: &str, name: &str, value: &str) -> Result<()> {
         let change = json!({"metadata": {"annotations": {"runtime.test/touch": value}}});
         self.patch(kind, namespace, name, &change).await
     }
 
-    /// Waits until an object is as wanted.
+    /// Waits until an object meets a condition.
     pub(crate) async fn until(
         &self,
         (kind, namespace, name): (Kind, &str, &str),

@@ -1,10 +1,10 @@
-//! The user's hand: typed reads and writes for tests, past the wire, the log and all faults.
+//! Direct access for tests: typed reads and writes, past the wire, the log and all faults.
 //!
 //! They follow the same rules as requests (generation, finalizers, ownership under the manager `user`), and watches
 //! see them. A type that shows only part of an object, as [`foo_api::capi`] has them, does not lose the rest:
 //! [`FakeApiServer::edit`] writes only what was changed.
 
-use crate::failure::{self, Refusal};
+use crate::failure::{self, ApiError};
 use crate::kinds::Kind;
 use crate::ownership::{Manager, Operation};
 use crate::rules::Part;
@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Types the hand can hold: what kube's derive and k8s-openapi make.
+/// Types that can be read and written directly: those of kube's derive and k8s-openapi.
 pub trait Object: Resource<DynamicType = ()> + Serialize + DeserializeOwned + Clone + Debug {}
 
 impl<K: Resource<DynamicType = ()> + Serialize + DeserializeOwned + Clone + Debug> Object for K {}
@@ -57,7 +57,7 @@ impl FakeApiServer {
     }
 
     /// Creates an object; its status too, if it has one (two writes, as a user with a controller's rights would do).
-    pub fn create<K: Object>(&self, object: &K) -> Result<K, Refusal> {
+    pub fn create<K: Object>(&self, object: &K) -> Result<K, ApiError> {
         let wanted = to_json(object)?;
         let namespace = object.namespace().unwrap_or_default();
         let created = self.touch(
@@ -78,11 +78,11 @@ impl FakeApiServer {
     }
 
     /// Replaces an object; its resourceVersion, if given, must be the newest. Fields the type does not know are lost.
-    pub fn update<K: Object>(&self, object: &K) -> Result<K, Refusal> {
+    pub fn update<K: Object>(&self, object: &K) -> Result<K, ApiError> {
         self.put(object, Part::Main)
     }
 
-    fn put<K: Object>(&self, object: &K, part: Part) -> Result<K, Refusal> {
+    fn put<K: Object>(&self, object: &K, part: Part) -> Result<K, ApiError> {
         let mut wanted = to_json(object)?;
         let key = (object.namespace().unwrap_or_default(), object.name_any());
         let written = self.touch(
@@ -99,13 +99,14 @@ impl FakeApiServer {
         from_json(&written)
     }
 
-    /// Changes an object, and its status, in place. Only what `change` changed is written; nothing if it changed nothing.
+    /// Changes an object, and its status, in place. Only what `change` changed is written; nothing if it changed
+    /// nothing.
     pub fn edit<K: Object>(
         &self,
         namespace: &str,
         name: &str,
         change: impl FnOnce(&mut K),
-    ) -> Result<K, Refusal> {
+    ) -> Result<K, ApiError> {
         let key = (namespace.to_owned(), name.to_owned());
         let written = self.touch(
             |store, kind: &Kind, writer| {
@@ -129,20 +130,20 @@ impl FakeApiServer {
         from_json(&written)
     }
 
-    /// Changes what is stored of an object, and judges nothing: a real server holds such objects too, from older versions of
-    /// their kind or through rules that it does not check.
-    pub fn spoil<K: Object>(
+    /// Changes what is stored of an object, without validation: a real server has such objects too, from older versions
+    /// of their kind or through rules that it does not check.
+    pub fn corrupt<K: Object>(
         &self,
         namespace: &str,
         name: &str,
         change: impl FnOnce(&mut Value),
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ApiError> {
         let key = (namespace.to_owned(), name.to_owned());
-        self.touch(|store, kind: &Kind, _| store.spoil(kind, &key, change), kind_of::<K>)
+        self.touch(|store, kind: &Kind, _| store.corrupt(kind, &key, change), kind_of::<K>)
     }
 
-    /// Deletes an object in the background; true if it is gone at once, false if finalizers hold it.
-    pub fn delete<K: Object>(&self, namespace: &str, name: &str) -> Result<bool, Refusal> {
+    /// Deletes an object in the background; true if it is removed at once, false if it has finalizers.
+    pub fn delete<K: Object>(&self, namespace: &str, name: &str) -> Result<bool, ApiError> {
         let key = (namespace.to_owned(), name.to_owned());
         let delete = |store: &mut Store, kind: &Kind, writer: &Writer| {
             store.delete(kind, &key, &Deletion::default(), writer).map(|(_, gone)| gone)
@@ -153,9 +154,9 @@ impl FakeApiServer {
     /// Runs something on the store as the user.
     fn touch<T>(
         &self,
-        act: impl FnOnce(&mut Store, &Kind, &Writer) -> Result<T, Refusal>,
+        act: impl FnOnce(&mut Store, &Kind, &Writer) -> Result<T, ApiError>,
         kind: impl FnOnce(&Store) -> Option<Arc<Kind>>,
-    ) -> Result<T, Refusal> {
+    ) -> Result<T, ApiError> {
         let (result, _) = self.shared.with_store(|store, now| {
             let kind = kind(store).ok_or_else(failure::unknown_path)?;
             let manager = Manager { name: "user".to_owned(), operation: Operation::Update, subresource: "" };
@@ -179,15 +180,15 @@ fn status_writer(writer: &Writer) -> Writer {
     Writer { manager: Manager { subresource: "status", ..writer.manager.clone() }, ..writer.clone() }
 }
 
-fn to_json<K: Object>(object: &K) -> Result<Value, Refusal> {
+fn to_json<K: Object>(object: &K) -> Result<Value, ApiError> {
     serde_json::to_value(object).map_err(|error| failure::bad_request(error.to_string()))
 }
 
-fn from_json<K: Object>(object: &Value) -> Result<K, Refusal> {
+fn from_json<K: Object>(object: &Value) -> Result<K, ApiError> {
     serde_json::from_value(object.clone()).map_err(|error| failure::bad_request(error.to_string()))
 }
 
-/// The merge patch that makes `before` into `after`; nothing if they are equal.
+/// The merge patch that turns `before` into `after`; nothing if they are equal.
 fn difference(before: &Value, after: &Value) -> Option<Value> {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) => {

@@ -6,17 +6,17 @@ use foo_model::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How old an answer may be.
+/// How old a result may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
-    /// Its look began at this moment or later.
+    /// Its read began at this moment or later.
     Since(Timestamp),
-    /// Its look began no longer ago than this.
+    /// Its read began no longer ago than this.
     Within(Duration),
 }
 
 impl Freshness {
-    /// The earliest moment at which a look may have begun.
+    /// The earliest moment at which a read may have begun.
     pub(super) fn earliest(self, now: Timestamp) -> Timestamp {
         match self {
             Self::Since(moment) => moment,
@@ -25,39 +25,39 @@ impl Freshness {
     }
 }
 
-/// What one look showed.
+/// The result of one read.
 #[derive(Debug)]
-pub struct Look<T> {
+pub struct ReadResult<T> {
     /// When it began.
     pub began: Timestamp,
-    /// What it showed.
-    pub shows: Arc<T>,
+    /// What it returned.
+    pub value: Arc<T>,
 }
 
-impl<T> Clone for Look<T> {
+impl<T> Clone for ReadResult<T> {
     fn clone(&self) -> Self {
-        Self { began: self.began, shows: Arc::clone(&self.shows) }
+        Self { began: self.began, value: Arc::clone(&self.value) }
     }
 }
 
 /// What is known, and whether it is as new as it was asked for.
 #[derive(Clone, Debug)]
 pub struct Known<T> {
-    /// The newest look that succeeded, however old.
-    pub look: Option<Look<T>>,
-    /// Why there is no newer one, if the look is older than it was asked for, or there is none.
-    pub trouble: Option<CloudError>,
+    /// The newest read that succeeded, however old.
+    pub last_read: Option<ReadResult<T>>,
+    /// Why there is no newer one, if the read is older than it was asked for, or there is none.
+    pub failure: Option<CloudError>,
 }
 
 impl<T> Known<T> {
     /// What was seen if it is as new as it was asked for, or why not.
     ///
     /// # Errors
-    /// What kept AWS from being asked.
-    pub fn fresh(self) -> Result<Option<Look<T>>> {
-        match self.trouble {
+    /// Why AWS could not be read.
+    pub fn fresh(self) -> Result<Option<ReadResult<T>>> {
+        match self.failure {
             Some(error) => Err(error),
-            None => Ok(self.look),
+            None => Ok(self.last_read),
         }
     }
 }

@@ -1,9 +1,9 @@
-//! The extension of a release, installed and removed by the real clusterctl before a core that runs. Its own stage: it is
-//! registered for all namespaces.
+//! The extension of a release, installed and removed by the real clusterctl before a core that runs. Its own management
+//! cluster: it is registered for all namespaces.
 
-use crate::ours::Ours;
+use crate::extension::ReleasedExtension;
+use crate::management::{self, EXTENSION_CONFIG, Kind, Management};
 use crate::served::is_known;
-use crate::stage::{self, EXTENSION_CONFIG, Kind, Stage};
 use anyhow::{Result, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -23,38 +23,39 @@ pub(crate) fn release(folder: &Path, version: &str) -> Result<PathBuf> {
 }
 
 /// clusterctl's configuration with the extension beside the installed providers; its path.
-pub(crate) fn clusterctl_config(stage: &Stage, folder: &Path, components: &Path) -> Result<String> {
-    let config = stage.rig().capi()?.clusterctl_config();
+pub(crate) fn clusterctl_config(management: &Management, folder: &Path, components: &Path) -> Result<String> {
+    let config = management.rig().capi()?.clusterctl_config();
     let mut config: Value = serde_json::from_str(&std::fs::read_to_string(config)?)?;
-    let ours = json!({"name": "foo", "type": "RuntimeExtensionProvider", "url": components});
-    config["providers"].as_array_mut().into_iter().for_each(|providers| providers.push(ours.clone()));
+    let extension = json!({"name": "foo", "type": "RuntimeExtensionProvider", "url": components});
+    config["providers"].as_array_mut().into_iter().for_each(|providers| providers.push(extension.clone()));
     let path = folder.join("clusterctl.yaml");
     std::fs::write(&path, config.to_string())?;
     Ok(path.display().to_string())
 }
 
-/// Waits until the namespace is gone with which clusterctl tried whether cert-manager is there: it leaves before it is deleted.
-pub(crate) async fn cert_manager_is_tried(stage: &Stage) -> Result<()> {
-    stage.until((NAMESPACE_KIND, "", "cert-manager-test"), "gone", Value::is_null).await.map(drop)
+/// Waits until the namespace is deleted with which clusterctl tried whether cert-manager is there: clusterctl exits
+/// before that.
+pub(crate) async fn cert_manager_is_tried(management: &Management) -> Result<()> {
+    management.until((NAMESPACE_KIND, "", "cert-manager-test"), "deleted", Value::is_null).await.map(drop)
 }
 
 #[test]
-fn clusterctl_installs_and_removes_our_extension() {
+fn clusterctl_installs_and_removes_the_extension() {
     foo_e2e::alone(async || {
-        let stage = Box::pin(stage::start()).await?;
-        let (capi, api) = (stage.rig().capi()?, stage.rig().api());
+        let management = Box::pin(management::start()).await?;
+        let (capi, api) = (management.rig().capi()?, management.rig().api());
         let folder = tempfile::tempdir()?;
         let components = release(folder.path(), "v0.1.0")?;
-        let path = clusterctl_config(&stage, folder.path(), &components)?;
-        cert_manager_is_tried(&stage).await?;
+        let path = clusterctl_config(&management, folder.path(), &components)?;
+        cert_manager_is_tried(&management).await?;
         capi.clusterctl(api, ["init", "--config", &path, "--runtime-extension", "foo:v0.1.0"]).await?;
-        let deployment = stage.read(DEPLOYMENT, NAMESPACE, "foo-extension").await?;
+        let deployment = management.read(DEPLOYMENT, NAMESPACE, "foo-extension").await?;
         ensure!(deployment["spec"]["replicas"] == 2, "{deployment:#}");
-        let registered = stage.read(EXTENSION_CONFIG, "", "foo").await?;
+        let registered = management.read(EXTENSION_CONFIG, "", "foo").await?;
         ensure!(text(&registered, "/spec/clientConfig/service/namespace") == NAMESPACE, "{registered:#}");
 
         // No container runs here; a process does, with the settings of the release.
-        let process = Ours::start(&stage).await?;
+        let process = ReleasedExtension::start(&management).await?;
         let change = json!({
             "metadata": {"annotations": {"runtime.cluster.x-k8s.io/inject-ca-from-secret": null}},
             "spec": {"clientConfig": {
@@ -62,19 +63,23 @@ fn clusterctl_installs_and_removes_our_extension() {
                 "caBundle": BASE64.encode(api.pki().ca_pem()),
             }},
         });
-        stage.patch(EXTENSION_CONFIG, "", "foo", &change).await?;
-        let known = is_known(&stage, "foo").await?;
+        management.patch(EXTENSION_CONFIG, "", "foo", &change).await?;
+        let known = is_known(&management, "foo").await?;
         let names = known["status"]["handlers"].to_string();
         for handler in ["variables.foo", "patches.foo", "validation.foo", "upgrade-plan.foo", "preflight.foo"]
         {
             ensure!(names.contains(handler), "{names}");
         }
 
-        // Why the page for users says what to delete first: clusterctl leaves the registration, and a core that starts would end.
+        // Why the page for users shows what to delete first: clusterctl leaves the registration, and a core that starts
+        // would end.
         capi.clusterctl(api, ["delete", "--config", &path, "--runtime-extension", "foo"]).await?;
-        stage.until((DEPLOYMENT, NAMESPACE, "foo-extension"), "gone", Value::is_null).await?;
-        ensure!(!stage.read(EXTENSION_CONFIG, "", "foo").await?.is_null(), "clusterctl deletes it by itself");
-        stage.delete(EXTENSION_CONFIG, "", "foo").await?;
-        stage.until((EXTENSION_CONFIG, "", "foo"), "gone", Value::is_null).await.map(drop)
+        management.until((DEPLOYMENT, NAMESPACE, "foo-extension"), "deleted", Value::is_null).await?;
+        ensure!(
+            !management.read(EXTENSION_CONFIG, "", "foo").await?.is_null(),
+            "clusterctl deletes it by itself"
+        );
+        management.delete(EXTENSION_CONFIG, "", "foo").await?;
+        management.until((EXTENSION_CONFIG, "", "foo"), "deleted", Value::is_null).await.map(drop)
     });
 }
