@@ -8,7 +8,8 @@
 //! * [`Action`]: one call; [`Outcome`] and [`Refusal`]: what became of it; [`Backoff`]: when it is repeated;
 //! * [`Calls`]: what one process remembers of its calls;
 //! * [`Domain`]: a planner with its check; [`Plan`], [`report`], [`Violation`]: what they return;
-//! * [`Process`]: the order in which a plan is recorded, sent and remembered.
+//! * [`Process`]: the order in which a plan is recorded, sent and remembered;
+//! * `testing` (a feature): a manager on a virtual clock for the tests of a domain.
 //!
 //! The manager drives all domains in `foo_controller::calls`: a new one is a `Driver` there.
 //!
@@ -22,6 +23,8 @@ mod domain;
 mod outcome;
 mod process;
 pub mod report;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use action::{Action, Value, add};
 pub use backoff::Backoff;

@@ -19,7 +19,7 @@
 //! there were actions it plans again at once. Otherwise it waits for [`Report::looks`] and [`Report::again_at`].
 //!
 //! EKS allows one update of a cluster at a time, and so does a plan. `foo_controller::control_plane::eks` gathers the
-//! inputs and sends the actions; the tests have a small simulated EKS of their own, `tests/eks/aws`.
+//! inputs and sends the actions; the tests send them to the simulator.
 //!
 //! # Where to make a change
 //!
@@ -30,8 +30,8 @@
 //! and shown. Nothing compiles until each of these has it:
 //!
 //! * `desired/addons.rs` of the controller, from `Addon` in `api/src/control_plane/eks.rs` (`api/src/in_aws/rows.rs` if
-//!   it names something in AWS, else `nothing.rs` beside it for a text; `deploy/clusterctl/clusterclass-foo-eks.yaml` has the variable `addons`, which a test
-//!   compares with the CRD);
+//!   it names something in AWS, else `nothing.rs` beside it for a text;
+//!   `deploy/clusterctl/clusterclass-foo-eks.yaml` has the variable `addons`, which a test compares with the CRD);
 //! * `AddonSettings::updated` beside it, and `steps/addon.rs`: what an update sends, and what differs;
 //! * `cloud-adapter/src/eks/changes/addons.rs` (sends) and `shapes.rs` (reads), with a case in
 //!   `cloud-adapter/tests/wire/eks.rs`;

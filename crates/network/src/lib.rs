@@ -20,8 +20,7 @@
 //! there were actions it plans again at once, without another look: the memory knows what the responses said. Otherwise
 //! it waits for [`Report::looks`] and [`Report::again_at`].
 //!
-//! `foo_controller::cluster::managed` gathers the inputs and sends the actions; the tests have a small simulated AWS of
-//! their own, `tests/network/aws`.
+//! `foo_controller::cluster::managed` gathers the inputs and sends the actions; the tests send them to the simulator.
 //!
 //! # Where to make a change
 //!
@@ -42,7 +41,8 @@
 //!   beside it.
 //! * `simulator-core/src`: `core/network/`, `sim_cloud/networks.rs`, `core/ec2/tags.rs`; `simulator/src`:
 //!   `wire/ec2/network/`, `asks/networks.rs`.
-//! * `tests/network/aws`, `testbed/src/world/network.rs`; `docs/concepts/networks.md`, `docs/operations/aws.md`.
+//! * `read` in `tests/network/world.rs`, `testbed/src/world/network.rs`; `docs/concepts/networks.md`,
+//!   `docs/operations/aws.md`.
 
 pub mod addresses;
 mod check;

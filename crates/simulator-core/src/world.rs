@@ -112,6 +112,13 @@ impl World {
         Self { inner: Mutex::new(inner), snapshots: Snapshots::default(), config, accounts: Mutex::default() }
     }
 
+    /// A copy of the state, without snapshots and other accounts.
+    pub(crate) fn fork(&self) -> Self {
+        let inner = Mutex::new(self.lock().clone());
+        let (snapshots, config) = (Snapshots::default(), self.config.clone());
+        Self { inner, snapshots, config, accounts: Mutex::default() }
+    }
+
     /// Locks the state, also after a thread panicked with the lock.
     pub fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,6 +1,6 @@
 //! Access entries, pod identity associations, the OIDC provider.
 
-use crate::aws::{Entry, role_arn};
+use crate::aws::{policy_arn, role_arn};
 use crate::world::*;
 use foo_eks::report::ConditionKind::*;
 use foo_model::eks::*;
@@ -36,11 +36,10 @@ fn an_entry_of_a_former_role_is_recognised_after_a_move() {
 #[test]
 fn entries_stay_after_a_move_and_when_clocks_differ() {
     let mut world = World::settled(desired());
-    world.aws.by_hand(|it| {
-        // IAM's clock is ahead of EKS's.
-        let made = it.entries.values().filter_map(|it| it.shown.created).max().unwrap();
-        it.roles.values_mut().for_each(|role| role.created = made.plus(Duration::from_mins(1)));
-    });
+    let entries = world.aws.state().entries;
+    let made = entries.values().filter_map(|it| it.shown.created).max().unwrap();
+    // IAM's clock is ahead of EKS's.
+    world.aws.roles_are_dated = Some(made.plus(Duration::from_mins(1)));
     world.moved();
     world.run_for(Duration::from_hours(8));
     world.assert_complete();
@@ -56,51 +55,45 @@ fn generated_user_names_are_never_rewritten() {
     assert_eq!(world.count("UpdateAccessEntry"), 0);
     world.desired.entries.get_mut(&role_arn("people")).unwrap().username = Some("person".to_owned());
     world.settle();
-    assert_eq!(world.aws.state.entries[&role_arn("people")].shown.username, "person");
+    assert_eq!(world.aws.state().entries[&role_arn("people")].shown.username, "person");
     assert_eq!(world.count("UpdateAccessEntry"), 1);
 }
 
 #[test]
 fn policies_are_as_requested_and_our_own_stays() {
     let mut world = World::settled(desired());
-    let view = |scope| AccessPolicy { arn: "arn:aws:eks::aws:cluster-access-policy/View".to_owned(), scope };
+    let view = |scope| AccessPolicy { arn: policy_arn("AmazonEKSViewPolicy"), scope };
     let people = role_arn("people");
     world.desired.entries.get_mut(&people).unwrap().policies = BTreeSet::from([view(AccessScope::Cluster)]);
     world.settle();
     let narrow = view(AccessScope::Namespaces(BTreeSet::from(["a".to_owned()])));
     world.desired.entries.get_mut(&people).unwrap().policies = BTreeSet::from([narrow.clone()]);
     world.settle();
-    assert_eq!(world.aws.state.entries[&people].policies, BTreeSet::from([narrow]));
+    assert_eq!(world.aws.state().entries[&people].policies, BTreeSet::from([narrow]));
     world.desired.entries.get_mut(&people).unwrap().policies.clear();
     world.settle();
-    assert!(world.aws.state.entries[&people].policies.is_empty());
-    assert_eq!(world.aws.state.entries[&role_arn("manager")].policies.len(), 1);
+    assert!(world.aws.state().entries[&people].policies.is_empty());
+    assert_eq!(world.aws.state().entries[&role_arn("manager")].policies.len(), 1);
 }
 
 #[test]
 fn entries_of_pools_go_with_the_last_pool_and_those_of_others_stay() {
     let mut world = World::settled(desired());
-    world.aws.by_hand(|it| {
-        let mut theirs = it.entries[&role_arn("people")].shown.clone();
-        theirs.principal = role_arn("theirs");
-        theirs.tags.clear();
-        let theirs = Entry { shown: theirs, policies: BTreeSet::new(), lets_in: String::new() };
-        it.entries.insert(role_arn("theirs"), theirs);
-    });
+    world.aws.create_entry("other");
     world.restart();
     world.desired.node_profiles.clear();
     world.settle();
-    assert!(!world.aws.state.entries.contains_key(&role_arn("nodes")));
-    assert!(world.aws.state.entries.contains_key(&role_arn("theirs")));
+    assert!(!world.aws.state().entries.contains_key(&role_arn("nodes")));
+    assert!(world.aws.state().entries.contains_key(&role_arn("other")));
     world.desired.own_principal = None;
     world.run_for(Duration::from_hours(2));
-    assert!(world.aws.state.entries.contains_key(&role_arn("manager")), "who we are is not known");
+    assert!(world.aws.state().entries.contains_key(&role_arn("manager")), "who we are is not known");
 }
 
 #[test]
 fn an_entry_removed_by_hand_is_created_again() {
     let mut world = World::settled(desired());
-    world.aws.by_hand(|it| drop(it.entries.remove(&role_arn("manager"))));
+    world.aws.delete_entry("manager");
     world.run_for(Duration::from_hours(2));
     world.assert_complete();
 }
@@ -108,13 +101,13 @@ fn an_entry_removed_by_hand_is_created_again() {
 #[test]
 fn a_role_that_does_not_exist_yet_is_named_and_waited_for() {
     let mut world = World::new(desired());
-    world.aws.state.roles.remove("people");
-    world.aws.state.profiles.clear();
+    world.aws.remove_role("people");
+    world.aws.remove_profile("nodes");
     world.run_for(Duration::from_mins(20));
     world.assert_says(AccessReady, Reason::PrincipalNotFound, "people");
     assert_eq!(world.count("CreateAccessEntry"), 1, "only ours");
     world.aws.make_role("people");
-    world.aws.state.profiles.insert("nodes".to_owned(), "nodes".to_owned());
+    world.aws.put_profile("nodes");
     world.settle();
     world.assert_complete();
 }
@@ -123,7 +116,7 @@ fn a_role_that_does_not_exist_yet_is_named_and_waited_for() {
 fn without_the_right_to_read_roles_entries_are_created_all_the_same() {
     let mut world = World::new(desired());
     for role in ["people", "manager"] {
-        world.deaf.insert(Question::Role(role.to_owned()));
+        world.aws.deaf.insert(Question::Role(role.to_owned()));
     }
     world.run_for(Duration::from_mins(30));
     world.assert_complete();
@@ -136,18 +129,18 @@ fn associations_follow_the_spec() {
     let app = ("team".to_owned(), "app".to_owned());
     world.desired.pod_identities.insert(app.clone(), role_arn("people"));
     world.settle();
-    let of = |world: &World| world.aws.state.identities.values().next().cloned();
+    let of = |world: &World| world.aws.state().identities.values().next().cloned();
     assert_eq!(of(&world).unwrap().role_arn, Some(role_arn("people")));
     world.desired.pod_identities.remove(&app);
     world.desired.oidc_provider = false;
     world.settle();
-    assert!(of(&world).is_none() && world.aws.state.providers.is_empty());
+    assert!(of(&world).is_none() && world.aws.state().providers.is_empty());
 }
 
 #[test]
 fn a_policy_that_is_listed_with_two_scopes_is_not_rewritten_for_ever() {
     let mut world = World::settled(desired());
-    let view = |scope| AccessPolicy { arn: "arn:aws:eks::aws:cluster-access-policy/View".to_owned(), scope };
+    let view = |scope| AccessPolicy { arn: policy_arn("AmazonEKSViewPolicy"), scope };
     let narrow = AccessScope::Namespaces(BTreeSet::from(["a".to_owned()]));
     let people = role_arn("people");
     world.desired.entries.get_mut(&people).unwrap().policies =
@@ -156,14 +149,14 @@ fn a_policy_that_is_listed_with_two_scopes_is_not_rewritten_for_ever() {
     world.settle();
     world.run_for(Duration::from_hours(8));
     assert_eq!(world.count("AssociateAccessPolicy") - before, 1, "{}", world.story());
-    assert_eq!(world.aws.state.entries[&people].policies, BTreeSet::from([view(AccessScope::Cluster)]));
+    assert_eq!(world.aws.state().entries[&people].policies, BTreeSet::from([view(AccessScope::Cluster)]));
 }
 
 #[test]
 fn our_own_right_holds_in_the_whole_cluster_whatever_the_spec_lists() {
     let mut world = World::settled(desired());
     let manager = role_arn("manager");
-    let own = world.aws.state.entries[&manager].policies.clone();
+    let own = world.aws.state().entries[&manager].policies.clone();
     let admin = own.iter().next().unwrap().arn.clone();
     let narrow = AccessScope::Namespaces(BTreeSet::from(["a".to_owned()]));
     let listed = foo_eks::desired::DesiredEntry {
@@ -175,7 +168,7 @@ fn our_own_right_holds_in_the_whole_cluster_whatever_the_spec_lists() {
     world.settle();
     world.run_for(Duration::from_hours(8));
     assert_eq!(world.count("AssociateAccessPolicy"), before, "{}", world.story());
-    assert_eq!(world.aws.state.entries[&manager].policies, own);
+    assert_eq!(world.aws.state().entries[&manager].policies, own);
 }
 
 #[test]
@@ -184,7 +177,7 @@ fn the_role_of_nodes_listed_as_another_type_is_named_and_nodes_are_not_locked_ou
     let nodes = role_arn("nodes");
     world.desired.entries.insert(nodes.clone(), entry());
     world.run_for(Duration::from_hours(2));
-    assert_eq!(world.aws.state.entries[&nodes].shown.kind, EntryKind::Ec2Linux);
+    assert_eq!(world.aws.state().entries[&nodes].shown.kind, EntryKind::Ec2Linux);
     assert_eq!(world.count("DeleteAccessEntry"), 0);
     world.assert_says(AccessReady, Reason::AccessDiffers, "EC2_LINUX");
     // The other way round: a pool comes whose role a person has.
@@ -194,7 +187,7 @@ fn the_role_of_nodes_listed_as_another_type_is_named_and_nodes_are_not_locked_ou
     world.settle();
     world.desired.node_profiles.insert("nodes".to_owned());
     world.run_for(Duration::from_hours(2));
-    assert_eq!(world.aws.state.entries[&nodes].shown.kind, EntryKind::Standard);
+    assert_eq!(world.aws.state().entries[&nodes].shown.kind, EntryKind::Standard);
     world.assert_says(AccessReady, Reason::AccessDiffers, "EC2_LINUX");
 }
 
@@ -202,11 +195,11 @@ fn the_role_of_nodes_listed_as_another_type_is_named_and_nodes_are_not_locked_ou
 fn the_entry_of_nodes_stays_while_instances_of_an_earlier_template_may_live() {
     let mut world = World::settled(desired());
     world.aws.make_role("others");
-    world.aws.state.profiles.insert("others".to_owned(), "others".to_owned());
+    world.aws.put_profile("others");
     world.desired.node_profiles = BTreeSet::from(["others".to_owned()]);
     world.desired.nodes_settled = false;
     world.run_for(Duration::from_hours(8));
-    let entered = |world: &World, role: &str| world.aws.state.entries.contains_key(&role_arn(role));
+    let entered = |world: &World, role: &str| world.aws.state().entries.contains_key(&role_arn(role));
     assert!(entered(&world, "nodes") && entered(&world, "others"));
     world.desired.nodes_settled = true;
     world.run_for(Duration::from_hours(1));

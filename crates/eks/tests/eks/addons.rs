@@ -6,13 +6,14 @@ use foo_eks::desired::*;
 use foo_eks::report::ConditionKind::*;
 use foo_model::eks::*;
 use foo_model::*;
+use foo_simulator_core::core::eks::Nodes;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 #[test]
 fn coredns_without_nodes_does_not_keep_the_cluster_from_being_ready() {
     let mut world = World::new(desired());
-    world.aws.nodes = false;
+    world.aws.set_nodes(Nodes::Instances);
     world.settle();
     assert_eq!(world.condition(ClusterReady).reason, Reason::ClusterAsRequested);
     world.assert_says(AddonsReady, Reason::AddonWaitsForNodes, "coredns");
@@ -24,7 +25,7 @@ fn coredns_without_nodes_does_not_keep_the_cluster_from_being_ready() {
 #[test]
 fn an_addon_that_could_not_be_created_is_deleted_and_created_again() {
     let mut world = World::new(desired());
-    world.aws.addons_that_fail = BTreeMap::from([("kube-proxy".to_owned(), 2)]);
+    world.aws.fail(0, 0, &[("kube-proxy", 2)]);
     world.run_until("failed", |it| it.count("DeleteAddon") == 1);
     world.pass();
     world.assert_says(AddonsReady, Reason::AddonFailed, "ConfigurationConflict");
@@ -33,19 +34,17 @@ fn an_addon_that_could_not_be_created_is_deleted_and_created_again() {
     assert_eq!(world.count("DeleteAddon"), 2);
 }
 
+/// A version of coredns for 1.33 that is newer than EKS's default.
+const NEWER: &str = "v1.13.2-eksbuild.1";
+
 #[test]
 fn an_addon_is_not_downgraded_nor_updated_by_a_newer_default() {
     let mut world = World::settled(desired());
-    let mut newer = |name: &str| {
-        world.aws.by_hand(|it| {
-            it.addons.get_mut(name).unwrap().version = "v1.33.2-eksbuild.1".to_owned();
-        });
-    };
-    newer("coredns");
+    world.aws.update_addon("coredns", |it| it.version = Some(NEWER.to_owned()));
     world.moved();
     world.settle();
     assert_eq!(world.count("UpdateAddon"), 0);
-    assert_eq!(world.status.addon_versions["coredns"], (Minor(33), "v1.33.2-eksbuild.1".to_owned()));
+    assert_eq!(world.process.record.addon_versions["coredns"], (Minor(33), NEWER.to_owned()));
 }
 
 #[test]
@@ -58,7 +57,7 @@ fn unknown_addons_versions_and_keys_are_named_before_anything_is_sent() {
     let exactly = DesiredAddon { version: AddonVersion::Exactly("v9".to_owned()), ..addon() };
     world.desired.addons = BTreeMap::from([("vpc-cni".to_owned(), exactly)]);
     world.run_for(Duration::from_mins(20));
-    world.assert_says(AddonsReady, Reason::AddonNotOffered, "v1.33.2-eksbuild.1");
+    world.assert_says(AddonsReady, Reason::AddonNotOffered, "v1.21.1-eksbuild.1");
     let configuration = Some("{\"enf\": 1}".to_owned());
     let wrong = DesiredAddon { settings: AddonSettings { configuration, ..addon().settings }, ..addon() };
     world.desired.addons = BTreeMap::from([("vpc-cni".to_owned(), wrong)]);
@@ -70,18 +69,14 @@ fn unknown_addons_versions_and_keys_are_named_before_anything_is_sent() {
 #[test]
 fn addons_of_ours_that_are_no_longer_requested_go_and_others_stay() {
     let mut world = World::settled(desired());
-    world.aws.by_hand(|it| {
-        let theirs =
-            Addon { name: "theirs".to_owned(), tags: network::Tags::new(), ..it.addons["coredns"].clone() };
-        it.addons.insert("theirs".to_owned(), theirs);
-    });
+    world.aws.create_addon("metrics-server", "v0.8.0-eksbuild.3", None);
     world.restart();
     world.desired.addons.get_mut("coredns").unwrap().preserve = true;
     world.settle();
     world.desired.addons.remove("coredns");
     world.settle();
-    assert!(world.aws.state.addons.contains_key("theirs"));
-    assert!(!world.aws.state.addons.contains_key("coredns"));
+    assert!(world.aws.state().addons.contains_key("metrics-server"));
+    assert!(!world.aws.state().addons.contains_key("coredns"));
     let preserved =
         |it: &Change| matches!(it, Change::Addon { change: AddonChange::Delete { preserve: true }, .. });
     assert!(world.aws.calls.iter().any(|(_, it)| preserved(it)));
@@ -101,11 +96,11 @@ fn configuration_roles_and_associations_of_an_addon_are_kept_as_requested() {
     };
     world.desired.addons.insert("vpc-cni".to_owned(), wanted);
     world.settle();
-    assert_eq!(world.aws.state.addons["vpc-cni"].pod_identities.len(), 1);
+    assert_eq!(world.aws.state().addons["vpc-cni"].pod_identities.len(), 1);
     assert_eq!(world.count("UpdateAddon"), 1, "{}", world.story());
     world.desired.addons.insert("vpc-cni".to_owned(), addon());
     world.settle();
-    assert_eq!(world.aws.state.addons["vpc-cni"].settings.configuration.as_deref(), Some("{}"));
+    assert_eq!(world.aws.state().addons["vpc-cni"].settings.configuration.as_deref(), Some("{}"));
     assert_eq!(world.count("UpdateAddon"), 2, "{}", world.story());
 }
 
@@ -114,37 +109,36 @@ fn what_an_addon_in_conflict_found_in_the_cluster_stays_there() {
     let mut world = World::new(desired());
     let careful = DesiredAddon { conflicts: ResolveConflicts::None, ..addon() };
     world.desired.addons.insert("kube-proxy".to_owned(), careful);
-    world.aws.addons_that_fail = BTreeMap::from([("kube-proxy".to_owned(), 2)]);
-    world.settle();
+    world.aws.fail(0, 0, &[("kube-proxy", 1)]);
+    // What is left of the first attempt is in the way of the second.
+    world.run_until("twice", |it| it.count("DeleteAddon") == 2);
     let preserved = world.aws.calls.iter().filter_map(|(_, it)| match it {
         Change::Addon { change: AddonChange::Delete { preserve }, .. } => Some(*preserve),
         _ => None,
     });
     assert_eq!(preserved.collect::<Vec<bool>>(), [true, true], "somebody else's objects are not deleted");
+    world.desired.addons.insert("kube-proxy".to_owned(), addon());
+    world.settle();
+    world.assert_complete();
 }
 
 #[test]
 fn an_addon_that_waits_for_nodes_goes_when_nobody_wants_it() {
     let mut world = World::new(desired());
-    world.aws.nodes = false;
+    world.aws.set_nodes(Nodes::Instances);
     world.settle();
     world.desired.addons.remove("coredns");
     world.run_for(Duration::from_hours(1));
-    assert!(!world.aws.state.addons.contains_key("coredns"), "{}", world.story());
+    assert!(!world.aws.state().addons.contains_key("coredns"), "{}", world.story());
 }
 
 #[test]
 fn an_addon_that_waited_for_nodes_is_seen_to_be_active_soon_after_they_came() {
     let mut world = World::new(desired());
-    world.aws.nodes = false;
+    world.aws.set_nodes(Nodes::Instances);
     world.settle();
     world.run_for(Duration::from_hours(3));
-    world.aws.nodes = true;
-    world.aws.by_hand(|it| {
-        let coredns = it.addons.get_mut("coredns").unwrap();
-        coredns.status = AddonStatus::Active;
-        coredns.issues.clear();
-    });
+    world.aws.set_nodes(Nodes::Assumed);
     let came = world.now();
     let active = |it: &World| it.condition(AddonsReady).reason == Reason::AddonsAsRequested;
     world.run_until("active", active);
@@ -154,19 +148,20 @@ fn an_addon_that_waited_for_nodes_is_seen_to_be_active_soon_after_they_came() {
 
 #[test]
 fn an_update_keeps_the_role_that_the_spec_says_nothing_about() {
-    for tags in [None, Some(network::Tags::new())] {
+    for ours in [true, false] {
         let mut world = World::settled(desired());
-        world.aws.by_hand(|it| {
-            let cni = it.addons.get_mut("vpc-cni").unwrap();
-            cni.settings.service_account_role = Some(role_arn("cni"));
-            cni.tags = tags.clone().unwrap_or_else(|| cni.tags.clone());
-        });
+        world.aws.update_addon("kube-proxy", |it| it.settings.service_account_role = Some(role_arn("cni")));
+        if !ours {
+            let Addon { arn, tags, .. } = world.aws.state().addons.remove("kube-proxy").unwrap();
+            let change = TagChange::Untag(tags.into_keys().collect());
+            world.aws.person(&Change::Tags { arn, change });
+        }
         world.restart();
         world.desired.version = Minor(34);
         world.settle();
-        let cni = &world.aws.state.addons["vpc-cni"];
-        assert_eq!(cni.version, "v1.34.1-eksbuild.1");
-        assert_eq!(cni.settings.service_account_role, Some(role_arn("cni")), "{tags:?}\n{}", world.story());
+        let Addon { version, settings, .. } = world.aws.state().addons.remove("kube-proxy").unwrap();
+        assert_eq!(version, "v1.34.1-eksbuild.2");
+        assert_eq!(settings.service_account_role, Some(role_arn("cni")), "{ours}\n{}", world.story());
     }
 }
 
@@ -178,11 +173,12 @@ fn a_role_that_the_spec_no_longer_names_is_taken_away_at_once() {
         DesiredAddon { settings: AddonSettings { service_account_role, ..addon().settings }, ..addon() };
     world.desired.addons.insert("vpc-cni".to_owned(), with_role);
     world.settle();
-    assert_eq!(world.aws.state.addons["vpc-cni"].settings.service_account_role, Some(role_arn("app")));
+    let role = |world: &World| world.aws.state().addons["vpc-cni"].settings.service_account_role.clone();
+    assert_eq!(role(&world), Some(role_arn("app")));
     world.restart();
     world.desired.addons.insert("vpc-cni".to_owned(), addon());
     world.settle();
-    assert_eq!(world.aws.state.addons["vpc-cni"].settings.service_account_role, None, "{}", world.story());
+    assert_eq!(role(&world), None, "{}", world.story());
     assert_eq!(world.count("UpdateAddon"), 1);
-    assert!(world.status.addon_roles.is_empty(), "a role that somebody adds by hand now stays");
+    assert!(world.process.record.addon_roles.is_empty(), "a role that somebody adds by hand now stays");
 }

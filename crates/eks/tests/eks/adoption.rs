@@ -13,7 +13,7 @@ use std::time::Duration;
 /// The cluster was made by hand, with the account owner's consent to this Cluster, if any; the FooControlPlane is new.
 fn made_by_hand(world: &mut World, consent: Option<&str>) {
     let tags = consent.map(|it| (TAG_ADOPTABLE.to_owned(), it.to_owned()));
-    world.cluster().tags = tags.into_iter().collect();
+    world.aws.retag(tags.into_iter().collect());
     world.moved();
 }
 
@@ -44,7 +44,7 @@ fn a_cluster_without_the_tag_of_its_account_is_not_adopted() {
     world.desired.adoption = Adoption::Allowed;
     is_refused(&mut world, Reason::AdoptionNotAllowed, "infrastructure.foo.com/adoptable=team/prod");
     world.delete();
-    assert!(world.aws.state.cluster.is_some());
+    assert!(world.aws.state().cluster.is_some());
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn consent_does_not_take_a_cluster_from_its_owner() {
     for tag in [TAG_CONTROL_PLANE, TAG_INSTALLATION] {
         let mut world = World::settled(desired());
         made_by_hand(&mut world, Some("team/prod"));
-        world.cluster().tags.insert(tag.to_owned(), "theirs".to_owned());
+        world.aws.tag(tag, "theirs");
         world.desired.adoption = Adoption::Allowed;
         world.desired.adopt_from = Some("theirs".to_owned());
         is_refused(&mut world, Reason::ClusterNotOurs, "another owner");
@@ -94,8 +94,8 @@ fn the_deletion_of_an_adopted_cluster_retains_it() {
         world.moved();
         world.delete();
         assert_eq!(world.count("DeleteCluster"), 0);
-        assert_eq!(world.aws.state.providers.len(), 1, "the cluster needs it");
-        let tags = world.cluster().tags.clone();
+        assert_eq!(world.aws.state().providers.len(), 1, "the cluster needs it");
+        let tags = world.cluster().tags;
         let ours = [TAG_CONTROL_PLANE, TAG_CLUSTER, TAG_INSTALLATION, TAG_ADOPTED];
         assert!(ours.iter().all(|it| !tags.contains_key(*it)), "{tags:?}");
         assert_eq!(tags.get(TAG_ADOPTABLE).map(String::as_str), Some("team/prod"), "not ours to remove");
@@ -106,11 +106,11 @@ fn the_deletion_of_an_adopted_cluster_retains_it() {
 #[test]
 fn the_mark_of_an_adopted_cluster_is_put_back_and_its_loss_deletes_nothing() {
     let mut world = adopted(None);
-    world.cluster().tags.remove(TAG_ADOPTED);
+    world.aws.untag(TAG_ADOPTED);
     world.run_for(Duration::from_hours(2));
     let mark = world.cluster().tags.get(TAG_ADOPTED).cloned();
     assert_eq!(mark.as_deref(), Some("true"), "{}", world.story());
-    world.cluster().tags.remove(TAG_ADOPTED);
+    world.aws.untag(TAG_ADOPTED);
     world.delete();
     assert_eq!(world.count("DeleteCluster"), 0, "{}", world.story());
     // One that the provider created never gets it.
@@ -134,10 +134,10 @@ fn a_deletion_that_is_not_confirmed_deletes_nothing_of_ours_and_waits_for_nothin
     world.assert_gone();
     // Of another owner.
     let mut world = World::settled(unconfirmed());
-    world.cluster().tags.insert(TAG_CONTROL_PLANE.to_owned(), "theirs".to_owned());
+    world.aws.tag(TAG_CONTROL_PLANE, "theirs");
     world.moved();
     world.delete();
-    assert!(world.aws.state.cluster.is_some());
+    assert!(world.aws.state().cluster.is_some());
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn an_adopted_cluster_is_deleted_only_if_the_spec_says_so() {
 #[test]
 fn the_protection_of_an_adopted_cluster_is_never_switched_off() {
     let mut world = adopted(Some(DeletionPolicy::Delete));
-    world.cluster().deletion_protection = true;
+    world.aws.configure(ConfigUpdate::DeletionProtection(true));
     world.desired.left_open = [Setting::DeletionProtection].into();
     (world.desired.may_unprotect, world.desired.being_deleted) = (true, true);
     world.run_for(Duration::from_hours(1));
@@ -167,14 +167,14 @@ fn the_protection_of_an_adopted_cluster_is_never_switched_off() {
 fn the_id_in_an_annotation_does_not_make_a_cluster_of_another_cluster_ours() {
     for theirs in ["other/prod", "team/other"] {
         let mut world = World::settled(desired());
-        world.cluster().tags.insert(TAG_CLUSTER.to_owned(), theirs.to_owned());
+        world.aws.tag(TAG_CLUSTER, theirs);
         world.moved();
         is_refused(&mut world, Reason::ClusterNotOurs, "another owner");
         let said = world.condition(ClusterReady).message;
         assert!(!said.contains("1111") && !said.contains(theirs), "{said}");
     }
     let mut world = World::settled(desired());
-    world.cluster().tags.insert(TAG_CLUSTER.to_owned(), "other/prod".to_owned());
+    world.aws.tag(TAG_CLUSTER, "other/prod");
     world.moved();
     let sent = world.sent;
     world.delete();
@@ -209,8 +209,8 @@ fn a_cluster_of_before_a_restore_is_named_with_the_way_to_take_it_back() {
 #[test]
 fn adoption_is_tagging_and_what_can_never_change_is_named() {
     let mut world = World::settled(desired());
-    world.cluster().role_arn = role_arn("other");
-    world.aws.state.entries.remove(&role_arn("manager"));
+    world.desired.role_arn = role_arn("other");
+    world.aws.delete_entry("manager");
     made_by_hand(&mut world, Some("team/prod"));
     world.desired.adoption = Adoption::Allowed;
     world.run_for(Duration::from_hours(1));
@@ -223,23 +223,29 @@ fn adoption_is_tagging_and_what_can_never_change_is_named() {
 
 #[test]
 fn a_cluster_that_is_taken_over_keeps_what_the_spec_says_nothing_about() {
-    let mut world = World::settled(desired());
-    let theirs = |cluster: &mut Cluster| {
-        cluster.access = EndpointAccess { public: false, private: true, public_cidrs: BTreeSet::new() };
-        cluster.placement.security_groups = BTreeSet::from([SecurityGroupId::new("sg-theirs")]);
-        cluster.placement.subnets = placement(&["subnet-a2", "subnet-b2"]).subnets;
-        cluster.logging = BTreeSet::from([LogType::Audit]);
-        (cluster.zonal_shift, cluster.deletion_protection) = (true, true);
-        cluster.authentication_mode = AuthenticationMode::ConfigMap;
-    };
-    theirs(world.cluster());
-    world.aws.by_hand(|it| {
-        let cni = it.addons.get_mut("vpc-cni").unwrap();
-        (cni.tags, cni.settings.configuration) =
-            (network::Tags::new(), Some("{\"env\":{\"A\":\"1\"}}".to_owned()));
+    let mut world = World::new(desired());
+    world.aws.create(NewCluster {
+        version: Some(Minor(33)),
+        role_arn: role_arn("cluster"),
+        placement: Placement {
+            security_groups: BTreeSet::from([SecurityGroupId::new("sg-theirs")]),
+            ..placement(&["subnet-a2", "subnet-b2"])
+        },
+        access: EndpointAccess { public: false, private: true, public_cidrs: BTreeSet::new() },
+        service_ipv4: None,
+        ip_family: IpFamily::Ipv4,
+        authentication_mode: AuthenticationMode::ConfigMap,
+        creator_is_admin: true,
+        self_managed_addons: false,
+        logging: BTreeSet::from([LogType::Audit]),
+        encryption_key: None,
+        upgrade_policy: None,
+        zonal_shift: Some(true),
+        deletion_protection: true,
+        tags: [(TAG_ADOPTABLE.to_owned(), "team/prod".to_owned())].into(),
     });
-    let before = world.cluster().clone();
-    made_by_hand(&mut world, Some("team/prod"));
+    world.aws.create_addon("vpc-cni", "v1.20.4-eksbuild.2", Some("{\"env\":{\"A\":\"1\"}}"));
+    let before = world.cluster();
     world.desired.adoption = Adoption::Allowed;
     world.desired.left_open = [
         Setting::Access,
@@ -252,7 +258,7 @@ fn a_cluster_that_is_taken_over_keeps_what_the_spec_says_nothing_about() {
     ]
     .into();
     world.settle();
-    let after = world.cluster().clone();
+    let after = world.cluster();
     assert_eq!(
         after.authentication_mode,
         AuthenticationMode::ApiAndConfigMap,
@@ -264,11 +270,12 @@ fn a_cluster_that_is_taken_over_keeps_what_the_spec_says_nothing_about() {
         ..it
     };
     assert_eq!(ignored(after), ignored(before), "{}", world.story());
-    assert!(world.aws.state.addons["vpc-cni"].settings.configuration.as_deref().unwrap().contains("\"A\""));
+    let cni = &world.aws.state().addons["vpc-cni"];
+    assert!(cni.settings.configuration.as_deref().unwrap().contains("\"A\""));
     // What the spec says is done.
     world.desired.left_open.remove(&Setting::Subnets);
     world.settle();
-    let placed = world.cluster().placement.clone();
+    let placed = world.cluster().placement;
     assert_eq!(placed.subnets, placement(&["subnet-a", "subnet-b"]).subnets);
     assert_eq!(placed.security_groups, BTreeSet::from([SecurityGroupId::new("sg-theirs")]));
 }

@@ -7,6 +7,7 @@ use foo_eks::report::ConditionKind::*;
 use foo_model::eks::*;
 use foo_model::names::*;
 use foo_model::*;
+use foo_simulator_core::STEPPED_START;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ fn one_cluster_with_all_that_belongs_to_it() {
     assert_eq!(world.condition(Upgrading).reason, Reason::NotUpgrading);
     println!("creation: {} changes, {} looks", world.sent, world.aws.reads.len());
     // Nine minutes of EKS for the cluster, less than one for the add-ons.
-    let taken = Timestamp(1_800_000_000_000).until(world.now());
+    let taken = STEPPED_START.until(world.now());
     assert!(taken < Duration::from_secs(9 * 60 + 50 + 150), "{taken:?}");
 }
 
@@ -40,8 +41,13 @@ fn the_creators_hidden_admin_is_off_and_an_entry_lets_us_in() {
         panic!()
     };
     assert!(!cluster.creator_is_admin && !cluster.self_managed_addons);
-    let entry = &world.aws.state.entries[&role_arn("manager")];
-    assert!(entry.policies.iter().any(|it| it.arn.ends_with("AmazonEKSClusterAdminPolicy")));
+    let state = world.aws.state();
+    assert!(
+        state.entries[&role_arn("manager")]
+            .policies
+            .iter()
+            .any(|it| it.arn.ends_with("AmazonEKSClusterAdminPolicy"))
+    );
 }
 
 /// EKS's own default can be another one: the policy would then differ from it.
@@ -75,18 +81,18 @@ fn a_cluster_without_entries_keeps_its_creator() {
 #[test]
 fn roles_not_yet_propagated_are_waited_for_and_then_named() {
     let mut world = World::new(desired());
-    world.aws.roles_known_from = world.now().plus(Duration::from_secs(70));
+    world.aws.show_roles_after(Duration::from_secs(70));
     world.run_until("refused", |it| it.count("CreateCluster") == 2);
     world.pass();
-    world.assert_says(ClusterReady, Reason::RoleNotUsable, "Error in role params");
+    world.assert_says(ClusterReady, Reason::RoleNotUsable, "could not be assumed");
     world.settle();
     world.assert_complete();
     assert!(world.count("CreateCluster") <= 9, "{}", world.count("CreateCluster"));
 
     let mut world = World::new(desired());
-    world.aws.roles_known_from = world.now().plus(Duration::from_hours(10));
+    world.aws.show_roles_after(Duration::from_hours(10));
     world.run_for(Duration::from_mins(30));
-    world.assert_says(ClusterReady, Reason::RoleNotUsable, "Error in role params");
+    world.assert_says(ClusterReady, Reason::RoleNotUsable, "could not be assumed");
     let calls = world.count("CreateCluster");
     assert!((14..25).contains(&calls), "two minutes often, then less and less: {calls}");
 }
@@ -96,7 +102,7 @@ fn a_cluster_of_the_same_name_that_is_not_ours_is_never_touched() {
     for owner in [None, Some("2222")] {
         let mut world = World::settled(desired());
         let tags = owner.map(|it| (TAG_CONTROL_PLANE.to_owned(), it.to_owned()));
-        world.cluster().tags = tags.into_iter().collect();
+        world.aws.retag(tags.into_iter().collect());
         world.moved();
         let sent = world.sent;
         world.desired.version = Minor(34);
@@ -137,7 +143,7 @@ fn a_version_that_is_not_offered_is_named() {
 #[test]
 fn a_creation_that_failed_is_deleted_and_tried_again_later_and_later() {
     let mut world = World::new(desired());
-    world.aws.creations_that_fail = 2;
+    world.aws.fail(2, 0, &[]);
     world.run_until("failed", |it| it.count("DeleteCluster") == 1);
     world.pass();
     world.assert_says(ClusterReady, Reason::ClusterFailed, "Ec2SubnetNotFound");
@@ -157,7 +163,7 @@ fn a_creation_that_failed_is_deleted_and_tried_again_later_and_later() {
 #[test]
 fn a_cluster_that_was_active_is_not_created_again() {
     let mut world = World::settled(desired());
-    world.aws.by_hand(|it| it.cluster = None);
+    world.aws.delete();
     world.run_for(Duration::from_hours(1));
     assert_eq!(world.count("CreateCluster"), 1);
     world.assert_says(ClusterReady, Reason::ClusterGone, "not created again");
@@ -185,8 +191,7 @@ fn nothing_happens_without_subnets_or_while_paused() {
 fn a_subnet_that_does_not_exist_is_not_taken_for_a_role() {
     let said = |message: &str| {
         let mut world = World::new(desired());
-        let refusal = crate::aws::invalid(message);
-        world.aws.refused.insert("CreateCluster", refusal);
+        world.aws.refuse("CreateCluster", "InvalidParameterException", message);
         world.run_for(Duration::from_mins(1));
         world.condition(ClusterReady).reason
     };
@@ -197,7 +202,7 @@ fn a_subnet_that_does_not_exist_is_not_taken_for_a_role() {
 #[test]
 fn a_cluster_is_created_although_the_versions_that_eks_offers_cannot_be_read() {
     let mut world = World::new(desired());
-    world.deaf.insert(Question::Versions);
+    world.aws.deaf.insert(Question::Versions);
     world.settle();
     world.assert_complete();
     world.desired.version = Minor(34);
@@ -223,12 +228,8 @@ fn a_key_that_the_manager_may_not_use_is_a_missing_right() {
     let mut desired = desired();
     desired.encryption_key = Some("arn:aws:kms:eu-central-1:1:key/k".to_owned());
     let mut world = World::new(desired);
-    let refusal = foo_calls::Refusal {
-        reason: Reason::RequestInvalid,
-        code: Some("InvalidRequestException".to_owned()),
-        message: "User not authorized to perform kms:CreateGrant.".to_owned(),
-    };
-    world.aws.refused.insert("CreateCluster", refusal);
+    let message = "User not authorized to perform kms:CreateGrant.";
+    world.aws.refuse("CreateCluster", "InvalidRequestException", message);
     world.run_for(Duration::from_mins(10));
     world.assert_says(
         ClusterReady,
@@ -241,9 +242,7 @@ fn a_key_that_the_manager_may_not_use_is_a_missing_right() {
 fn a_role_that_a_key_may_exclude_is_told_with_the_key() {
     let mut world = World::new(desired());
     let message = "Role with arn: x, could not be assumed because it does not exist or the trusted entity is not correct";
-    let refusal =
-        foo_calls::Refusal { reason: Reason::RequestInvalid, code: None, message: message.to_owned() };
-    world.aws.refused.insert("CreateCluster", refusal);
+    world.aws.refuse("CreateCluster", "InvalidParameterException", message);
     world.run_for(Duration::from_mins(10));
     world.assert_says(ClusterReady, Reason::RoleNotUsable, "policy of the KMS key");
 }

@@ -34,10 +34,10 @@ fn a_protected_cluster_stays_until_a_person_allows_it() {
 fn a_retained_cluster_only_loses_our_tags() {
     let mut world = World::settled(foo_eks::Desired { deletion: Some(DeletionPolicy::Retain), ..desired() });
     world.delete();
-    let cluster = world.aws.state.cluster.clone().unwrap();
+    let cluster = world.cluster();
     assert!(!cluster.tags.contains_key(TAG_CONTROL_PLANE));
     assert_eq!(cluster.tags.get("team"), Some(&"red".to_owned()));
-    assert_eq!(world.aws.state.providers.len(), 1);
+    assert_eq!(world.aws.state().providers.len(), 1);
 }
 
 #[test]
@@ -64,9 +64,9 @@ fn nothing_that_never_was_is_deleted_at_once() {
 
 #[test]
 fn a_creation_whose_answer_was_lost_is_deleted_too() {
-    for fault in [Fault::CrashAfter, Fault::LostAfter, Fault::MoveAfter] {
+    for fault in [Fault::CrashAfter, Fault::LostAfter(Reason::ResponseLost), Fault::MoveAfter] {
         let mut world = World::new(desired());
-        world.aws.lag = Duration::from_secs(8);
+        world.aws.set_lag(Duration::from_secs(8));
         world.faults.insert(0, fault);
         world.run_until("sent", |it| it.sent == 1);
         world.delete();

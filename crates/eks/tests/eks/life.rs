@@ -31,9 +31,13 @@ fn killed_between_any_two_calls() {
         calm[1] - calm[0],
         calm[2] - calm[1]
     );
-    for fault in
-        [Fault::CrashAfter, Fault::CrashBefore, Fault::MoveAfter, Fault::LostAfter, Fault::LostBefore]
-    {
+    for fault in [
+        Fault::CrashAfter,
+        Fault::CrashBefore,
+        Fault::MoveAfter,
+        Fault::LostAfter(foo_model::Reason::ResponseLost),
+        Fault::LostBefore,
+    ] {
         for at in 0..calm[2] {
             let mut world = World::new(desired());
             world.faults.insert(at, fault);

@@ -1,4 +1,4 @@
-//! The planner against a small EKS.
+//! The planner against the simulated EKS.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may panic")]
 #![allow(unreachable_pub, missing_docs, reason = "a test is not a library")]
 

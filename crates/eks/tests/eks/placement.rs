@@ -8,9 +8,8 @@ use foo_model::*;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-fn subnets(world: &World) -> Vec<&str> {
-    let cluster = world.aws.state.cluster.as_ref().unwrap();
-    cluster.placement.subnets.iter().map(SubnetId::as_str).collect()
+fn subnets(world: &World) -> Vec<String> {
+    world.cluster().placement.subnets.iter().map(ToString::to_string).collect()
 }
 
 #[test]

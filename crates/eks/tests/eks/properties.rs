@@ -21,7 +21,7 @@ fn fault() -> impl Strategy<Value = Fault> {
         Just(Fault::CrashBefore),
         Just(Fault::CrashAfter),
         Just(Fault::MoveAfter),
-        Just(Fault::LostAfter),
+        Just(Fault::LostAfter(Reason::ResponseLost)),
         Just(Fault::LostBefore),
         proptest::sample::select(reasons.to_vec()).prop_map(Fault::Refused),
     ]
@@ -52,10 +52,8 @@ proptest! {
         };
         let mut world = World::new(desired);
         world.faults = faults;
-        world.aws.lag = Duration::from_secs(lag);
-        world.aws.creations_that_fail = creations_that_fail;
-        world.aws.updates_that_fail = updates_that_fail;
-        world.aws.addons_that_fail = BTreeMap::from([("vpc-cni".to_owned(), addons_that_fail)]);
+        world.aws.set_lag(Duration::from_secs(lag));
+        world.aws.fail(creations_that_fail, updates_that_fail, &[("vpc-cni", addons_that_fail)]);
         world.settle();
         world.assert_complete();
         world.desired.version = Minor(version);

@@ -20,7 +20,7 @@ fn three_minors_are_three_updates_and_addons_follow_each() {
     world.settle();
     world.assert_complete();
     assert_eq!(world.count("UpdateClusterVersion"), 3);
-    assert_eq!(world.aws.state.addons["vpc-cni"].version, "v1.36.1-eksbuild.1");
+    assert_eq!(world.aws.state().addons["coredns"].version, "v1.14.3-eksbuild.3");
     let in_order: Vec<String> = world
         .aws
         .calls
@@ -35,22 +35,34 @@ fn three_minors_are_three_updates_and_addons_follow_each() {
             _ => None,
         })
         .collect();
-    let expected = ["1.34", "v1.34.1-eksbuild.1", "1.35", "v1.35.1-eksbuild.1", "1.36", "v1.36.1-eksbuild.1"];
+    let expected =
+        ["1.34", "v1.34.1-eksbuild.2", "1.35", "v1.35.0-eksbuild.2", "1.36", "v1.36.0-eksbuild.14"];
     assert_eq!(in_order, expected, "kube-proxy is never more than a version behind");
-    let first = |name: &str| {
+    let last = |world: &World, name: &str| {
         world
             .aws
             .calls
             .iter()
-            .rposition(|(_, it)| matches!(it, Change::Addon { name: of, change: AddonChange::Update(_), .. } if of == name))
+            .rposition(|(_, it)| match it {
+                Change::Addon { name: of, change: AddonChange::Update(_), .. } => of == name,
+                _ => false,
+            })
+            .unwrap()
     };
-    assert!(first("vpc-cni") < first("coredns"));
+    assert!(last(&world, "kube-proxy") < last(&world, "coredns"));
+    // One version of the VPC CNI runs on all of them.
+    for (name, configuration) in [("vpc-cni", r#"{"env":{"A":"1"}}"#), ("coredns", r#"{"replicaCount":3}"#)] {
+        world.desired.addons.get_mut(name).unwrap().settings.configuration = Some(configuration.to_owned());
+    }
+    world.settle();
+    assert!(last(&world, "vpc-cni") < last(&world, "coredns"));
 }
 
 #[test]
 fn a_version_above_the_requested_is_reported_and_not_fought() {
     let mut world = World::settled(desired());
-    world.cluster().version = Minor(35);
+    world.aws.update_version(Minor(34));
+    world.aws.update_version(Minor(35));
     let sent = world.sent;
     world.run_for(Duration::from_hours(3));
     world.assert_says(Upgrading, Reason::VersionAboveRequested, "1.35");
@@ -70,17 +82,7 @@ fn a_roll_back_by_a_person_is_not_fought_until_the_spec_changes() {
     let mut world = World::settled(desired());
     world.desired.version = Minor(34);
     world.settle();
-    let rollback = Update {
-        id: "rollback".to_owned(),
-        kind: "VersionRollback".to_owned(),
-        status: UpdateStatus::Successful,
-        errors: vec![],
-        created: Some(world.aws.dated()),
-    };
-    world.aws.by_hand(|it| {
-        it.updates.push(rollback);
-        it.cluster.as_mut().unwrap().version = Minor(33);
-    });
+    world.aws.update_version(Minor(33));
     world.run_for(Duration::from_hours(24));
     assert_eq!(world.count("UpdateClusterVersion"), 1);
     world.assert_says(Upgrading, Reason::VersionRolledBack, "1.34");
@@ -98,13 +100,7 @@ fn a_roll_back_by_a_person_is_not_fought_until_the_spec_changes() {
 #[test]
 fn insights_that_block_are_shown_with_their_titles_unless_forced() {
     let mut world = World::settled(desired());
-    world.aws.insights = vec![Insight {
-        id: "i".to_owned(),
-        name: "Deprecated APIs removed in Kubernetes v1.34".to_owned(),
-        version: Some(Minor(34)),
-        status: InsightStatus::Error,
-        reason: None,
-    }];
+    world.aws.set_insights(&BLOCKING);
     world.desired.version = Minor(34);
     world.run_for(Duration::from_hours(1));
     world.assert_says(Upgrading, Reason::UpgradeBlocked, "Deprecated APIs");
@@ -151,15 +147,18 @@ fn token_reuse_there_and_back_and_there_again() {
 
 #[test]
 fn an_update_whose_answer_was_lost_is_found_in_the_list() {
-    for fault in [Fault::LostAfter, Fault::CrashAfter, Fault::LostBefore, Fault::CrashBefore] {
+    for fault in
+        [Fault::LostAfter(Reason::ResponseLost), Fault::CrashAfter, Fault::LostBefore, Fault::CrashBefore]
+    {
         for ahead in [-HALF_HOUR, 0, HALF_HOUR] {
-            let mut world = World::settled(desired());
+            let mut world = World::new(desired());
             world.aws.ahead = ahead;
+            world.settle();
             world.faults.insert(world.sent, fault);
             world.desired.version = Minor(34);
             world.settle();
             world.assert_complete();
-            assert_eq!(world.aws.state.updates.len(), 1, "{fault:?} {ahead}\n{}", world.story());
+            assert_eq!(world.aws.state().updates.len(), 1, "{fault:?} {ahead}\n{}", world.story());
             assert!(!world.story().contains("update in progress"), "{}", world.story());
         }
     }
@@ -179,7 +178,7 @@ fn an_earlier_update_is_not_taken_for_the_one_whose_answer_was_lost() {
         world.desired.version = Minor(35);
         world.settle();
         world.assert_complete();
-        assert_eq!(world.aws.state.updates.len(), 2, "{ahead}\n{}", world.story());
+        assert_eq!(world.aws.state().updates.len(), 2, "{ahead}\n{}", world.story());
         assert_eq!(world.count("UpdateClusterVersion"), 2, "{ahead}\n{}", world.story());
     }
 }
@@ -187,7 +186,7 @@ fn an_earlier_update_is_not_taken_for_the_one_whose_answer_was_lost() {
 #[test]
 fn an_update_that_fails_is_told_and_tried_again_later() {
     let mut world = World::settled(desired());
-    world.aws.updates_that_fail = 1;
+    world.aws.fail(0, 1, &[]);
     world.desired.placement = Some(placement(&["subnet-a2", "subnet-b"]));
     world.run_until("failed", |it| it.condition(ClusterReady).reason == Reason::ClusterUpdateFailed);
     world.assert_says(ClusterReady, Reason::ClusterUpdateFailed, "no free addresses");
@@ -231,7 +230,7 @@ fn the_authentication_mode_goes_one_step_at_a_time_and_entries_come_before_the_l
 #[test]
 fn a_second_certificate_authority_is_in_the_report() {
     let mut world = World::settled(desired());
-    world.cluster().certificate_authority = Some("Y2ExY2Ey".to_owned());
+    world.aws.set_authority("Y2ExY2Ey");
     world.run_for(Duration::from_mins(16));
     let cluster = world.report.clone().unwrap().cluster.unwrap();
     assert_eq!(cluster.certificate_authority.as_deref(), Some("Y2ExY2Ey"));
@@ -242,7 +241,7 @@ fn the_config_map_is_not_left_behind_before_it_is_known_who_we_are() {
     let mut desired = desired();
     desired.authentication_mode = AuthenticationMode::ApiAndConfigMap;
     let mut world = World::settled(desired);
-    world.aws.by_hand(|it| drop(it.entries.remove(&crate::aws::role_arn("manager"))));
+    world.aws.delete_entry("manager");
     world.desired.own_principal = None;
     world.desired.authentication_mode = AuthenticationMode::Api;
     world.run_for(Duration::from_hours(2));
@@ -253,25 +252,18 @@ fn the_config_map_is_not_left_behind_before_it_is_known_who_we_are() {
     world.assert_complete();
 }
 
-fn blocking() -> Vec<Insight> {
-    vec![Insight {
-        id: "i".to_owned(),
-        name: "Deprecated APIs removed in Kubernetes v1.34".to_owned(),
-        version: Some(Minor(34)),
-        status: InsightStatus::Error,
-        reason: None,
-    }]
-}
+/// Insights that keep the cluster from 1.34.
+const BLOCKING: [&str; 1] = ["Deprecated APIs removed in Kubernetes v1.34"];
 
 #[test]
 fn an_upgrade_goes_on_soon_after_a_blocking_insight_was_mended() {
     let mut world = World::settled(desired());
-    world.aws.insights = blocking();
+    world.aws.set_insights(&BLOCKING);
     world.desired.version = Minor(34);
     world.run_for(Duration::from_hours(3));
     let refreshes = world.count("StartInsightsRefresh");
     assert!((2..=13).contains(&refreshes), "{refreshes}");
-    world.aws.insights_next = Some(Vec::new());
+    world.aws.mend_insights();
     let mended = world.now();
     world.run_until("upgrading", |it| it.count("UpdateClusterVersion") == 1);
     let taken = mended.until(world.now());
@@ -281,13 +273,13 @@ fn an_upgrade_goes_on_soon_after_a_blocking_insight_was_mended() {
 #[test]
 fn insights_are_read_without_the_right_to_refresh_them() {
     let mut world = World::settled(desired());
-    world.aws.insights = blocking();
-    world.aws.denied.insert("StartInsightsRefresh");
-    world.deaf.insert(Question::InsightsRefresh("prod".to_owned()));
+    world.aws.set_insights(&BLOCKING);
+    world.aws.deny("StartInsightsRefresh");
+    world.aws.deaf.insert(Question::InsightsRefresh("prod".to_owned()));
     world.desired.version = Minor(34);
     world.run_for(Duration::from_hours(1));
     world.assert_says(Upgrading, Reason::UpgradeBlocked, "Deprecated APIs");
-    world.aws.insights.clear();
+    world.aws.set_insights(&[]);
     let mended = world.now();
     world.run_until("upgrading", |it| it.count("UpdateClusterVersion") == 1);
     assert!(mended.until(world.now()) < Duration::from_mins(20));

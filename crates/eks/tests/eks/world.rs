@@ -1,47 +1,80 @@
-//! A manager of one cluster against the small EKS: look, plan, check, publish, act, and what can go wrong in between.
+//! A manager of one cluster against the simulated EKS.
 
 use crate::aws::{Aws, role_arn};
-use foo_calls::report::Deletion;
-use foo_calls::{Domain as _, Outcome, Refusal};
+pub use foo_calls::testing::Fault;
+use foo_calls::{Outcome, testing};
 use foo_eks::desired::*;
-use foo_eks::report::{Condition, ConditionKind};
+use foo_eks::report::ConditionKind;
 use foo_eks::*;
 use foo_model::eks::*;
 use foo_model::*;
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
-/// What goes wrong with one call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// The process ends before the call.
-    CrashBefore,
-    /// The process ends after the call was carried out.
-    CrashAfter,
-    /// The process ends after the call, and the status is lost as well (a move).
-    MoveAfter,
-    /// The call is carried out, its answer is lost.
-    LostAfter,
-    /// The call is lost.
-    LostBefore,
-    /// AWS refuses it once.
-    Refused(Reason),
+pub type World = testing::World<Aws>;
+
+impl testing::Aws for Aws {
+    type Domain = Eks;
+
+    fn now(&self) -> Timestamp {
+        Self::now(self)
+    }
+
+    fn advance(&mut self, to: Timestamp) {
+        Self::advance(self, to);
+    }
+
+    fn send(&mut self, action: &Action) -> Outcome<Changed> {
+        Self::send(self, &action.change, action.token.as_deref())
+    }
+
+    fn observe(&self, observed: &mut Observed) {
+        observed.now = Self::now(self);
+        let difference = Difference::ahead_by(-self.ahead);
+        observed.aws_clock = Comparison { difference, agreement: Agreement::Differ };
+    }
+
+    fn read(&mut self, report: &Report, observed: &mut Observed) {
+        let now = Self::now(self);
+        for request in report.looks.iter().filter(|it| it.from <= now) {
+            read(self, observed, &request.question);
+        }
+    }
+
+    fn next(report: &Report) -> Option<Timestamp> {
+        report.looks.iter().map(|it| it.from).chain(report.again_at).min()
+    }
+
+    fn is_settled(report: &Report) -> bool {
+        report.settled
+    }
+
+    fn restarted(desired: &mut Desired, observed: &mut Observed) {
+        *observed = Observed::default();
+        desired.begun_before = true;
+    }
+
+    fn moved(desired: &mut Desired) {
+        desired.uid.push('m');
+    }
 }
 
-#[derive(Clone)]
-pub struct World {
-    pub aws: Aws,
-    pub desired: Desired,
-    pub status: Recorded,
-    pub memory: Memory,
-    pub observed: Observed,
-    /// What goes wrong with the call of this number, counted from 0.
-    pub faults: BTreeMap<usize, Fault>,
-    /// Questions that get no answer.
-    pub deaf: BTreeSet<Question>,
-    pub sent: usize,
-    pub report: Option<Report>,
-    log: Vec<String>,
+fn read(aws: &mut Aws, observed: &mut Observed, question: &Question) {
+    let (now, answer) = (aws.now(), aws.look(question));
+    let denied = aws.deaf.contains(question).then(|| foo_calls::Refusal {
+        reason: Reason::AccessDenied,
+        code: None,
+        message: "denied".to_owned(),
+    });
+    match denied.map_or(answer, Err) {
+        Ok(answer) => {
+            observed.failed.remove(question);
+            observed.looks.insert(question.clone(), Look { begun: now, answer });
+        }
+        Err(refusal) => {
+            let times = observed.failed.get(question).map_or(1, |it| it.times + 1);
+            observed.failed.insert(question.clone(), FailedLook { at: now, times, refusal });
+        }
+    }
 }
 
 pub fn addon() -> DesiredAddon {
@@ -131,192 +164,61 @@ pub fn desired() -> Desired {
     }
 }
 
-impl World {
-    pub fn new(desired: Desired) -> Self {
-        Self {
-            aws: Aws::new(),
-            desired,
-            status: Recorded::default(),
-            memory: Memory::default(),
-            observed: Observed::default(),
-            faults: BTreeMap::new(),
-            deaf: BTreeSet::new(),
-            sent: 0,
-            report: None,
-            log: Vec::new(),
-        }
+/// What only clusters do.
+pub trait EksWorld: Sized {
+    fn new(desired: Desired) -> Self;
+
+    /// A cluster as requested.
+    fn settled(desired: Desired) -> Self;
+
+    /// The cluster is deleted, until nothing of it is left.
+    fn delete(&mut self);
+
+    fn cluster(&self) -> Cluster;
+
+    fn assert_says(&self, kind: ConditionKind, reason: Reason, text: &str);
+
+    /// How often an operation was sent.
+    fn count(&self, operation: &str) -> usize;
+
+    /// Everything is as requested, and lets in who is to be let in.
+    fn assert_complete(&self);
+
+    fn assert_gone(&self);
+}
+
+impl EksWorld for World {
+    fn new(desired: Desired) -> Self {
+        Self::of(Aws::new(), desired, Observed::default())
     }
 
-    /// A cluster as requested, at rest.
-    pub fn settled(desired: Desired) -> Self {
+    fn settled(desired: Desired) -> Self {
         let mut world = Self::new(desired);
         world.settle();
         world
     }
 
-    pub fn now(&self) -> Timestamp {
-        self.aws.now
-    }
-
-    /// The process ends; another one takes over.
-    pub fn restart(&mut self) {
-        self.memory = Memory::default();
-        self.observed = Observed::default();
-        self.desired.begun_before = true;
-    }
-
-    /// The FooControlPlane was moved: another object, without its status.
-    pub fn moved(&mut self) {
-        self.status = Recorded::default();
-        self.desired.uid.push('m');
-        self.restart();
-    }
-
-    /// One pass. Whether it sent anything.
-    pub fn pass(&mut self) -> bool {
-        self.observed.now = self.now();
-        let difference = Difference::ahead_by(-self.aws.ahead);
-        self.observed.aws_clock = Comparison { difference, agreement: Agreement::Differ };
-        let plan = plan(&self.desired, &self.observed, &self.status, &self.memory);
-        let found = violations(&self.desired, &self.observed, &self.status, &self.memory, &plan);
-        assert!(found.is_empty(), "{found:#?}\n{}", self.story());
-        let again = foo_eks::plan(&self.desired, &self.observed, &self.status, &self.memory);
-        assert_eq!(plan, again, "the same values give the same plan");
-        assert!(!plan.report.settled || plan.actions.is_empty(), "settled means no actions");
-        self.status = plan.record;
-        self.memory = plan.memory;
-        self.report = Some(plan.report);
-        let sends = !plan.actions.is_empty();
-        for action in plan.actions {
-            if !self.act(&action) {
-                self.restart();
-                return true;
-            }
-        }
-        sends
-    }
-
-    fn act(&mut self, action: &Action) -> bool {
-        let fault = self.faults.remove(&self.sent);
-        self.sent += 1;
-        self.aws.advance(self.now().plus(Duration::from_millis(100)));
-        let now = self.now();
-        Eks::calls(&mut self.memory).sent(action, now);
-        let lost = || Refusal { reason: Reason::ResponseLost, code: None, message: "lost".into() };
-        let answer = match fault {
-            Some(Fault::CrashBefore) => None,
-            Some(Fault::LostBefore) => Some(Outcome::Lost(lost())),
-            Some(Fault::Refused(reason)) => {
-                Some(Outcome::Refused(Refusal { reason, code: None, message: "refused".into() }))
-            }
-            Some(Fault::CrashAfter | Fault::MoveAfter | Fault::LostAfter) | None => {
-                match self.aws.call(&action.change, action.token.as_deref()) {
-                    Ok(changed) => Some(Outcome::Done(changed)),
-                    Err(refusal) => Some(Outcome::Refused(refusal)),
-                }
-            }
-        };
-        self.log.push(format!("{} {:?} {fault:?} {:?}", self.now().0 / 1000, action.change, answer));
-        match (fault, answer) {
-            (Some(Fault::CrashBefore | Fault::CrashAfter), _) | (_, None) => return false,
-            (Some(Fault::MoveAfter), _) => {
-                self.moved();
-                return false;
-            }
-            (Some(Fault::LostAfter), _) => {
-                Eks::calls(&mut self.memory).ended(action, now, Outcome::Lost(lost()));
-            }
-            (_, Some(outcome)) => Eks::calls(&mut self.memory).ended(action, now, outcome),
-        }
-        true
-    }
-
-    /// Takes the looks that are due, or lets time pass until some are. Whether there was anything to wait for.
-    pub fn wait(&mut self) -> bool {
-        let report = self.report.clone().unwrap();
-        let times = report.looks.iter().map(|it| it.from).chain(report.again_at);
-        let Some(next) = times.min() else { return false };
-        self.aws.advance(next.max(self.now().plus(Duration::from_millis(50))));
-        let now = self.now();
-        for request in report.looks.iter().filter(|it| it.from <= now) {
-            self.look(&request.question);
-        }
-        true
-    }
-
-    fn look(&mut self, question: &Question) {
-        let now = self.now();
-        let answer = self.aws.look(question);
-        if self.deaf.contains(question) {
-            let times = self.observed.failed.get(question).map_or(1, |it| it.times + 1);
-            let refusal = Refusal { reason: Reason::AccessDenied, code: None, message: "denied".into() };
-            self.observed.failed.insert(question.clone(), FailedLook { at: now, times, refusal });
-            return;
-        }
-        self.observed.failed.remove(question);
-        self.observed.looks.insert(question.clone(), Look { begun: now, answer });
-    }
-
-    /// Passes until a condition holds; at most a number of them.
-    pub fn run_until(&mut self, what: &str, done: impl Fn(&Self) -> bool) {
-        for _ in 0..4000 {
-            let sends = self.pass();
-            if done(self) {
-                return;
-            }
-            if !sends && !self.wait() {
-                break;
-            }
-        }
-        panic!("not {what}:\n{}\n{:#?}\n{:#?}", self.story(), self.report, self.status);
-    }
-
-    pub fn settle(&mut self) {
-        self.run_until("settled", |it| it.report.as_ref().is_some_and(|it| it.settled));
-    }
-
-    /// Lets time pass.
-    pub fn run_for(&mut self, time: Duration) {
-        let end = self.now().plus(time);
-        while self.now() < end {
-            if !self.pass() && !self.wait() {
-                break;
-            }
-        }
-    }
-
-    pub fn delete(&mut self) {
+    fn delete(&mut self) {
         self.desired.being_deleted = true;
-        self.run_until("deleted", |it| it.report.as_ref().is_some_and(|it| it.deletion == Deletion::Done));
+        self.run_until_deleted();
     }
 
-    pub fn cluster(&mut self) -> &mut Cluster {
-        self.aws.state.cluster.as_mut().unwrap()
+    fn cluster(&self) -> Cluster {
+        self.aws.cluster().unwrap()
     }
 
-    pub fn condition(&self, kind: ConditionKind) -> Condition {
-        let conditions = &self.report.as_ref().unwrap().conditions;
-        conditions.iter().find(|it| it.kind == kind).cloned().unwrap()
-    }
-
-    pub fn assert_says(&self, kind: ConditionKind, reason: Reason, text: &str) {
+    fn assert_says(&self, kind: ConditionKind, reason: Reason, text: &str) {
         let condition = self.condition(kind);
         assert_eq!(condition.reason, reason, "{condition:?}\n{}", self.story());
         assert!(condition.message.contains(text), "{condition:?}");
     }
 
-    /// How often an operation was sent.
-    pub fn count(&self, operation: &str) -> usize {
+    fn count(&self, operation: &str) -> usize {
         self.aws.calls.iter().filter(|(_, change)| change.operation() == operation).count()
     }
 
-    pub fn story(&self) -> String {
-        self.log.join("\n")
-    }
-
-    /// Everything is as requested, and lets in who is to be let in.
-    pub fn assert_complete(&self) {
-        let (state, desired) = (&self.aws.state, &self.desired);
+    fn assert_complete(&self) {
+        let (state, desired) = (self.aws.state(), &self.desired);
         let cluster = state.cluster.as_ref().unwrap();
         assert_eq!(cluster.status, ClusterStatus::Active);
         assert_eq!(cluster.version, desired.version);
@@ -331,8 +233,7 @@ impl World {
         let addons: BTreeSet<&String> = state.addons.keys().collect();
         assert_eq!(addons, desired.addons.keys().collect(), "{}", self.story());
         for name in ["manager", "people", "nodes"] {
-            let entry = &state.entries[&role_arn(name)];
-            assert_eq!(entry.lets_in, state.roles[name].unique_id, "{name}");
+            assert!(self.aws.lets_in(name), "{name}");
         }
         assert_eq!(state.entries[&role_arn("manager")].policies.len(), 1);
         let identity = state.identities.values().find(|it| it.service_account == "app").unwrap();
@@ -340,8 +241,8 @@ impl World {
         assert_eq!(state.providers.len(), 1);
     }
 
-    pub fn assert_gone(&self) {
-        let state = &self.aws.state;
+    fn assert_gone(&self) {
+        let state = self.aws.state();
         assert!(state.cluster.is_none() && state.providers.is_empty(), "{}", self.story());
     }
 }

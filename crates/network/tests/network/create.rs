@@ -171,7 +171,7 @@ fn in_a_brought_vpc_no_subnet_is_created_before_those_that_it_has_were_looked_at
         tags: Tags::new(),
     };
     let before = looked(&world);
-    let theirs = world.aws.call(&taken).unwrap().subnets.into_keys().next().unwrap();
+    let theirs = world.aws.call(&taken).subnets.into_keys().next().unwrap();
     world.run_until("looked again", |it| looked(it) > before);
     assert!(world.observed.in_vpc[&vpc].parts.subnets.contains_key(&theirs));
     let looks = looked(&world);

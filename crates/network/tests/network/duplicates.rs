@@ -81,7 +81,7 @@ fn of_two_parts_for_one_purpose_the_one_in_use_is_kept() {
                 Knows::All => {}
                 Knows::Status => world.restart(),
                 Knows::Nothing => {
-                    world.status = Recorded::default();
+                    world.process.record = Recorded::default();
                     world.restart();
                 }
             }

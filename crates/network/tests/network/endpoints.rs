@@ -6,7 +6,8 @@ use foo_model::*;
 use foo_network::desired::*;
 use std::collections::BTreeSet;
 
-fn sts(keys: &[&str]) -> DesiredEndpoint {
+/// An interface endpoint in these subnets.
+pub fn sts(keys: &[&str]) -> DesiredEndpoint {
     let kind = DesiredEndpointKind::Interface {
         subnets: keys.iter().map(ToString::to_string).collect(),
         groups: ["node".to_owned()].into(),

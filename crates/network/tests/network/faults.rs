@@ -75,12 +75,12 @@ fn a_fault_at_each_call_of_a_dual_stack_network_with_endpoints() {
 
 #[test]
 fn a_fault_at_each_call_while_reads_lag() {
-    at_each_call(&desired("a"), &UNANSWERED, |world| world.aws.lag = Duration::from_secs(5));
+    at_each_call(&desired("a"), &UNANSWERED, |world| world.aws.set_lag(Duration::from_secs(5)));
 }
 
 #[test]
 fn a_fault_at_each_call_while_new_parts_are_shown_late() {
-    at_each_call(&desired("a"), &UNANSWERED, |world| world.aws.shown_after = Duration::from_secs(20));
+    at_each_call(&desired("a"), &UNANSWERED, |world| world.aws.show_new_parts_after(Duration::from_secs(20)));
 }
 
 /// Nobody is told what became of any call: every effect has to be seen.

@@ -18,7 +18,7 @@ fn says_whose_it_is(world: &mut World) {
 fn copied(world: &mut World) {
     "there".clone_into(&mut world.desired.installation);
     world.restart();
-    world.status = foo_network::Recorded::default();
+    world.process.record = foo_network::Recorded::default();
 }
 
 #[test]

@@ -10,6 +10,7 @@ use foo_model::*;
 use foo_network::Desired;
 use foo_network::desired::*;
 use foo_network::report::ConditionKind;
+use foo_simulator_core::core::network::NewLoadBalancer;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -18,9 +19,12 @@ fn service(aws: &mut Aws, tagged: &str) {
     let subnet = aws.parts.subnets.keys().next().unwrap().clone();
     let group = service_in(aws, &subnet, tagged, "web");
     // Its controller lets the load balancer reach the nodes.
-    let node = aws.parts.security_groups.values_mut().find(|it| it.name.ends_with("node")).unwrap();
     let description = "elbv2.k8s.aws/targetGroupBinding=shared".to_owned();
-    node.ingress.insert(Rule { protocol: Protocol::Tcp(80, 80), peer: Peer::Group(group), description });
+    let rule = Rule { protocol: Protocol::Tcp(80, 80), peer: Peer::Group(group), description };
+    aws.by_hand(|parts| {
+        let mut groups = parts.security_groups.values_mut();
+        groups.find(|it| it.name.ends_with("node")).unwrap().ingress.insert(rule);
+    });
 }
 
 /// The same in a subnet, by name. The security group of the load balancer.
@@ -30,34 +34,27 @@ pub fn service_in(aws: &mut Aws, subnet: &SubnetId, tagged: &str, name: &str) ->
         (tagged.to_owned(), "prod".to_owned()),
         ("service.k8s.aws/stack".to_owned(), "default/web".to_owned()),
     ]);
-    let group = SecurityGroupId::new(aws.id("sg"));
-    let interface = aws.interface(subnet, &format!("ELB net/{name}/123"));
-    let it = aws.parts.interfaces.get_mut(&interface).unwrap();
-    it.groups = [group.clone()].into();
-    it.requester_managed = true;
-    let everybody = SecurityGroup {
+    let group = SecurityGroupId::new(format!("sg-{name}"));
+    let of_balancer = SecurityGroup {
         id: group.clone(),
-        vpc: vpc.clone(),
+        vpc,
         name: format!("k8s-default-{name}"),
         description: String::new(),
         ingress: BTreeSet::new(),
         egress: BTreeSet::new(),
         tags: tags.clone(),
     };
-    aws.parts.security_groups.insert(group.clone(), everybody);
-    let arn = format!("arn:aws:elasticloadbalancing:eu-central-1:123456789012:loadbalancer/net/{name}/123");
-    let balancer = LoadBalancer {
+    aws.by_hand(|parts| drop(parts.security_groups.insert(group.clone(), of_balancer)));
+    aws.balancer(NewLoadBalancer {
         name: name.to_owned(),
-        arn: Some(arn.clone()),
         kind: LoadBalancerKind::Network,
-        vpc: vpc.clone(),
+        subnets: [subnet.clone()].into(),
         groups: [group.clone()].into(),
-        tags: tags.clone(),
-    };
-    aws.parts.load_balancers.insert(arn, balancer);
-    let arn = format!("arn:targets/{name}");
-    let targets = TargetGroup { arn: arn.clone(), name: name.to_owned(), vpc, tags };
-    aws.parts.target_groups.insert(arn, targets);
+        internet_facing: false,
+        deletion_protection: false,
+        target_groups: [name.to_owned()].into(),
+        tags,
+    });
     group
 }
 
@@ -93,7 +90,7 @@ fn leftovers_are_named_and_waited_for_quietly() {
         parts.security_groups.values_mut().for_each(|it| it.ingress.clear());
     });
     world.delete();
-    world.aws.parts.target_groups.clear();
+    world.aws.by_hand(|parts| parts.target_groups.clear());
     assert_gone(&world);
 }
 
@@ -118,7 +115,7 @@ pub fn brought() -> (World, SubnetId) {
         ipv6: None,
         tags: Tags::new(),
     };
-    let subnet = world.aws.call(&subnet).unwrap().subnets.into_keys().next().unwrap();
+    let subnet = world.aws.call(&subnet).subnets.into_keys().next().unwrap();
     world.desired.leftovers = Leftovers::Delete;
     (world, subnet)
 }
@@ -204,7 +201,7 @@ fn load_balancers_of_a_network_inside_our_vpc_are_not_taken() {
     let tags = Tags::from([("infrastructure.foo.com/network".to_owned(), "another".to_owned())]);
     let cidr = "10.0.250.0/24".parse().unwrap();
     let subnet = Change::CreateSubnet { vpc, zone: zone('c'), cidr, ipv6: None, tags };
-    let subnet = world.aws.call(&subnet).unwrap().subnets.into_keys().next().unwrap();
+    let subnet = world.aws.call(&subnet).subnets.into_keys().next().unwrap();
     service(&mut world.aws, "elbv2.k8s.aws/cluster");
     service_in(&mut world.aws, &subnet, "elbv2.k8s.aws/cluster", "theirs");
     world.desired.being_deleted = true;
@@ -236,10 +233,19 @@ fn group_of_eks(world: &mut World, of: &str) -> SecurityGroupId {
         ("aws:eks:cluster-name".to_owned(), of.to_owned()),
         (format!("kubernetes.io/cluster/{of}"), "owned".to_owned()),
     ]);
-    let change = Change::CreateSecurityGroup { vpc, name, description: "EKS".to_owned(), tags };
-    let id = world.aws.call(&change).unwrap().security_groups.into_keys().next().unwrap();
+    let id = SecurityGroupId::new(format!("sg-eks-{of}"));
     let all = Rule { protocol: Protocol::All, peer: Peer::Group(id.clone()), description: String::new() };
-    world.aws.by_hand(|parts| parts.security_groups.get_mut(&id).unwrap().ingress = [all].into());
+    let group = SecurityGroup {
+        id: id.clone(),
+        vpc,
+        name,
+        description: "EKS".to_owned(),
+        ingress: [all].into(),
+        egress: [].into(),
+        tags,
+    };
+    // No call can set EKS's own tag.
+    world.aws.by_hand(|parts| drop(parts.security_groups.insert(id.clone(), group)));
     id
 }
 
@@ -383,9 +389,11 @@ fn interfaces_that_the_vpc_cni_left_idle_are_deleted_without_being_asked_for() {
     let node =
         world.aws.parts.security_groups.values().find(|it| it.name.ends_with("node")).unwrap().id.clone();
     let idle = world.aws.interface(&subnet, "aws-K8S-i-0123");
-    let it = world.aws.parts.interfaces.get_mut(&idle).unwrap();
-    it.in_use = false;
-    it.groups = [node].into();
+    world.aws.by_hand(|parts| {
+        let it = parts.interfaces.get_mut(&idle).unwrap();
+        it.in_use = false;
+        it.groups = [node].into();
+    });
     world.delete();
     assert_gone(&world);
 }
@@ -398,9 +406,11 @@ fn idle_interfaces_that_are_not_of_the_vpc_cni_stay() {
         let mut world = settled(desired("a"));
         let subnet = world.aws.parts.subnets.keys().next().unwrap().clone();
         let id = world.aws.interface(&subnet, description);
-        let it = world.aws.parts.interfaces.get_mut(&id).unwrap();
-        it.in_use = in_use;
-        it.requester_managed = requester_managed;
+        world.aws.by_hand(|parts| {
+            let it = parts.interfaces.get_mut(&id).unwrap();
+            it.in_use = in_use;
+            it.requester_managed = requester_managed;
+        });
         world.desired.being_deleted = true;
         let later = world.aws.now.plus(Duration::from_hours(1));
         world.run_until("later", |it| it.aws.now > later);
@@ -413,7 +423,7 @@ fn guardduty(aws: &mut Aws) {
     let subnet = aws.parts.subnets.keys().next().unwrap().clone();
     let vpc = aws.parts.subnets[&subnet].vpc.clone();
     let tags = Tags::from([("GuardDutyManaged".to_owned(), "true".to_owned())]);
-    let group = SecurityGroupId::new(aws.id("sg"));
+    let group = SecurityGroupId::new("sg-guardduty");
     let name = format!("GuardDutyManagedSecurityGroup-{vpc}");
     let of = SecurityGroup {
         id: group.clone(),
@@ -424,11 +434,11 @@ fn guardduty(aws: &mut Aws) {
         egress: BTreeSet::new(),
         tags: tags.clone(),
     };
-    aws.parts.security_groups.insert(group.clone(), of);
+    aws.by_hand(|parts| drop(parts.security_groups.insert(group.clone(), of)));
     let kind =
         EndpointKind::Interface { subnets: [subnet].into(), groups: [group].into(), private_dns: false };
     let service = "com.amazonaws.eu-central-1.guardduty-data".to_owned();
-    aws.call(&Change::CreateVpcEndpoint { vpc, service, kind, tags, token: "guardduty".to_owned() }).unwrap();
+    aws.call(&Change::CreateVpcEndpoint { vpc, service, kind, tags, token: "guardduty".to_owned() });
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Edits, drift, failures and deletion with things of others.
 
 use crate::create::assert_complete;
+use crate::endpoints::sts;
 use crate::faults::assert_gone;
 use crate::world::*;
 use foo_calls::report::Status;
@@ -103,7 +104,7 @@ fn endpoints_and_groups_come_and_go() {
 #[test]
 fn an_endpoint_that_goes_before_looks_show_it_is_deleted_once() {
     let mut world = settled(desired("a"));
-    world.aws.shown_after = Duration::from_mins(1);
+    world.aws.show_new_parts_after(Duration::from_mins(1));
     world.desired.endpoints = vec![endpoint("s3", DesiredEndpointKind::Gateway)];
     world.run_until("created", |it| it.aws.parts.endpoints.len() == 1);
     let (from, began) = (world.aws.calls.len(), world.aws.now);
@@ -194,13 +195,8 @@ fn what_is_deleted_by_hand_is_created_again() {
     let mut world = settled(desired("ab"));
     for _ in 0..2 {
         let ids: Vec<_> = world.aws.parts.nat_gateways.keys().cloned().collect();
-        world.aws.by_hand(|parts| {
-            for id in &ids {
-                parts.nat_gateways.get_mut(id).unwrap().state = NatState::Deleted;
-            }
-        });
         for id in &ids {
-            world.aws.free_nat(id);
+            world.aws.delete_nat(id);
         }
         world.aws.by_hand(|parts| {
             parts.route_tables.retain(|_, it| it.main);
@@ -228,7 +224,7 @@ fn a_part_that_lost_our_tag_is_neither_touched_nor_created_twice() {
 #[test]
 fn nat_gateways_that_fail_are_replaced_less_and_less_often() {
     let mut world = World::new(desired("a"));
-    world.aws.nats_that_fail = 3;
+    world.aws.fail_nats(3);
     world.run_until("failed", |it| it.condition(ConditionKind::NatReady).reason == Reason::NatGatewayFailed);
     assert!(world.condition(ConditionKind::NatReady).message.contains("InternalError"));
     world.rest();
@@ -335,13 +331,13 @@ fn a_deletion_in_the_middle_of_a_creation_leaves_nothing() {
 #[test]
 fn a_token_of_before_a_move_is_not_used_for_ever() {
     let mut world = World::new(desired("a"));
-    world.aws.nats_that_fail = 2;
+    world.aws.fail_nats(2);
     world.run_until("a second gateway", |it| it.aws.parts.nat_gateways.len() == 2);
-    world.status = foo_network::Recorded::default();
+    world.process.record = foo_network::Recorded::default();
     world.restart();
     world.rest();
     assert_complete(&world);
-    world.status = foo_network::Recorded::default();
+    world.process.record = foo_network::Recorded::default();
     world.restart();
     world.desired.nat = NatMode::None;
     world.rest();
@@ -355,8 +351,8 @@ fn a_token_of_before_a_move_is_not_used_for_ever() {
 #[test]
 fn endpoints_that_fail_are_replaced_less_and_less_often() {
     let mut world = World::new(desired("a"));
-    world.desired.endpoints = vec![endpoint("s3", DesiredEndpointKind::Gateway)];
-    world.aws.endpoints_that_fail = 3;
+    world.desired.endpoints = vec![sts(&["private/eu-central-1a"])];
+    world.aws.fail_endpoints(3);
     let start = world.aws.now;
     world.run_until("failed", |it| {
         it.condition(ConditionKind::EndpointsReady).reason == Reason::EndpointFailed
@@ -379,8 +375,8 @@ fn endpoints_that_fail_are_replaced_less_and_less_often() {
 #[test]
 fn a_crash_in_the_middle_of_a_replacement_costs_seconds() {
     let mut world = World::new(desired("a"));
-    world.desired.endpoints = vec![endpoint("s3", DesiredEndpointKind::Gateway)];
-    world.aws.endpoints_that_fail = 1;
+    world.desired.endpoints = vec![sts(&["private/eu-central-1a"])];
+    world.aws.fail_endpoints(1);
     world.run_until("deleted", |it| {
         it.aws.calls.iter().any(|it| matches!(it, Change::DeleteVpcEndpoints { .. }))
     });

@@ -1,4 +1,4 @@
-//! The planner against a small AWS.
+//! The planner against the simulated AWS.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -28,7 +28,6 @@ fn no_token_of_before_the_move_is_used_after_it() {
     loses_its_tables(&mut world);
     let before = world.aws.calls.len();
     world.moved();
-    world.restart();
     world.rest();
     for _ in 0..2 {
         loses_its_tables(&mut world);

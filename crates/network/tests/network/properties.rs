@@ -48,9 +48,9 @@ proptest! {
         let mut world = World::new(desired);
         world.thorough = false;
         world.faults = faults;
-        world.aws.lag = Duration::from_secs(lag);
-        world.aws.shown_after = Duration::from_secs(shown_after);
-        world.aws.nats_that_fail = nats_that_fail;
+        world.aws.set_lag(Duration::from_secs(lag));
+        world.aws.show_new_parts_after(Duration::from_secs(shown_after));
+        world.aws.fail_nats(nats_that_fail);
         world.rest();
         assert_complete(&world);
         if let Some(nat) = changed_to {

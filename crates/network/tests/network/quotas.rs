@@ -87,7 +87,7 @@ fn no_address_is_allocated_for_a_gateway_that_a_quota_has_no_room_for() {
 #[test]
 fn a_quota_that_only_aws_knows_stops_nothing_else() {
     let mut world = World::new(desired("abc"));
-    world.aws.address_quota = 2;
+    world.aws.set_address_quota(2);
     world.run_until("two gateways", |it| {
         it.aws.parts.nat_gateways.values().filter(|it| it.state == NatState::Available).count() == 2
     });
@@ -98,7 +98,7 @@ fn a_quota_that_only_aws_knows_stops_nothing_else() {
     let nat = world.condition(ConditionKind::NatReady);
     assert_eq!(nat.reason, Reason::LimitExceeded);
     assert!(nat.message.contains("it is tried again at "), "{nat:?}");
-    world.aws.address_quota = 3;
+    world.aws.set_address_quota(3);
     world.rest();
     assert_complete(&world);
 }

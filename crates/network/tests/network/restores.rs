@@ -11,7 +11,7 @@ const NETWORK_ID: &str = "infrastructure.foo.com/network-id";
 fn applied_again(world: &mut World) {
     "22222222".clone_into(&mut world.desired.network_id);
     "22222222".clone_into(&mut world.desired.uid);
-    world.status = foo_network::Recorded::default();
+    world.process.record = foo_network::Recorded::default();
     world.restart();
     (world.desired.begun_before, world.desired.being_deleted) = (false, false);
 }
@@ -99,7 +99,7 @@ fn the_id_in_an_annotation_does_not_make_the_network_of_another_cluster_ours() {
         world.settle();
         let before = world.aws.parts.clone();
         theirs.clone_into(&mut world.desired.cluster);
-        world.status = foo_network::Recorded::default();
+        world.process.record = foo_network::Recorded::default();
         world.restart();
         let said = is_held(&mut world, Reason::NetworkOfAnotherCluster);
         assert!(!said.contains("11111111"), "{said}");

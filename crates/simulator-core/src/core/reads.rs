@@ -29,6 +29,22 @@ impl Region {
         self.eks.clusters.read_at_age(ec2);
     }
 
+    /// Reads by `work` show the present, whatever the read lag.
+    pub(crate) fn without_lag<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        self.read_at_age(Duration::ZERO);
+        let result = work(self);
+        self.read_at_age(self.settings.read_lag);
+        result
+    }
+
+    fn read_at_age(&mut self, age: Duration) {
+        self.groups.read_at_age(age);
+        self.instances.read_at_age(age);
+        self.templates.by_id.read_at_age(age);
+        self.network.read_at_age(age);
+        self.eks.clusters.read_at_age(age);
+    }
+
     /// Keeps as much history as the read lag of the settings needs.
     pub(crate) fn apply_read_lag(&mut self) {
         let lag = self.settings.read_lag;

@@ -33,11 +33,33 @@ pub struct SimCloud {
     region: String,
     caller: String,
     clock: Option<AwsClock>,
+    lag: ReadLag,
+}
+
+/// Whether the reads of a cloud are as old as the settings of its region say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ReadLag {
+    /// They are.
+    OfRegion,
+    /// They show the present.
+    None,
 }
 
 impl SimCloud {
     pub(crate) fn new(world: Arc<World>, region: &str, caller: &str) -> Self {
-        Self { world, region: region.to_owned(), caller: caller.to_owned(), clock: None }
+        Self {
+            world,
+            region: region.to_owned(),
+            caller: caller.to_owned(),
+            clock: None,
+            lag: ReadLag::OfRegion,
+        }
+    }
+
+    /// The same, whose reads show the present whatever the read lag: a test knows what is true.
+    #[must_use]
+    pub fn of_the_present(self) -> Self {
+        Self { lag: ReadLag::None, ..self }
     }
 
     /// The same, whose answers are noted in `clock`: they are dated with virtual time, as all that is in them.
@@ -104,6 +126,10 @@ impl SimCloud {
         parameters: String,
         work: impl FnOnce(&mut Region) -> AwsResult<T> + Send,
     ) -> Result<T> {
+        let work = |region: &mut Region| match self.lag {
+            ReadLag::OfRegion => work(region),
+            ReadLag::None => region.without_lag(work),
+        };
         let carry_out = |call: &CallHead<'_>, ending: Ending| self.world.carry_out(call, ending, work);
         self.pass(operation, &parameters, carry_out).await
     }

@@ -37,6 +37,12 @@ impl Simulator {
         Self { world: Arc::new(World::new(config)) }
     }
 
+    /// A copy of all of it, which goes on by itself from here.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        Self { world: Arc::new(self.world.fork()) }
+    }
+
     /// From now on both are accounts of one AWS: a request to the address of either goes to the account that knows its caller's key.
     pub fn shares_address_with(&self, other: &Self) {
         self.world.add_account(&other.world);

@@ -7,6 +7,7 @@ use super::mishaps::MishapOf;
 use super::principals::Principals;
 use super::refusal::{in_use, invalid, not_found};
 use super::schema::complaints;
+use super::settings::Nodes;
 use super::step::EksStep;
 use super::tags::check_tags;
 use crate::core::error::{AwsError, AwsResult};
@@ -278,8 +279,11 @@ impl Region {
         (if patient { AddonStatus::Creating } else { AddonStatus::Degraded }, vec![issue])
     }
 
-    /// Whether an instance runs that is tagged as a node of a cluster.
+    /// Whether an instance runs that is tagged as a node of a cluster, or nodes are assumed.
     fn has_nodes(&self, cluster: &str) -> bool {
+        if self.settings.eks.nodes == Nodes::Assumed {
+            return true;
+        }
         let tag = format!("kubernetes.io/cluster/{cluster}");
         self.instances().any(|it| it.state == InstanceState::Running && it.tags.contains_key(&tag))
     }

@@ -22,7 +22,8 @@ impl Region {
                 "Cannot delete because cluster {name} currently has an update in progress"
             )));
         }
-        if cluster.deletion_protection {
+        // EKS User Guide, "Protect EKS clusters from accidental deletion": a failed cluster is deleted all the same.
+        if cluster.deletion_protection && cluster.status != ClusterStatus::Failed {
             return Err(wrong_state(format!(
                 "Cannot delete cluster {name} because deletion protection is enabled."
             )));

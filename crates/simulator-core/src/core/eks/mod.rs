@@ -42,5 +42,5 @@ pub use policies::ACCESS_POLICIES;
 pub use policies::policy_arn;
 pub use principals::{Principal, Principals};
 pub use rules::EksMishap;
-pub use settings::EksSettings;
+pub use settings::{EksSettings, Nodes};
 pub use state::Eks;

@@ -22,6 +22,8 @@ pub struct EksSettings {
     pub addon: Duration,
     /// How long an add-on without nodes stays CREATING before it is DEGRADED (EKS User Guide, "Troubleshoot add-ons").
     pub addon_patience: Duration,
+    /// Which clusters have nodes.
+    pub nodes: Nodes,
     /// How long a refresh of the insights takes.
     pub insights_refresh: Duration,
     /// How often EKS refreshes the insights by itself (EKS User Guide: once a day). 0: what a test says of them shows at once.
@@ -56,6 +58,16 @@ pub struct EksSettings {
     pub versions: Vec<Offer>,
 }
 
+/// Which clusters have nodes: some add-ons need them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Nodes {
+    /// Those with running instances that are tagged as nodes of the cluster.
+    #[default]
+    Instances,
+    /// All, whatever instances run.
+    Assumed,
+}
+
 impl Default for EksSettings {
     fn default() -> Self {
         Self {
@@ -66,6 +78,7 @@ impl Default for EksSettings {
             update_shows_after: Duration::from_secs(2),
             addon: Duration::from_mins(1),
             addon_patience: Duration::from_mins(20),
+            nodes: Nodes::Instances,
             insights_refresh: Duration::from_mins(1),
             insights_period: Duration::ZERO,
             waits_for_server: false,

@@ -5,7 +5,7 @@ use super::step::Step;
 use super::view::Networking;
 use crate::core::error::AwsResult;
 use crate::core::tags;
-use foo_model::network::{Change, Endpoint, NatGateway, Parts, Subnet, Vpc};
+use foo_model::network::{Change, NatGateway, Parts, Subnet, Vpc};
 use std::collections::BTreeMap;
 
 impl Networking<'_> {
@@ -125,7 +125,7 @@ impl Networking<'_> {
             Step::NatGatewayFailed(id, code, message) => self.nat_gateway_failed(&id, code, message),
             Step::NatGatewayDeleted(id) => self.nat_gateway_deleted(&id),
             Step::NatGatewayForgotten(id) => drop(self.network.remove::<NatGateway>(&id)),
-            Step::EndpointAvailable(id) => self.end_pending::<Endpoint>(&id),
+            Step::EndpointAvailable(id) => self.endpoint_available(&id),
             Step::EndpointDeleted(id) => self.endpoint_deleted(&id),
             Step::BalancerGone(description) => self.balancer_gone(&description),
         }

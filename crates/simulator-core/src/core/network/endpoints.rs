@@ -5,6 +5,7 @@ use super::interfaces::NewInterfaceOf;
 use super::part::Part;
 use super::quotas::is_reached;
 use super::services::EndpointService;
+use super::state::Network;
 use super::step::Step;
 use super::view::Networking;
 use crate::core::error::{AwsError, AwsResult};
@@ -246,6 +247,20 @@ impl Networking<'_> {
         let of = |it: &&Interface| it.interface_type == "vpc_endpoint" && it.description == name;
         let found = self.network.all::<Interface>().filter(of);
         found.map(|it| (it.id.clone(), it.subnet.clone())).collect()
+    }
+
+    /// pending → available, or failed where a test has one fail.
+    pub(super) fn endpoint_available(&mut self, id: &EndpointId) {
+        let Network { endpoints, endpoint_mishap, .. } = &mut *self.network;
+        let pending = endpoints.get_mut(id).filter(|it| it.state == EndpointState::Pending);
+        if let (Some(endpoint), Some(mishap)) =
+            (pending, endpoint_mishap.as_mut().filter(|mishap| mishap.times > 0))
+        {
+            mishap.times -= 1;
+            endpoint.failure = Some(mishap.failure.clone());
+            endpoint.state = EndpointState::Failed;
+        }
+        self.end_pending::<Endpoint>(id);
     }
 
     /// ModifyVpcEndpoint.

@@ -21,3 +21,12 @@ pub struct NatMishap {
     /// AWS's message for it.
     pub message: String,
 }
+
+/// Future interface endpoints that fail instead of becoming available.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct EndpointMishap {
+    /// How many.
+    pub times: u32,
+    /// Code and message of the failure, as the adapter writes them (`Other: there is no room`).
+    pub failure: String,
+}

@@ -2,15 +2,15 @@
 //!
 //! The nouns are those of [`foo_model::network`]. [`Networking::change`] carries
 //! out one change and refuses what AWS refuses; [`reads`] has what Describe calls see. There is one file per kind of
-//! part; `pins` knows what prevents the deletion of a part, `step` has the
-//! scheduled changes, `life` what they have in common, `strangers` changes
-//! a network as other users would.
+//! part; `pins` knows what prevents the deletion of a part, `step` has the scheduled changes, `life` what they have in
+//! common, `strangers` changes a network as other users would, `edits` without AWS's rules.
 
 mod addresses;
 mod balancers;
 mod change;
 mod control_planes;
 mod defaults;
+mod edits;
 mod endpoints;
 mod gateways;
 mod given;
@@ -41,7 +41,7 @@ mod vpcs;
 pub use crate::core::settings::NetworkQuotas;
 pub use defaults::{INTERNET_GATEWAY, PRIVATE_SUBNETS, PUBLIC_SUBNETS, SECURITY_GROUP, VPC};
 pub use given::{SecurityGroupSpec, SubnetSpec, VpcSpec};
-pub use mishaps::NatMishap;
+pub use mishaps::{EndpointMishap, NatMishap};
 pub(crate) use reads::NetworkReads;
 pub use state::Network;
 pub(crate) use step::Step;

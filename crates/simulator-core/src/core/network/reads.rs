@@ -4,7 +4,7 @@ use super::part::Part;
 use super::state::Network;
 use crate::core::error::AwsResult;
 use crate::core::mishaps::ZoneState;
-use crate::core::settings::Settings;
+use crate::core::settings::{NewParts, Settings};
 use foo_model::network::{
     Address, EgressOnlyGateway, Endpoint, Interface, InternetGateway, Kind, LoadBalancer, NatGateway, Parts,
     RouteTable, Scope, SecurityGroup, Subnet, Tags, TargetGroup, Vpc, ZoneInfo,
@@ -151,7 +151,10 @@ impl<'a> NetworkReads<'a> {
     /// # Errors
     /// EC2's code for an id that it does not know, or not yet.
     pub(crate) fn part<T: Part>(self, id: &T::Id) -> AwsResult<&'a T> {
-        let known = self.network.get::<T>(id).filter(|_| self.knows_part::<T>(id));
+        let known = match self.settings.new_parts {
+            NewParts::Unknown => self.network.get::<T>(id).filter(|_| self.knows_part::<T>(id)),
+            NewParts::NotDescribed => self.network.get::<T>(id),
+        };
         known.ok_or_else(|| T::WORDS.refused(&id.to_string()))
     }
 

@@ -1,6 +1,6 @@
 //! All parts of all networks of a region, and what EC2 knows about them besides what it describes.
 
-use super::mishaps::NatMishap;
+use super::mishaps::{EndpointMishap, NatMishap};
 use super::pool::AddressPool;
 use super::tokens::Tokens;
 use crate::core::versioned::Versioned;
@@ -42,6 +42,8 @@ pub struct Network {
     pub targeted: BTreeMap<String, String>,
     /// The rules for future NAT gateways.
     pub(in crate::core) nat_mishaps: Vec<NatMishap>,
+    /// What becomes of future interface endpoints.
+    pub(in crate::core) endpoint_mishap: Option<EndpointMishap>,
     /// The assigned addresses of each subnet.
     #[serde(skip)]
     pub(super) pools: BTreeMap<SubnetId, AddressPool>,
@@ -78,6 +80,7 @@ impl Network {
             protected_balancers: BTreeSet::new(),
             targeted: BTreeMap::new(),
             nat_mishaps: Vec::new(),
+            endpoint_mishap: None,
             pools: BTreeMap::new(),
             made: BTreeMap::new(),
             tokens: Tokens::default(),

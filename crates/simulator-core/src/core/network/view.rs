@@ -62,7 +62,7 @@ impl Networking<'_> {
         }
     }
 
-    fn reads(&self) -> NetworkReads<'_> {
+    pub(super) fn reads(&self) -> NetworkReads<'_> {
         let Self { network, settings, zone_states, now, .. } = self;
         NetworkReads { network, settings, zone_states, now: *now }
     }

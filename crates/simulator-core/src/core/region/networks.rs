@@ -3,7 +3,9 @@
 use super::Region;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::network::part::Part;
-use crate::core::network::{NatMishap, NetworkReads, Networking, NewInterface, NewLoadBalancer};
+use crate::core::network::{
+    EndpointMishap, NatMishap, NetworkReads, Networking, NewInterface, NewLoadBalancer,
+};
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope, Tags, ZoneInfo};
 use foo_model::{EndpointId, InterfaceId, SecurityGroupId, SubnetId, VpcId};
 use std::borrow::Cow;
@@ -131,6 +133,12 @@ impl Region {
         self.networking().delete_behind_back(id)
     }
 
+    /// Changes, adds and removes parts of networks, whatever else refers to them. Zones stay. Reads show it after the
+    /// read lag, as they do a change by a call.
+    pub fn edit_network(&mut self, edit: impl FnOnce(&mut Parts)) {
+        self.networking().edit(edit);
+    }
+
     /// The rules for future NAT gateways that are not used up.
     pub fn nat_mishaps(&self) -> &[NatMishap] {
         &self.network.nat_mishaps
@@ -139,6 +147,11 @@ impl Region {
     /// Replaces the rules for future NAT gateways.
     pub fn set_nat_mishaps(&mut self, rules: Vec<NatMishap>) {
         self.network.nat_mishaps = rules;
+    }
+
+    /// Replaces what becomes of future interface endpoints.
+    pub fn set_endpoint_mishap(&mut self, mishap: EndpointMishap) {
+        self.network.endpoint_mishap = Some(mishap);
     }
 
     /// Creates the security group of a cluster: everything from itself, everything out, with EKS's tags.

@@ -42,6 +42,8 @@ pub struct Settings {
     /// How long EC2 does not know the id of a new part of a network, by kind: Describe calls do not show it, and no
     /// call can name it (`InvalidVpcID.NotFound`; EC2 Developer Guide, "Eventual consistency").
     pub parts_appear_after: BTreeMap<Kind, Duration>,
+    /// Whether calls that change something know the id of such a part already.
+    pub new_parts: NewParts,
     /// How long a new VPC or subnet is pending, and how long a range is being associated or disassociated.
     pub networks_pending: Duration,
     /// From the creation of a NAT gateway to `available` (EC2 documents minutes).
@@ -134,6 +136,16 @@ pub enum ReadOrder {
     /// Each has an age between zero and the read lag: a later read can be older than an earlier one, and services
     /// disagree.
     AnyOrder,
+}
+
+/// Who knows the id of a part of a network that does not appear yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NewParts {
+    /// Nobody: neither reads nor changes find it.
+    #[default]
+    Unknown,
+    /// Changes find it; only reads do not.
+    NotDescribed,
 }
 
 /// The answer to TerminateInstanceInAutoScalingGroup for an instance that is being launched, entering standby or
@@ -323,6 +335,7 @@ impl Default for Settings {
             instances_appear_after: Duration::ZERO,
             tags_appear_after: Duration::ZERO,
             parts_appear_after: BTreeMap::new(),
+            new_parts: NewParts::default(),
             networks_pending: Duration::from_secs(1),
             nat_gateway_create: Duration::from_mins(2),
             nat_gateway_failure: Duration::from_secs(10),

@@ -1,6 +1,7 @@
 //! VPC endpoints (AWS PrivateLink Guide).
 
 use super::scene::{Net, delete_subnet, delete_vpc, dns, net, net_with, only};
+use crate::core::network::EndpointMishap;
 use foo_model::network::{
     Change, Destination, DnsAttribute, EndpointChange, EndpointKind, EndpointState, RouteTarget, Tags,
 };
@@ -112,6 +113,27 @@ fn an_interface_endpoint_has_an_interface_per_subnet_and_takes_its_time() {
     net.wait(60);
     assert!(net.now().endpoints.is_empty() && net.now().interfaces.is_empty());
     net.done(&delete_subnet(&b));
+}
+
+#[test]
+fn a_test_lets_the_next_ones_fail() {
+    let net = net();
+    let vpc = net.vpc("10.0.0.0/16");
+    let subnet = net.subnet(&vpc, 0, "10.0.0.0/20");
+    let failure = "Other: there is no room".to_owned();
+    net.0.with(|region| region.set_endpoint_mishap(EndpointMishap { times: 1, failure: failure.clone() }));
+    let state = |id: &EndpointId| {
+        let endpoint = net.now().endpoints[id].clone();
+        (endpoint.state, endpoint.failure)
+    };
+    for expected in [(EndpointState::Failed, Some(failure)), (EndpointState::Available, None)] {
+        let token = format!("{expected:?}");
+        let id = endpoint(&net, &create(&vpc, "sts", interface(&[&subnet], false), &token));
+        assert_eq!(state(&id), (EndpointState::Pending, None));
+        net.wait(60);
+        assert_eq!(state(&id), expected);
+        net.done(&delete(&[&id]));
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What shows late: ids, tags, and everything with a read lag (EC2 Developer Guide, "Eventual consistency").
 
 use super::scene::{net, net_with, new_subnet, only, tags};
+use crate::core::settings::NewParts;
 use foo_model::network::{Change, Kind, Scope, Tags};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,6 +23,17 @@ fn a_new_id_is_neither_shown_nor_known_for_a_while() {
     net.wait(5);
     assert_eq!(seen(), 1);
     net.subnet(&vpc, 0, "10.0.0.0/20");
+}
+
+#[test]
+fn changes_can_know_an_id_that_reads_do_not_show_yet() {
+    let late = BTreeMap::from([(Kind::Vpc, Duration::from_secs(5))]);
+    let net = net_with(|settings| {
+        (settings.parts_appear_after, settings.new_parts) = (late, NewParts::NotDescribed);
+    });
+    let vpc = only(&net.done(&tagged("k")).vpcs);
+    assert_eq!(net.seen(Kind::Vpc, &Scope::Ids([vpc.to_string()].into())).vpcs.len(), 0);
+    net.done(&super::scene::delete_vpc(&vpc));
 }
 
 #[test]

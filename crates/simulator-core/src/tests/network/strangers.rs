@@ -2,8 +2,8 @@
 
 use super::scene::{Net, delete_subnet, net, only, tags};
 use crate::core::network::{NewInterface, NewLoadBalancer};
-use foo_model::SubnetId;
 use foo_model::network::{Change, Destination, Kind, LoadBalancerKind, NatState, RouteTarget, Scope, Tags};
+use foo_model::{SecurityGroupId, SubnetId};
 
 fn balancer(subnets: &[&SubnetId], kind: LoadBalancerKind) -> NewLoadBalancer {
     NewLoadBalancer {
@@ -144,4 +144,54 @@ fn a_security_group_that_somebody_deletes_is_forgotten_by_rules() {
     net.done(&Change::AuthorizeSecurityGroupIngress { group: two.clone(), rules: [rule].into() });
     behind_back(&net, one.as_str()).expect("the group");
     assert!(net.now().security_groups[&two].ingress.is_empty());
+}
+
+fn idle(subnet: &SubnetId) -> NewInterface {
+    NewInterface {
+        subnet: subnet.clone(),
+        groups: [].into(),
+        description: String::new(),
+        requester_managed: false,
+        in_use: false,
+        public_ip: None,
+        tags: Tags::new(),
+    }
+}
+
+#[test]
+fn an_edit_needs_no_rules_and_what_it_removes_is_gone_with_its_addresses() {
+    let net = net();
+    let vpc = net.vpc("10.0.0.0/16");
+    let (subnet, other) = (net.subnet(&vpc, 0, "10.0.0.0/20"), net.subnet(&vpc, 0, "10.0.16.0/20"));
+    let free = net.free(&subnet);
+    let interface = net.0.with(|region| region.put_stranger_interface(idle(&subnet))).expect("added");
+    assert_eq!(net.free(&subnet), free - 1);
+    let group = SecurityGroupId::new("sg-theirs");
+    net.0.with(|region| {
+        region.edit_network(|parts| {
+            parts.interfaces.remove(&interface);
+            parts.subnets.remove(&other);
+            parts.vpcs.get_mut(&vpc).expect("there").tags = tags(&[("k", "v")]);
+            let mut copy = parts.security_groups.values().next().expect("the default one").clone();
+            copy.id = group.clone();
+            parts.security_groups.insert(group.clone(), copy);
+        });
+    });
+    let now = net.now();
+    assert_eq!((net.free(&subnet), now.interfaces.len(), now.subnets.len()), (free, 0, 1));
+    assert_eq!(now.vpcs[&vpc].tags, tags(&[("k", "v")]));
+    assert!(now.security_groups.contains_key(&group));
+    net.subnet(&vpc, 0, "10.0.16.0/20");
+}
+
+#[test]
+fn a_fork_goes_on_by_itself() {
+    let net = net();
+    let fork = net.0.sim.fork();
+    net.vpc("10.0.0.0/16");
+    let there = |sim: &crate::Simulator| {
+        let region = sim.region("eu-central-1");
+        region.with(|region| region.network_now().vpcs.len()).expect("a region")
+    };
+    assert_eq!((there(&net.0.sim), there(&fork)), (1, 0));
 }

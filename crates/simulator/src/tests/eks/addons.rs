@@ -1,6 +1,7 @@
 //! Add-ons.
 
-use super::scene::{NODES, World, request, world};
+use super::scene::{NODES, World, request, world, world_with};
+use crate::core::eks::Nodes;
 use crate::core::eks::cluster::{ClusterAddon, Update};
 use crate::core::error::AwsResult;
 use crate::tests::scene::refusal;
@@ -85,6 +86,15 @@ fn over_a_copy_that_nobody_manages_a_creation_fails_unless_it_overwrites() {
 }
 
 /// kubernetes-sigs/cluster-api-provider-aws#5269.
+#[test]
+fn coredns_is_active_where_nodes_are_assumed() {
+    let world = world_with(|settings| settings.eks.nodes = Nodes::Assumed);
+    world.active(json!({}));
+    world.addon(json!({ "addonName": "coredns" })).expect("made");
+    world.wait(60);
+    assert_eq!(world.addon_state("coredns"), (AddonStatus::Active, vec![]));
+}
+
 #[test]
 fn coredns_without_nodes_stays_creating_and_then_is_degraded() {
     let world = world();

@@ -202,12 +202,14 @@ fn a_creation_fails_when_it_is_told_to_or_no_address_is_free() {
     let mishap: EksMishap = serde_json::from_value(mishap).expect("a mishap");
     assert_eq!(mishap.what, MishapOf::Creation);
     world.0.region.set_eks_mishaps(vec![mishap]).expect("set");
-    world.try_create(json!({})).expect("begun");
+    world.try_create(json!({ "deletionProtection": true })).expect("begun");
     world.wait(600);
     let main = world.main();
     assert_eq!((main.status, main.health[0].code.as_str()), (ClusterStatus::Failed, "AccessDenied"));
     assert!(world.0.region.eks_mishaps().is_empty());
-    world.with(|region| region.delete_cluster("main")).expect("a failed one can be deleted");
+    world
+        .with(|region| region.delete_cluster("main"))
+        .expect("a failed one can be deleted, protected or not");
     world.wait(240);
     let full = SubnetId::new(PRIVATE_SUBNETS[1]);
     world.with(|region| region.fill_subnet(&full));

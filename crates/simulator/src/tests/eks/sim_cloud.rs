@@ -1,6 +1,6 @@
 //! Clusters behind the trait: faults, lost answers and counts apply before them as before all other calls.
 
-use super::scene::{ROLE, World, world};
+use super::scene::{ROLE, World, world, world_with};
 use super::tokens::sts_at;
 use crate::core::network::PRIVATE_SUBNETS;
 use crate::tests::scene::REGION;
@@ -117,6 +117,18 @@ async fn a_lost_answer_leaves_what_was_created_and_pages_cost_calls() {
     let entries = cloud.describe_eks(&Question::AccessEntries("main".to_owned())).await.expect("listed");
     assert!(matches!(entries, Answer::Names(names) if names.len() == 150));
     assert_eq!(world.0.sim.calls("ListAccessEntries"), 2);
+}
+
+#[tokio::test]
+async fn a_cloud_of_the_present_sees_what_others_do_not_see_yet() {
+    let world = world_with(|settings| settings.read_lag = std::time::Duration::from_secs(10));
+    let cloud = cloud(&world);
+    cloud.change_eks(&create(), Some("t")).await.expect("created");
+    let present = cloud.clone().of_the_present();
+    assert!(main(&cloud).await.is_none() && main(&present).await.is_some());
+    assert!(main(&cloud).await.is_none(), "others still do not see it");
+    world.wait(10);
+    assert!(main(&cloud).await.is_some());
 }
 
 #[tokio::test]
