@@ -79,7 +79,7 @@ pub fn registered<M: Metric + Clone>(registry: &mut Registry, name: &str, help: 
 
 /// Declares a struct of metrics, each with its name, what it is, and if it has no default how it is created.
 #[macro_export]
-macro_rules! metrics {
+macro_rules! metric_set {
     (
         $(#[$about:meta])*
         $visibility:vis struct $all:ident {
@@ -96,7 +96,7 @@ macro_rules! metrics {
             /// Creates the metrics and registers them; once per process.
             $visibility fn register(registry: &mut $crate::initialized::Registry) -> Self {
                 use $crate::initialized::registered;
-                Self { $($field: registered(registry, $name, $help, $crate::metrics!(@create $($create)?)),)* }
+                Self { $($field: registered(registry, $name, $help, $crate::metric_set!(@create $($create)?)),)* }
             }
         }
     };

@@ -13,7 +13,7 @@ use std::fmt;
 use std::time::Duration;
 use strum::IntoEnumIterator;
 
-crate::metrics! {
+crate::metric_set! {
     /// All metrics of this crate. Clones share the same numbers.
     pub struct Metrics {
         requests: Initialized<CallOutcome, Counter>, "foo_aws_requests", "Finished AWS calls";

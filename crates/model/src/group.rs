@@ -1,7 +1,7 @@
 //! An Auto Scaling group and its instances, as `DescribeAutoScalingGroups` tells of them.
 
 use super::ids::{GroupName, InstanceId, InstanceType, LaunchTemplateId, TemplateVersion, Zone};
-use super::settings::GroupSettings;
+use super::settings::{GroupSettings, Protection};
 use super::template::InstancesMix;
 use super::time::AwsTime;
 use serde::{Deserialize, Serialize};
@@ -150,15 +150,6 @@ pub enum Health {
     Healthy,
     /// `Unhealthy`: Auto Scaling is going to replace it.
     Unhealthy,
-}
-
-/// Protection from scale-in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Protection {
-    /// Scale-in never picks it.
-    Protected,
-    /// Scale-in may pick it.
-    Unprotected,
 }
 
 /// Processes of a group that can be suspended.

@@ -36,7 +36,7 @@ pub use changes::{GroupChange, NewGroup};
 pub use event::{EventReason, Severity};
 pub use group::{
     Activity, ActivityStatus, Decrement, DeletionProtection, Group, GroupStatus, Health, Instance,
-    LifecycleState, Process, Protection, Sizes, TemplateChoice,
+    LifecycleState, Process, Sizes, TemplateChoice,
 };
 pub use hook::HookConfig;
 pub use ids::{
@@ -48,7 +48,7 @@ pub use machine::{Deletion, DeletionStage, DeletionTimeouts, FooMachine, Machine
 pub use names::machine_name;
 pub use object::{ObjectPlace, Storage};
 pub use reason::Reason;
-pub use settings::{GroupSettings, GroupSettingsChange};
+pub use settings::{GroupSettings, GroupSettingsChange, Protection};
 pub use signal::{Signal, SignalKind};
 pub use template::{
     InstancesMix, LaunchTemplate, MetadataOptions, MixOverride, SpotOptions, SpotStrategy, StoredUserData,

@@ -7,9 +7,18 @@
 //! Not here: the sizes, which depend on the replicas, and the launch template with the mix of types, which AWS takes
 //! together and a rollback leaves unchanged.
 
-use crate::{Protection, SubnetId};
+use crate::SubnetId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+
+/// Protection from scale-in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Protection {
+    /// Scale-in never picks it.
+    Protected,
+    /// Scale-in may pick it.
+    Unprotected,
+}
 
 /// Settings of a group. In what is desired, `Subnets` can be a value that is not known yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

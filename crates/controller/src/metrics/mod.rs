@@ -64,7 +64,7 @@ pub struct Metrics {
     census: Census,
 }
 
-foo_cloud::metrics! {
+foo_cloud::metric_set! {
     /// What is counted when it happens.
     struct Counted {
         passes: Initialized<PassLabels, Counter>, "foo_reconciles", "Finished reconciles of an object";

@@ -84,7 +84,7 @@ impl Kubelets {
 
     /// The kubelet of this Node stops: its Node becomes Ready=Unknown, its pods keep running, and evicted ones are
     /// not finished. The instance lives on.
-    pub fn stop_heartbeats(&self, node: &str) {
+    pub fn silence(&self, node: &str) {
         lock(&self.shared.stopped).insert(node.to_owned());
         self.shared.wake.notify_one();
     }

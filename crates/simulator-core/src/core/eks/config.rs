@@ -2,7 +2,7 @@
 //! nothing.
 
 use super::cluster::{Change, Cluster, Update, UpdateType};
-use super::place::{check_endpoint, check_ranges};
+use super::place::{check_endpoint, check_ranges, placement_after};
 use super::refusal::{invalid, no_cluster};
 use super::updates::NewUpdate;
 use crate::core::error::{AwsError, AwsResult};
@@ -37,15 +37,6 @@ pub(super) fn check_key(key: &str) -> AwsResult<()> {
         return Ok(());
     }
     Err(invalid("Invalid KMS key ARN in the encryptionConfig."))
-}
-
-/// Where a control plane is after an update: what the update does not name stays.
-pub(super) fn placement_after(present: &Placement, update: &ConfigUpdate) -> Placement {
-    let ConfigUpdate::Placement { subnets, security_groups } = update else { return present.clone() };
-    Placement {
-        subnets: subnets.as_ref().unwrap_or(&present.subnets).clone(),
-        security_groups: security_groups.as_ref().unwrap_or(&present.security_groups).clone(),
-    }
 }
 
 impl Region {

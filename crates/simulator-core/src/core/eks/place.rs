@@ -5,7 +5,7 @@ use super::refusal::invalid;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::network::part::Part;
 use crate::core::region::Region;
-use foo_model::eks::Placement;
+use foo_model::eks::{ConfigUpdate, Placement};
 use foo_model::network::{SecurityGroup, Subnet};
 use foo_model::{SecurityGroupId, SubnetId, VpcId};
 use ipnet::{IpNet, Ipv4Net};
@@ -30,6 +30,15 @@ fn ec2_says(error: &AwsError) -> AwsError {
         "{} (Service: AmazonEC2; Status Code: {}; Error Code: {})",
         error.message, error.status, error.code
     ))
+}
+
+/// Where a control plane is after an update: what the update does not name stays.
+pub(super) fn placement_after(present: &Placement, update: &ConfigUpdate) -> Placement {
+    let ConfigUpdate::Placement { subnets, security_groups } = update else { return present.clone() };
+    Placement {
+        subnets: subnets.as_ref().unwrap_or(&present.subnets).clone(),
+        security_groups: security_groups.as_ref().unwrap_or(&present.security_groups).clone(),
+    }
 }
 
 impl Region {

@@ -1,9 +1,9 @@
 //! Updates of clusters: one at a time, with an id, over after a while (EKS API Reference, Update).
 
 use super::cluster::{Change, Cluster, Update, UpdateType};
-use super::config::placement_after;
 use super::lookups::not_active;
 use super::mishaps::MishapOf;
+use super::place::placement_after;
 use super::refusal::in_use;
 use super::step::EksStep;
 use crate::core::error::AwsResult;

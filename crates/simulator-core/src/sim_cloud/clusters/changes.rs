@@ -1,6 +1,6 @@
 //! Changes, as EKS's own calls make them.
 
-use super::{of_iam, tell};
+use super::tell::{self, of_iam};
 use crate::core::Region;
 use crate::core::eks::cluster::{Cluster, Update};
 use crate::core::eks::{PodSession, Principals};

@@ -7,7 +7,6 @@ mod token;
 
 use super::SimCloud;
 use crate::core::Region;
-use crate::core::error::AwsError;
 use crate::world::Inner;
 use async_trait::async_trait;
 use foo_cloud::{CloudError, ClusterToken, Clusters, ErrorKind, Result, Roles as _};
@@ -81,11 +80,6 @@ impl SimCloud {
         }
         None
     }
-}
-
-/// EKS's refusal of what is IAM's.
-fn of_iam() -> AwsError {
-    AwsError::new("UnknownOperationException", "IAM has this operation, not EKS").status(404)
 }
 
 /// Whether an error says that what is asked for does not exist, as the adapter takes it.

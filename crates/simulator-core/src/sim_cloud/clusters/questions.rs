@@ -1,6 +1,6 @@
 //! Answers to questions, as EKS's own calls give them.
 
-use super::{of_iam, tell};
+use super::tell::{self, of_iam};
 use crate::core::Region;
 use crate::core::eks::{ADDONS, InsightsFilter};
 use crate::core::error::{AwsError, AwsResult};

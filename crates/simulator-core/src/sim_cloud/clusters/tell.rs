@@ -5,10 +5,16 @@ use crate::core::eks::Insight;
 use crate::core::eks::cluster::{self as core, AddonSpec};
 use crate::core::eks::identities::{self, Association};
 use crate::core::eks::versions::{Offer, day};
+use crate::core::error::AwsError;
 use crate::sim_cloud::convert::dated;
 use foo_model::Timestamp;
 use foo_model::eks as model;
 use foo_model::network::Tags;
+
+/// EKS's refusal of what is IAM's.
+pub(super) fn of_iam() -> AwsError {
+    AwsError::new("UnknownOperationException", "IAM has this operation, not EKS").status(404)
+}
 
 pub(super) fn cluster(region: &Region, it: &core::Cluster) -> model::Cluster {
     let server = it.server(&region.name);
