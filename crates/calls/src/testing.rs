@@ -101,7 +101,7 @@ pub struct World<A: Aws> {
     pub rounds: u32,
     /// The report of the last pass.
     pub report: Option<ReportOf<A>>,
-    /// Whether each plan is made twice and compared.
+    /// Whether each pass plans twice and compares the plans.
     pub thorough: bool,
     log: Vec<Sent<ActionOf<A>>>,
 }

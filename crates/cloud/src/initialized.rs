@@ -69,6 +69,11 @@ where
     fn metric_type(&self) -> MetricType {
         self.0.metric_type()
     }
+
+    // Without members not even its name is shown.
+    fn is_empty(&self) -> bool {
+        EncodeMetric::is_empty(&self.0)
+    }
 }
 
 /// Registers a metric; once per process.
