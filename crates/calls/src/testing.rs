@@ -207,7 +207,7 @@ impl<A: Aws> World<A> {
 
     /// Sends one call. Whether the process still runs afterwards.
     fn act(&mut self, action: &ActionOf<A>) -> bool {
-        let fault = self.faults.remove(&self.sent).or(self.silence.map(Fault::LostAfter));
+        let fault = self.faults.remove(&self.sent).or_else(|| self.silence.map(Fault::LostAfter));
         self.sent += 1;
         self.aws.advance(self.now().plus(CALL));
         let now = self.now();
