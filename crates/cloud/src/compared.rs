@@ -41,7 +41,7 @@ pub type AwsClock = Compared<Aws>;
 #[derive(Debug, Default)]
 struct Offsets {
     /// The newest responses, the latest last: their time less the time since the comparison began, in milliseconds.
-    offsets: VecDeque<i64>,
+    recent: VecDeque<i64>,
     /// The difference as last used.
     used: i64,
     logged: Option<Agreement>,
@@ -63,9 +63,9 @@ impl<C> Compared<C> {
         let between = millis(sent.saturating_duration_since(self.began).saturating_add(took / 2));
         let offset = date.millis().saturating_add(RESOLUTION / 2).saturating_sub(between);
         let mut offsets = self.lock();
-        offsets.offsets.push_back(offset);
-        if offsets.offsets.len() > KEPT {
-            offsets.offsets.pop_front();
+        offsets.recent.push_back(offset);
+        if offsets.recent.len() > KEPT {
+            offsets.recent.pop_front();
         }
     }
 
@@ -109,7 +109,7 @@ impl<C> Compared<C> {
 impl Offsets {
     /// `began`: what the manager's clock shows, less the time since the comparison began.
     fn found<C>(&mut self, began: i64) -> Comparison<C> {
-        let mut sorted: Vec<i64> = self.offsets.iter().copied().collect();
+        let mut sorted: Vec<i64> = self.recent.iter().copied().collect();
         sorted.sort_unstable();
         let median = sorted.get(sorted.len() / 2).copied().filter(|_| sorted.len() >= LEAST);
         let Some(ahead) = median.map(|median| began.saturating_sub(median)) else {
@@ -121,7 +121,7 @@ impl Offsets {
         let tolerated = millis(TOLERATED).unsigned_abs();
         let differs = |ahead: i64| ahead.unsigned_abs() > tolerated;
         let contradicted =
-            self.offsets.iter().rev().take(LAST).any(|offset| differs(began.saturating_sub(*offset)));
+            self.recent.iter().rev().take(LAST).any(|offset| differs(began.saturating_sub(*offset)));
         let agreement = match (differs(ahead), contradicted) {
             (true, _) => Agreement::Differ,
             (false, true) => Agreement::Unknown,
