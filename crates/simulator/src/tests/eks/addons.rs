@@ -90,7 +90,7 @@ fn over_a_copy_that_nobody_manages_a_creation_fails_unless_it_overwrites() {
 fn coredns_is_active_where_nodes_are_assumed() {
     let world = world_with(|settings| settings.eks.nodes = Nodes::Assumed);
     world.active(json!({}));
-    world.addon(json!({ "addonName": "coredns" })).expect("made");
+    world.addon(json!({ "addonName": "coredns", "resolveConflicts": "OVERWRITE" })).expect("made");
     world.wait(60);
     assert_eq!(world.addon_state("coredns"), (AddonStatus::Active, vec![]));
 }
