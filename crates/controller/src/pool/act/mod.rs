@@ -322,7 +322,7 @@ impl Pools {
                 state.calls.created.group(now);
             }
             Action::Template(TemplateAction::DeleteTemplate { .. }) => {
-                state.calls.created.template_is_deleted()
+                state.calls.created.template_is_deleted();
             }
             Action::Pool(PoolAction::AddFinalizer) => state.unconfirmed.finalizer = Some(Finalizer::Present),
             Action::Pool(PoolAction::BlockMove) => state.unconfirmed.moves = Some(MoveBlock::Blocked),
