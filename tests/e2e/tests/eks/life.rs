@@ -104,7 +104,7 @@ fn a_cluster_of_another_owner_is_not_changed() {
             &cluster,
             "ClusterReady",
             "the foreign cluster to be named",
-            |(status, _, message)| status == "False" && message.contains("strange_strange"),
+            |(status, _, message)| status == "False" && message.contains("foreign_foreign"),
         )
         .await?;
         ensure!(condition(&object, "Available").is_some_and(|(status, ..)| status != "True"));
