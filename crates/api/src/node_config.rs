@@ -61,9 +61,10 @@ use std::collections::BTreeMap;
     validation = without_flag("shutdownGracePeriodCriticalPods")
 )]
 pub struct FooNodeConfigSpec {
-    /// Operating system family of the image, which decides the format of the user data. The image of the FooMachinePool (`spec.ami`)
-    /// must be of this family.
-    pub family: Family,
+    /// Operating system family of the image, which decides the format of the user data. Default: that of
+    /// `spec.ami.recommended.family` of the FooMachinePool. Required if the pool names its image in another way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<Family>,
     /// Facts of the cluster that its control plane does not report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<NodeCluster>,
@@ -120,12 +121,15 @@ pub struct FooNodeConfigSpec {
 /// A rule: nodes of this family cannot have this field.
 fn without_for(family: &str, field: &str, reason: &str) -> Rule {
     let message = format!("{field}: {reason}");
-    Rule::new(format!("self.family != '{family}' || !has(self.{field})")).message(message.as_str())
+    Rule::new(format!("!has(self.family) || self.family != '{family}' || !has(self.{field})"))
+        .message(message.as_str())
 }
 
 /// A rule: nodes of the family CloudInit cannot have this setting of the kubelet.
 fn without_flag(setting: &str) -> Rule {
-    let rule = format!("self.family != 'CloudInit' || !has(self.kubelet) || !has(self.kubelet.{setting})");
+    let rule = format!(
+        "!has(self.family) || self.family != 'CloudInit' || !has(self.kubelet) || !has(self.kubelet.{setting})"
+    );
     let message = format!(
         "kubelet.{setting}: the kubelet has no flag for it, and nodes of the family CloudInit get their settings by flags"
     );
@@ -133,10 +137,9 @@ fn without_flag(setting: &str) -> Rule {
 }
 
 /// What the operating system of a Node reads its user data with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Family {
     /// Amazon Linux 2023 with nodeadm.
-    #[default]
     AL2023,
     /// Bottlerocket: settings in TOML, no shell.
     Bottlerocket,

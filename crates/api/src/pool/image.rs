@@ -3,6 +3,7 @@
 //! A new recommended image is an `ImageFamily` or `ImageVariant` here, with its CEL rule, and an arm of `recommended`
 //! in `image_source.rs`; the page is docs/concepts/pools.md, section "Images".
 
+use crate::node_config::Family;
 use crate::patterns;
 use kube::KubeSchema;
 use schemars::JsonSchema;
@@ -128,6 +129,22 @@ pub enum ImageFamily {
     UbuntuPro2404,
     /// Ubuntu Pro 26.04.
     UbuntuPro2604,
+}
+
+impl ImageFamily {
+    /// What such a node reads its user data with.
+    pub const fn user_data(self) -> Family {
+        match self {
+            Self::Al2023 => Family::AL2023,
+            Self::Bottlerocket => Family::Bottlerocket,
+            Self::Ubuntu2204
+            | Self::Ubuntu2404
+            | Self::Ubuntu2604
+            | Self::UbuntuPro2204
+            | Self::UbuntuPro2404
+            | Self::UbuntuPro2604 => Family::CloudInit,
+        }
+    }
 }
 
 /// Variant of the image. Default: `Nvidia` if the instance types have NVIDIA GPUs, `Neuron` if they have AWS

@@ -1,10 +1,11 @@
 //! Which cluster a FooNodeConfig belongs to: MachinePool, Cluster and control plane, from the caches.
 
 use crate::owners;
-use foo_api::capi::{Cluster, MachinePool};
+use foo_api::capi::{Cluster, ContractReference, MachinePool};
 use foo_api::control_plane::EksStatus;
+use foo_api::node_config::Family;
 use foo_api::shared::ApiEndpoint;
-use foo_api::{FooControlPlane, FooNodeConfig, names};
+use foo_api::{FooControlPlane, FooMachinePool, FooNodeConfig, names};
 use foo_model::{Blocked, Reason};
 use kube::ResourceExt;
 use kube_runtime::reflector::{ObjectRef, Store};
@@ -15,6 +16,7 @@ pub(super) struct Caches {
     pub(super) machine_pools: Store<MachinePool>,
     pub(super) clusters: Store<Cluster>,
     pub(super) control_planes: Store<FooControlPlane>,
+    pub(super) foo_machine_pools: Store<FooMachinePool>,
 }
 
 /// The cluster that the Nodes join.
@@ -23,6 +25,8 @@ pub(super) struct Belonging {
     pub(super) machine_pool: Arc<MachinePool>,
     pub(super) cluster: Arc<Cluster>,
     pub(super) control_plane: ControlPlane,
+    /// The family of the image that the pool's instances boot from, or why it is not known.
+    pub(super) image_family: Result<Family, Blocked>,
 }
 
 /// The control plane of that cluster.
@@ -39,6 +43,19 @@ pub(super) struct Print {
     cluster: Option<i64>,
     endpoint: Option<ApiEndpoint>,
     eks: Option<EksStatus>,
+    image_family: Result<Family, Blocked>,
+}
+
+/// Whether the MachinePool names this FooMachinePool.
+pub(super) fn is_infrastructure_of(pool: &FooMachinePool, machine_pool: &MachinePool) -> bool {
+    let reference = &machine_pool.spec.template.spec.infrastructure_ref;
+    is_foo_machine_pool(reference)
+        && reference.name == pool.name_any()
+        && machine_pool.namespace() == pool.namespace()
+}
+
+fn is_foo_machine_pool(reference: &ContractReference) -> bool {
+    reference.kind == "FooMachinePool" && reference.api_group == names::INFRASTRUCTURE_GROUP
 }
 
 impl Belonging {
@@ -48,6 +65,7 @@ impl Belonging {
             ControlPlane::Other => None,
         };
         Print {
+            image_family: self.image_family.clone(),
             cluster: self.cluster.metadata.generation,
             endpoint: eks.and_then(|plane| plane.spec.control_plane_endpoint.clone()),
             // Without the state of add-ons and updates, which changes by itself.
@@ -73,7 +91,8 @@ impl Caches {
             Blocked::new(Reason::WaitingForCluster, message)
         })?;
         let control_plane = self.control_plane(&cluster)?;
-        Ok(Belonging { machine_pool: pool, cluster, control_plane })
+        let image_family = self.image_family(&pool);
+        Ok(Belonging { machine_pool: pool, cluster, control_plane, image_family })
     }
 
     fn machine_pool(&self, config: &FooNodeConfig) -> Result<Arc<MachinePool>, Blocked> {
@@ -99,6 +118,27 @@ impl Caches {
         Err(waiting(format!(
             "MachinePool {owner} does not name it in spec.template.spec.bootstrap.configRef"
         )))
+    }
+
+    fn image_family(&self, machine_pool: &MachinePool) -> Result<Family, Blocked> {
+        let reference = &machine_pool.spec.template.spec.infrastructure_ref;
+        let name = &reference.name;
+        if !is_foo_machine_pool(reference) {
+            let message = format!("spec.family is required: {} {name} is no FooMachinePool", reference.kind);
+            return Err(Blocked::new(Reason::NodeConfigInvalid, message));
+        }
+        let namespace = machine_pool.namespace().unwrap_or_default();
+        let found =
+            self.foo_machine_pools.get(&ObjectRef::new(name).within(&namespace)).ok_or_else(|| {
+                let message = format!("spec.family is not set, and FooMachinePool {name} does not exist yet");
+                Blocked::new(Reason::WaitingForMachinePool, message)
+            })?;
+        let image = found.spec.ami.recommended.as_ref().ok_or_else(|| {
+            let message =
+                format!("spec.family is required: FooMachinePool {name} has no spec.ami.recommended");
+            Blocked::new(Reason::NodeConfigInvalid, message)
+        })?;
+        Ok(image.family.user_data())
     }
 
     fn control_plane(&self, cluster: &Cluster) -> Result<ControlPlane, Blocked> {

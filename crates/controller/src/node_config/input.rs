@@ -5,11 +5,15 @@ use base64::engine::general_purpose::STANDARD;
 use foo_api::FooNodeConfigSpec;
 use foo_api::node_config as api;
 use foo_bootstrap::input::{FileInput, KubeletInput, MirrorInput, TaintInput};
-use foo_bootstrap::{Compression, Family, InputRefusal, NodeInput, RefusalKind};
+use foo_bootstrap::{Compression, InputRefusal, NodeInput, RefusalKind};
 use foo_model::{Blocked, Reason};
 
-/// Settings of nodes, except those known from their cluster (`spec.cluster`).
-pub(super) fn node(spec: &FooNodeConfigSpec) -> Result<NodeInput, Blocked> {
+/// Settings of nodes, except those known from their cluster (`spec.cluster`). `of_image` is the family of the pool's
+/// image, or why that is not known.
+pub(super) fn node(
+    spec: &FooNodeConfigSpec,
+    of_image: Result<api::Family, Blocked>,
+) -> Result<NodeInput, Blocked> {
     // Every field by name: the compiler finds one that would be ignored.
     let FooNodeConfigSpec {
         family,
@@ -26,11 +30,7 @@ pub(super) fn node(spec: &FooNodeConfigSpec) -> Result<NodeInput, Blocked> {
         compression,
     } = spec;
     Ok(NodeInput {
-        family: match family {
-            api::Family::AL2023 => Family::AL2023,
-            api::Family::Bottlerocket => Family::Bottlerocket,
-            api::Family::CloudInit => Family::CloudInit,
-        },
+        family: super::family(family.map_or(of_image, Ok)?),
         labels: labels.clone(),
         taints: taints.iter().map(taint).collect(),
         kubelet: kubelet.as_ref().map(settings).unwrap_or_default(),
@@ -168,6 +168,7 @@ fn worded(refusal: &InputRefusal) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foo_bootstrap::Family;
     use serde_json::json;
 
     /// The two types spell their fields alike, so what one writes the other one reads, except the content of files.
@@ -192,12 +193,20 @@ mod tests {
         let typed: FooNodeConfigSpec = serde_json::from_value(spec.clone()).unwrap();
         let mut expected: NodeInput = serde_json::from_value(spec).unwrap();
         assert_eq!(serde_json::to_value(&expected).unwrap()["kubelet"].as_object().unwrap().len(), 20);
-        assert_eq!(node(&typed).unwrap(), expected);
+        assert_eq!(node(&typed, unknown()).unwrap(), expected);
         for (family, same) in [("AL2023", Family::AL2023), ("Bottlerocket", Family::Bottlerocket)] {
             let typed: FooNodeConfigSpec = serde_json::from_value(json!({"family": family})).unwrap();
             expected = NodeInput { family: same, ..NodeInput::default() };
-            assert_eq!(node(&typed).unwrap(), expected);
+            assert_eq!(node(&typed, unknown()).unwrap(), expected);
         }
+        let typed: FooNodeConfigSpec = serde_json::from_value(json!({})).unwrap();
+        assert_eq!(node(&typed, Ok(api::Family::Bottlerocket)).unwrap(), expected, "that of the image");
+        assert_eq!(node(&typed, unknown()), unknown().map(|_| expected));
+    }
+
+    /// The family of the image is not needed.
+    fn unknown() -> Result<api::Family, Blocked> {
+        Err(Blocked::new(Reason::WaitingForMachinePool, "the image is not known"))
     }
 
     #[test]
@@ -205,7 +214,7 @@ mod tests {
         let file = |content: &str, encoding: &str| {
             let file = json!({"path": "/a", "owner": "o:o", "permissions": "0600", "content": content, "encoding": encoding});
             let spec = json!({"family": "AL2023", "files": [file]});
-            node(&serde_json::from_value(spec).unwrap()).map(|mut node| node.files.remove(0))
+            node(&serde_json::from_value(spec).unwrap(), unknown()).map(|mut node| node.files.remove(0))
         };
         let text = file("hello", "Text").unwrap();
         assert_eq!((text.path.as_str(), text.content.as_slice()), ("/a", &b"hello"[..]));

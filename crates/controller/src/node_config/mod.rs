@@ -27,7 +27,8 @@ use belonging::{Belonging, Caches};
 use facts::Facts;
 use foo_api::capi::{Cluster, MachinePool};
 use foo_api::names::{self, managers};
-use foo_api::{FooControlPlane, FooNodeConfig};
+use foo_api::{FooControlPlane, FooMachinePool, FooNodeConfig, node_config as api};
+use foo_bootstrap::Family;
 use foo_model::{Blocked, Reason, some_names};
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
@@ -49,6 +50,7 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
     let pools = Watch::<MachinePool>::lenient(&context, Watched::MachinePool, Scope::All, but_status);
     let clusters = Watch::<Cluster>::lenient(&context, Watched::Cluster, Scope::All, but_status);
     let planes = Watch::<FooControlPlane>::lenient(&context, Watched::FooControlPlane, Scope::All, every);
+    let images = Watch::<FooMachinePool>::lenient(&context, Watched::FooMachinePool, Scope::All, but_status);
     let labelled = Scope::Labelled(names::CLUSTER_NAME_LABEL);
     let secrets = Watch::<PartialObjectMeta<Secret>>::lenient(&context, Watched::Secret, labelled, every);
     let reconciler = Arc::new(NodeConfigs {
@@ -58,10 +60,12 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
             machine_pools: pools.store.clone(),
             clusters: clusters.store.clone(),
             control_planes: planes.store.clone(),
+            foo_machine_pools: images.store.clone(),
         },
         context: context.clone(),
     });
     let (of_cluster, of_plane, of_secret) = (own.store.clone(), own.store.clone(), own.store.clone());
+    let of_image = pools.store.clone();
     Harness::new(&context, Controller::NodeConfig, own)
         .watches(pools, |pool: MachinePool| config_of(&pool))
         .watches(clusters, move |cluster: Cluster| {
@@ -70,6 +74,10 @@ pub async fn run(context: Context, shutdown: impl Future<Output = ()> + Send + S
         .watches(planes, move |plane: FooControlPlane| {
             let cluster = plane.labels().get(names::CLUSTER_NAME_LABEL).map(String::as_str);
             labelled_with(&of_plane, plane.namespace().as_deref(), cluster)
+        })
+        .watches(images, move |image: FooMachinePool| {
+            let named = |pool: &&Arc<MachinePool>| belonging::is_infrastructure_of(&image, pool);
+            of_image.state().iter().filter(named).filter_map(|pool| config_of(pool)).collect::<Vec<_>>()
         })
         .is_woken_by(secrets, move |secret| concerned_by(&of_secret, &secret))
         .run(reconciler, shutdown)
@@ -109,6 +117,15 @@ fn concerned_by(
             && (config.name_any() == name
                 || cluster.is_some_and(|cluster| kubeconfig::secret_name(cluster) == name))
     })
+}
+
+/// The family in the terms of `foo-bootstrap`.
+pub(crate) const fn family(family: api::Family) -> Family {
+    match family {
+        api::Family::AL2023 => Family::AL2023,
+        api::Family::Bottlerocket => Family::Bottlerocket,
+        api::Family::CloudInit => Family::CloudInit,
+    }
 }
 
 struct NodeConfigs {
@@ -189,7 +206,7 @@ impl NodeConfigs {
             Ok(cluster) => cluster,
             Err(blocked) => return Ok(Err(blocked)),
         };
-        let node = match input::node(&config.spec) {
+        let node = match input::node(&config.spec, belonging.image_family.clone()) {
             Ok(node) => node,
             Err(blocked) => return Ok(Err(blocked)),
         };

@@ -376,7 +376,7 @@ async fn nothing_is_written_while_it_is_paused() {
     };
     pause(true);
     world.settles().await;
-    edits(&world, |spec| spec.family = Family::Bottlerocket);
+    edits(&world, |spec| spec.family = Some(Family::Bottlerocket));
     world.settles().await;
     assert_eq!(state_of(&world, "Paused").0, "True Paused");
     assert_eq!(state_of(&world, "Ready").0, "True UserDataReady", "as it was found before");
@@ -472,10 +472,39 @@ async fn nothing_is_launched_from_an_image_that_cannot_read_the_user_data() {
     world.waits(Duration::from_mins(2)).await;
     assert_eq!(pool.state_of("LaunchTemplateReady"), "False ImageFamilyDiffers", "{}", world.summary());
     let message = pool.condition("LaunchTemplateReady").message;
-    assert!(message.contains("whose spec.family has to be Bottlerocket"), "{message}");
+    assert!(message.contains("whose spec.family has to be absent or Bottlerocket"), "{message}");
     assert_eq!(pool.instances().len(), 0);
 
-    edits(&world, |spec| spec.family = Family::Bottlerocket);
+    edits(&world, |spec| spec.family = Some(Family::Bottlerocket));
     world.settles().await;
     pool.is_of(2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_family_of_user_data_is_that_of_the_recommended_image() {
+    let world = eks_world().await;
+    for path in [
+        "/aws/service/eks/optimized-ami/1.36/amazon-linux-2023/x86_64/standard/recommended/image_id",
+        "/aws/service/bottlerocket/aws-k8s-1.36/x86_64/latest/image_id",
+    ] {
+        world.region.publish_parameter(path, IMAGE_X86_64).unwrap();
+    }
+    let pool = begins(&world, json!({}));
+    world.waits(Duration::from_mins(2)).await;
+    is_refused(
+        &world,
+        "NodeConfigInvalid",
+        "spec.family is required: FooMachinePool workers has no spec.ami.recommended",
+    );
+
+    for (image, family) in [
+        (ImageFamily::Al2023, foo_bootstrap::Family::AL2023),
+        (ImageFamily::Bottlerocket, foo_bootstrap::Family::Bottlerocket),
+    ] {
+        let recommended = RecommendedImage { family: image, variant: None };
+        pool.edits(|spec| spec.ami = Ami { recommended: Some(recommended), ..Ami::default() });
+        world.settles().await;
+        pool.is_of(2);
+        seen(&world, family);
+    }
 }

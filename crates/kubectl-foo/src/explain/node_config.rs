@@ -17,7 +17,7 @@ const WELL_WHEN_TRUE: [&str; 1] = ["DataSecretAvailable"];
 pub fn explain(facts: &NodeConfigFacts, now: Timestamp) -> String {
     let config = &facts.node_config;
     let all = conditions(config);
-    let mut text = heading(config, Some(format!("family {}", family(config.spec.family))));
+    let mut text = heading(config, config.spec.family.map(|it| format!("family {}", family(it))));
     line(&mut text, &user_data(config));
     let seen = find(all, "Ready").and_then(|ready| ready.observed_generation);
     line(&mut text, &verdict(config.meta(), all, seen, now));

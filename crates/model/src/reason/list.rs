@@ -292,7 +292,7 @@ reasons! {
 
     ImageFamilyDiffers NeedsUser [LaunchTemplateReady False]
     "`spec.ami.recommended.family` names an operating system that cannot read the user data of the FooNodeConfig: Nodes launched with both would never join"
-    "write the same operating system into `spec.ami.recommended.family` of the FooMachinePool and `spec.family` of the FooNodeConfig"
+    "remove `spec.family` of the FooNodeConfig, whose default is the family of `spec.ami.recommended` of the FooMachinePool"
 
     ImageNotAvailable NeedsUser [LaunchTemplateReady False]
     "the image is not in state `available`"

@@ -8,10 +8,8 @@ use super::stored::{self, Keeping};
 use crate::pool::names::hex;
 use foo_api::capi::ContractReference;
 use foo_api::names::BOOTSTRAP_GROUP;
-use foo_api::pool::{
-    FooMachinePoolSpec, HttpTokens, ImageFamily, Volume as ApiVolume, VolumeType as ApiVolumeType,
-};
-use foo_bootstrap::{Family, LIMIT as USER_DATA_LIMIT};
+use foo_api::pool::{FooMachinePoolSpec, HttpTokens, Volume as ApiVolume, VolumeType as ApiVolumeType};
+use foo_bootstrap::LIMIT as USER_DATA_LIMIT;
 use foo_model::{
     Blocked, ImageId, InstanceType, InstancesMix, MetadataOptions, MixOverride, Reason, SecurityGroupId,
     SpecHash, SpotOptions, SpotStrategy, TemplateContent, UserData, Volume, VolumeType,
@@ -102,23 +100,14 @@ pub(in crate::pool) fn template(spec: &FooMachinePoolSpec, facts: Facts) -> Resu
     Ok(Template { content, spec_hash, data_hash, source_hash, object })
 }
 
-/// Whether the recommended image reads user data as the FooNodeConfig writes it: both objects have a field `family`,
-/// and with two different ones no Node joins.
+/// Whether the recommended image reads user data as the FooNodeConfig writes it, whose `spec.family` may differ: then no
+/// Node would join.
 fn is_of_the_images_family(spec: &FooMachinePoolSpec, user_data: &[u8]) -> Result<(), Blocked> {
     let Some(image) = &spec.ami.recommended else { return Ok(()) };
-    let family = match image.family {
-        ImageFamily::Al2023 => Family::AL2023,
-        ImageFamily::Bottlerocket => Family::Bottlerocket,
-        ImageFamily::Ubuntu2204
-        | ImageFamily::Ubuntu2404
-        | ImageFamily::Ubuntu2604
-        | ImageFamily::UbuntuPro2204
-        | ImageFamily::UbuntuPro2404
-        | ImageFamily::UbuntuPro2604 => Family::CloudInit,
-    };
+    let family = crate::node_config::family(image.family.user_data());
     foo_bootstrap::read(family, user_data).map(drop).map_err(|error| {
         let message = format!(
-            "the image of spec.ami.recommended cannot read the user data of the FooNodeConfig, whose spec.family has to be {family:?}: {error}"
+            "the image of spec.ami.recommended cannot read the user data of the FooNodeConfig, whose spec.family has to be absent or {family:?}: {error}"
         );
         Blocked::new(Reason::ImageFamilyDiffers, message)
     })
