@@ -26,7 +26,10 @@ impl Probe<()> {
     }
 }
 
+/// Between two reads of a wait that has just begun.
 const PAUSE: Duration = Duration::from_millis(100);
+/// Between two reads of a wait that has lasted long: reads of many tests at a time keep an API server busy.
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// The same where a read is expensive: one at a pool is five requests.
 pub(crate) const POLL: Duration = Duration::from_millis(250);
 /// How many chances to act are watched in a proof that nothing happens.
@@ -98,8 +101,8 @@ pub async fn until_quiet<T: PartialEq + Debug>(
     Ok(last)
 }
 
-/// Probes every 100 ms until `probe` is done, and returns what it found. The timeout grows with how slow this machine
-/// is.
+/// Probes every 100 ms, from its third second on less often, until `probe` is done, and returns what it found. The timeout
+/// grows with how slow this machine is.
 ///
 /// An error of the probe is one more way of "not yet" (the object may not exist, the server may be away): it ends
 /// the wait only by running out of time, and is then what the error shows.
@@ -125,13 +128,24 @@ pub async fn wait_until<T>(
         if started.elapsed() >= timeout {
             bail!("waited {} s for: {what}. Last seen: {last}", timeout.as_secs_f32());
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(pause(started.elapsed())).await;
     }
+}
+
+/// Until the next read of a wait that has lasted this long: a twentieth of it, within bounds.
+fn pause(lasted: Duration) -> Duration {
+    (lasted / 20).clamp(PAUSE, LONGEST_PAUSE)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_wait_reads_less_often() {
+        let pauses = [0, 2, 4, 60].map(|seconds| pause(Duration::from_secs(seconds)).as_millis());
+        assert_eq!(pauses, [100, 100, 200, 500]);
+    }
 
     #[tokio::test]
     async fn reports_what_was_last_seen() {

@@ -223,10 +223,16 @@ pub(crate) async fn create_by_hand(world: &World, name: &str) -> Result<()> {
     changed_by_hand(world, &change, Some(&token)).await
 }
 
-/// Deletes the cluster that a test made by hand.
+/// Deletes the cluster that a test made by hand. EKS refuses that while the cluster is CREATING.
 pub(crate) async fn delete_by_hand(world: &World, name: &str) -> Result<()> {
     let change = Change::Cluster { cluster: name_by_hand(name), change: ClusterChange::Delete };
-    changed_by_hand(world, &change, None).await
+    wait_until("EKS to accept the deletion", SOON_ON_EKS, async || {
+        Ok(match changed_by_hand(world, &change, None).await {
+            Ok(()) => Probe::Done(()),
+            Err(refused) => Probe::NotYet(format!("{refused:#}")),
+        })
+    })
+    .await
 }
 
 async fn changed_by_hand(world: &World, change: &Change, token: Option<&str>) -> Result<()> {
