@@ -1,14 +1,14 @@
 //! UpdateClusterConfig and AssociateEncryptionConfig (EKS API Reference): one type of update in a call, and none that changes
 //! nothing.
 
-use super::cluster::{Change, Cluster, Update, UpdateType};
+use super::cluster::{Change, Cluster, Update};
 use super::place::{check_endpoint, check_ranges, placement_after};
 use super::refusal::{invalid, no_cluster};
 use super::updates::NewUpdate;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use foo_model::eks::{
-    AuthenticationMode, ConfigUpdate, EndpointAccess, LogType, Placement, Support, SupportType,
+    AuthenticationMode, ConfigUpdate, EndpointAccess, LogType, Placement, Support, SupportType, UpdateType,
 };
 use serde::Serialize;
 use serde_json::json;
