@@ -25,7 +25,7 @@ impl ClusterReads {
     /// The result of a question.
     pub async fn ask(&self, question: &Question, freshness: Freshness) -> Known<Answer> {
         let call = || self.cloud.describe_eks(question);
-        self.reads.ask(question.into(), question, freshness, call).await
+        self.reads.ask(question.operation(), question, freshness, call).await
     }
 
     /// The newest result of a question, however old. Does not call AWS.

@@ -1,7 +1,6 @@
 //! Errors of calls, by what to do about them.
 
-use crate::operation::Operation;
-use foo_model::Reason;
+use foo_model::{Operation, Reason};
 use std::fmt;
 use std::time::Duration;
 

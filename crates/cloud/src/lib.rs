@@ -16,14 +16,15 @@
 //! There is no AWS SDK here and no Kubernetes; `cloud-adapter` and `simulator` implement the traits.
 //!
 //! * [`clock`]: the manager's clock. The age of an observation is measured by the monotonic one.
-//! * `operation`: the one list of AWS operations, for limits, metrics and the IAM policy.
+//! * `bucket`: which of the provider's own limits the calls of an operation count towards.
 //!
-//! A new call is an [`Operation`] and a method of a trait here, or, for networks and EKS, a variant of the enums in
+//! A new call is an `Operation` of `foo_model` and a method of a trait here, or, for networks and EKS, a variant of the enums in
 //! `foo_model::network` (`Kind`, `Change`) and `foo_model::eks` (`Question`, `Change`). Then `metered/mod.rs`,
 //! `cloud-adapter`, the simulator's `sim_cloud/` and `wire/`, and the statement that allows it: `guards.rs` in
 //! `xtask/src/generate/iam/` names it, and `{pools,networks,leftovers,control_planes}.rs` beside it have the
 //! statements.
 
+mod bucket;
 pub mod clock;
 pub mod clusters;
 pub mod compared;
@@ -36,7 +37,6 @@ pub mod networks;
 pub mod objects;
 pub mod observer;
 mod observers;
-pub mod operation;
 pub mod queue;
 pub mod reads;
 pub mod requests;
@@ -57,7 +57,6 @@ pub use networks::NetworkReads;
 pub use objects::{BucketOf, NewObject, ObjectInfo, Objects, Written};
 pub use observer::{InstanceReport, Observation, Observer, Pace, Seen};
 pub use observers::Observers;
-pub use operation::Operation;
 pub use queue::{Message, Queue, Receipt};
 pub use reads::{Freshness, Known, ReadResult};
 pub use requests::{
@@ -68,6 +67,8 @@ pub use roles::Roles;
 pub use stored::ObjectReads;
 pub use vcpus::VcpuQuota;
 pub use watchdog::Watchdog;
+
+pub use foo_model::Operation;
 
 use async_trait::async_trait;
 use foo_model::eks::{self, Answer, Changed, Question};

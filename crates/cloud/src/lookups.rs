@@ -8,12 +8,11 @@
 //! call.
 
 use crate::error::{CloudError, ErrorKind};
-use crate::operation::Operation;
 use crate::{
     Cloud, ImageInfo, ImageQuery, InstanceTypeInfo, NetworkQuery, Result, SecurityGroupInfo, SubnetInfo,
 };
 use foo_model::eks::InstanceProfile;
-use foo_model::{AwsTime, ImageId, InstanceType};
+use foo_model::{AwsTime, ImageId, InstanceType, Operation};
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;

@@ -1,9 +1,10 @@
 //! The metrics of this crate. Every label is an enum, so their count is bounded.
 //! `code` is `ok` or the text of an [`ErrorKind`]. The page docs/operations/metrics.md lists them.
 
+use crate::bucket::Bucket;
 use crate::error::ErrorKind;
 use crate::initialized::{InitialLabels, Initialized, each};
-use crate::operation::{Bucket, Operation, Service};
+use foo_model::Operation;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
@@ -44,9 +45,9 @@ impl Metrics {
     }
 
     pub(crate) fn call_ended(&self, operation: Operation, code: Code, took: Duration) {
-        let call = Call { service: operation.service(), action: operation };
-        self.seconds.of(&call).observe(took.as_secs_f64());
-        self.requests.of(&CallOutcome { service: call.service, action: operation, code }).inc();
+        let (service, action) = (operation.service().into(), operation.name());
+        self.seconds.of(&Call { service, action }).observe(took.as_secs_f64());
+        self.requests.of(&CallOutcome { service, action, code }).inc();
     }
 
     pub(crate) fn token_taken(&self, bucket: Bucket, waited: Duration, left: u32, rate_percent: u32) {
@@ -83,14 +84,14 @@ impl Code {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Call {
-    service: Service,
-    action: Operation,
+    service: &'static str,
+    action: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct CallOutcome {
-    service: Service,
-    action: Operation,
+    service: &'static str,
+    action: &'static str,
     code: Code,
 }
 
@@ -109,9 +110,11 @@ struct SweepOutcome {
 impl InitialLabels for CallOutcome {
     fn initial() -> Vec<Self> {
         let counted = [ErrorKind::Throttled, ErrorKind::Denied, ErrorKind::Credentials].map(Code::Failed);
-        Operation::iter()
-            .flat_map(|action| counted.map(|code| Self { service: action.service(), action, code }))
-            .collect()
+        let of = |operation: Operation| {
+            let (service, action) = (operation.service().into(), operation.name());
+            counted.map(|code| Self { service, action, code })
+        };
+        Operation::iter().flat_map(of).collect()
     }
 }
 
@@ -142,19 +145,6 @@ impl EncodeLabelValue for Code {
             Self::Ok => "ok",
             Self::Failed(kind) => (*kind).into(),
         };
-        EncodeLabelValue::encode(&text, encoder)
-    }
-}
-
-impl EncodeLabelValue for Operation {
-    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), fmt::Error> {
-        EncodeLabelValue::encode(&self.name(), encoder)
-    }
-}
-
-impl EncodeLabelValue for Service {
-    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), fmt::Error> {
-        let text: &'static str = self.into();
         EncodeLabelValue::encode(&text, encoder)
     }
 }

@@ -3,9 +3,9 @@
 
 pub use crate::reads::{Freshness, Known, ReadResult};
 
-use crate::operation::Operation;
 use crate::reads::SharedReads;
 use crate::{Clock, Cloud};
+use foo_model::Operation;
 use foo_model::network::{Kind, Parts, Quotas, Scope};
 use std::fmt;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ impl NetworkReads {
     pub async fn parts(&self, kind: Kind, scope: &Scope, freshness: Freshness) -> Known<Parts> {
         let question = (kind, canonical(kind, scope));
         let call = || self.cloud.describe_network(kind, &question.1);
-        self.parts.ask(kind.into(), &question, freshness, call).await
+        self.parts.ask(kind.operation(), &question, freshness, call).await
     }
 
     /// How much AWS allows, and how much there is.

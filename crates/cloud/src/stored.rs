@@ -2,9 +2,9 @@
 //! ([`crate::reads`]): however many pools there are, an object that a user deleted is noticed for a call per thousand
 //! objects.
 
-use crate::operation::Operation;
 use crate::reads::{Freshness, Known, SharedReads};
 use crate::{BucketOf, Clock, Cloud, ErrorKind};
+use foo_model::Operation;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use crate::action::Action;
 use crate::hash;
 use crate::memory::{Failure, Memory};
-use crate::recorded::{Recorded, RecordedFailure, RecordedUpdate};
+use crate::recorded::{Recorded, RecordedFailure, RecordedUpdate, UpdateKind};
 use crate::refusals::{explained, is_about_a_role, is_missing_right, is_no_change};
 use crate::report::ConditionKind;
 use crate::situation::Situation;
@@ -208,22 +208,22 @@ impl Draft {
         &mut self,
         situation: &Situation<'_>,
         kind: ConditionKind,
-        name: &str,
+        update: UpdateKind,
         change: &Change,
         why: impl Into<String>,
     ) -> bool {
         let content = hash::content(change);
-        if self.is_to_wait(situation, kind, Reason::ClusterUpdateFailed, name, &content) {
+        if self.is_to_wait(situation, kind, Reason::ClusterUpdateFailed, update.name(), &content) {
             return false;
         }
-        let count = self.record.updates.get(name).copied().unwrap_or(0).saturating_add(1);
+        let count = self.record.updates.get(&update).copied().unwrap_or(0).saturating_add(1);
         let desired = situation.desired;
-        let token = hash::token(&[&desired.id, &desired.uid, name, &count.to_string(), &content]);
+        let token = hash::token(&[&desired.id, &desired.uid, update.name(), &count.to_string(), &content]);
         let sent = self.send_with(situation, kind, change.clone(), token, why);
         if sent {
-            self.record.updates.insert(name.to_owned(), count);
-            let update = RecordedUpdate { kind: name.to_owned(), content, id: None, since: situation.now };
-            self.record.update = Some(update);
+            self.record.updates.insert(update, count);
+            self.record.update =
+                Some(RecordedUpdate { kind: update, content, id: None, since: situation.now });
         }
         sent
     }

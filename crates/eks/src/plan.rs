@@ -1,6 +1,7 @@
 //! The order of the questions.
 
 use crate::draft::Draft;
+use crate::recorded::UpdateKind;
 use crate::report::Report;
 use crate::situation::{Situation, situation};
 use crate::steps::addon::Updates;
@@ -44,7 +45,7 @@ fn decide(situation: &Situation<'_>, draft: &mut Draft) -> Deletion {
 }
 
 fn configure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster) {
-    let was_upgrading = draft.record.update.as_ref().is_some_and(|it| it.kind == "version");
+    let was_upgrading = draft.record.update.as_ref().is_some_and(|it| it.kind == UpdateKind::Version);
     let is_free = updates::is_free(situation, draft, cluster);
     let entries = entries::ensure(situation, draft, cluster);
     identities::ensure(situation, draft);

@@ -7,6 +7,7 @@
 //! * `group`, `settings`, `template`, `hook`, `machine`, `changes`: a pool in AWS and in Kubernetes, and what can be
 //!   changed of it;
 //! * `network`, `eks`: the parts of networks and EKS clusters, and their changes;
+//! * `operation`: the one list of AWS operations, for limits, metrics and the IAM policy;
 //! * `signal`, `event`: what AWS announces, and what the provider reports;
 //! * `reason`: the reasons of conditions with their remedies;
 //! * `names`: the names and tags of everything that the provider creates.
@@ -25,6 +26,7 @@ pub mod machine;
 pub mod names;
 pub mod network;
 pub mod object;
+pub mod operation;
 pub mod reason;
 pub mod settings;
 pub mod signal;
@@ -47,6 +49,7 @@ pub use ids::{
 pub use machine::{Deletion, DeletionStage, DeletionTimeouts, FooMachine, Machine, NodeState, RemovalMark};
 pub use names::machine_name;
 pub use object::{ObjectPlace, Storage};
+pub use operation::Operation;
 pub use reason::Reason;
 pub use settings::{GroupSettings, GroupSettingsChange, Protection};
 pub use signal::{Signal, SignalKind};

@@ -5,7 +5,6 @@
 
 mod facts;
 mod leftovers;
-mod targets;
 
 use crate::desired::{DeletionPolicy, DesiredVpc, Leftovers};
 use crate::recorded::Origin;
@@ -13,11 +12,10 @@ use crate::role::Role;
 use crate::{Action, Desired, Memory, Observed, Plan, Recorded};
 use facts::Facts;
 use foo_calls::Violation;
-use foo_model::network::{Change, ChangeKind, EndpointState, NatState, Tags};
+use foo_model::network::{Change, Effect, EndpointState, NatState, Tags, Target};
 use foo_model::{Reason, VpcId};
 use std::collections::BTreeSet;
 use std::time::Duration;
-use targets::{Target, targets};
 
 /// For how long a creation whose answer was lost may still show up.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -75,7 +73,12 @@ fn is_tagged(desired: &Desired, action: &Action, tags: &Tags) -> bool {
 /// of the workload cluster count by the tags that its controllers give.
 fn touches_only_ours(facts: &Facts<'_>, action: &Action) -> bool {
     let leftovers = facts.desired.being_deleted && facts.desired.leftovers == Leftovers::Delete;
-    targets(&action.change).iter().all(|target| match target {
+    let targets = match action.change.facts().effect {
+        Effect::Creates { .. } => Vec::new(),
+        Effect::Deletes(target) => vec![target],
+        Effect::Changes(targets) | Effect::BeginsToDelete(targets) => targets,
+    };
+    targets.into_iter().all(|target| match target {
         Target::Part(id) => {
             facts.is_ours(id)
                 || (leftovers && is_rule_or_group(&action.change) && facts.is_leftover(id))
@@ -126,15 +129,9 @@ fn may_create(facts: &Facts<'_>, action: &Action) -> bool {
     let Some(intent) = record.intents.get(&action.role) else {
         return record.parts.get(&action.role).is_none_or(|part| facts.is_gone(part));
     };
-    let has_token = matches!(
-        action.change,
-        Change::CreateNatGateway { .. }
-            | Change::CreateRouteTable { .. }
-            | Change::CreateVpcEndpoint { .. }
-            | Change::CreateEgressOnlyInternetGateway { .. }
-            // Its name is unique in the VPC.
-            | Change::CreateSecurityGroup { .. }
-    );
+    // The name of a security group is unique in its VPC.
+    let is_unique = matches!(action.change, Change::CreateSecurityGroup { .. });
+    let happens_once = is_unique || action.change.token().is_some();
     let refused = facts.memory.calls.failures.iter().any(|it| {
         it.action.role == action.role
             && !it.lost
@@ -142,7 +139,7 @@ fn may_create(facts: &Facts<'_>, action: &Action) -> bool {
             && it.refusal.reason != Reason::ResponseLost
     });
     let waited = intent.since.plus(PATIENCE) <= facts.observed.now;
-    (has_token && intent.origin == Origin::Decided) || refused || waited
+    (happens_once && intent.origin == Origin::Decided) || refused || waited
 }
 
 /// While the network is not being deleted, the plan deletes only what is replaced, too many or no longer requested.
@@ -177,7 +174,7 @@ fn deletes_with_cause(facts: &Facts<'_>, action: &Action) -> bool {
         }
         Change::DisassociateVpcCidrBlock { .. } | Change::DisassociateRouteTable { .. } => false,
         // Any other deletion needs a cause.
-        other => other.kind() != ChangeKind::Deleted,
+        other => other.deleted().is_empty(),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::memory::{Failure, Memory};
 use crate::recorded::{Intent, Origin, Recorded};
 use crate::report::LookRequest;
 use crate::role::Role;
-use crate::situation::{Situation, Standing, deletes, may_be_sent_again};
+use crate::situation::{Situation, Standing, may_be_sent_again};
 use crate::timing::{LAG, PATIENCE, WORKING, later};
 use foo_model::names::{TAG_CLUSTER, TAG_NETWORK};
 use foo_model::network::{Change, Kind, Scope, Tags};
@@ -203,7 +203,7 @@ impl Draft {
                 return false;
             }
         }
-        let deleted = deletes(&action.change);
+        let deleted: BTreeSet<String> = action.change.deleted().into_iter().map(str::to_owned).collect();
         if foo_calls::add(&mut self.actions, action) {
             self.record.deletes(&deleted);
         }

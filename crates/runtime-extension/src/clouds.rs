@@ -149,7 +149,7 @@ impl Connected {
             let question = Question::Versions;
             let Answer::Versions(offers) = self.cloud.describe_eks(&question).await? else {
                 let why = "it is the response to another question";
-                return Err(CloudError::new(Operation::from(&question), ErrorKind::Internal, None, why));
+                return Err(CloudError::new(question.operation(), ErrorKind::Internal, None, why));
             };
             Ok(offers)
         };

@@ -128,7 +128,7 @@ pub(super) fn update(it: &aws::Update) -> Result<Update, Gap> {
         .map(|it| issue(it.error_code().map(aws::ErrorCode::as_str), it.error_message(), it.resource_ids()));
     Ok(Update {
         id: needed(it.id(), "id")?,
-        kind: it.r#type().map(aws::UpdateType::as_str).unwrap_or_default().to_owned(),
+        kind: it.r#type().and_then(|kind| kind.as_str().parse().ok()),
         status: it
             .status()
             .and_then(|status| status.as_str().parse().ok())

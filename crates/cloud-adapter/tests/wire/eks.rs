@@ -11,7 +11,7 @@ use foo_model::eks::{
     AccessPolicy, AccessScope, AddonChange, AddonSettings, Answer, AuthenticationMode, Change, Changed,
     Cluster, ClusterChange, ClusterStatus, ConfigUpdate, EndpointAccess, EntryChange, EntryKind, IpFamily,
     LogType, Minor, NewAddon, NewCluster, NewEntry, NewOidcProvider, NewPodIdentity, OidcChange, Placement,
-    PodIdentityChange, Question, ResolveConflicts, SupportType, TagChange, UpdateStatus,
+    PodIdentityChange, Question, ResolveConflicts, SupportType, TagChange, UpdateStatus, UpdateType,
 };
 use foo_model::names::{TAG_ADOPTABLE, TAG_ADOPTED, TAG_CLUSTER};
 use foo_model::network::Tags;
@@ -126,7 +126,7 @@ impl World {
     }
 
     /// A change that begins an update, which succeeds.
-    async fn updates(&self, change: Sent) -> String {
+    async fn updates(&self, change: Sent) -> &'static str {
         let begun = self.does(change).await.update.unwrap();
         assert_eq!(begun.status, UpdateStatus::InProgress);
         self.step(3_600);
@@ -134,7 +134,7 @@ impl World {
         let question = Question::Update { cluster: main(), id: begun.id, addon: None };
         let Answer::Update(Some(done)) = self.same(&question).await else { panic!("no update") };
         assert_eq!((done.status, done.errors), (UpdateStatus::Successful, vec![]));
-        done.kind
+        done.kind.map_or("unknown", Into::into)
     }
 
     async fn refused(&self, sent: impl Into<Sent>) -> CloudError {
@@ -376,7 +376,7 @@ async fn a_version_is_updated_by_one_and_one_update_at_a_time() {
     };
     assert_eq!(world.refused(update(35, "two")).await.kind, ErrorKind::Invalid);
     let begun = world.does(update(34, "one")).await.update.unwrap();
-    assert_eq!(begun.kind, "VersionUpdate");
+    assert_eq!(begun.kind, Some(UpdateType::VersionUpdate));
     let busy = world.refused(config(ConfigUpdate::ZonalShift(true))).await;
     assert_eq!((busy.kind, busy.code.as_deref()), (ErrorKind::InUse, Some("ResourceInUseException")));
     assert_eq!(world.main().await.unwrap().version, Minor(33), "until it is done");

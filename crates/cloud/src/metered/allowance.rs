@@ -5,7 +5,7 @@
 
 use super::Limits;
 use super::bucket::Tokens;
-use crate::operation::Bucket;
+use crate::bucket::Bucket;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

@@ -12,10 +12,10 @@ mod bucket;
 pub use allowance::{Accounts, Allowance};
 pub use bucket::Rate;
 
+use crate::bucket::Bucket;
 use crate::error::{CloudError, ErrorKind};
 use crate::metrics::{Code, Metrics};
 use crate::objects::{BucketOf, NewObject, ObjectInfo, Objects, Written};
-use crate::operation::Operation;
 use crate::queue::{Message, Queue, Receipt};
 use crate::{
     ClusterToken, Clusters, Compute, Described, Ended, Groups, ImageInfo, ImageQuery, InstanceTypeInfo,
@@ -28,7 +28,7 @@ use foo_model::hook::HookConfig;
 use foo_model::network::{Change, Kind, Parts, Quotas, Scope};
 use foo_model::{
     Activity, Decrement, Group, GroupChange, GroupName, ImageId, InstanceId, InstanceType, LaunchTemplate,
-    LaunchTemplateId, NewGroup, Process, TemplateContent, TemplateRecord, TemplateVersion,
+    LaunchTemplateId, NewGroup, Operation, Process, TemplateContent, TemplateRecord, TemplateVersion,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -119,10 +119,11 @@ impl<C: ?Sized> Metered<C> {
         call: impl Future<Output = Result<T>> + Send,
     ) -> Result<T> {
         let buckets = self.allowance.buckets();
-        let tokens = buckets.tokens(operation.bucket());
+        let bucket = Bucket::of(operation);
+        let tokens = buckets.tokens(bucket);
         let asked = Instant::now();
         let taken = tokens.take().await;
-        self.metrics.token_taken(operation.bucket(), asked.elapsed(), taken.left, taken.rate_percent);
+        self.metrics.token_taken(bucket, asked.elapsed(), taken.left, taken.rate_percent);
         if operation.is_mutation() && self.permit.as_ref().is_some_and(|permit| !permit()) {
             let why = "not sent: this process does not lead any more";
             return Err(CloudError::new(operation, ErrorKind::Unreachable, None, why));
@@ -323,10 +324,10 @@ impl<C: Compute + ?Sized> Compute for Metered<C> {
 #[async_trait]
 impl<C: Networks + ?Sized> Networks for Metered<C> {
     async fn describe_network(&self, kind: Kind, scope: &Scope) -> Result<Parts> {
-        self.around(kind.into(), self.inner.describe_network(kind, scope)).await
+        self.around(kind.operation(), self.inner.describe_network(kind, scope)).await
     }
     async fn change_network(&self, change: &Change) -> Result<Parts> {
-        self.around(change.into(), self.inner.change_network(change)).await
+        self.around(change.operation(), self.inner.change_network(change)).await
     }
     async fn quotas(&self) -> Result<Quotas> {
         self.around(Operation::GetServiceQuota, self.inner.quotas()).await
@@ -336,10 +337,10 @@ impl<C: Networks + ?Sized> Networks for Metered<C> {
 #[async_trait]
 impl<C: Clusters + ?Sized> Clusters for Metered<C> {
     async fn describe_eks(&self, question: &Question) -> Result<Answer> {
-        self.around(question.into(), self.inner.describe_eks(question)).await
+        self.around(question.operation(), self.inner.describe_eks(question)).await
     }
     async fn change_eks(&self, change: &eks::Change, token: Option<&str>) -> Result<Changed> {
-        self.around(change.into(), self.inner.change_eks(change, token)).await
+        self.around(change.operation(), self.inner.change_eks(change, token)).await
     }
     /// Neither limited nor counted: no call is sent.
     async fn cluster_token(&self, cluster: &str) -> Result<ClusterToken> {

@@ -1,9 +1,9 @@
 //! What all loops of an observer share: a watchdog each, and a timeout for every call.
 
 use crate::error::CloudError;
-use crate::operation::Operation;
 use crate::retry::{Jitter, RetryDelays};
 use crate::watchdog::Watchdog;
+use foo_model::Operation;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 

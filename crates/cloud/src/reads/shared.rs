@@ -2,10 +2,9 @@
 
 use super::known::{Freshness, Known, ReadResult};
 use crate::error::CloudError;
-use crate::operation::Operation;
 use crate::retry::{Jitter, RetryDelays};
 use crate::{Clock, Result};
-use foo_model::Timestamp;
+use foo_model::{Operation, Timestamp};
 use std::collections::HashMap;
 use std::future::Future;
 use std::hash::Hash;

@@ -326,7 +326,7 @@ impl Networks for Scripted {
         if hangs {
             std::future::pending::<()>().await;
         }
-        self.respond(kind.into(), |world| world.parts.clone()).await
+        self.respond(kind.operation(), |world| world.parts.clone()).await
     }
     async fn change_network(&self, _: &Change) -> Result<Parts> {
         unreachable!()
@@ -348,10 +348,10 @@ impl Clusters for Scripted {
             std::future::pending::<()>().await;
         }
         let names = |world: &World| Answer::Names(BTreeSet::from([world.eks_name.clone()]));
-        self.respond(question.into(), names).await
+        self.respond(question.operation(), names).await
     }
     async fn change_eks(&self, change: &eks::Change, _: Option<&str>) -> Result<Changed> {
-        self.respond(change.into(), |_| Changed::default()).await
+        self.respond(change.operation(), |_| Changed::default()).await
     }
     async fn cluster_token(&self, cluster: &str) -> Result<ClusterToken> {
         Ok(ClusterToken { token: format!("token of {cluster}"), lives: std::time::Duration::from_mins(15) })

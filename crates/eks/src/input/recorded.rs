@@ -2,9 +2,10 @@
 //! well (clusterctl move).
 
 use foo_model::Timestamp;
-use foo_model::eks::Minor;
+use foo_model::eks::{Minor, UpdateType};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use strum::{Display, EnumString, IntoStaticStr};
 
 /// The record of one cluster. All of it is written to the status before any call of the plan is sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,7 +22,7 @@ pub struct Recorded {
     /// Whether a look showed it as adopted: the tag that says so is put back when it is lost, and its loss deletes nothing.
     pub adopted: bool,
     /// How many updates of the cluster of each kind were begun (`version`, `logging`…). Tokens are derived from it.
-    pub updates: BTreeMap<String, u32>,
+    pub updates: BTreeMap<UpdateKind, u32>,
     /// The update of the cluster that is under way.
     pub update: Option<RecordedUpdate>,
     /// What failed in EKS, by what it was (`cluster`, a kind of update, `addon/coredns`), until it succeeds or is no longer requested.
@@ -46,11 +47,63 @@ pub struct Recorded {
     pub initialized: bool,
 }
 
+/// What an update of the cluster is about: EKS accepts one of these per call. The text is part of client tokens and of the status.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    EnumString,
+    Display,
+)]
+#[strum(serialize_all = "camelCase")]
+#[expect(missing_docs, reason = "the names are those of the fields of a cluster")]
+pub enum UpdateKind {
+    Version,
+    Access,
+    Subnets,
+    SecurityGroups,
+    Logging,
+    AuthenticationMode,
+    UpgradePolicy,
+    ZonalShift,
+    DeletionProtection,
+    Encryption,
+}
+
+impl UpdateKind {
+    /// As text.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// The type that EKS gives it.
+    pub(crate) fn of_eks(self) -> UpdateType {
+        match self {
+            Self::Version => UpdateType::VersionUpdate,
+            Self::Access => UpdateType::EndpointAccessUpdate,
+            Self::Subnets | Self::SecurityGroups => UpdateType::VpcConfigUpdate,
+            Self::Logging => UpdateType::LoggingUpdate,
+            Self::AuthenticationMode => UpdateType::AccessConfigUpdate,
+            Self::UpgradePolicy => UpdateType::UpgradePolicyUpdate,
+            Self::ZonalShift => UpdateType::ZonalShiftConfigUpdate,
+            Self::DeletionProtection => UpdateType::DeletionProtectionUpdate,
+            Self::Encryption => UpdateType::AssociateEncryptionConfig,
+        }
+    }
+}
+
 /// An update under way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedUpdate {
-    /// Which, as in [`Recorded::updates`].
-    pub kind: String,
+    /// Which.
+    pub kind: UpdateKind,
     /// Hash of what was requested.
     pub content: String,
     /// Its id in EKS. `None`: the call was about to be sent.

@@ -26,7 +26,7 @@ impl foo_calls::Action for Action {
     const LAG: Duration = timing::LAG;
 
     fn operation(&self) -> &'static str {
-        self.change.operation()
+        self.change.operation().name()
     }
 
     /// The same change with whatever token: EKS answers a token that it knows with its earlier answer, so a repetition

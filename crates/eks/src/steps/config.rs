@@ -3,6 +3,7 @@
 
 use crate::desired::Setting;
 use crate::draft::{Draft, Weight};
+use crate::recorded::UpdateKind;
 use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::steps::placement;
@@ -26,54 +27,66 @@ pub(crate) fn ensure(
     entries: Entries,
 ) -> bool {
     differences(situation, draft, cluster);
-    for (name, change, why) in changes(situation, draft, cluster, entries) {
+    for (kind, change, why) in changes(situation, draft, cluster, entries) {
         draft.note(KIND, Weight::Pending, Reason::UpdatingCluster, why.clone());
         let change = Change::Cluster { cluster: cluster.name.clone(), change };
-        if draft.update(situation, KIND, name, &change, why) {
+        if draft.update(situation, KIND, kind, &change, why) {
             return true;
         }
     }
     false
 }
 
-type Due = (&'static str, ClusterChange, String);
+type Due = (UpdateKind, ClusterChange, String);
 
 fn changes(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster, entries: Entries) -> Vec<Due> {
     let desired = situation.desired;
     let is_asked = |setting: Setting| !desired.left_open.contains(&setting);
     let mut due = Vec::new();
-    let mut add = |name, update, why: &str| {
-        due.push((name, ClusterChange::UpdateConfig(update), why.to_owned()));
+    let mut add = |kind, update, why: &str| {
+        due.push((kind, ClusterChange::UpdateConfig(update), why.to_owned()));
     };
     if let Some(mode) = next_mode(situation, draft, cluster, entries) {
-        add("authenticationMode", ConfigUpdate::AuthenticationMode(mode), "the authentication mode differs");
+        add(
+            UpdateKind::AuthenticationMode,
+            ConfigUpdate::AuthenticationMode(mode),
+            "the authentication mode differs",
+        );
     }
     if is_asked(Setting::Access) && is_other_access(&desired.access, &cluster.access) {
-        add("access", ConfigUpdate::Access(desired.access.clone()), "who reaches the API server differs");
+        add(
+            UpdateKind::Access,
+            ConfigUpdate::Access(desired.access.clone()),
+            "who reaches the API server differs",
+        );
     }
-    for (name, update, why) in placement::changes(situation, cluster) {
-        add(name, update, why);
+    for (kind, update, why) in placement::changes(situation, cluster) {
+        add(kind, update, why);
     }
     if is_asked(Setting::Logging) && desired.logging != cluster.logging {
         add(
-            "logging",
+            UpdateKind::Logging,
             ConfigUpdate::Logging(desired.logging.clone()),
             "the logs of the control plane differ",
         );
     }
     if let Some(policy) = desired.upgrade_policy.filter(|it| *it != cluster.upgrade_policy) {
-        add("upgradePolicy", ConfigUpdate::UpgradePolicy(policy), "the upgrade policy differs");
+        add(UpdateKind::UpgradePolicy, ConfigUpdate::UpgradePolicy(policy), "the upgrade policy differs");
     }
     if is_asked(Setting::ZonalShift) && desired.zonal_shift != cluster.zonal_shift {
-        add("zonalShift", ConfigUpdate::ZonalShift(desired.zonal_shift), "zonal shift differs");
+        add(UpdateKind::ZonalShift, ConfigUpdate::ZonalShift(desired.zonal_shift), "zonal shift differs");
     }
     if is_asked(Setting::DeletionProtection) && desired.deletion_protection != cluster.deletion_protection {
         let update = ConfigUpdate::DeletionProtection(desired.deletion_protection);
-        add("deletionProtection", update, "deletion protection differs");
+        add(UpdateKind::DeletionProtection, update, "deletion protection differs");
     }
     if let (Some(key), None) = (&desired.encryption_key, &cluster.encryption_key) {
         let change = ClusterChange::Encrypt(key.clone());
-        due.push(("encryption", change, "Secrets are not encrypted with the requested key".to_owned()));
+        due.push((
+            UpdateKind::Encryption,
+            change,
+            "Secrets are not encrypted with the requested key".to_owned(),
+        ));
     }
     due
 }

@@ -4,6 +4,7 @@
 use crate::desired::DeletionPolicy;
 use crate::draft::{Draft, Weight};
 use crate::marks;
+use crate::recorded::UpdateKind;
 use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::steps::begin::{self, Standing};
@@ -100,7 +101,8 @@ fn is_protected(situation: &Situation<'_>, draft: &mut Draft, cluster: &Cluster)
     let change = ClusterChange::UpdateConfig(ConfigUpdate::DeletionProtection(false));
     let change = Change::Cluster { cluster: cluster.name.clone(), change };
     draft.note(KIND, Weight::Pending, Reason::DeletingCluster, "deletion protection is being switched off");
-    draft.update(situation, KIND, "deletionProtection", &change, "the cluster is to be deleted");
+    let kind = UpdateKind::DeletionProtection;
+    draft.update(situation, KIND, kind, &change, "the cluster is to be deleted");
     true
 }
 

@@ -4,6 +4,7 @@
 
 use crate::desired::{Desired, Setting, SubnetChoice};
 use crate::draft::{Draft, Weight};
+use crate::recorded::UpdateKind;
 use crate::refusals::zones_with_room;
 use crate::report::ConditionKind;
 use crate::situation::Situation;
@@ -69,11 +70,11 @@ fn has_family(desired: &Desired, draft: &mut Draft, placement: &Placement) -> bo
     false
 }
 
-/// The changes of the control plane's place that are due, each with its name and why.
+/// The changes of the control plane's place that are due, each with its kind and why.
 pub(crate) fn changes(
     situation: &Situation<'_>,
     cluster: &Cluster,
-) -> Vec<(&'static str, ConfigUpdate, &'static str)> {
+) -> Vec<(UpdateKind, ConfigUpdate, &'static str)> {
     let desired = situation.desired;
     let is_asked = |setting: Setting| !desired.left_open.contains(&setting);
     let mut due = Vec::new();
@@ -83,12 +84,12 @@ pub(crate) fn changes(
             subnets: None,
             security_groups: Some(placement.security_groups.clone()),
         };
-        due.push(("securityGroups", update, "the security groups differ"));
+        due.push((UpdateKind::SecurityGroups, update, "the security groups differ"));
     }
     let subnets = if is_asked(Setting::Subnets) { subnets(desired, cluster) } else { None };
     if let Some(subnets) = subnets.filter(|it| *it != cluster.placement.subnets) {
         let update = ConfigUpdate::Placement { subnets: Some(subnets), security_groups: None };
-        due.push(("subnets", update, "the subnets differ"));
+        due.push((UpdateKind::Subnets, update, "the subnets differ"));
     }
     due
 }

@@ -7,7 +7,7 @@ use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::steps::updates;
 use foo_model::Reason;
-use foo_model::eks::{Answer, Question, Update, UpdateStatus};
+use foo_model::eks::{Answer, Question, Update, UpdateStatus, UpdateType};
 
 const KIND: ConditionKind = ConditionKind::Upgrading;
 
@@ -38,7 +38,7 @@ pub(crate) fn allows(situation: &Situation<'_>, draft: &mut Draft) -> bool {
     let Some(shown) = updates::all(situation, draft, KIND, ids.iter()) else { return false };
     let of_version = shown.into_iter().filter(|it| is_of_version(it));
     let newest = of_version.max_by_key(|it| (it.created, it.id.clone()));
-    let Some(back) = newest.filter(|it| it.kind == "VersionRollback") else { return true };
+    let Some(back) = newest.filter(|it| it.kind == Some(UpdateType::VersionRollback)) else { return true };
     let desired = situation.desired.version;
     let known = draft.record.rollback.as_ref().filter(|it| it.update == back.id);
     let refused = known.map_or(Some(desired), |it| it.refused);
@@ -56,5 +56,5 @@ fn is_of_version(update: &Update) -> bool {
         UpdateStatus::InProgress | UpdateStatus::Successful => true,
         UpdateStatus::Failed | UpdateStatus::Cancelled => false,
     };
-    counts && matches!(update.kind.as_str(), "VersionUpdate" | "VersionRollback")
+    counts && matches!(update.kind, Some(UpdateType::VersionUpdate | UpdateType::VersionRollback))
 }

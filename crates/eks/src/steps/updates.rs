@@ -2,7 +2,7 @@
 //! read ACTIVE.
 
 use crate::draft::{Draft, Weight};
-use crate::recorded::RecordedUpdate;
+use crate::recorded::{RecordedUpdate, UpdateKind};
 use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::steps::wait::in_words;
@@ -29,7 +29,7 @@ fn topic(situation: &Situation<'_>, update: Option<&RecordedUpdate>) -> Conditio
     if situation.desired.being_deleted {
         return ConditionKind::Deleting;
     }
-    if update.is_some_and(|it| it.kind == "version") {
+    if update.is_some_and(|it| it.kind == UpdateKind::Version) {
         ConditionKind::Upgrading
     } else {
         ConditionKind::ClusterReady
@@ -53,13 +53,13 @@ fn follow(situation: &Situation<'_>, draft: &mut Draft, update: &RecordedUpdate)
             draft.wait(&question);
         }
         Some((UpdateStatus::Successful, _)) => {
-            draft.record.failed.remove(&update.kind);
+            draft.record.failed.remove(update.kind.name());
             over(situation, draft, &question);
         }
         Some((UpdateStatus::Failed | UpdateStatus::Cancelled, shown)) => {
             let message = format!("the update {id} ({}) failed: {}", update.kind, in_words(&shown.errors));
             draft.note(kind, Weight::Failed, Reason::ClusterUpdateFailed, message.clone());
-            draft.fails(situation.now, &update.kind, &update.content, message);
+            draft.fails(situation.now, update.kind.name(), &update.content, message);
             over(situation, draft, &question);
         }
         None if update.since.plus(UNSEEN) > situation.now => {
@@ -112,7 +112,7 @@ fn find(situation: &Situation<'_>, draft: &mut Draft, update: &RecordedUpdate) {
     }
     let began =
         |it: &&Update| it.created.is_none_or(|created| clock.ours(created).plus(SKEW) >= update.since);
-    let ours = shown.into_iter().filter(|it| is_of_kind(it, &update.kind)).filter(began);
+    let ours = shown.into_iter().filter(|it| it.kind == Some(update.kind.of_eks())).filter(began);
     if let Some(found) = ours.max_by_key(|it| it.created) {
         draft.record.update = Some(RecordedUpdate { id: Some(found.id.clone()), ..update.clone() });
         draft.wake_at(situation.now.plus(std::time::Duration::from_millis(1)));
@@ -142,21 +142,4 @@ pub(crate) fn all<'s>(
         }
     }
     complete.then_some(shown)
-}
-
-/// Whether it is what EKS calls an update of our kind.
-fn is_of_kind(update: &Update, kind: &str) -> bool {
-    update.kind
-        == match kind {
-            "version" => "VersionUpdate",
-            "access" => "EndpointAccessUpdate",
-            "subnets" | "securityGroups" => "VpcConfigUpdate",
-            "logging" => "LoggingUpdate",
-            "authenticationMode" => "AccessConfigUpdate",
-            "upgradePolicy" => "UpgradePolicyUpdate",
-            "zonalShift" => "ZonalShiftConfigUpdate",
-            "deletionProtection" => "DeletionProtectionUpdate",
-            "encryption" => "AssociateEncryptionConfig",
-            _ => return false,
-        }
 }

@@ -1,6 +1,7 @@
 //! Updates the version, one minor at a time and never down.
 
 use crate::draft::{Draft, Weight};
+use crate::recorded::UpdateKind;
 use crate::report::ConditionKind;
 use crate::situation::Situation;
 use crate::steps::{addons, create, rollback};
@@ -40,7 +41,13 @@ pub(crate) fn ensure(situation: &Situation<'_>, draft: &mut Draft, cluster: &Clu
         cluster: cluster.name.clone(),
         change: ClusterChange::UpdateVersion { version: next, force },
     };
-    if draft.update(situation, KIND, "version", &change, format!("{desired} is requested: {from_to}")) {
+    if draft.update(
+        situation,
+        KIND,
+        UpdateKind::Version,
+        &change,
+        format!("{desired} is requested: {from_to}"),
+    ) {
         draft.upgrading = Some(from_to);
     }
 }

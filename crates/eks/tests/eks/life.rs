@@ -43,7 +43,13 @@ fn killed_between_any_two_calls() {
             world.faults.insert(at, fault);
             live(&mut world);
             assert_eq!(
-                world.aws.calls.iter().filter(|(_, it)| it.operation() == "CreateCluster").count().min(2),
+                world
+                    .aws
+                    .calls
+                    .iter()
+                    .filter(|(_, it)| it.operation().name() == "CreateCluster")
+                    .count()
+                    .min(2),
                 world.count("CreateCluster"),
                 "{fault:?} {at}"
             );

@@ -214,7 +214,7 @@ impl EksWorld for World {
     }
 
     fn count(&self, operation: &str) -> usize {
-        self.aws.calls.iter().filter(|(_, change)| change.operation() == operation).count()
+        self.aws.calls.iter().filter(|(_, change)| change.operation().name() == operation).count()
     }
 
     fn assert_complete(&self) {

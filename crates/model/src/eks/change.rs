@@ -6,6 +6,7 @@ use super::cluster::{AuthenticationMode, Cluster, IpFamily, LogType, SupportType
 use super::reach::{EndpointAccess, Placement};
 use super::version::Minor;
 use crate::network::Tags;
+use crate::operation::Operation;
 use crate::{SecurityGroupId, SubnetId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -155,8 +156,8 @@ pub enum OidcChange {
 /// What is true of every call of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperationFacts {
-    /// AWS's name of it.
-    pub name: &'static str,
+    /// Which one.
+    pub operation: Operation,
     /// Whether it takes a client request token: it then does not happen twice with the same one, and a token with other parameters is
     /// refused.
     pub takes_token: bool,
@@ -164,59 +165,59 @@ pub struct OperationFacts {
     pub updates_cluster: bool,
 }
 
-const fn once(name: &'static str) -> OperationFacts {
-    OperationFacts { name, takes_token: false, updates_cluster: false }
+const fn once(operation: Operation) -> OperationFacts {
+    OperationFacts { operation, takes_token: false, updates_cluster: false }
 }
 
-const fn with_token(name: &'static str) -> OperationFacts {
-    OperationFacts { name, takes_token: true, updates_cluster: false }
+const fn with_token(operation: Operation) -> OperationFacts {
+    OperationFacts { operation, takes_token: true, updates_cluster: false }
 }
 
-const fn update(name: &'static str) -> OperationFacts {
-    OperationFacts { name, takes_token: true, updates_cluster: true }
+const fn update(operation: Operation) -> OperationFacts {
+    OperationFacts { operation, takes_token: true, updates_cluster: true }
 }
 
 impl Change {
-    /// AWS's name of the operation.
-    pub fn operation(&self) -> &'static str {
-        self.facts().name
+    /// Its operation.
+    pub fn operation(&self) -> Operation {
+        self.facts().operation
     }
 
     /// What is true of its operation. One table of all operations.
     pub fn facts(&self) -> OperationFacts {
         match self {
             Self::Cluster { change, .. } => match change {
-                ClusterChange::Create(_) => with_token("CreateCluster"),
-                ClusterChange::UpdateVersion { .. } => update("UpdateClusterVersion"),
-                ClusterChange::UpdateConfig(_) => update("UpdateClusterConfig"),
-                ClusterChange::Encrypt(_) => update("AssociateEncryptionConfig"),
-                ClusterChange::RefreshInsights => once("StartInsightsRefresh"),
-                ClusterChange::Delete => once("DeleteCluster"),
+                ClusterChange::Create(_) => with_token(Operation::CreateCluster),
+                ClusterChange::UpdateVersion { .. } => update(Operation::UpdateClusterVersion),
+                ClusterChange::UpdateConfig(_) => update(Operation::UpdateClusterConfig),
+                ClusterChange::Encrypt(_) => update(Operation::AssociateEncryptionConfig),
+                ClusterChange::RefreshInsights => once(Operation::StartInsightsRefresh),
+                ClusterChange::Delete => once(Operation::DeleteCluster),
             },
             Self::Addon { change, .. } => match change {
-                AddonChange::Create(..) => with_token("CreateAddon"),
-                AddonChange::Update(_) => with_token("UpdateAddon"),
-                AddonChange::Delete { .. } => once("DeleteAddon"),
+                AddonChange::Create(..) => with_token(Operation::CreateAddon),
+                AddonChange::Update(_) => with_token(Operation::UpdateAddon),
+                AddonChange::Delete { .. } => once(Operation::DeleteAddon),
             },
             Self::Entry { change, .. } => match change {
-                EntryChange::Create(_) => with_token("CreateAccessEntry"),
-                EntryChange::Update { .. } => with_token("UpdateAccessEntry"),
-                EntryChange::Delete => once("DeleteAccessEntry"),
-                EntryChange::Associate(_) => once("AssociateAccessPolicy"),
-                EntryChange::Disassociate(_) => once("DisassociateAccessPolicy"),
+                EntryChange::Create(_) => with_token(Operation::CreateAccessEntry),
+                EntryChange::Update { .. } => with_token(Operation::UpdateAccessEntry),
+                EntryChange::Delete => once(Operation::DeleteAccessEntry),
+                EntryChange::Associate(_) => once(Operation::AssociateAccessPolicy),
+                EntryChange::Disassociate(_) => once(Operation::DisassociateAccessPolicy),
             },
             Self::PodIdentity { change, .. } => match change {
-                PodIdentityChange::Create(_) => with_token("CreatePodIdentityAssociation"),
-                PodIdentityChange::Update { .. } => with_token("UpdatePodIdentityAssociation"),
-                PodIdentityChange::Delete { .. } => once("DeletePodIdentityAssociation"),
+                PodIdentityChange::Create(_) => with_token(Operation::CreatePodIdentityAssociation),
+                PodIdentityChange::Update { .. } => with_token(Operation::UpdatePodIdentityAssociation),
+                PodIdentityChange::Delete { .. } => once(Operation::DeletePodIdentityAssociation),
             },
             Self::Tags { change, .. } => match change {
-                TagChange::Tag(_) => once("TagResource"),
-                TagChange::Untag(_) => once("UntagResource"),
+                TagChange::Tag(_) => once(Operation::TagResource),
+                TagChange::Untag(_) => once(Operation::UntagResource),
             },
             Self::Oidc(change) => match change {
-                OidcChange::Create(_) => once("CreateOpenIDConnectProvider"),
-                OidcChange::Delete { .. } => once("DeleteOpenIDConnectProvider"),
+                OidcChange::Create(_) => once(Operation::CreateOpenIDConnectProvider),
+                OidcChange::Delete { .. } => once(Operation::DeleteOpenIDConnectProvider),
             },
         }
     }

@@ -148,14 +148,31 @@ pub enum IpFamily {
 pub struct Update {
     /// Its id.
     pub id: String,
-    /// Its type in EKS's words, for example `VersionUpdate`.
-    pub kind: String,
+    /// Its type; `None` if this provider does not know it.
+    pub kind: Option<UpdateType>,
     /// How far it is.
     pub status: UpdateStatus,
     /// Why it failed.
     pub errors: Vec<Issue>,
     /// When it began.
     pub created: Option<AwsTime>,
+}
+
+/// The type of an update, of those that this provider knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, EnumString)]
+#[expect(missing_docs, reason = "the names are AWS's own (EKS API Reference, Update)")]
+pub enum UpdateType {
+    VersionUpdate,
+    VersionRollback,
+    EndpointAccessUpdate,
+    VpcConfigUpdate,
+    LoggingUpdate,
+    AccessConfigUpdate,
+    UpgradePolicyUpdate,
+    ZonalShiftConfigUpdate,
+    DeletionProtectionUpdate,
+    AssociateEncryptionConfig,
+    AddonUpdate,
 }
 
 /// How far an update is.

@@ -21,7 +21,7 @@ pub use change::{
 };
 pub use cluster::{
     AuthenticationMode, Cluster, ClusterStatus, Insight, InsightStatus, InsightsRefresh, IpFamily, LogType,
-    SupportType, Update, UpdateStatus,
+    SupportType, Update, UpdateStatus, UpdateType,
 };
 pub use iam::{InstanceProfile, OidcProvider, Role};
 pub use issue::Issue;

@@ -5,6 +5,7 @@ use super::addon::{Addon, AddonRelease};
 use super::cluster::{Cluster, Insight, InsightsRefresh, Update};
 use super::iam::{InstanceProfile, OidcProvider, Role};
 use super::version::{Minor, VersionOffer};
+use crate::operation::Operation;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -87,6 +88,30 @@ pub enum Question {
 }
 
 impl Question {
+    /// The operation of its calls.
+    pub fn operation(&self) -> Operation {
+        match self {
+            Self::Cluster(_) => Operation::DescribeCluster,
+            Self::Updates(_) => Operation::ListUpdates,
+            Self::Update { .. } => Operation::DescribeUpdate,
+            Self::Insights(_) => Operation::ListInsights,
+            Self::InsightsRefresh(_) => Operation::DescribeInsightsRefresh,
+            Self::Addons(_) => Operation::ListAddons,
+            Self::Addon { .. } => Operation::DescribeAddon,
+            Self::AccessEntries(_) => Operation::ListAccessEntries,
+            Self::AccessEntry { .. } => Operation::DescribeAccessEntry,
+            Self::AccessPolicies { .. } => Operation::ListAssociatedAccessPolicies,
+            Self::PodIdentities(_) => Operation::ListPodIdentityAssociations,
+            Self::PodIdentity { .. } => Operation::DescribePodIdentityAssociation,
+            Self::Versions => Operation::DescribeClusterVersions,
+            Self::AddonReleases { .. } => Operation::DescribeAddonVersions,
+            Self::AddonSchema { .. } => Operation::DescribeAddonConfiguration,
+            Self::Role(_) => Operation::GetRole,
+            Self::InstanceProfile(_) => Operation::GetInstanceProfile,
+            Self::OidcProvider(_) => Operation::GetOpenIDConnectProvider,
+        }
+    }
+
     /// The cluster that it is about; `None` for what is the same for all clusters of the account and region.
     pub fn cluster(&self) -> Option<&str> {
         match self {

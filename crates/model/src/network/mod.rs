@@ -8,7 +8,7 @@ pub mod change;
 pub mod parts;
 pub mod rules;
 
-pub use change::{Change, ChangeKind, DnsAttribute, EndpointChange, SubnetAttribute};
+pub use change::{Change, DnsAttribute, Effect, EndpointChange, Facts, SubnetAttribute, Target};
 pub use parts::{
     Address, CidrAssociation, CidrState, EgressOnlyGateway, Endpoint, EndpointKind, EndpointState, Interface,
     InternetGateway, Kind, LoadBalancer, LoadBalancerKind, NatGateway, NatState, Parts, Quotas, RouteTable,

@@ -5,6 +5,7 @@ use crate::ids::{
     AllocationId, AssociationId, EgressOnlyGatewayId, EndpointId, InstanceId, InterfaceId, InternetGatewayId,
     NatGatewayId, RouteTableId, SecurityGroupId, SubnetId, VpcId, Zone,
 };
+use crate::operation::Operation;
 use crate::time::AwsTime;
 use ipnet::{Ipv4Net, Ipv6Net};
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,26 @@ impl Kind {
         Self::SecurityGroup,
         Self::Endpoint,
     ];
+
+    /// The operation of its calls; load balancers have more than one.
+    pub fn operation(self) -> Operation {
+        match self {
+            Self::Vpc => Operation::DescribeVpcs,
+            Self::VpcAttributes => Operation::DescribeVpcAttribute,
+            Self::Subnet => Operation::DescribeSubnets,
+            Self::InternetGateway => Operation::DescribeInternetGateways,
+            Self::EgressOnlyGateway => Operation::DescribeEgressOnlyInternetGateways,
+            Self::Address => Operation::DescribeAddresses,
+            Self::NatGateway => Operation::DescribeNatGateways,
+            Self::RouteTable => Operation::DescribeRouteTables,
+            Self::SecurityGroup => Operation::DescribeSecurityGroups,
+            Self::Endpoint => Operation::DescribeVpcEndpoints,
+            Self::Interface => Operation::DescribeNetworkInterfaces,
+            Self::LoadBalancer => Operation::DescribeLoadBalancers,
+            Self::TargetGroup => Operation::DescribeTargetGroups,
+            Self::Zone => Operation::DescribeAvailabilityZones,
+        }
+    }
 }
 
 /// Which parts of a kind are asked for.

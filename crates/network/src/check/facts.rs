@@ -4,7 +4,7 @@ use crate::recorded::{Deletion, RecordedPart};
 use crate::role::Role;
 use crate::situation::{Tagged, tagged};
 use crate::{Desired, Memory, Observed, Recorded};
-use foo_model::network::{Endpoint, NatGateway, NatState, Parts, RouteTarget, Tags};
+use foo_model::network::{Endpoint, LoadBalancer, NatGateway, NatState, Parts, RouteTarget, Tags};
 use foo_model::{AllocationId, AssociationId, EgressOnlyGatewayId, EndpointId, NatGatewayId, VpcId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,8 +49,8 @@ impl<'a> Facts<'a> {
                 ours.entry(it.id).or_insert_with(|| tags.cloned().unwrap_or_default());
             }
         }
-        let deleted =
-            memory.calls.effects.iter().filter_map(|it| it.action.change.deleted_at_once()).collect();
+        let deleted = memory.calls.effects.iter().filter_map(|it| it.action.change.deleted_at_once());
+        let deleted = deleted.map(str::to_owned).collect();
         let record = memory.calls.record.as_ref().unwrap_or(recorded);
         Self { desired, observed, memory, record, ours, deleted }
     }
@@ -278,7 +278,7 @@ impl<'a> Facts<'a> {
     }
 
     fn foreign(&self, parts: &Parts) -> Vec<String> {
-        let mut ids: Vec<String> = parts.load_balancers.values().map(|it| it.name.clone()).collect();
+        let mut ids: Vec<String> = parts.load_balancers.values().map(|it| key(it).to_owned()).collect();
         let of_aws = |kind: &str| kind == "nat_gateway" || kind == "vpc_endpoint";
         let interfaces = parts.interfaces.values();
         let interfaces = interfaces.filter(|it| !(it.requester_managed && of_aws(&it.interface_type)));
@@ -300,4 +300,9 @@ impl<'a> Facts<'a> {
 pub(super) fn looks(observed: &Observed) -> impl Iterator<Item = &Parts> {
     let by_vpc = observed.in_vpc.values().map(|look| &look.parts);
     [&observed.tagged.parts, &observed.by_id.parts].into_iter().chain(by_vpc)
+}
+
+/// The ARN of a load balancer; of a classic one the name.
+pub(super) fn key(balancer: &LoadBalancer) -> &str {
+    balancer.arn.as_deref().unwrap_or(&balancer.name)
 }

@@ -1,6 +1,6 @@
 //! Whether something of others may be deleted as a left-over of the workload cluster, told from looks alone.
 
-use super::facts::{Facts, looks};
+use super::facts::{Facts, key, looks};
 use crate::desired::DesiredVpc;
 use foo_model::network::{Interface, LoadBalancer, Parts, Peer, SecurityGroup, Tags};
 use foo_model::{SubnetId, VpcId};
@@ -138,9 +138,4 @@ fn find<'a>(parts: &'a Parts, id: &str) -> Option<Left<'a>> {
 
 fn has(groups: &BTreeSet<foo_model::SecurityGroupId>, id: &str) -> bool {
     groups.iter().any(|group| group.as_str() == id)
-}
-
-/// The ARN of a load balancer; of a classic one the name.
-fn key(balancer: &LoadBalancer) -> &str {
-    balancer.arn.as_deref().unwrap_or(&balancer.name)
 }

@@ -28,7 +28,7 @@ impl foo_calls::Action for Action {
     const LAG: Duration = timing::LAG;
 
     fn operation(&self) -> &'static str {
-        self.change.operation()
+        self.change.operation().name()
     }
 
     /// The same change, with the same token: the token of a creation belongs to the attempt, which stays the same until

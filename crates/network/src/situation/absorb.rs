@@ -57,9 +57,9 @@ pub(crate) fn situation<'a>(
 
 /// AWS knew the parts whose deletion it accepted, even if no look ever showed them.
 fn see_deleted(record: &mut Recorded, memory: &Memory) {
-    let deleted: BTreeSet<String> =
-        memory.calls.effects.iter().flat_map(|it| effects::deletes(&it.action.change)).collect();
-    for part in record.parts.values_mut().filter(|it| deleted.contains(&it.id)) {
+    let deleted: BTreeSet<&str> =
+        memory.calls.effects.iter().flat_map(|it| it.action.change.deleted()).collect();
+    for part in record.parts.values_mut().filter(|it| deleted.contains(it.id.as_str())) {
         part.seen = true;
     }
 }
@@ -68,12 +68,12 @@ fn see_deleted(record: &mut Recorded, memory: &Memory) {
 fn forget(memory: &mut Memory, observed: &Observed, now: Timestamp) {
     let is_over =
         |effect: &Effect| looked(effect, observed).is_some_and(|looked| looked >= effect.visible_at());
-    let mut deleted: BTreeSet<String> =
-        memory.calls.effects.iter().filter_map(|it| it.action.change.deleted_at_once()).collect();
+    let deleted = memory.calls.effects.iter().filter_map(|it| it.action.change.deleted_at_once());
+    let mut deleted: BTreeSet<String> = deleted.map(str::to_owned).collect();
     let over = memory.calls.effects.iter().filter(|it| is_over(it));
-    deleted.extend(over.flat_map(|it| effects::deletes(&it.action.change)));
+    deleted.extend(over.flat_map(|it| it.action.change.deleted()).map(str::to_owned));
     memory.calls.effects.retain(|effect| {
-        if effects::creates(&effect.action.change) {
+        if effect.action.change.tags().is_some() {
             let ids = tagged(&effect.response);
             let alive = ids.iter().all(|it| !deleted.contains(&it.id));
             let seen = ids.iter().all(|it| shows(observed, it));
@@ -154,7 +154,7 @@ fn drop_refused_intents(record: &mut Recorded, memory: &Memory) {
 /// AWS answers a token that it knows with what was made with it, even if that is deleted by now: an attempt of before the status was
 /// lost. The next attempt has another token.
 fn leave_used_tokens(record: &mut Recorded, memory: &Memory, observed: &Observed) {
-    for effect in memory.calls.effects.iter().filter(|it| effects::creates(&it.action.change)) {
+    for effect in memory.calls.effects.iter().filter(|it| it.action.change.tags().is_some()) {
         let role = &effect.action.role;
         let over =
             tagged(&effect.response).iter().any(|it| is_deleted_nat_or_endpoint(observed, role, &it.id));
@@ -168,7 +168,7 @@ fn leave_used_tokens(record: &mut Recorded, memory: &Memory, observed: &Observed
 }
 
 fn is_creation(change: &Change) -> bool {
-    effects::creates(change) || matches!(change, Change::AssociateVpcIpv6 { .. })
+    change.tags().is_some() || matches!(change, Change::AssociateVpcIpv6 { .. })
 }
 
 /// The status was lost: every part that is desired may exist.
@@ -309,7 +309,7 @@ fn find_hidden(
     memory: &mut Memory,
     observed: &Observed,
 ) {
-    let deleted: BTreeSet<String> =
+    let deleted: BTreeSet<&str> =
         memory.calls.effects.iter().filter_map(|it| it.action.change.deleted_at_once()).collect();
     let mut gone = Vec::new();
     let mut absent = BTreeMap::new();
@@ -317,7 +317,7 @@ fn find_hidden(
         if held.contains_key(role) {
             continue;
         }
-        if deleted.contains(&part.id)
+        if deleted.contains(part.id.as_str())
             || is_deleted_nat_or_endpoint(observed, role, &part.id)
             || is_deleted_as_sent(observed, memory, role, part)
         {
@@ -372,7 +372,7 @@ fn is_deleted_as_sent(observed: &Observed, memory: &Memory, role: &Role, part: &
 /// From when on looks tell whether a part is gone whose deletion was sent: since this process began, and after the last answer
 /// that was no success.
 pub(crate) fn expected_gone_since(memory: &Memory, id: &str, now: Timestamp) -> Timestamp {
-    let failures = memory.calls.failures.iter().filter(|it| effects::deletes(&it.action.change).contains(id));
+    let failures = memory.calls.failures.iter().filter(|it| it.action.change.deleted().contains(id));
     later(memory.calls.started.unwrap_or(now), failures.map(|it| it.at).max())
 }
 

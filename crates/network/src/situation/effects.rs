@@ -3,144 +3,46 @@
 use super::part::{Part, for_each_kind};
 use crate::role::Role;
 use foo_model::network::{
-    Change, CidrAssociation, CidrState, Destination, DnsAttribute, EndpointChange, EndpointKind,
-    EndpointState, NatState, Parts, Peer, Protocol, Route, RouteTarget, Rule, SubnetAttribute,
-    TableAssociation, Tags,
+    Change, CidrAssociation, CidrState, DnsAttribute, EndpointChange, EndpointKind, EndpointState, NatState,
+    Parts, Peer, Protocol, Route, Rule, SubnetAttribute, TableAssociation, Tags, Vpc,
 };
 use foo_model::{AssociationId, RouteTableId, SubnetId};
 use ipnet::Ipv4Net;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Applies a change to parts that looks show; a part that they do not show stays unknown. Each change is in one of these families, so that a
-/// new one cannot be forgotten here.
+/// Applies a change to parts that looks show; a part that they do not show stays unknown. One table of all changes, so that none is
+/// forgotten; hence its length.
 pub(crate) fn apply(change: &Change, created: &Parts, parts: &mut Parts) {
     match change {
-        Change::CreateVpc { .. }
-        | Change::CreateSubnet { .. }
-        | Change::CreateInternetGateway { .. }
-        | Change::CreateEgressOnlyInternetGateway { .. }
-        | Change::AllocateAddress { .. }
-        | Change::CreateNatGateway { .. }
-        | Change::CreateRouteTable { .. }
-        | Change::CreateSecurityGroup { .. }
-        | Change::CreateVpcEndpoint { .. } => insert_created(change, created, parts),
-        Change::ModifyVpcAttribute { .. }
-        | Change::AssociateVpcCidrBlock { .. }
-        | Change::AssociateVpcIpv6 { .. }
-        | Change::DisassociateVpcCidrBlock { .. } => apply_to_vpc(change, created, parts),
-        Change::ModifySubnetAttribute { .. } | Change::AssociateSubnetCidrBlock { .. } => {
-            apply_to_subnet(change, parts);
+        Change::CreateVpc { tags, .. }
+        | Change::CreateSubnet { tags, .. }
+        | Change::CreateInternetGateway { tags }
+        | Change::CreateEgressOnlyInternetGateway { tags, .. }
+        | Change::AllocateAddress { tags }
+        | Change::CreateNatGateway { tags, .. }
+        | Change::CreateRouteTable { tags, .. }
+        | Change::CreateSecurityGroup { tags, .. }
+        | Change::CreateVpcEndpoint { tags, .. } => {
+            for_each_kind!(insert(tags, created, parts));
+            complete(change, created, parts);
         }
-        Change::AttachInternetGateway { .. }
-        | Change::DetachInternetGateway { .. }
-        | Change::DeleteNatGateway { .. } => apply_to_gateways(change, parts),
-        Change::CreateRoute { .. }
-        | Change::ReplaceRoute { .. }
-        | Change::DeleteRoute { .. }
-        | Change::AssociateRouteTable { .. }
-        | Change::ReplaceRouteTableAssociation { .. }
-        | Change::DisassociateRouteTable { .. } => apply_to_routes(change, created, parts),
-        Change::AuthorizeSecurityGroupIngress { .. }
-        | Change::AuthorizeSecurityGroupEgress { .. }
-        | Change::RevokeSecurityGroupIngress { .. }
-        | Change::RevokeSecurityGroupEgress { .. }
-        | Change::UpdateSecurityGroupRuleDescriptionsIngress { .. } => apply_to_groups(change, parts),
-        Change::ModifyVpcEndpoint { .. } | Change::DeleteVpcEndpoints { .. } => {
-            apply_to_endpoints(change, parts);
-        }
-        Change::CreateTags { .. } | Change::DeleteTags { .. } => apply_to_tags(change, parts),
-        Change::DeleteVpc { .. }
-        | Change::DeleteSubnet { .. }
-        | Change::DeleteInternetGateway { .. }
-        | Change::DeleteEgressOnlyInternetGateway { .. }
-        | Change::ReleaseAddress { .. }
-        | Change::DeleteRouteTable { .. }
-        | Change::DeleteSecurityGroup { .. }
-        | Change::DeleteNetworkInterface { .. }
-        | Change::DeleteLoadBalancer { .. }
-        | Change::DeleteTargetGroup { .. } => delete(change, parts),
-    }
-}
-
-/// Whether the change creates a part with tags.
-pub(crate) fn creates(change: &Change) -> bool {
-    change.tags().is_some()
-}
-
-fn insert_created(change: &Change, created: &Parts, parts: &mut Parts) {
-    let Some(tags) = change.tags() else { return };
-    for_each_kind!(insert(tags, created, parts));
-    new_vpc_attributes(change, created, parts);
-    new_group_egress(change, created, parts);
-    apply_to_subnet(change, parts);
-}
-
-fn insert<P: Part>(tags: &Tags, created: &Parts, parts: &mut Parts) {
-    for (id, part) in P::map(created) {
-        let part = P::map_mut(parts).entry(id.clone()).or_insert_with(|| part.clone());
-        for (key, value) in tags {
-            part.tags_mut().entry(key.clone()).or_insert_with(|| value.clone());
-        }
-    }
-}
-
-/// A new VPC resolves names, and gives none to instances (VPC User Guide, "DNS attributes for your VPC").
-fn new_vpc_attributes(change: &Change, created: &Parts, parts: &mut Parts) {
-    if !matches!(change, Change::CreateVpc { .. }) {
-        return;
-    }
-    for id in created.vpcs.keys() {
-        if let Some(vpc) = parts.vpcs.get_mut(id) {
-            vpc.dns_support.get_or_insert(true);
-            vpc.dns_hostnames.get_or_insert(false);
-        }
-    }
-}
-
-/// A new group lets everything out over IPv4 (VPC User Guide, "Security group rules").
-fn new_group_egress(change: &Change, created: &Parts, parts: &mut Parts) {
-    if !matches!(change, Change::CreateSecurityGroup { .. }) {
-        return;
-    }
-    for id in created.security_groups.keys() {
-        if let Some(group) = parts.security_groups.get_mut(id)
-            && group.egress.is_empty()
-        {
-            let peer = Peer::V4(Ipv4Net::default());
-            group.egress.insert(Rule { protocol: Protocol::All, peer, description: String::new() });
-        }
-    }
-}
-
-fn apply_to_vpc(change: &Change, created: &Parts, parts: &mut Parts) {
-    match change {
         Change::ModifyVpcAttribute { vpc, attribute, enabled } => {
-            if let Some(vpc) = parts.vpcs.get_mut(vpc) {
-                match attribute {
-                    DnsAttribute::Support => vpc.dns_support = Some(*enabled),
-                    DnsAttribute::Hostnames => vpc.dns_hostnames = Some(*enabled),
-                }
-            }
+            edit(&mut parts.vpcs, vpc, |vpc| match attribute {
+                DnsAttribute::Support => vpc.dns_support = Some(*enabled),
+                DnsAttribute::Hostnames => vpc.dns_hostnames = Some(*enabled),
+            });
         }
-        Change::AssociateVpcCidrBlock { vpc: id, cidr } => {
-            let Some(vpc) = parts.vpcs.get_mut(id) else { return };
-            if vpc.cidrs.iter().any(|it| it.range == *cidr) {
-                return;
-            }
-            let answered = created.vpcs.get(id).and_then(|it| it.cidrs.iter().find(|it| it.range == *cidr));
-            vpc.cidrs.push(answered.cloned().unwrap_or_else(|| CidrAssociation {
-                id: AssociationId::new(String::new()),
-                range: *cidr,
-                state: CidrState::Associating,
-            }));
+        Change::AssociateVpcCidrBlock { vpc, cidr } => {
+            edit(&mut parts.vpcs, vpc, |it| add_range(it, created.vpcs.get(vpc), *cidr));
         }
-        Change::AssociateVpcIpv6 { vpc: id } => {
-            let Some(vpc) = parts.vpcs.get_mut(id) else { return };
-            for answered in created.vpcs.get(id).into_iter().flat_map(|it| &it.ipv6) {
-                if !vpc.ipv6.iter().any(|it| it.id == answered.id) {
-                    vpc.ipv6.push(answered.clone());
+        Change::AssociateVpcIpv6 { vpc } => {
+            edit(&mut parts.vpcs, vpc, |it| {
+                for answered in created.vpcs.get(vpc).into_iter().flat_map(|it| &it.ipv6) {
+                    if !it.ipv6.iter().any(|it| it.id == answered.id) {
+                        it.ipv6.push(answered.clone());
+                    }
                 }
-            }
+            });
         }
         Change::DisassociateVpcCidrBlock { association } => {
             for vpc in parts.vpcs.values_mut() {
@@ -148,75 +50,31 @@ fn apply_to_vpc(change: &Change, created: &Parts, parts: &mut Parts) {
                 vpc.ipv6.retain(|it| it.id != *association);
             }
         }
-        _ => {}
-    }
-}
-
-fn apply_to_subnet(change: &Change, parts: &mut Parts) {
-    match change {
-        Change::CreateSubnet { ipv6: Some(range), cidr, .. } => {
-            for subnet in parts.subnets.values_mut().filter(|it| it.cidr == *cidr) {
-                add_ipv6(subnet, *range);
-            }
+        Change::ModifySubnetAttribute { subnet, attribute, enabled } => {
+            edit(&mut parts.subnets, subnet, |subnet| match attribute {
+                SubnetAttribute::PublicIpOnLaunch => subnet.public_ip_on_launch = *enabled,
+                SubnetAttribute::Ipv6OnCreation => subnet.ipv6_on_creation = *enabled,
+            });
         }
         Change::AssociateSubnetCidrBlock { subnet, ipv6 } => {
-            if let Some(subnet) = parts.subnets.get_mut(subnet) {
-                add_ipv6(subnet, *ipv6);
-            }
+            edit(&mut parts.subnets, subnet, |it| add_ipv6(it, *ipv6));
         }
-        Change::ModifySubnetAttribute { subnet, attribute, enabled } => {
-            if let Some(subnet) = parts.subnets.get_mut(subnet) {
-                match attribute {
-                    SubnetAttribute::PublicIpOnLaunch => subnet.public_ip_on_launch = *enabled,
-                    SubnetAttribute::Ipv6OnCreation => subnet.ipv6_on_creation = *enabled,
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-fn add_ipv6(subnet: &mut foo_model::network::Subnet, range: ipnet::Ipv6Net) {
-    if !subnet.ipv6.iter().any(|it| it.range == range) {
-        let id = AssociationId::new(String::new());
-        subnet.ipv6.push(CidrAssociation { id, range, state: CidrState::Associated });
-    }
-}
-
-fn apply_to_gateways(change: &Change, parts: &mut Parts) {
-    match change {
         Change::AttachInternetGateway { gateway, vpc } => {
-            if let Some(gateway) = parts.internet_gateways.get_mut(gateway) {
-                gateway.vpc = Some(vpc.clone());
-            }
+            edit(&mut parts.internet_gateways, gateway, |it| it.vpc = Some(vpc.clone()));
         }
         Change::DetachInternetGateway { gateway, .. } => {
-            if let Some(gateway) = parts.internet_gateways.get_mut(gateway) {
-                gateway.vpc = None;
-            }
+            edit(&mut parts.internet_gateways, gateway, |it| it.vpc = None);
         }
-        Change::DeleteNatGateway { gateway } => {
-            if let Some(gateway) = parts.nat_gateways.get_mut(gateway) {
-                gateway.state = match gateway.state {
-                    NatState::Pending | NatState::Available | NatState::Failed => NatState::Deleting,
-                    NatState::Deleting | NatState::Deleted => gateway.state,
-                };
-            }
-        }
-        _ => {}
-    }
-}
-
-fn apply_to_routes(change: &Change, created: &Parts, parts: &mut Parts) {
-    match change {
         Change::CreateRoute { table, destination, target }
         | Change::ReplaceRoute { table, destination, target } => {
-            set_route(parts, table, destination, target);
+            edit(&mut parts.route_tables, table, |it| {
+                it.routes.retain(|it| it.destination != *destination);
+                let (destination, target) = (destination.clone(), target.clone());
+                it.routes.push(Route { destination, target, blackhole: false });
+            });
         }
         Change::DeleteRoute { table, destination } => {
-            if let Some(table) = parts.route_tables.get_mut(table) {
-                table.routes.retain(|it| it.destination != *destination);
-            }
+            edit(&mut parts.route_tables, table, |it| it.routes.retain(|it| it.destination != *destination));
         }
         Change::AssociateRouteTable { table, subnet } => {
             associate(parts, created, table, Some(subnet), None);
@@ -230,20 +88,126 @@ fn apply_to_routes(change: &Change, created: &Parts, parts: &mut Parts) {
                 table.associations.retain(|it| it.id != *association);
             }
         }
+        Change::AuthorizeSecurityGroupIngress { group, rules } => {
+            edit(&mut parts.security_groups, group, |it| it.ingress.extend(rules.iter().cloned()));
+        }
+        Change::AuthorizeSecurityGroupEgress { group, rules } => {
+            edit(&mut parts.security_groups, group, |it| it.egress.extend(rules.iter().cloned()));
+        }
+        Change::RevokeSecurityGroupIngress { group, rules } => {
+            edit(&mut parts.security_groups, group, |it| revoke(&mut it.ingress, rules));
+        }
+        Change::RevokeSecurityGroupEgress { group, rules } => {
+            edit(&mut parts.security_groups, group, |it| revoke(&mut it.egress, rules));
+        }
+        Change::UpdateSecurityGroupRuleDescriptionsIngress { group, rules } => {
+            edit(&mut parts.security_groups, group, |it| {
+                revoke(&mut it.ingress, rules);
+                it.ingress.extend(rules.iter().cloned());
+            });
+        }
+        Change::ModifyVpcEndpoint { endpoint, change } => {
+            edit(&mut parts.endpoints, endpoint, |it| modify_endpoint(&mut it.kind, change));
+        }
+        Change::CreateTags { ids, tags } => {
+            for_each_kind!(edit_tags(ids, |it| it.extend(tags.clone()), parts));
+        }
+        Change::DeleteTags { ids, keys } => {
+            for_each_kind!(edit_tags(ids, |it| it.retain(|key, _| !keys.contains(key)), parts));
+        }
+        Change::DeleteVpc { .. }
+        | Change::DeleteSubnet { .. }
+        | Change::DeleteInternetGateway { .. }
+        | Change::DeleteEgressOnlyInternetGateway { .. }
+        | Change::ReleaseAddress { .. }
+        | Change::DeleteNatGateway { .. }
+        | Change::DeleteRouteTable { .. }
+        | Change::DeleteSecurityGroup { .. }
+        | Change::DeleteVpcEndpoints { .. }
+        | Change::DeleteNetworkInterface { .. }
+        | Change::DeleteLoadBalancer { .. }
+        | Change::DeleteTargetGroup { .. } => delete(change, parts),
+    }
+}
+
+fn edit<K: Ord, P>(parts: &mut BTreeMap<K, P>, id: &K, edit: impl FnOnce(&mut P)) {
+    if let Some(part) = parts.get_mut(id) {
+        edit(part);
+    }
+}
+
+fn edit_tags<P: Part>(ids: &BTreeSet<String>, edit: impl Fn(&mut Tags), parts: &mut Parts) {
+    for id in ids {
+        if let Some(part) = P::map_mut(parts).get_mut(&P::Id::from(id.clone())) {
+            edit(part.tags_mut());
+        }
+    }
+}
+
+fn insert<P: Part>(tags: &Tags, created: &Parts, parts: &mut Parts) {
+    for (id, part) in P::map(created) {
+        let part = P::map_mut(parts).entry(id.clone()).or_insert_with(|| part.clone());
+        for (key, value) in tags {
+            part.tags_mut().entry(key.clone()).or_insert_with(|| value.clone());
+        }
+    }
+}
+
+/// What a new part has that the response to its creation may not contain.
+fn complete(change: &Change, created: &Parts, parts: &mut Parts) {
+    match change {
+        // A new VPC resolves names, and gives none to instances (VPC User Guide, "DNS attributes for your VPC").
+        Change::CreateVpc { .. } => {
+            for id in created.vpcs.keys() {
+                edit(&mut parts.vpcs, id, |vpc| {
+                    vpc.dns_support.get_or_insert(true);
+                    vpc.dns_hostnames.get_or_insert(false);
+                });
+            }
+        }
+        Change::CreateSubnet { ipv6: Some(range), cidr, .. } => {
+            for subnet in parts.subnets.values_mut().filter(|it| it.cidr == *cidr) {
+                add_ipv6(subnet, *range);
+            }
+        }
+        // A new group lets everything out over IPv4 (VPC User Guide, "Security group rules").
+        Change::CreateSecurityGroup { .. } => {
+            for id in created.security_groups.keys() {
+                edit(&mut parts.security_groups, id, |group| {
+                    if group.egress.is_empty() {
+                        let peer = Peer::V4(Ipv4Net::default());
+                        group.egress.insert(Rule {
+                            protocol: Protocol::All,
+                            peer,
+                            description: String::new(),
+                        });
+                    }
+                });
+            }
+        }
         _ => {}
+    }
+}
+
+fn add_range(vpc: &mut Vpc, answered: Option<&Vpc>, range: Ipv4Net) {
+    if vpc.cidrs.iter().any(|it| it.range == range) {
+        return;
+    }
+    let answered = answered.and_then(|it| it.cidrs.iter().find(|it| it.range == range));
+    let id = AssociationId::new(String::new());
+    let unknown = || CidrAssociation { id, range, state: CidrState::Associating };
+    vpc.cidrs.push(answered.cloned().unwrap_or_else(unknown));
+}
+
+fn add_ipv6(subnet: &mut foo_model::network::Subnet, range: ipnet::Ipv6Net) {
+    if !subnet.ipv6.iter().any(|it| it.range == range) {
+        let id = AssociationId::new(String::new());
+        subnet.ipv6.push(CidrAssociation { id, range, state: CidrState::Associated });
     }
 }
 
 fn all_associations(parts: &Parts) -> impl Iterator<Item = &TableAssociation> {
     parts.route_tables.values().flat_map(|table| &table.associations)
-}
-
-fn set_route(parts: &mut Parts, table: &RouteTableId, destination: &Destination, target: &RouteTarget) {
-    if let Some(table) = parts.route_tables.get_mut(table) {
-        table.routes.retain(|it| it.destination != *destination);
-        let route = Route { destination: destination.clone(), target: target.clone(), blackhole: false };
-        table.routes.push(route);
-    }
 }
 
 fn associate(
@@ -270,59 +234,8 @@ fn associate(
     }
 }
 
-fn apply_to_groups(change: &Change, parts: &mut Parts) {
-    let without = |set: &mut BTreeSet<Rule>, rules: &BTreeSet<Rule>| {
-        set.retain(|it| !rules.iter().any(|gone| gone.protocol == it.protocol && gone.peer == it.peer));
-    };
-    match change {
-        Change::AuthorizeSecurityGroupIngress { group, rules } => {
-            if let Some(group) = parts.security_groups.get_mut(group) {
-                group.ingress.extend(rules.iter().cloned());
-            }
-        }
-        Change::AuthorizeSecurityGroupEgress { group, rules } => {
-            if let Some(group) = parts.security_groups.get_mut(group) {
-                group.egress.extend(rules.iter().cloned());
-            }
-        }
-        Change::RevokeSecurityGroupIngress { group, rules } => {
-            if let Some(group) = parts.security_groups.get_mut(group) {
-                without(&mut group.ingress, rules);
-            }
-        }
-        Change::UpdateSecurityGroupRuleDescriptionsIngress { group, rules } => {
-            if let Some(group) = parts.security_groups.get_mut(group) {
-                without(&mut group.ingress, rules);
-                group.ingress.extend(rules.iter().cloned());
-            }
-        }
-        Change::RevokeSecurityGroupEgress { group, rules } => {
-            if let Some(group) = parts.security_groups.get_mut(group) {
-                without(&mut group.egress, rules);
-            }
-        }
-        _ => {}
-    }
-}
-
-pub(crate) fn apply_to_endpoints(change: &Change, parts: &mut Parts) {
-    match change {
-        Change::ModifyVpcEndpoint { endpoint, change } => {
-            if let Some(endpoint) = parts.endpoints.get_mut(endpoint) {
-                modify_endpoint(&mut endpoint.kind, change);
-            }
-        }
-        Change::DeleteVpcEndpoints { endpoints } => {
-            for id in endpoints {
-                if let Some(endpoint) = parts.endpoints.get_mut(id)
-                    && endpoint.state != EndpointState::Deleted
-                {
-                    endpoint.state = EndpointState::Deleting;
-                }
-            }
-        }
-        _ => {}
-    }
+fn revoke(of: &mut BTreeSet<Rule>, rules: &BTreeSet<Rule>) {
+    of.retain(|it| !rules.iter().any(|gone| gone.protocol == it.protocol && gone.peer == it.peer));
 }
 
 fn modify_endpoint(kind: &mut EndpointKind, change: &EndpointChange) {
@@ -342,31 +255,7 @@ fn modify_endpoint(kind: &mut EndpointKind, change: &EndpointChange) {
     }
 }
 
-fn apply_to_tags(change: &Change, parts: &mut Parts) {
-    for_each_kind!(tag(change, parts));
-}
-
-fn tag<P: Part>(change: &Change, parts: &mut Parts) {
-    match change {
-        Change::CreateTags { ids, tags } => {
-            for id in ids {
-                if let Some(part) = P::map_mut(parts).get_mut(&P::Id::from(id.clone())) {
-                    part.tags_mut().extend(tags.clone());
-                }
-            }
-        }
-        Change::DeleteTags { ids, keys } => {
-            for id in ids {
-                if let Some(part) = P::map_mut(parts).get_mut(&P::Id::from(id.clone())) {
-                    part.tags_mut().retain(|key, _| !keys.contains(key));
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Takes away what the change deletes.
+/// Takes away what the change deletes, or marks it as being deleted.
 pub(crate) fn delete(change: &Change, parts: &mut Parts) {
     match change {
         Change::DeleteVpc { vpc } => drop(parts.vpcs.remove(vpc)),
@@ -382,6 +271,21 @@ pub(crate) fn delete(change: &Change, parts: &mut Parts) {
             parts.egress_only_gateways.remove(gateway);
         }
         Change::ReleaseAddress { allocation } => drop(parts.addresses.remove(allocation)),
+        Change::DeleteNatGateway { gateway } => edit(&mut parts.nat_gateways, gateway, |it| {
+            it.state = match it.state {
+                NatState::Pending | NatState::Available | NatState::Failed => NatState::Deleting,
+                NatState::Deleting | NatState::Deleted => it.state,
+            };
+        }),
+        Change::DeleteVpcEndpoints { endpoints } => {
+            for id in endpoints {
+                edit(&mut parts.endpoints, id, |it| {
+                    if it.state != EndpointState::Deleted {
+                        it.state = EndpointState::Deleting;
+                    }
+                });
+            }
+        }
         Change::DeleteRouteTable { table } => drop(parts.route_tables.remove(table)),
         Change::DeleteSecurityGroup { group } => drop(parts.security_groups.remove(group)),
         Change::DeleteNetworkInterface { interface } => drop(parts.interfaces.remove(interface)),
@@ -392,15 +296,6 @@ pub(crate) fn delete(change: &Change, parts: &mut Parts) {
             parts.target_groups.retain(|_, it| it.arn != *arn);
         }
         _ => {}
-    }
-}
-
-/// The ids of the parts that the change deletes, at once or in a while.
-pub(crate) fn deletes(change: &Change) -> BTreeSet<String> {
-    match change {
-        Change::DeleteNatGateway { gateway } => BTreeSet::from([gateway.to_string()]),
-        Change::DeleteVpcEndpoints { endpoints } => endpoints.iter().map(ToString::to_string).collect(),
-        _ => change.deleted_at_once().into_iter().collect(),
     }
 }
 

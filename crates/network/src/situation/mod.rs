@@ -9,7 +9,7 @@ mod shown;
 mod wanted;
 
 pub(crate) use absorb::{expected_gone_since, situation};
-pub(crate) use effects::{deletes, may_be_sent_again};
+pub(crate) use effects::may_be_sent_again;
 pub(crate) use known::{Situation, Standing};
 pub use shown::installations;
 pub(crate) use shown::{Tagged, tagged};

@@ -38,8 +38,6 @@ impl Shown {
         for effect in &memory.calls.effects {
             effects::apply(&effect.action.change, &effect.response, &mut shown.ours);
             effects::delete(&effect.action.change, &mut shown.others);
-            // Those of GuardDuty are deleted as well.
-            effects::apply_to_endpoints(&effect.action.change, &mut shown.others);
         }
         shown.leave_out_deleted();
         shown

@@ -72,7 +72,7 @@ fn a_description_is_edited_in_place_and_put_back() {
         .map(|rule| Rule { description: format!("{} edited", rule.description), ..rule.clone() })
         .collect();
     assert_eq!(node(&world).ingress, expected);
-    let calls: Vec<_> = world.aws.calls[from..].iter().map(Change::operation).collect();
+    let calls: Vec<_> = world.aws.calls[from..].iter().map(|change| change.operation().name()).collect();
     assert_eq!(calls, ["UpdateSecurityGroupRuleDescriptionsIngress"], "no rule is gone in between");
     world.aws.by_hand(|parts| parts.security_groups.get_mut(&id).unwrap().ingress.clone_from(&before));
     world.rest();

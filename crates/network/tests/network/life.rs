@@ -19,7 +19,7 @@ pub fn settled(desired: Desired) -> World {
 }
 
 pub fn calls_since(world: &World, from: usize) -> Vec<&'static str> {
-    world.aws.calls[from..].iter().map(Change::operation).collect()
+    world.aws.calls[from..].iter().map(|change| change.operation().name()).collect()
 }
 
 #[test]

@@ -21,7 +21,7 @@ impl Networks for SimCloud {
         if scope == &Scope::Ids(BTreeSet::new()) {
             return Ok(Parts::default());
         }
-        let operation = Operation::from(kind);
+        let operation = kind.operation();
         check_scope(kind, scope)?;
         let mut looked = 0;
         loop {
@@ -36,7 +36,7 @@ impl Networks for SimCloud {
     }
 
     async fn change_network(&self, change: &Change) -> Result<Parts> {
-        self.call(change.into(), format!("{change:?}"), |region| region.change_network(change)).await
+        self.call(change.operation(), format!("{change:?}"), |region| region.change_network(change)).await
     }
 
     async fn quotas(&self) -> Result<Quotas> {
@@ -63,7 +63,8 @@ impl SimCloud {
         let asked = self.call(Operation::GetServiceQuota, code.to_owned(), |_| Ok(())).await;
         match asked {
             Ok(()) => {
-                self.call(counted.into(), "all".to_owned(), |region| Ok(of(region.network_quotas()))).await
+                self.call(counted.operation(), "all".to_owned(), |region| Ok(of(region.network_quotas())))
+                    .await
             }
             Err(error)
                 if matches!(error.kind, ErrorKind::Denied | ErrorKind::NotFound | ErrorKind::Invalid) =>
@@ -96,7 +97,7 @@ fn check_scope(kind: Kind, scope: &Scope) -> Result<()> {
         return Ok(());
     }
     let message = format!("{} cannot be asked for by {scope:?}", <&str>::from(kind));
-    Err(CloudError::new(kind.into(), ErrorKind::Invalid, None, &message))
+    Err(CloudError::new(kind.operation(), ErrorKind::Invalid, None, &message))
 }
 
 /// How many calls of AWS an answer needs.

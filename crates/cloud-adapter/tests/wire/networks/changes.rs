@@ -16,7 +16,7 @@ async fn sends(change: Change, answer: &'static str, expected: &[&str]) -> Parts
     let made = server.cloud().await.change_network(&change).await.unwrap();
     let asked = server.asked();
     assert_eq!(asked.len(), 1);
-    assert_eq!(asked[0]["Action"], Operation::from(&change).name());
+    assert_eq!(asked[0]["Action"], change.operation().name());
     assert_eq!(fields(&asked[0]), expected, "{change:?}");
     made
 }

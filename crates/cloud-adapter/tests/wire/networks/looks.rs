@@ -370,6 +370,6 @@ async fn a_failed_look_names_its_operation() {
             Kind::VpcAttributes => Kind::Vpc,
             other => other,
         };
-        assert_eq!((error.kind, error.operation), (ErrorKind::Denied, expected.into()), "{kind:?}");
+        assert_eq!((error.kind, error.operation), (ErrorKind::Denied, expected.operation()), "{kind:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! Events about the calls of a network, and what they are for people.
 
 use crate::calls::Sent;
-use foo_model::network::{ChangeKind, Parts};
+use foo_model::network::{Effect, Parts};
 use foo_model::{EventReason, some_names};
 use foo_network::{Action, Role};
 use std::collections::BTreeMap;
@@ -9,33 +9,31 @@ use std::fmt::Display;
 
 /// Events about calls that were carried out, one for each kind of change.
 pub(super) fn events(sent: &[Sent<Action>], was_ready: bool) -> Vec<(EventReason, String)> {
-    let mut events = Vec::new();
-    for (kind, reason, verb) in [
-        (ChangeKind::Created, EventReason::NetworkResourcesCreated, "Created"),
-        (ChangeKind::Deleted, EventReason::NetworkResourcesDeleted, "Deleted"),
-        (ChangeKind::Changed, EventReason::NetworkChanged, "Changed"),
-    ] {
-        // Of a network that is still being built, every change is part of that.
-        if kind == ChangeKind::Changed && !was_ready {
-            continue;
+    let (mut created, mut deleted, mut changed) = (Vec::new(), Vec::new(), Vec::new());
+    for Sent { action: Action { role, change, why }, result } in sent {
+        let Ok(response) = result else { continue };
+        match change.facts().effect {
+            Effect::Creates { .. } => {
+                let id = id_of(role, response).map(|id| format!(" ({id})"));
+                created.push(format!("{role}{}", id.unwrap_or_default()));
+            }
+            Effect::Deletes(_) | Effect::BeginsToDelete(_) => deleted.push(role.to_string()),
+            // Of a network that is still being built, every change is part of that.
+            Effect::Changes(_) if was_ready => changed.push(format!("{role}: {why}")),
+            Effect::Changes(_) => {}
         }
-        let of = sent.iter().filter(|sent| sent.result.is_ok() && sent.action.change.kind() == kind);
-        let mut names: Vec<String> = of.map(|sent| named(sent, kind)).collect();
+    }
+    let event = |reason, verb, mut names: Vec<String>| {
         names.sort();
-        if !names.is_empty() {
-            events.push((reason, format!("{verb} {}", some_names(names.iter().map(String::as_str)))));
-        }
-    }
-    events
-}
-
-fn named(sent: &Sent<Action>, kind: ChangeKind) -> String {
-    let Sent { action: Action { role, why, .. }, result } = sent;
-    match (kind, result.as_ref().ok().and_then(|created| id_of(role, created))) {
-        (ChangeKind::Created, Some(id)) => format!("{role} ({id})"),
-        (ChangeKind::Changed, _) => format!("{role}: {why}"),
-        (ChangeKind::Created | ChangeKind::Deleted, _) => role.to_string(),
-    }
+        let text = || format!("{verb} {}", some_names(names.iter().map(String::as_str)));
+        (!names.is_empty()).then(|| (reason, text()))
+    };
+    let events = [
+        event(EventReason::NetworkResourcesCreated, "Created", created),
+        event(EventReason::NetworkResourcesDeleted, "Deleted", deleted),
+        event(EventReason::NetworkChanged, "Changed", changed),
+    ];
+    events.into_iter().flatten().collect()
 }
 
 /// The id of what was created for a role.

@@ -6,7 +6,7 @@ use foo_api::control_plane::{
     CountOfUpdates, EksRecord, EksStatus, EntryRole, FailedInEks, ResolvedAddon, Rollback, UpdateUnderWay,
 };
 use foo_eks::Recorded;
-use foo_eks::recorded::{RecordedFailure, RecordedRollback, RecordedUpdate};
+use foo_eks::recorded::{RecordedFailure, RecordedRollback, RecordedUpdate, UpdateKind};
 use foo_model::eks::Minor;
 
 /// The longest message in it: EKS's words can be long, and the API server limits whole objects.
@@ -25,13 +25,8 @@ pub(super) fn read(status: &FooControlPlaneStatus, clock: Clock) -> Recorded {
         attempts: count(record.attempts.unwrap_or_default()),
         active_once: record.active_once,
         adopted: record.adopted,
-        updates: record.updates.into_iter().map(|it| (it.kind, count(it.count))).collect(),
-        update: record.update.map(|it| RecordedUpdate {
-            kind: it.kind,
-            content: it.content,
-            id: it.id,
-            since: timestamp(clock, &it.since),
-        }),
+        updates: record.updates.into_iter().filter_map(updates).collect(),
+        update: record.update.and_then(|it| update(it, clock)),
         failed: record.failed.into_iter().map(|it| failure(it, clock)).collect(),
         rollback: record.rollback.map(|it| RecordedRollback {
             update: it.update,
@@ -46,6 +41,15 @@ pub(super) fn read(status: &FooControlPlaneStatus, clock: Clock) -> Recorded {
         tag_keys: record.tag_keys.into_iter().collect(),
         initialized,
     }
+}
+
+fn updates(it: CountOfUpdates) -> Option<(UpdateKind, u32)> {
+    Some((it.kind.parse().ok()?, count(it.count)))
+}
+
+fn update(it: UpdateUnderWay, clock: Clock) -> Option<RecordedUpdate> {
+    let kind = it.kind.parse().ok()?;
+    Some(RecordedUpdate { kind, content: it.content, id: it.id, since: timestamp(clock, &it.since) })
 }
 
 fn addon_version(it: ResolvedAddon) -> Option<(String, (Minor, String))> {
@@ -65,9 +69,9 @@ pub(super) fn write(record: &Recorded, status: &mut EksStatus, clock: Clock) {
         attempts: Some(i64::from(record.attempts)).filter(|attempts| *attempts > 0),
         active_once: record.active_once,
         adopted: record.adopted,
-        updates: record.updates.iter().map(updates).collect(),
+        updates: record.updates.iter().map(counted).collect(),
         update: record.update.as_ref().map(|it| UpdateUnderWay {
-            kind: it.kind.clone(),
+            kind: it.kind.to_string(),
             content: it.content.clone(),
             id: it.id.clone(),
             since: time(clock, it.since),
@@ -88,8 +92,8 @@ pub(super) fn write(record: &Recorded, status: &mut EksStatus, clock: Clock) {
     status.record = (written != EksRecord::default()).then_some(written);
 }
 
-fn updates((kind, count): (&String, &u32)) -> CountOfUpdates {
-    CountOfUpdates { kind: kind.clone(), count: i64::from(*count) }
+fn counted((kind, count): (&UpdateKind, &u32)) -> CountOfUpdates {
+    CountOfUpdates { kind: kind.to_string(), count: i64::from(*count) }
 }
 
 fn failed((kind, it): (&String, &RecordedFailure), clock: Clock) -> FailedInEks {
@@ -127,9 +131,9 @@ mod tests {
             attempts: 2,
             active_once: true,
             adopted: true,
-            updates: [("version".to_owned(), 3), ("addon/coredns".to_owned(), 1)].into(),
+            updates: [(UpdateKind::Version, 3), (UpdateKind::SecurityGroups, 1)].into(),
             update: Some(RecordedUpdate {
-                kind: "version".to_owned(),
+                kind: UpdateKind::Version,
                 content: "1.35".to_owned(),
                 id: Some("u-1".to_owned()),
                 since: Timestamp(7_000),

@@ -2,7 +2,7 @@
 //! time that has passed, and the nodes of the cluster.
 
 use super::addon_catalogue::{self, Addon};
-use super::cluster::{AddonPhase, AddonSpec, Change, Cluster, ClusterAddon, Update, UpdateType};
+use super::cluster::{AddonPhase, AddonSpec, Change, Cluster, ClusterAddon, Update};
 use super::mishaps::MishapOf;
 use super::principals::Principals;
 use super::refusal::{in_use, invalid, not_found};
@@ -13,7 +13,7 @@ use super::tags::check_tags;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use foo_cloud::InstanceState;
-use foo_model::eks::{AddonSettings, AddonStatus, Issue, Minor, NewAddon, ResolveConflicts};
+use foo_model::eks::{AddonSettings, AddonStatus, Issue, Minor, NewAddon, ResolveConflicts, UpdateType};
 use foo_model::network::Tags;
 
 pub(super) fn no_addon(name: &str) -> AwsError {

@@ -3,14 +3,13 @@
 use super::identities::{AccessEntry, PodIdentity};
 use foo_model::eks::{
     AddonSettings, AuthenticationMode, ClusterStatus, ConfigUpdate, EndpointAccess, InsightStatus, IpFamily,
-    Issue, LogType, Minor, Placement, SupportType, UpdateStatus,
+    Issue, LogType, Minor, Placement, SupportType, UpdateStatus, UpdateType,
 };
 use foo_model::network::Tags;
 use foo_model::{SecurityGroupId, Timestamp, VpcId};
 use ipnet::Ipv4Net;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use strum::IntoStaticStr;
 
 /// A cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -95,23 +94,6 @@ pub struct ApiServer {
     pub endpoint: String,
     /// The authority of its certificate: PEM in base64.
     pub certificate_authority: String,
-}
-
-/// The type of an update.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, IntoStaticStr)]
-#[expect(missing_docs, reason = "the names are AWS's own (EKS API Reference, Update)")]
-pub enum UpdateType {
-    VersionUpdate,
-    VersionRollback,
-    EndpointAccessUpdate,
-    VpcConfigUpdate,
-    LoggingUpdate,
-    AccessConfigUpdate,
-    UpgradePolicyUpdate,
-    ZonalShiftConfigUpdate,
-    DeletionProtectionUpdate,
-    AssociateEncryptionConfig,
-    AddonUpdate,
 }
 
 /// What an update changes when it is done.

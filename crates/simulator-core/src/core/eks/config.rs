@@ -1,14 +1,14 @@
 //! UpdateClusterConfig and AssociateEncryptionConfig (EKS API Reference): one type of update in a call, and none that changes
 //! nothing.
 
-use super::cluster::{Change, Cluster, Update, UpdateType};
+use super::cluster::{Change, Cluster, Update};
 use super::place::{check_endpoint, check_ranges, placement_after};
 use super::refusal::{invalid, no_cluster};
 use super::updates::NewUpdate;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use foo_model::eks::{
-    AuthenticationMode, ConfigUpdate, EndpointAccess, LogType, Placement, Support, SupportType,
+    AuthenticationMode, ConfigUpdate, EndpointAccess, LogType, Placement, Support, SupportType, UpdateType,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -40,28 +40,30 @@ pub(super) fn check_key(key: &str) -> AwsResult<()> {
 }
 
 impl Region {
-    /// UpdateClusterConfig. Without ranges of the public endpoint those that it has stay.
+    /// UpdateClusterConfig. Without ranges of the public endpoint those that it has stay. A client token belongs to `request`, as the
+    /// caller sent it; `update` tells what that changes in the cluster as it is now.
     ///
     /// # Errors
     /// EKS's refusals; nothing begins then.
     pub fn update_cluster_config(
         &mut self,
         name: &str,
-        update: &ConfigUpdate,
+        request: &impl std::fmt::Debug,
+        update: impl FnOnce(&Cluster) -> AwsResult<ConfigUpdate>,
         token: Option<&str>,
     ) -> AwsResult<Update> {
         const ACTION: &str = "UpdateClusterConfig";
-        if let Some(id) = self.eks.tokens.made_before(ACTION, name, token, update)? {
+        if let Some(id) = self.eks.tokens.made_before(ACTION, name, token, request)? {
             return self.update_seen(name, &id, None).cloned();
         }
-        let kind = type_of(update);
-        self.known_cluster(name)?;
+        let update = update(self.known_cluster(name)?)?;
+        let kind = type_of(&update);
         self.check_free(name, kind)?;
-        let (planned, params) = self.planned(name, update)?;
+        let (planned, params) = self.planned(name, &update)?;
         let takes = self.settings.eks.config_update;
         let change = Change::Config(planned);
         let begun = self.begin_update(name, NewUpdate { kind, params, change, takes })?;
-        self.eks.tokens.remember(ACTION, name, token, update, &begun.id);
+        self.eks.tokens.remember(ACTION, name, token, request, &begun.id);
         Ok(begun)
     }
 

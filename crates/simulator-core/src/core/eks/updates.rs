@@ -1,6 +1,6 @@
 //! Updates of clusters: one at a time, with an id, over after a while (EKS API Reference, Update).
 
-use super::cluster::{Change, Cluster, Update, UpdateType};
+use super::cluster::{Change, Cluster, Update};
 use super::lookups::not_active;
 use super::mishaps::MishapOf;
 use super::place::placement_after;
@@ -9,7 +9,9 @@ use super::step::EksStep;
 use crate::core::error::AwsResult;
 use crate::core::region::Region;
 use foo_model::SubnetId;
-use foo_model::eks::{AuthenticationMode, ClusterStatus, ConfigUpdate, Issue, Placement, UpdateStatus};
+use foo_model::eks::{
+    AuthenticationMode, ClusterStatus, ConfigUpdate, Issue, Placement, UpdateStatus, UpdateType,
+};
 use std::collections::BTreeSet;
 use std::time::Duration;
 

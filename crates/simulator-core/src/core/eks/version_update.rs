@@ -1,14 +1,14 @@
 //! UpdateClusterVersion, its way back, and what AWS does at the end of support (EKS User Guide, "Update existing cluster to new
 //! Kubernetes version", "Understand the Kubernetes version lifecycle on EKS").
 
-use super::cluster::{Change, Cluster, Update, UpdateType};
+use super::cluster::{Change, Cluster, Update};
 use super::refusal::invalid;
 use super::step::{ClusterRef, EksStep};
 use super::updates::NewUpdate;
 use super::versions::{Offer, day, offered};
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
-use foo_model::eks::{ClusterStatus, InsightStatus, Minor, Support, SupportType};
+use foo_model::eks::{ClusterStatus, InsightStatus, Minor, Support, SupportType, UpdateType};
 use std::time::Duration;
 
 /// How long AWS waits with an update at the end of support for a cluster that is busy.

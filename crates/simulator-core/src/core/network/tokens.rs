@@ -2,12 +2,13 @@
 //! idempotency").
 
 use crate::core::error::{AwsError, AwsResult};
+use foo_model::Operation;
 use foo_model::network::{Change, Parts};
 use std::collections::BTreeMap;
 
 /// Requests by operation and token, with what they created.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tokens(BTreeMap<(&'static str, String), (Change, Parts)>);
+pub(super) struct Tokens(BTreeMap<(Operation, String), (Change, Parts)>);
 
 impl Tokens {
     /// What this request created when it was sent before; `None` for a new token.

@@ -24,7 +24,7 @@ impl Clusters for SimCloud {
         let mut looked = 0_usize;
         loop {
             let ask = |region: &mut Region| questions::answer(region, question);
-            let answer = match self.call(question.into(), format!("{question:?}"), ask).await {
+            let answer = match self.call(question.operation(), format!("{question:?}"), ask).await {
                 Err(error) if is_absence(question, &error) => question.nothing(),
                 answer => answer?,
             };
@@ -58,7 +58,7 @@ impl Clusters for SimCloud {
             region.begin_reads();
             changes::carry_out(region, &principals, &arn, change, token)
         };
-        self.call_of_account(change.into(), &parameters, carry_out).await
+        self.call_of_account(change.operation(), &parameters, carry_out).await
     }
 
     async fn cluster_token(&self, cluster: &str) -> Result<ClusterToken> {

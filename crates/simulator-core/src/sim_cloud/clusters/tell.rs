@@ -52,7 +52,7 @@ pub(super) fn cluster(region: &Region, it: &core::Cluster) -> model::Cluster {
 pub(super) fn update(it: &core::Update) -> model::Update {
     model::Update {
         id: it.id.clone(),
-        kind: <&str>::from(it.kind).to_owned(),
+        kind: Some(it.kind),
         status: it.status,
         errors: it.errors.clone(),
         created: Some(dated(it.created)),

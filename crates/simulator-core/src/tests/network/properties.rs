@@ -291,7 +291,7 @@ impl Player {
         };
         if let Some(change) = change {
             let result = self.net.change(&change);
-            let count = self.played.entry(change.operation()).or_default();
+            let count = self.played.entry(change.operation().name()).or_default();
             match result {
                 Ok(_) => count.0 += 1,
                 Err(error) => {

@@ -1,4 +1,4 @@
-//! The service of each operation, and the limit that its calls count towards.
+//! The service of each operation, and its right in IAM.
 
 use super::Operation;
 use strum::{EnumIter, IntoStaticStr};
@@ -27,35 +27,6 @@ pub enum Service {
     Iam,
     /// Amazon S3.
     S3,
-}
-
-/// Which token bucket an operation uses.
-///
-/// Auto Scaling has one bucket for all actions of an account and region, of unpublished size; EC2 has one per action
-/// family (EC2 Developer Guide, "Request throttling for the Amazon EC2 API").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum Bucket {
-    /// Every Auto Scaling call.
-    AutoScaling,
-    /// EC2 calls that only read, and the one STS call of each connection.
-    Ec2Describe,
-    /// EC2 calls that change something.
-    Ec2Mutate,
-    /// Every SQS call. AWS hardly limits standard queues; this limit prevents a faulty loop from causing
-    /// costs.
-    Sqs,
-    /// Calls of Elastic Load Balancing and Service Quotas, whose limits are unpublished, sent when a network is created
-    /// or deleted; those of Systems Manager, which limits an account to 40 per second; and those of S3, which takes
-    /// thousands per second, sent when user data changes.
-    Rare,
-    /// EKS calls that only read.
-    EksDescribe,
-    /// EKS calls that change something.
-    EksMutate,
-    /// Every IAM call, of all regions of the account: IAM is one service for all of them, and its limits are
-    /// unpublished.
-    Iam,
 }
 
 impl Operation {
@@ -198,22 +169,6 @@ impl Operation {
     /// Whether it changes anything in AWS. Receiving a message does: it hides the message from other readers.
     pub fn is_mutation(self) -> bool {
         !["Describe", "Get", "List"].iter().any(|read| self.name().starts_with(read))
-    }
-
-    /// The bucket that it uses.
-    pub fn bucket(self) -> Bucket {
-        match (self.service(), self.is_mutation()) {
-            (Service::AutoScaling, _) => Bucket::AutoScaling,
-            (Service::Ec2, false) | (Service::Sts, _) => Bucket::Ec2Describe,
-            (Service::Ec2, true) => Bucket::Ec2Mutate,
-            (Service::Sqs, _) => Bucket::Sqs,
-            (Service::ElasticLoadBalancing | Service::ServiceQuotas | Service::Ssm | Service::S3, _) => {
-                Bucket::Rare
-            }
-            (Service::Eks, false) => Bucket::EksDescribe,
-            (Service::Eks, true) => Bucket::EksMutate,
-            (Service::Iam, _) => Bucket::Iam,
-        }
     }
 
     /// The IAM action a policy must allow for it (`autoscaling:CreateAutoScalingGroup`).
