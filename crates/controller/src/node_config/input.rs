@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use foo_api::FooNodeConfigSpec;
 use foo_api::node_config as api;
 use foo_bootstrap::input::{FileInput, KubeletInput, MirrorInput, TaintInput};
-use foo_bootstrap::{Compression, InputRefusal, NodeInput, RefusalKind};
+use foo_bootstrap::{Compression, Family, InputRefusal, NodeInput, RefusalKind};
 use foo_model::{Blocked, Reason};
 
 /// Settings of nodes, except those known from their cluster (`spec.cluster`). `of_image` is the family of the pool's
@@ -30,7 +30,7 @@ pub(super) fn node(
         compression,
     } = spec;
     Ok(NodeInput {
-        family: super::family(family.map_or(of_image, Ok)?),
+        family: self::family(family.map_or(of_image, Ok)?),
         labels: labels.clone(),
         taints: taints.iter().map(taint).collect(),
         kubelet: kubelet.as_ref().map(settings).unwrap_or_default(),
@@ -45,6 +45,15 @@ pub(super) fn node(
             api::Compression::Gzip => Compression::Gzip,
         },
     })
+}
+
+/// The family in the terms of `foo-bootstrap`.
+pub(crate) const fn family(family: api::Family) -> Family {
+    match family {
+        api::Family::AL2023 => Family::AL2023,
+        api::Family::Bottlerocket => Family::Bottlerocket,
+        api::Family::CloudInit => Family::CloudInit,
+    }
 }
 
 fn taint(api::Taint { key, value, effect }: &api::Taint) -> TaintInput {
@@ -168,7 +177,6 @@ fn worded(refusal: &InputRefusal) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use foo_bootstrap::Family;
     use serde_json::json;
 
     /// The two types spell their fields alike, so what one writes the other one reads, except the content of files.

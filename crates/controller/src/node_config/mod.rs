@@ -13,6 +13,8 @@ mod scale_from_zero;
 mod secret;
 mod status;
 
+pub(crate) use input::family;
+
 use crate::Context;
 use crate::apply::{self, StatusWriter, Written};
 use crate::backoff::jittered;
@@ -27,8 +29,7 @@ use belonging::{Belonging, Caches};
 use facts::Facts;
 use foo_api::capi::{Cluster, MachinePool};
 use foo_api::names::{self, managers};
-use foo_api::{FooControlPlane, FooMachinePool, FooNodeConfig, node_config as api};
-use foo_bootstrap::Family;
+use foo_api::{FooControlPlane, FooMachinePool, FooNodeConfig};
 use foo_model::{Blocked, Reason, some_names};
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
@@ -117,15 +118,6 @@ fn concerned_by(
             && (config.name_any() == name
                 || cluster.is_some_and(|cluster| kubeconfig::secret_name(cluster) == name))
     })
-}
-
-/// The family in the terms of `foo-bootstrap`.
-pub(crate) const fn family(family: api::Family) -> Family {
-    match family {
-        api::Family::AL2023 => Family::AL2023,
-        api::Family::Bottlerocket => Family::Bottlerocket,
-        api::Family::CloudInit => Family::CloudInit,
-    }
 }
 
 struct NodeConfigs {
