@@ -71,7 +71,7 @@ impl Region {
             )));
         }
         if matches!(scope, AccessScope::Namespaces(names) if names.is_empty()) {
-            return Err(invalid("The namespaces must be given for the type namespace, and only for it."));
+            return Err(invalid("Namespaces must be given for the type namespace."));
         }
         let there = entry.policies.get(arn);
         let (created, applies) = there.map_or((now, applies), |it| (it.created, it.applies));

@@ -40,28 +40,30 @@ pub(super) fn check_key(key: &str) -> AwsResult<()> {
 }
 
 impl Region {
-    /// UpdateClusterConfig. Without ranges of the public endpoint those that it has stay.
+    /// UpdateClusterConfig. Without ranges of the public endpoint those that it has stay. A client token belongs to `request`, as the
+    /// caller sent it; `update` tells what that changes in the cluster as it is now.
     ///
     /// # Errors
     /// EKS's refusals; nothing begins then.
     pub fn update_cluster_config(
         &mut self,
         name: &str,
-        update: &ConfigUpdate,
+        request: &impl std::fmt::Debug,
+        update: impl FnOnce(&Cluster) -> AwsResult<ConfigUpdate>,
         token: Option<&str>,
     ) -> AwsResult<Update> {
         const ACTION: &str = "UpdateClusterConfig";
-        if let Some(id) = self.eks.tokens.made_before(ACTION, name, token, update)? {
+        if let Some(id) = self.eks.tokens.made_before(ACTION, name, token, request)? {
             return self.update_seen(name, &id, None).cloned();
         }
-        let kind = type_of(update);
-        self.known_cluster(name)?;
+        let update = update(self.known_cluster(name)?)?;
+        let kind = type_of(&update);
         self.check_free(name, kind)?;
-        let (planned, params) = self.planned(name, update)?;
+        let (planned, params) = self.planned(name, &update)?;
         let takes = self.settings.eks.config_update;
         let change = Change::Config(planned);
         let begun = self.begin_update(name, NewUpdate { kind, params, change, takes })?;
-        self.eks.tokens.remember(ACTION, name, token, update, &begun.id);
+        self.eks.tokens.remember(ACTION, name, token, request, &begun.id);
         Ok(begun)
     }
 

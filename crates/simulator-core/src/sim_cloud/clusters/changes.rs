@@ -28,11 +28,12 @@ pub(super) fn carry_out(
             ClusterChange::UpdateVersion { version, force } => {
                 began(region.update_cluster_version(cluster, *version, *force, token))
             }
-            ClusterChange::UpdateConfig(ConfigUpdate::Access(access)) => {
-                began(region.update_cluster_config(cluster, &ConfigUpdate::Access(sent(access)), token))
-            }
             ClusterChange::UpdateConfig(update) => {
-                began(region.update_cluster_config(cluster, update, token))
+                let sent = match update {
+                    ConfigUpdate::Access(access) => ConfigUpdate::Access(sent(access)),
+                    other => other.clone(),
+                };
+                began(region.update_cluster_config(cluster, update, |_| Ok(sent), token))
             }
             ClusterChange::Encrypt(key) => began(region.associate_encryption(cluster, key, token)),
             ClusterChange::RefreshInsights => done(region.refresh_insights(cluster)),

@@ -125,14 +125,20 @@ fn policies_are_associated_with_a_scope_and_go_with_their_entry() {
     };
     let view = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy";
     associate(CALLER, view, json!({ "type": "cluster" })).expect("associated");
+    associate(CALLER, view, json!({ "type": "cluster", "namespaces": [] })).expect("the same");
     let narrow = json!({ "type": "namespace", "namespaces": ["a*"] });
     associate(CALLER, view, narrow).expect("another scope");
     let scope = AccessScope::Namespaces(["a*".to_owned()].into());
     assert_eq!(world.main().entries[CALLER].policies[view].scope, scope);
-    assert_eq!(
-        refusal(associate(CALLER, view, json!({ "type": "namespace" }))).0,
-        "InvalidParameterException"
-    );
+    for bad in [
+        json!({ "type": "namespace" }),
+        json!({ "type": "namespace", "namespaces": [] }),
+        json!({ "type": "cluster", "namespaces": ["a"] }),
+        json!({ "type": "region" }),
+        json!({}),
+    ] {
+        assert_eq!(refusal(associate(CALLER, view, bad)).0, "InvalidParameterException");
+    }
     assert_eq!(
         refusal(associate(CALLER, "arn:x", json!({ "type": "cluster" }))).0,
         "InvalidParameterException"

@@ -96,8 +96,8 @@ impl World {
     pub(super) fn configure(&self, body: Value) -> AwsResult<Update> {
         let request = request::<UpdateConfig>(body);
         let token = request.client_request_token.clone();
-        let update = request.update(Some(&self.main()))?;
-        self.with(|region| region.update_cluster_config("main", &update, token.as_deref()))
+        let update = |cluster: &Cluster| request.clone().update(cluster);
+        self.with(|region| region.update_cluster_config("main", &request, update, token.as_deref()))
     }
 
     pub(super) fn upgrade(&self, body: Value) -> AwsResult<Update> {

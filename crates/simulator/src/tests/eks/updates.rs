@@ -8,7 +8,7 @@ use crate::tests::scene::refusal;
 use crate::wire::eks::requests::Encrypt;
 use foo_model::SubnetId;
 use foo_model::eks::{AuthenticationMode, ClusterStatus, InsightStatus, SupportType, UpdateStatus};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// kubernetes-sigs/cluster-api-provider-aws waits for UPDATING; cloud-custodian/cloud-custodian#9250.
@@ -41,6 +41,22 @@ fn one_update_at_a_time_and_the_status_shows_it_a_moment_later() {
         refusal(world.configure(logging)),
         ("InvalidParameterException".into(), "No changes needed for the logging config provided".into())
     );
+}
+
+#[test]
+fn a_token_belongs_to_the_request_and_not_to_what_it_changes_in_the_cluster() {
+    let world = world();
+    world.active(json!({}));
+    let access = |changed: Value| json!({ "resourcesVpcConfig": changed, "clientRequestToken": "t" });
+    let request = access(json!({ "endpointPrivateAccess": true }));
+    let first = world.configure(request.clone()).expect("begun");
+    world.wait(600);
+    world.configure(json!({ "resourcesVpcConfig": { "endpointPublicAccess": false } })).expect("another");
+    world.wait(600);
+    assert_eq!(world.configure(request).expect("the same request").id, first.id);
+    assert!(!world.main().endpoint.public, "it is not carried out again");
+    let other = access(json!({ "endpointPrivateAccess": true, "endpointPublicAccess": true }));
+    assert_eq!(refusal(world.configure(other)).0, "InvalidParameterException");
 }
 
 /// kubernetes-sigs/cluster-api-provider-aws#3553, boto/boto3#2592.

@@ -85,7 +85,8 @@ request!(UpdateEntry {
     client_request_token: Option<String>,
     username: Option<String>,
 });
-request!(Associate { policy_arn: String, access_scope: Option<AccessScope> });
+request!(Scope { r#type: String, namespaces: BTreeSet<String> });
+request!(Associate { policy_arn: String, access_scope: Option<Scope> });
 request!(CreatePodIdentity {
     namespace: String,
     service_account: String,
@@ -183,7 +184,7 @@ impl CreateCluster {
 
 impl UpdateConfig {
     /// The one type of update that a request is, of a cluster that is as it is now.
-    pub(crate) fn update(self, present: Option<&Cluster>) -> AwsResult<ConfigUpdate> {
+    pub(crate) fn update(self, present: &Cluster) -> AwsResult<ConfigUpdate> {
         let Self {
             resources_vpc_config,
             logging,
@@ -193,10 +194,9 @@ impl UpdateConfig {
             deletion_protection,
             client_request_token: _,
         } = self;
-        let logs = present.map(|cluster| cluster.logs.clone()).unwrap_or_default();
         let of_vpc = resources_vpc_config.map(|vpc| vpc.updates(present)).unwrap_or_default();
         let others = [
-            logging.map(|logging| Ok(ConfigUpdate::Logging(logging.after(&logs)))),
+            logging.map(|logging| Ok(ConfigUpdate::Logging(logging.after(&present.logs)))),
             access_config
                 .map(|it| it.authentication_mode.map(ConfigUpdate::AuthenticationMode).ok_or_else(nothing)),
             upgrade_policy.map(|it| it.support_type.map(ConfigUpdate::UpgradePolicy).ok_or_else(nothing)),
@@ -213,7 +213,7 @@ impl UpdateConfig {
 }
 
 impl VpcConfig {
-    fn updates(self, present: Option<&Cluster>) -> Vec<ConfigUpdate> {
+    fn updates(self, present: &Cluster) -> Vec<ConfigUpdate> {
         let Self {
             subnet_ids: subnets,
             security_group_ids: security_groups,
@@ -226,10 +226,9 @@ impl VpcConfig {
             updates.push(ConfigUpdate::Placement { subnets, security_groups });
         }
         if public.is_some() || private.is_some() || cidrs.is_some() {
-            let present = present.map(|cluster| &cluster.endpoint);
             updates.push(ConfigUpdate::Access(EndpointAccess {
-                public: public.unwrap_or_else(|| present.is_some_and(|it| it.public)),
-                private: private.unwrap_or_else(|| present.is_some_and(|it| it.private)),
+                public: public.unwrap_or(present.endpoint.public),
+                private: private.unwrap_or(present.endpoint.private),
                 public_cidrs: cidrs.unwrap_or_default(),
             }));
         }
@@ -256,7 +255,14 @@ impl CreateEntry {
 
 impl Associate {
     pub(crate) fn policy(self) -> AwsResult<AccessPolicy> {
-        let scope = self.access_scope.ok_or_else(|| invalid("accessScope cannot be empty."))?;
+        let Scope { r#type, namespaces } =
+            self.access_scope.ok_or_else(|| invalid("accessScope cannot be empty."))?;
+        let scope = match r#type.as_str() {
+            "cluster" if namespaces.is_empty() => AccessScope::Cluster,
+            "cluster" => return Err(invalid("Namespaces are given for the type namespace only.")),
+            "namespace" => AccessScope::Namespaces(namespaces),
+            other => return Err(invalid(&format!("The type of an accessScope cannot be {other}."))),
+        };
         Ok(AccessPolicy { arn: self.policy_arn, scope })
     }
 }

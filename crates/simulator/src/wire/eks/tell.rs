@@ -4,6 +4,7 @@ use crate::core::eks::cluster::{Cluster, Update};
 use crate::core::eks::identities::{AccessEntry, Association, PodIdentity};
 use crate::core::region::Region;
 use foo_model::Timestamp;
+use foo_model::eks::AccessScope;
 use serde_json::{Map, Value, json};
 
 /// Seconds since 1970.
@@ -102,10 +103,15 @@ pub(super) fn entry(cluster: &str, entry: &AccessEntry) -> Value {
     }})
 }
 
+/// The scope of a whole cluster has an empty list of namespaces (EKS API Reference, ListAssociatedAccessPolicies).
 pub(super) fn association(policy: &str, association: &Association) -> Value {
+    let scope = match &association.scope {
+        AccessScope::Cluster => json!({ "type": "cluster", "namespaces": [] }),
+        AccessScope::Namespaces(names) => json!({ "type": "namespace", "namespaces": names }),
+    };
     json!({
         "policyArn": policy,
-        "accessScope": association.scope,
+        "accessScope": scope,
         "associatedAt": time(association.created),
         "modifiedAt": time(association.modified),
     })

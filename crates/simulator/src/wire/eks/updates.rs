@@ -2,6 +2,7 @@
 
 use super::requests::{Encrypt, UpdateConfig, UpdateVersion, minor};
 use super::{page, tell};
+use crate::core::eks::cluster::Cluster;
 use crate::core::error::{AwsError, AwsResult};
 use crate::core::region::Region;
 use crate::request::call::Call;
@@ -10,8 +11,8 @@ use serde_json::Value;
 pub(super) fn config(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
     let (name, request) = (call.path("name"), call.body::<UpdateConfig>()?);
     let token = request.client_request_token.clone();
-    let update = request.update(region.eks.cluster(name))?;
-    region.update_cluster_config(name, &update, token.as_deref()).map(|update| tell::update(&update))
+    let update = |cluster: &Cluster| request.clone().update(cluster);
+    region.update_cluster_config(name, &request, update, token.as_deref()).map(|update| tell::update(&update))
 }
 
 pub(super) fn version(region: &mut Region, call: &Call<'_>) -> AwsResult<Value> {
