@@ -12,7 +12,7 @@ use crate::action::{
 use crate::desired::{Desired, Goal};
 use crate::memory::Memory;
 use crate::observed::{Finalizer, MoveBlock, Observed};
-use foo_model::{InstanceId, MachineName};
+use foo_model::{InstanceId, MachineName, Protection};
 use std::collections::BTreeSet;
 
 mod announced;
@@ -35,6 +35,7 @@ pub fn violations(desired: &Desired, observed: &Observed, memory: &Memory, plan:
     own_only(&facts, &mut found);
     finalizer_first(&facts, &mut found);
     ends_only_released(&facts, &mut found);
+    launches_protected(&facts, &mut found);
     deletes_only_with_cause(&facts, &mut found);
     completes_only_drained(&facts, &mut found);
     drains_the_living(&facts, &mut found);
@@ -145,6 +146,20 @@ fn ends_only_released(facts: &Facts<'_>, found: &mut Found) {
         found.check(facts.is_free(id), || Violation::TerminatedUndrained { id: id.clone() });
         let there = facts.instances.get(id).is_some_and(|instance| !instance.lifecycle.is_leaving());
         found.check(there, || Violation::TerminatedMissing { id: id.clone() });
+    }
+}
+
+/// AWS terminates instances without protection on its own: when desired capacity is lowered, and to balance zones.
+fn launches_protected(facts: &Facts<'_>, found: &mut Found) {
+    for action in facts.actions {
+        let protection = match action {
+            Action::Group(GroupAction::CreateGroup(group)) => Some(group.settings.new_instances),
+            Action::Group(GroupAction::UpdateGroup { change, .. }) => change.settings.new_instances,
+            _ => None,
+        };
+        found.check(protection != Some(Protection::Unprotected), || Violation::LaunchesUnprotected {
+            action: action.kind(),
+        });
     }
 }
 

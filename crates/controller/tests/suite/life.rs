@@ -2,6 +2,7 @@
 
 use crate::support::{NS, World};
 use foo_api::FooMachinePool;
+use foo_model::Protection;
 use foo_simulator_core::core::group::operations::{GroupUpdate, SettingsChange};
 use kube::ResourceExt as _;
 use std::time::Duration;
@@ -23,6 +24,17 @@ async fn a_pool_is_created_scaled_out_scaled_in_with_drains_and_deleted() {
     pool.is_deleted();
     world.settles().await;
     pool.left_nothing();
+}
+
+/// AWS terminates other instances by itself when it lowers a group or balances its zones.
+#[tokio::test(start_paused = true)]
+async fn instances_are_protected_from_scale_in_from_their_launch_on() {
+    let world = World::new().await;
+    let pool = world.pool("p").of(2).await;
+    let group = pool.group().unwrap();
+    assert_eq!(group.new_instances, Protection::Protected);
+    assert!(group.members.values().all(|it| it.protection == Protection::Protected), "{group:?}");
+    assert_eq!(world.aws.calls("SetInstanceProtection"), 0, "none is protected afterwards");
 }
 
 #[tokio::test(start_paused = true)]

@@ -72,6 +72,11 @@ pub enum Violation {
         /// The instance.
         id: InstanceId,
     },
+    /// New instances are to launch without protection from scale-in.
+    LaunchesUnprotected {
+        /// The action.
+        action: ActionKind,
+    },
     /// A Machine is excluded from draining although its instance may exist.
     ExcludedAlive {
         /// The Machine.
@@ -311,6 +316,7 @@ impl Violation {
             | Self::TerminatedLately { .. }
             | Self::TerminatedUndrained { .. }
             | Self::TerminatedMissing { .. }
+            | Self::LaunchesUnprotected { .. }
             | Self::ExcludedAlive { .. } => Rule::EndsOnlyReleased,
             Self::DeletedTwice { .. }
             | Self::DeletedAbsent { .. }
@@ -358,6 +364,9 @@ impl fmt::Display for Violation {
             Self::TerminatedLately { id } => write!(f, "{id} was terminated a moment ago"),
             Self::TerminatedUndrained { id } => write!(f, "{id} is terminated before its Machine is drained"),
             Self::TerminatedMissing { id } => write!(f, "{id} does not exist, or is terminating already"),
+            Self::LaunchesUnprotected { action } => {
+                write!(f, "{action} lets new instances launch without protection from scale-in")
+            }
             Self::ExcludedAlive { machine } => {
                 write!(f, "Machine {machine} is excluded from draining although its instance may exist")
             }

@@ -2,7 +2,7 @@
 
 use crate::world::{World, pool};
 use foo_model::names::TAG_INSTALLATION;
-use foo_model::{Decrement, GroupChange, GroupName, InstanceId, SignalKind};
+use foo_model::{Decrement, GroupChange, GroupName, GroupSettingsChange, InstanceId, Protection, SignalKind};
 use foo_planner::action::{
     GroupAction, InstanceAction, MachineAction, PoolAction, ReadAction, TemplateAction,
 };
@@ -67,6 +67,20 @@ fn a_violation_tells_what_it_is_about() {
         found[0].to_string(),
         "ends-only-released: i-00000001 is terminated before its Machine is drained"
     );
+}
+
+#[test]
+fn launching_instances_that_aws_may_choose_for_scale_in() {
+    let mut world = pool().of(2).running();
+    let protection = |new_instances| GroupChange {
+        settings: GroupSettingsChange {
+            new_instances: Some(new_instances),
+            ..GroupSettingsChange::default()
+        },
+        ..GroupChange::default()
+    };
+    assert_eq!(broken_by(&mut world, set(protection(Protection::Unprotected))), [Rule::EndsOnlyReleased]);
+    assert_eq!(broken_by(&mut world, set(protection(Protection::Protected))), []);
 }
 
 #[test]
