@@ -61,6 +61,7 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     let clock: Arc<dyn Clock> = Arc::new(system_clock.clone());
     let kubernetes_clock = KubernetesClock::with(Arc::clone(&clock));
     let left_ahead = clock::left_ahead(move || system_clock.ahead_of_wall(), kubernetes_clock.clone());
+    let mut left_ahead = std::pin::pin!(left_ahead);
     let debug = Debug::default();
     let metrics = Metrics::new();
     metrics.compares(kubernetes_clock.clone());
@@ -87,7 +88,9 @@ pub async fn run(config: Config, factory: Arc<dyn CloudFactory>) -> anyhow::Resu
     let candidate = match &config.election {
         Some(election) => {
             let mut candidate = candidate(election, &identity, &kube, &kubernetes_clock, &metrics).await?;
-            if let Some(end) = wait_until_elected(&mut candidate, &readiness, &stop).await {
+            if let Some(end) =
+                wait_until_elected(&mut candidate, &readiness, left_ahead.as_mut(), &stop).await
+            {
                 // A candidate that created the Lease is its holder before it leads.
                 candidate.release().await;
                 return Ok(end);
@@ -155,10 +158,11 @@ async fn candidate(
     Ok(candidate)
 }
 
-/// Waits until this process leads; if it ends before that, returns how.
-async fn wait_until_elected(
+/// Waits until this process leads; if it ends before that, returns how. `left_ahead`: as in [`work_until_the_end`].
+pub(crate) async fn wait_until_elected(
     candidate: &mut Candidate,
     readiness: &Readiness,
+    left_ahead: impl Future<Output = Duration>,
     stop: &CancellationToken,
 ) -> Option<End> {
     let role = candidate.standing();
@@ -166,7 +170,16 @@ async fn wait_until_elected(
     tokio::select! {
         role = candidate.elected() => (role != Role::Leading).then_some(End::LeadLost),
         () = stop.cancelled() => Some(End::Stopped),
+        ahead = left_ahead => Some(clock_set_back(ahead)),
     }
+}
+
+fn clock_set_back(ahead: Duration) -> End {
+    tracing::error!(
+        ahead_seconds = ahead.as_secs(),
+        "the machine's clock was set back: the manager exits so that it starts again with the right time"
+    );
+    End::ClockSetBack
 }
 
 async fn serve_diagnostics(
@@ -245,12 +258,8 @@ pub(crate) async fn work_until_the_end(
                 End::Stopped
             }
             ahead = left_ahead => {
-                tracing::error!(
-                    ahead_seconds = ahead.as_secs(),
-                    "the machine's clock was set back: the manager exits so that it starts again with the right time"
-                );
                 stop.cancel();
-                End::ClockSetBack
+                clock_set_back(ahead)
             }
         };
         tracing::info!("stopping; waiting for reconciles in progress");

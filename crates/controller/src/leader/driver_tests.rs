@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::clock::{KubernetesClock, SystemClock};
+use crate::readiness::Readiness;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use kube::client::Body;
@@ -361,4 +362,24 @@ async fn a_manager_whose_machines_clock_was_set_back_finishes_its_passes_release
     let mut second = candidate(&server, "second");
     elected(&mut second).await;
     assert!(began.elapsed() < Duration::from_secs(75), "{:?}", began.elapsed());
+}
+
+/// It does not wait for the Lease first: as the leader it would begin with a wrong time.
+#[tokio::test(start_paused = true)]
+async fn a_standby_whose_machines_clock_was_set_back_ends_and_leaves_the_lease() {
+    let server = Server::default();
+    let mut first = candidate(&server, "first");
+    elected(&mut first).await;
+    let mut second = candidate(&server, "second");
+    let left_ahead = async {
+        seconds(60).await;
+        Duration::from_mins(30)
+    };
+    let (readiness, stop) = (Readiness::default(), CancellationToken::new());
+    let waited = crate::run::wait_until_elected(&mut second, &readiness, left_ahead, &stop);
+    let end = timeout(Duration::from_mins(2), waited).await.expect("it does not wait for the Lease");
+    assert_eq!(end, Some(crate::run::End::ClockSetBack));
+    second.release().await;
+    assert_eq!(server.holder(), "first");
+    assert!(first.leadership().holds());
 }
