@@ -49,14 +49,12 @@ pub(super) fn decide(memory: &mut Memory, view: &View<'_>, options: &KubeletOpti
         let node = node.filter(|node| provider_id(node) == Some(&life.spec.provider_id));
         let kubelet = match life.gone {
             Some(since) => Kubelet::Gone(since),
-            None if view.stopped.contains(&life.spec.name) => Kubelet::Stopped,
             None => Kubelet::Works,
         };
         match (node, kubelet) {
             (None, Kubelet::Works) => join(life, options, now.steady, &mut decided),
             (None, _) => {}
             (Some(node), Kubelet::Works) => keep_ready(life, node, options, &mut decided),
-            (Some(node), Kubelet::Stopped) => keep_unknown(node, &mut decided),
             (Some(node), Kubelet::Gone(since)) => {
                 let lingered =
                     options.node_lingers.is_some_and(|time| now.steady.duration_since(since) >= time);

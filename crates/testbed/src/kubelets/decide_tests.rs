@@ -14,7 +14,6 @@ struct World {
     running: Vec<NodeSpec>,
     nodes: BTreeMap<String, Value>,
     pods: BTreeMap<String, Value>,
-    stopped: BTreeSet<String>,
     deaths: Vec<PodDeath>,
     elapsed: Duration,
     start: Option<Instant>,
@@ -63,7 +62,7 @@ impl World {
         let parse = |values: &BTreeMap<String, Value>| values.values().cloned().collect::<Vec<_>>();
         let nodes: Vec<Arc<Node>> = serde_json::from_value(json!(parse(&self.nodes))).map(arcs).unwrap();
         let pods: Vec<Arc<Pod>> = serde_json::from_value(json!(parse(&self.pods))).map(arcs).unwrap();
-        let view = View { running: &self.running, nodes: &nodes, pods: &pods, stopped: &self.stopped };
+        let view = View { running: &self.running, nodes: &nodes, pods: &pods };
         let start = *self.start.get_or_insert_with(Instant::now);
         let now = Now { steady: start + self.elapsed, wall: Timestamp::UNIX_EPOCH };
         let decided = decide(&mut self.memory, &view, &self.options, now);
@@ -243,20 +242,16 @@ fn pods_of_daemonsets_and_finished_pods_are_not_missed() {
 }
 
 #[test]
-fn a_stopped_kubelet_neither_reports_nor_finishes_anything_until_restored() {
+fn a_node_whose_instance_is_seen_again_becomes_ready_again() {
     let mut world = World::with_nodes(&["a"]);
-    world.pod("p");
+    let running = world.running.clone();
+    world.terminate("a");
     world.settle();
-    world.stopped.insert("a".to_owned());
-    world.settle();
-    world.evict("p");
-    world.later(3600);
-    assert_eq!((world.ready("a"), world.pods.len(), world.deaths.len()), ("Unknown", 1, 0));
-    world.stopped.clear();
+    assert_eq!(world.ready("a"), "Unknown");
+    world.running = running;
     world.settle();
     assert_eq!(world.ready("a"), "True");
     assert_eq!(world.nodes["a"]["spec"]["taints"], json!([]));
-    assert_eq!(world.ends(), [("p", PodEnd::Evicted)]);
 }
 
 #[test]

@@ -29,7 +29,6 @@ use kube::api::ListParams;
 use kube::runtime::{reflector, watcher};
 use kube::{Api, Client};
 use model::{Now, View};
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
@@ -53,7 +52,6 @@ pub struct Kubelets {
 #[derive(Debug)]
 struct Shared {
     options: Mutex<KubeletOptions>,
-    stopped: Mutex<BTreeSet<String>>,
     deaths: Mutex<Vec<PodDeath>>,
     wake: Notify,
 }
@@ -61,12 +59,8 @@ struct Shared {
 impl Kubelets {
     /// Starts it on the current tokio runtime, with an administrator's client of the workload cluster.
     pub fn start(client: Client, instances: impl Instances, options: KubeletOptions) -> Self {
-        let shared = Arc::new(Shared {
-            options: Mutex::new(options),
-            stopped: Mutex::default(),
-            deaths: Mutex::default(),
-            wake: Notify::new(),
-        });
+        let shared =
+            Arc::new(Shared { options: Mutex::new(options), deaths: Mutex::default(), wake: Notify::new() });
         let mut tasks = JoinSet::new();
         let (nodes, node_writer) = reflector::store();
         let (pods, pod_writer) = reflector::store();
@@ -79,13 +73,6 @@ impl Kubelets {
     /// Changes options while it runs, for instance to let new instances never join from now on.
     pub fn adjust(&self, change: impl FnOnce(&mut KubeletOptions)) {
         change(&mut lock(&self.shared.options));
-        self.shared.wake.notify_one();
-    }
-
-    /// The kubelet of this Node stops: its Node becomes Ready=Unknown, its pods keep running, and evicted ones are
-    /// not finished. The instance lives on.
-    pub fn silence(&self, node: &str) {
-        lock(&self.shared.stopped).insert(node.to_owned());
         self.shared.wake.notify_one();
     }
 
@@ -175,8 +162,7 @@ async fn one_round(
         pods = fresh.map_err(|_| act::Failed)?.items.into_iter().map(Arc::new).collect();
     }
     let options = lock(&shared.options).clone();
-    let stopped = lock(&shared.stopped).clone();
-    let view = View { running, nodes: &nodes.state(), pods: &pods, stopped: &stopped };
+    let view = View { running, nodes: &nodes.state(), pods: &pods };
     let now = Now { steady: Instant::now(), wall: Timestamp::now() };
     let decided = decide::decide(memory, &view, &options, now);
     for death in &decided.deaths {

@@ -3,7 +3,6 @@
 use super::NodeSpec;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{Node, Pod, Taint};
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -107,7 +106,6 @@ pub(super) struct View<'a> {
     pub(super) running: &'a [NodeSpec],
     pub(super) nodes: &'a [Arc<Node>],
     pub(super) pods: &'a [Arc<Pod>],
-    pub(super) stopped: &'a BTreeSet<String>,
 }
 
 /// The time, given from outside so that tests need not wait.
@@ -152,7 +150,6 @@ pub(super) struct Decided {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kubelet {
     Works,
-    Stopped,
     /// The instance was terminated at this time.
     Gone(Instant),
 }

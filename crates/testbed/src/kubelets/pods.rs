@@ -87,7 +87,6 @@ fn on_node(
     match around.hosts.get(node) {
         Some(host) => match host.kubelet {
             Kubelet::Works => run(memory, pod, uid, host.provider_id, around, decided),
-            Kubelet::Stopped => set_unready(pod, decided),
             Kubelet::Gone(since) => {
                 report(memory, pod, uid, Some(host.provider_id), lost, around, decided);
                 let terminated_for = around.now.steady.duration_since(since);
