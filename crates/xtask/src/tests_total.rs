@@ -50,14 +50,15 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<ExitCode> {
     }
     let total = total.into_inner().unwrap_or_default();
     let mut out = std::io::stdout().lock();
-    if !total.failures.is_empty() {
-        writeln!(out, "\nfailed:\n  {}", total.failures.join("\n  "))?;
-    }
+    total.report(&mut out)?;
     if total.ignored > 0 {
         writeln!(out, "\n{} ignored", total.ignored)?;
     }
-    total.report(&mut out)?;
     writeln!(out, "\ntests took {} s", started.elapsed().as_secs())?;
+    if !total.failures.is_empty() {
+        // Near the end, where a record that keeps only the last lines has them.
+        writeln!(out, "failed:\n  {}", total.failures.join("\n  "))?;
+    }
     writeln!(out, "{} passed, {} failed", total.passed, total.failed)?;
     let held = total.failed == 0 && total.passed > 0;
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -3,12 +3,12 @@
 use crate::clock::{WAITING, has_condition_in_time, in_time, run_alone};
 use crate::drains;
 use crate::parts::{
-    SOON_ON_EKS, cluster_with_identity, create_by_hand, eks_name, has_its_server, names_by_hand, pool_with,
-    runs, simulated,
+    SOON_ON_EKS, cluster_with_identity, create_by_hand, delete_by_hand, eks_name, has_its_server,
+    names_by_hand, pool_with, runs, simulated,
 };
 use anyhow::{Context as _, Result, ensure};
 use foo_e2e::Worlds;
-use foo_model::eks::{Change, ClusterChange, ClusterStatus, TagChange};
+use foo_model::eks::{Change, ClusterStatus, TagChange};
 use foo_model::names::TAG_ADOPTABLE;
 use foo_simulator::core::eks::cluster::Cluster as Simulated;
 use foo_testbed::world::{Cluster, REGION};
@@ -54,10 +54,7 @@ fn an_adopted_cluster_is_upgraded_around_a_budget_and_stays_when_its_objects_are
         cluster.delete().await?;
         cluster.is_gone(SOON_ON_EKS).await?;
         is_left(&cluster, &made)?;
-        let change = Change::Cluster { cluster: made.name, change: ClusterChange::Delete };
-        let another_user = world.aws().simulator().cloud(REGION, "another-user");
-        foo_cloud::Clusters::change_eks(&another_user, &change, None).await?;
-        Ok(())
+        delete_by_hand(world, "adopted").await
     });
 }
 

@@ -99,18 +99,18 @@ fn the_kubeconfig_works_and_is_repaired() {
 #[test]
 fn a_cluster_of_another_owner_is_not_changed() {
     run_alone(async |world| {
-        let cluster = crate::parts::foreign(world, "foreign").await?;
+        let cluster = crate::parts::foreign(world, "by-hand").await?;
         let object = has_condition(
             &cluster,
             "ClusterReady",
             "the foreign cluster to be named",
-            |(status, _, message)| status == "False" && message.contains("foreign_foreign"),
+            |(status, _, message)| status == "False" && message.contains("by-hand_by-hand"),
         )
         .await?;
         ensure!(condition(&object, "Available").is_some_and(|(status, ..)| status != "True"));
         cluster.delete().await?;
         cluster.is_gone(SOON_ON_EKS).await?;
         ensure!(simulated(&cluster).is_some(), "it was deleted");
-        Ok(())
+        crate::parts::delete_by_hand(world, "by-hand").await
     });
 }

@@ -5,8 +5,8 @@ use base64::Engine as _;
 use foo_cloud::Clusters as _;
 use foo_e2e::Worlds;
 use foo_model::eks::{
-    AuthenticationMode, Change, ClusterChange, EndpointAccess, IpFamily, Minor, NewCluster, Placement,
-    SupportType,
+    AuthenticationMode, Change, ClusterChange, ClusterStatus, EndpointAccess, IpFamily, Minor, NewCluster,
+    Placement, SupportType,
 };
 use foo_model::names::TAG_CLUSTER;
 use foo_model::network::Tags;
@@ -22,9 +22,18 @@ use std::time::Duration;
 /// The tests disturb each other: the settings of the simulated AWS are the region's.
 static WORLDS: Worlds<2> = Worlds::new();
 
-/// Runs a test in a world that no other caller uses meanwhile.
+/// Runs a test in a world that no other caller uses meanwhile. It has to leave no EKS cluster there: a later test would find it.
 pub(crate) fn run_alone(test: impl AsyncFnOnce(&'static World) -> Result<()>) {
-    WORLDS.run(WorldOptions::default(), test);
+    WORLDS.run(WorldOptions::default(), async |world| {
+        test(world).await?;
+        let aws = world.aws().simulator();
+        let regions = aws.region_names().into_iter().map(|name| aws.region(&name));
+        let clusters = regions.flat_map(|region| region.clusters());
+        let left: Vec<String> =
+            clusters.filter(|it| it.status != ClusterStatus::Deleting).map(|it| it.name).collect();
+        ensure!(left.is_empty(), "the test left EKS clusters: {left:?}");
+        Ok(())
+    });
 }
 
 /// A control plane takes minutes on AWS, and seconds here, most of them for its API server to start.
@@ -211,7 +220,17 @@ pub(crate) async fn create_by_hand(world: &World, name: &str) -> Result<()> {
     let change =
         Change::Cluster { cluster: name_by_hand(name), change: ClusterChange::Create(Box::new(new)) };
     let token = format!("by hand {name}");
-    world.aws().simulator().cloud(REGION, "another-user").change_eks(&change, Some(&token)).await?;
+    changed_by_hand(world, &change, Some(&token)).await
+}
+
+/// Deletes the cluster that a test made by hand.
+pub(crate) async fn delete_by_hand(world: &World, name: &str) -> Result<()> {
+    let change = Change::Cluster { cluster: name_by_hand(name), change: ClusterChange::Delete };
+    changed_by_hand(world, &change, None).await
+}
+
+async fn changed_by_hand(world: &World, change: &Change, token: Option<&str>) -> Result<()> {
+    world.aws().simulator().cloud(REGION, "another-user").change_eks(change, token).await?;
     Ok(())
 }
 
